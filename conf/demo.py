@@ -1,0 +1,345 @@
+#!/usr/bin/python3
+"""Compares preconditioners on PETSc's own tutorials, compiled as they are shipped: one table and one picture.
+
+    make demo        installs what is missing, builds the library and runs this
+
+A first pass over all runs records convergence histories and errors. Up to three further passes, as many as the time
+allows, are timed and record nothing else. Ends with status 1 if a run with kcycle failed.
+"""
+
+import argparse
+import collections
+import csv
+import dataclasses
+import math
+import os
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+
+try:
+    import matplotlib
+    import numpy
+except ImportError as missing:
+    sys.exit(f"demo: {missing} in {sys.executable}; the package is called python3-matplotlib")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402 (the backend is chosen first)
+
+from launch import mpi_command, mpi_environment  # noqa: E402
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROCESSES = (1, 2)
+RTOL = 1e-8
+MAX_ITERATIONS = 100
+RUN_LIMIT = 60  # seconds, for one run
+MAX_TIMED = 3   # timed passes
+
+Problem = collections.namedtuple("Problem", "program title ksp options error")
+Method = collections.namedtuple("Method", "label options color style marker")
+
+
+def error_ex50(solution):
+    """Largest error against u = -cos(pi x) cos(pi y) / (2 pi^2); the operator is singular, so u is known up to a constant."""
+    size = math.isqrt(solution.size)
+    wave = numpy.cos(math.pi * (numpy.arange(size) + 0.5) / size)
+    difference = solution.reshape(size, size) + numpy.outer(wave, wave) / (2 * math.pi**2)
+    return float(numpy.abs(difference - difference.mean()).max())
+
+
+# The operators of ex45 and ex29 are not symmetric: rows of boundary points are diagonal, columns are not
+GMRES = ["-ksp_type", "gmres", "-ksp_pc_side", "right"]
+CG = ["-ksp_type", "cg"]
+PROBLEMS = (
+    Problem("ex45", "3D Poisson, Dirichlet, 65 x 65 x 65 points", GMRES,
+            "-da_grid_x 5 -da_grid_y 5 -da_grid_z 5 -da_refine 4".split(), None),
+    Problem("ex29", "2D Poisson, Dirichlet, 513 x 513 points", GMRES, "-da_refine 8".split(), None),
+    Problem("ex50", "2D Poisson, Neumann (singular), 513 x 513 points", CG, "-da_grid_x 9 -da_grid_y 9 -da_refine 6".split(), error_ex50),
+)
+
+
+def kcycle(kappa, note, library, color, style, marker):
+    options = ["-dll_append", library, "-pc_type", "kcycle", "-pc_kcycle_kappa", kappa]
+    return Method(f"kcycle, kappa {kappa}{note}", options, color, style, marker)
+
+
+def all_methods(library):
+    """The preconditioners compared, in colours (Okabe and Ito's) that colour-blind readers can tell apart."""
+    return [
+        Method("mg", ["-pc_type", "mg"], "#000000", "-", "s"),
+        Method("gamg", ["-pc_type", "gamg"], "#999999", "-", "D"),
+        Method("hypre", ["-pc_type", "hypre"], "#E69F00", "-", "^"),
+        kcycle("1", " (V)", library, "#D55E00", "--", "o"),
+        kcycle("2", " (F)", library, "#0072B2", "-", "o"),
+        kcycle("3", "", library, "#009E73", "-", "v"),
+        kcycle("w", " (W)", library, "#CC79A7", "--", "x"),
+    ]
+
+
+@dataclasses.dataclass
+class Result:
+    """What is known of one problem, preconditioner and number of processes."""
+    failure: str = ""                                        # empty: converged
+    iterations: int = 0
+    history: list = dataclasses.field(default_factory=list)  # true residual norms, relative to the right side's
+    error: float = math.nan
+    setup: list = dataclasses.field(default_factory=list)    # seconds, one for each timed pass
+    solve: list = dataclasses.field(default_factory=list)
+
+
+def petsc_at_hand():
+    """The makefile's NAME=value lines as a dictionary."""
+    answer = subprocess.run(["make", "-s", "--no-print-directory", "-C", TOP, "print-petsc"], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, universal_newlines=True)
+    if answer.returncode:
+        sys.exit("demo: make print-petsc failed")
+    petsc = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
+    if not os.path.exists(petsc["library"]):
+        sys.exit(f"demo: {petsc['library']} is not built: run make")
+    if not petsc["tutorials"]:
+        sys.exit("demo: this PETSc comes without its tutorials (Debian: package libpetscX.Y-dev-examples)")
+    return petsc
+
+
+def has_hypre(petsc):
+    with open(os.path.join(petsc["conf_dir"], petsc["conf_arch"], "include", "petscconf.h")) as header:
+        return re.search(r"#define\s+PETSC_HAVE_HYPRE\s+1", header.read()) is not None
+
+
+def compile_tutorials(petsc, folder):
+    package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
+
+    def ask(*question):
+        return subprocess.run(["pkg-config", *question, package], check=True, stdout=subprocess.PIPE,
+                              universal_newlines=True).stdout.strip()
+
+    compiler = shlex.split(ask("--variable=ccompiler") or "mpicc")
+    flags = shlex.split(ask("--cflags", "--libs")) + ["-Wl,-rpath," + petsc["libdir"], "-lm"]
+    for problem in PROBLEMS:
+        source = os.path.join(petsc["tutorials"], problem.program + ".c")
+        program = os.path.join(folder, problem.program)
+        if subprocess.run(compiler + ["-O2", "-o", program, source] + flags).returncode:
+            sys.exit(f"demo: {source} does not compile")
+
+
+class Runner:
+    """Runs one program in the demo's folder, each time with fresh output files."""
+
+    def __init__(self, petsc, folder):
+        self.mpiexec = petsc["mpiexec"]
+        self.folder = folder
+        # The user's own PETSc options must not change what is compared
+        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def log(self, problem, method, n):
+        words = [problem.program] + re.findall("[a-z0-9]+", method.label) + [str(n)]
+        return self.path("-".join(words) + ".txt")
+
+    def remove(self, *names):
+        for name in names:
+            if os.path.exists(self.path(name)):
+                os.remove(self.path(name))
+
+    def run(self, problem, method, n, extra):
+        """Gives (why it failed or "", iterations). The output stays in a file."""
+        command = mpi_command(n, self.mpiexec) + [self.path(problem.program), "-skip_petscrc"] + problem.options + problem.ksp
+        command += ["-ksp_norm_type", "unpreconditioned", "-ksp_rtol", str(RTOL), "-ksp_max_it", str(MAX_ITERATIONS)]
+        command += method.options + ["-ksp_converged_reason"] + extra
+        log = self.log(problem, method, n)
+        with open(log, "w") as out:
+            out.write(shlex.join(command) + "\n")
+            out.flush()
+            try:
+                status = subprocess.run(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=out,
+                                        stderr=subprocess.STDOUT, timeout=RUN_LIMIT).returncode
+            except subprocess.TimeoutExpired:
+                return f"stopped after {RUN_LIMIT} s", 0
+        with open(log, errors="replace") as out:
+            return self.outcome(out.read(), status)
+
+    @staticmethod
+    def outcome(text, status):
+        reason = re.search(r"Linear solve (?:converged|did not converge) due to (\w+) iterations (\d+)", text)
+        if reason is None:
+            return f"error {status}", 0
+        iterations = int(reason.group(2))
+        if not reason.group(1).startswith("CONVERGED_RTOL"):
+            return f"{reason.group(1)} at {iterations}", iterations
+        return (f"error {status}" if status else ""), iterations
+
+
+def record(runner, problem, method, n):
+    """One run with its history of true residuals and, where the solution is known, its error."""
+    result = Result()
+    runner.remove("history.txt", "solution.bin")
+    extra = ["-ksp_monitor_true_residual", "ascii:history.txt"]
+    if problem.error:
+        extra += ["-ksp_view_solution", "binary:solution.bin", "-viewer_binary_skip_info"]
+    result.failure, result.iterations = runner.run(problem, method, n, extra)
+    if os.path.exists(runner.path("history.txt")):
+        with open(runner.path("history.txt")) as lines:
+            result.history = [float(line.split()[-1]) for line in lines if "||r(i)||" in line]
+    if problem.error and not result.failure:
+        # A header of integers, then the numbers, most significant byte first; the grid is square, so the size is known
+        words = numpy.fromfile(runner.path("solution.bin"), dtype=">f8")
+        result.error = problem.error(words[-math.isqrt(words.size)**2:])
+    return result
+
+
+def event_times(path):
+    """Seconds spent in PCSetUp and in KSPSolve, which starts after all set-up: of the slowest process. None if unclear."""
+    seconds = {"PCSetUp": 0.0, "KSPSolve": 0.0}
+    with open(path, newline="") as table:
+        for row in csv.DictReader(table):
+            if row["Stage Name"] == "Main Stage" and row["Event Name"] in seconds:
+                if row["Event Name"] == "KSPSolve" and int(row["Count"]) != 1:
+                    return None  # solves nested in the set-up
+                seconds[row["Event Name"]] = max(seconds[row["Event Name"]], float(row["Time"]))
+    return seconds["PCSetUp"], seconds["KSPSolve"]
+
+
+def time_once(runner, problem, method, n, result):
+    runner.remove("log.csv")
+    failure, iterations = runner.run(problem, method, n, ["-log_view", ":log.csv:ascii_csv"])
+    if failure:
+        result.failure = failure
+        return
+    if iterations != result.iterations:
+        result.failure = f"{result.iterations}, then {iterations} iterations"
+        return
+    seconds = event_times(runner.path("log.csv"))
+    if seconds is not None:
+        result.setup.append(seconds[0])
+        result.solve.append(seconds[1])
+
+
+def run_all(runner, methods, budget):
+    """All results, and the number of timed passes that fitted into BUDGET seconds."""
+    started = time.monotonic()
+    cases = [(problem, n, method) for problem in PROBLEMS for n in PROCESSES for method in methods]
+    results = {}
+    for problem, n, method in cases:
+        results[problem.program, n, method.label] = record(runner, problem, method, n)
+    passes = 0
+    while passes < MAX_TIMED:
+        pass_started = time.monotonic()
+        for problem, n, method in cases:
+            result = results[problem.program, n, method.label]
+            if not result.failure:
+                time_once(runner, problem, method, n, result)
+        passes += 1
+        now = time.monotonic()
+        if now - started + (now - pass_started) > budget:
+            break
+    return results, passes
+
+
+def cells(result):
+    """Iterations, set-up, solve and residual of one result: 34 characters."""
+    if result.failure:
+        return f"{result.failure:>34}"
+    times = [f"{statistics.median(values):.3f}" if values else "-" for values in (result.setup, result.solve)]
+    residual = f"{result.history[-1]:.1e}" if result.history else "-"
+    return f"{result.iterations:>7}{times[0]:>9}{times[1]:>8}{residual:>10}"
+
+
+def print_table(results, methods):
+    names = ["1 process" if n == 1 else f"{n} processes" for n in PROCESSES]
+    groups = "".join(f"{name:>20}{' ' * 14} |" for name in names)
+    head = f"{'iter.':>7}{'set-up s':>9}{'solve s':>8}{'residual':>10} |" * len(PROCESSES)
+    for problem in PROBLEMS:
+        print(f"\n{problem.program}: {problem.title}; {problem.ksp[1]}")
+        print(f"  {'':20}{groups}")
+        print(f"  {'preconditioner':20}{head}{'error':>8}")
+        for method in methods:
+            row = [results[problem.program, n, method.label] for n in PROCESSES]
+            errors = [result.error for result in row if not math.isnan(result.error)]
+            error = f"{max(errors):.1e}" if errors else "-"
+            print(f"  {method.label:20}" + "".join(cells(result) + " |" for result in row) + f"{error:>8}")
+
+
+def print_failures(results, runner, methods):
+    """What PETSc said in the runs that failed; the same words only once."""
+    logs = collections.defaultdict(list)
+    for problem in PROBLEMS:
+        for method in methods:
+            for n in PROCESSES:
+                result = results[problem.program, n, method.label]
+                if result.failure:
+                    log = runner.log(problem, method, n)
+                    with open(log, errors="replace") as text:
+                        said = [line.strip() for line in re.findall(r"^\[0\]PETSC ERROR: (.*)", text.read(), re.M)]
+                    logs[" ".join([result.failure + "."] + said[1:3])].append(log)
+    for words, files in logs.items():
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        print(f"{os.path.relpath(files[0])}{more}: {words}")
+
+
+def footer(passes, picture):
+    how = "one run" if passes == 1 else f"median of {passes} runs" if passes > 2 else "mean of 2 runs"
+    return f"""\
+iter., residual  iterations until the residual norm, relative to the right side's, is below {RTOL:g}; the true one at the end
+set-up, solve    seconds in PCSetUp and in KSPSolve, which excludes set-up: {how}, slowest process
+error            largest difference to the exact solution where that is known in closed form (ex50)
+All have their default options. mg uses the levels that -da_refine made; kcycle is given none and chooses its own.
+Convergence histories: {picture}"""
+
+
+def draw(results, methods, path):
+    """Convergence on one process: one panel for each problem, one line for each preconditioner."""
+    figure, panels = plt.subplots(1, len(PROBLEMS), figsize=(13, 4.6), sharey=True)
+    for panel, problem in zip(panels, PROBLEMS):
+        for method in methods:
+            history = results[problem.program, 1, method.label].history
+            hollow = "none" if method.style == "--" and method.marker != "x" else method.color
+            panel.semilogy(range(len(history)), history, color=method.color, linestyle=method.style, marker=method.marker,
+                           markerfacecolor=hollow, markersize=8 if hollow == "none" else 5, linewidth=1.4, label=method.label)
+        panel.axhline(RTOL, color="0.6", linewidth=0.8, linestyle=":")
+        panel.set_title(f"{problem.program}, {problem.ksp[1]}\n{problem.title}", fontsize=10)
+        panel.set_xlabel("iteration")
+        panel.set_xlim(left=0)
+        panel.xaxis.get_major_locator().set_params(integer=True)
+        panel.grid(True, which="major", color="0.9")
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    panels[0].set_ylabel("residual norm / norm of the right side")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncol=len(methods), frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.07, 1, 1))
+    figure.savefig(path, dpi=150)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--budget", type=float, default=120,
+                        help="seconds; no second or third timed pass that would end later")
+    budget = parser.parse_args().budget
+    petsc = petsc_at_hand()
+    folder = os.path.join(petsc["build"], "demo")
+    picture = os.path.join(folder, "demo.png")
+    os.makedirs(folder, exist_ok=True)
+    compile_tutorials(petsc, folder)
+    methods = all_methods(petsc["library"])
+    print(f"PETSc {petsc['version']}, {os.cpu_count()} cores; running PETSc's tutorials: up to {budget:.0f} seconds ...",
+          flush=True)
+    if not has_hypre(petsc):
+        print("hypre is left out: this PETSc was configured without it")
+        methods = [method for method in methods if method.label != "hypre"]
+    runner = Runner(petsc, folder)
+    results, passes = run_all(runner, methods, budget)
+    print_table(results, methods)
+    print()
+    print_failures(results, runner, methods)
+    draw(results, methods, picture)
+    print(footer(passes, os.path.relpath(picture)))
+    failed = [key for key, result in results.items() if result.failure and key[2].startswith("kcycle")]
+    if failed:
+        sys.exit(f"demo: {len(failed)} runs with kcycle failed; their output is in {os.path.relpath(folder)}")
+
+
+if __name__ == "__main__":
+    main()

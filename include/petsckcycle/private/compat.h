@@ -1,0 +1,54 @@
+/*
+  The only file that knows PETSc versions: everything else is written for the newest PETSc, and this header gives the
+  older ones what they lack.
+*/
+#pragma once
+
+#include <petscversion.h>
+#include <petscpc.h>
+
+#if PETSC_VERSION_LT(3, 18, 0)
+  #error "petsc-kcycle needs PETSc 3.18 or newer"
+#elif PETSC_VERSION_MAJOR > 3 || PETSC_VERSION_MINOR > 26
+  #pragma message("petsc-kcycle has been tested with PETSc 3.18 to 3.26; this PETSc is newer: run make check")
+#endif
+
+/* The PETSc that the plugin is built for */
+#define KCYCLE_PETSC_MAJOR   PETSC_VERSION_MAJOR
+#define KCYCLE_PETSC_MINOR   PETSC_VERSION_MINOR
+#define KCYCLE_PETSC_RELEASE PETSC_VERSION_RELEASE
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS ((PetscErrorCode)0)
+#endif
+
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define PetscAssertPointer(ptr, arg) PetscValidPointer(ptr, arg)
+#endif
+
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PETSC_INT_MAX PETSC_MAX_INT
+  #define PETSC_CURRENT PETSC_DEFAULT
+#endif
+
+/* What a setfromoptions operation receives */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscOptionItems *KCycleOptionItems;
+#else
+typedef PetscOptionItems KCycleOptionItems;
+#endif
+
+#if PETSC_VERSION_GE(3, 24, 0)
+  #define KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE 1
+#endif
+
+/* PetscContainerSetUserDestroy() takes void *, PetscContainerSetCtxDestroy() void ** */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef void *KCycleCtxDestroyArg;
+  #define KCycleCtxFromDestroyArg(arg)                (arg)
+  #define KCycleContainerSetCtxDestroy(container, fn) PetscContainerSetUserDestroy(container, fn)
+#else
+typedef void **KCycleCtxDestroyArg;
+  #define KCycleCtxFromDestroyArg(arg)                (*(arg))
+  #define KCycleContainerSetCtxDestroy(container, fn) PetscContainerSetCtxDestroy(container, fn)
+#endif

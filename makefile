@@ -1,0 +1,67 @@
+# petsc-kcycle: a PETSc plugin. See README.md.
+#
+#   make                  the library                        make -s print-library   its path
+#   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
+#   make check            the whole test-suite; last line: N passed, N failed, N skipped
+#   make lint             layout, names, manual pages, options
+#   make install PREFIX=  library, header, pkg-config file, Python module
+#   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
+#   make clean
+#
+# PETSC_DIR and PETSC_ARCH choose the PETSc; without them pkg-config does.
+
+.DEFAULT_GOAL := all
+top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+include $(top)/conf/petsc.mk
+
+version := $(shell cat $(top)/VERSION.txt)
+PREFIX  ?= /usr/local
+B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc_prefix) $(SANITIZE)' | cksum))
+LIBRARY := $(B)/lib/libpetsckcycle.so
+
+CC        := $(if $(PETSC_PC),$(or $(call petsc_var,ccompiler),mpicc),mpicc)
+OPTFLAGS  ?= -O3 -g
+WARNFLAGS ?= -Wall -Wextra -Werror
+CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) -DPETSCKCYCLE_VERSION='"$(version)"'
+# -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
+LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
+             $(if $(SANITIZE),-fsanitize=$(SANITIZE)) \
+             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) -lm
+
+sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
+objects := $(sources:$(top)/%.c=$(B)/%.o)
+
+.PHONY: all check demo lint install clean petsc-latest print-library print-petsc
+all: $(LIBRARY)
+
+$(LIBRARY): $(objects)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_KC) -o $@ $^ $(LDFLAGS_KC)
+
+$(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -c $< -o $@
+
+-include $(objects:.o=.d)
+
+print-library: | have-petsc
+	@echo $(LIBRARY)
+
+# For scripts: the PETSc in use, one NAME=value a line
+print-petsc: | have-petsc
+	@echo "library=$(LIBRARY)"
+	@echo "build=$(B)"
+	@echo "version=$(petsc_version)"
+	@echo "conf_dir=$(petsc_conf_dir)"
+	@echo "conf_arch=$(petsc_conf_arch)"
+	@echo "harness=$(petsc_harness)"
+	@echo "tutorials=$(petsc_tutorials)"
+	@echo "libdir=$(call petsc_var,libdir)"
+	@echo "mpiexec=$(or $(call petsc_var,mpiexec),mpiexec)"
+
+petsc-latest:
+	@sh $(top)/conf/petsc-latest.sh
+
+clean:
+	$(RM) -r $(top)/build

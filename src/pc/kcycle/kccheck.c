@@ -1,0 +1,275 @@
+/*
+  What PCKCYCLE looks at before it builds anything: is the operator sound, does it have a kernel, and which coarse solver stands that.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Relative size below which a row sum is rounding: 1.8e-12 in double precision */
+#define KCYCLE_ROUNDING PetscPowReal(PETSC_MACHINE_EPSILON, 0.75)
+
+/* SVD of a coarse matrix costs the cube of its size: 1000 rows are seconds */
+#define KCYCLE_MAX_SVD_ROWS 1000
+
+/*
+  A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED, as PETSc's factorizations do, so that SNES and TS can
+  recover. The reason is shown by -ksp_view and -info; with -ksp_error_if_not_converged it is an error.
+*/
+static PetscErrorCode KCycleFail(PC pc, const char format[], PetscInt row)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscSNPrintf(kc->failure, sizeof(kc->failure), format, row));
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s", kc->failure);
+  PetscCall(PetscInfo(pc, "%s\n", kc->failure));
+  PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool EntryIsNotFinite(PetscScalar value)
+{
+  return PetscIsInfOrNanScalar(value) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static PetscBool EntryIsZero(PetscScalar value)
+{
+  return value == (PetscScalar)0 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Global number of the first entry that is faulty, -1 if none is */
+static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscInt *row)
+{
+  const PetscScalar *a;
+  PetscInt           n, start, local = PETSC_INT_MAX, first;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetOwnershipRange(v, &start, NULL));
+  PetscCall(VecGetArrayRead(v, &a));
+  for (PetscInt i = 0; i < n && local == PETSC_INT_MAX; i++) {
+    if ((*faulty)(a[i])) local = start + i;
+  }
+  PetscCall(VecRestoreArrayRead(v, &a));
+  PetscCallMPI(MPI_Allreduce(&local, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)v)));
+  *row = first == PETSC_INT_MAX ? -1 : first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Point smoothers divide by the diagonal; others may live with a zero there. The smoothers' options have not been read yet */
+static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
+{
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscInt  row;
+  PC        smoother;
+  PetscBool divides = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(FindEntry(diagonal, EntryIsZero, &row));
+  if (row < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mg->levels) {
+    PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
+    PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)smoother, &divides, PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, ""));
+  }
+  if (divides) {
+    PetscCall(KCycleFail(pc, "The operator has a zero diagonal entry in row %" PetscInt_FMT ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance", row));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Largest row sum relative to the diagonal: zero, up to rounding, if the operator maps constants to zero */
+static PetscErrorCode RelativeSums(Vec sums, Vec diagonal, Vec work, PetscReal *largest)
+{
+  PetscFunctionBegin;
+  PetscCall(VecPointwiseDivide(work, sums, diagonal));
+  PetscCall(VecNorm(work, NORM_INFINITY, largest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Do constants, and nothing else, span the kernel of the operator and that of its transpose? Then projecting them out of right sides and
+  solutions makes any factorization a pseudo-inverse. sums are the row sums and are overwritten.
+*/
+static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, Vec sums, Vec diagonal, Vec work, PetscBool *constant)
+{
+  PetscInt  extra = 0, bs;
+  PetscBool has_constant = PETSC_TRUE, has_transpose;
+  PetscReal columns;
+
+  PetscFunctionBegin;
+  *constant = PETSC_FALSE;
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &has_constant, &extra, NULL));
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has_transpose));
+  if (!has_constant || extra || bs > 1 || !has_transpose) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMultTranspose(A, ones, sums));
+  PetscCall(RelativeSums(sums, diagonal, work, &columns));
+  *constant = (PetscBool)(columns < KCYCLE_ROUNDING);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal)
+{
+  PC_KCycle   *kc;
+  MatNullSpace nullspace = NULL;
+  PetscReal    rows;
+  Vec          work;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  PetscCall(VecDuplicate(sums, &work));
+  PetscCall(RelativeSums(sums, diagonal, work, &rows));
+  kc->kernel_constant = PETSC_FALSE;
+  if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
+  else if (rows < KCYCLE_ROUNDING) {
+    kc->kernel = KCYCLE_ZERO_ROW_SUMS;
+    PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular with constants in its kernel. Attach it with MatSetNullSpace(), so that KSP makes right sides consistent\n"));
+  } else kc->kernel = KCYCLE_REGULAR;
+  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+  PetscCall(VecDestroy(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  One product with the vector of ones finds NaN and Inf anywhere in the operator, and zero row sums.
+*/
+PetscErrorCode PCKCycleCheckOperator(PC pc)
+{
+  PC_KCycle *kc;
+  Vec        ones, sums, diagonal;
+  PetscInt   M, N, row;
+  PetscBool  has;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->failure[0] = 0;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCheck(M == N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; for least squares use the normal equations (MatCreateNormal())", M, N);
+  kc->kernel = KCYCLE_REGULAR;
+  kc->scale  = 1.0;
+  PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(pc->pmat, &ones, &sums));
+  PetscCall(VecDuplicate(sums, &diagonal));
+  PetscCall(VecSet(ones, 1.0));
+  PetscCall(MatMult(pc->pmat, ones, sums));
+  PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
+  if (row >= 0) PetscCall(KCycleFail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
+  else {
+    PetscCall(MatGetDiagonal(pc->pmat, diagonal));
+    PetscCall(VecNorm(diagonal, NORM_INFINITY, &kc->scale));
+    PetscCall(CheckDiagonal(pc, diagonal));
+    if (!kc->failure[0]) PetscCall(CheckKernel(pc, ones, sums, diagonal));
+  }
+  PetscCall(VecDestroy(&ones));
+  PetscCall(VecDestroy(&sums));
+  PetscCall(VecDestroy(&diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The PC that factors the coarsest operator: inside PCREDUNDANT on several processes, NULL if the coarse solver is of another kind */
+static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
+{
+  PetscBool redundant, factors;
+  KSP       inner;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)coarse, PCREDUNDANT, &redundant));
+  if (redundant) {
+    PetscCall(PCRedundantGetKSP(coarse, &inner));
+    PetscCall(KSPGetPC(inner, &coarse));
+  }
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)coarse, &factors, PCLU, PCCHOLESKY, ""));
+  *factor = factors ? coarse : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Before the hierarchy is set up, while the coarse solver can still be told what to do. PETSc takes a pivot for zero below an absolute
+  2e-14; that is made relative to the operator, so that small units are no singularity and a singular operator is one in any units.
+*/
+PetscErrorCode PCKCycleCoarseBefore(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PC         coarse, factor = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetFromOptions(mg->levels[0]->smoothd));
+  PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
+  PetscCall(CoarseFactorPC(coarse, &factor));
+  if (factor) PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Did the options choose the coarse solver? */
+static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
+{
+  const char *const names[] = {"-ksp_type", "-pc_type", "-redundant_pc_type", "-sub_pc_type"};
+
+  PetscFunctionBegin;
+  *given = PETSC_FALSE;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names) && !*given; i++) PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pseudo-inverse by SVD. PCSVD's threshold is absolute and has no setter: it is made relative to the operator through its option */
+static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse, PetscReal scale)
+{
+  Mat          A;
+  PC           coarsepc;
+  PetscInt     rows;
+  PetscOptions options = ((PetscObject)coarse)->options;
+  PetscBool    given;
+  char         name[256], value[64];
+  const char  *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCheck(rows <= KCYCLE_MAX_SVD_ROWS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The coarsest operator is singular and has %" PetscInt_FMT " rows, too many for a pseudo-inverse by SVD (at most %d): use more levels, or choose a solver with -mg_coarse_pc_type", rows, KCYCLE_MAX_SVD_ROWS);
+  PetscCall(KSPGetPC(coarse, &coarsepc));
+  PetscCall(PCSetType(coarsepc, PCSVD));
+  PetscCall(KSPGetOptionsPrefix(coarse, &prefix));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_svd_zero_sing", prefix));
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%g", (double)(KCYCLE_ROUNDING * scale)));
+  PetscCall(PetscOptionsHasName(options, NULL, name, &given));
+  if (!given) PetscCall(PetscOptionsSetValue(options, name, value));
+  PetscCall(PCSetFromOptions(coarsepc));
+  if (!given) PetscCall(PetscOptionsClearValue(options, name));
+  PetscCall(KSPSetUp(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  When the coarsest operator exists. Where constants span its kernel, KSP projects them out of right side and solution, and the
+  factorization is as good as a pseudo-inverse; any other kernel gets one. (The levels of PCGAMG do not represent constants by constants.)
+*/
+PetscErrorCode PCKCycleCoarseAfter(PC pc)
+{
+  PC_MG       *mg = (PC_MG *)pc->data;
+  PC_KCycle   *kc;
+  KSP          coarse = mg->levels[0]->smoothd;
+  Mat          A;
+  MatNullSpace nullspace;
+  PetscBool    given;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->kernel == KCYCLE_REGULAR || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CoarseTypeIsGiven(coarse, &given));
+  if (kc->kernel_constant && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) {
+    PetscCall(KSPGetOperators(coarse, &A, NULL));
+    PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &nullspace));
+    PetscCall(MatSetNullSpace(A, nullspace));
+    PetscCall(MatSetTransposeNullSpace(A, nullspace));
+    PetscCall(MatNullSpaceDestroy(&nullspace));
+  } else if (!given) PetscCall(CoarseUseSVD(pc, coarse, kc->scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

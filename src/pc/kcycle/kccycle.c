@@ -1,0 +1,492 @@
+/*
+  The kappa-cycle: Algorithm 3 of Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles.
+
+  What a cycle does on a level is a table of steps, so that the recursion is written once: for vectors, for the transposed
+  operator, and for blocks of right sides.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+typedef struct {
+  PetscBool transpose;                                                /* visit sub-cycles in the reverse order */
+  PetscErrorCode (*presmooth)(PC, PC_MG_Levels *, PetscBool);         /* x <- S(x, b); x starts from zero if the flag says so */
+  PetscErrorCode (*postsmooth)(PC, PC_MG_Levels *);                   /* x <- S'(x, b) */
+  PetscErrorCode (*residual)(PC_MG_Levels *);                         /* r <- b - A x */
+  PetscErrorCode (*restrictres)(PC_MG_Levels *, PC_MG_Levels *);      /* b_coarse <- R r */
+  PetscErrorCode (*restrictrhs)(PC_MG_Levels *, PC_MG_Levels *);      /* b_coarse <- R b */
+  PetscErrorCode (*interpolate)(PC_MG_Levels *, PC_MG_Levels *);      /* x <- P x_coarse */
+  PetscErrorCode (*interpolateadd)(PC_MG_Levels *, PC_MG_Levels *);   /* x <- x + P x_coarse */
+  PetscErrorCode (*coarsesolve)(PC, PC_MG_Levels *, PetscBool);       /* x <- A^{-1} b, from zero if the flag says so */
+} KCycleSteps;
+
+/* Steps for vectors */
+
+/* Telling a smoother that it starts from zero spares it a residual; a second visit starts from what the first one left */
+static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetInitialGuessNonzero(lv->smoothd, zeroguess ? PETSC_FALSE : PETSC_TRUE));
+  PetscCall(KSPSolve(lv->smoothd, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCyclePostSmooth_Vec(PC pc, PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetInitialGuessNonzero(lv->smoothu, PETSC_TRUE));
+  PetscCall(KSPSolve(lv->smoothu, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothu, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleResidual_Vec(PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  PetscCall((*lv->residual)(lv->A, lv->b, lv->x, lv->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrictResidual_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatRestrict(fine->restrct, fine->r, coarse->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrictRHS_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatRestrict(fine->restrct, fine->b, coarse->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleInterpolate_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatInterpolate(fine->interpolate, coarse->x, fine->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleInterpolateAdd_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatInterpolateAdd(fine->interpolate, coarse->x, fine->x, fine->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleCoarseSolve_Vec(PC pc, PC_MG_Levels *lv, PetscBool zero)
+{
+  PetscFunctionBegin;
+  if (zero) PetscCall(VecZeroEntries(lv->x));
+  PetscCall(KSPSolve(lv->smoothd, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Steps for the transposed operator: smoothers, transfers and sub-cycles change places */
+
+static PetscErrorCode KCyclePreSmooth_Transpose(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetInitialGuessNonzero(lv->smoothu, zeroguess ? PETSC_FALSE : PETSC_TRUE));
+  PetscCall(KSPSolveTranspose(lv->smoothu, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothu, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCyclePostSmooth_Transpose(PC pc, PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetInitialGuessNonzero(lv->smoothd, PETSC_TRUE));
+  PetscCall(KSPSolveTranspose(lv->smoothd, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleResidual_Transpose(PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  PetscCall((*lv->residualtranspose)(lv->A, lv->b, lv->x, lv->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrictResidual_Transpose(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatRestrict(fine->interpolate, fine->r, coarse->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleInterpolateAdd_Transpose(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatInterpolateAdd(fine->restrct, coarse->x, fine->x, fine->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleCoarseSolve_Transpose(PC pc, PC_MG_Levels *lv, PetscBool zero)
+{
+  PetscFunctionBegin;
+  if (zero) PetscCall(VecZeroEntries(lv->x));
+  PetscCall(KSPSolveTranspose(lv->smoothd, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Steps for blocks of right sides; coarse blocks are made by the first application of a width and kept */
+
+static PetscErrorCode KCyclePreSmooth_Block(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetInitialGuessNonzero(lv->smoothd, zeroguess ? PETSC_FALSE : PETSC_TRUE));
+  PetscCall(KSPMatSolve(lv->smoothd, lv->B, lv->X));
+  PetscCall(KSPCheckSolve(lv->smoothd, pc, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCyclePostSmooth_Block(PC pc, PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetInitialGuessNonzero(lv->smoothu, PETSC_TRUE));
+  PetscCall(KSPMatSolve(lv->smoothu, lv->B, lv->X));
+  PetscCall(KSPCheckSolve(lv->smoothu, pc, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleResidual_Block(PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  if (!lv->R) PetscCall(MatDuplicate(lv->B, MAT_DO_NOT_COPY_VALUES, &lv->R));
+  PetscCall((*lv->matresidual)(lv->A, lv->B, lv->X, lv->R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrict_Block(Mat restrct, Mat from, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatMatRestrict(restrct, from, &coarse->B));
+  if (!coarse->X) PetscCall(MatDuplicate(coarse->B, MAT_DO_NOT_COPY_VALUES, &coarse->X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrictResidual_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleRestrict_Block(fine->restrct, fine->R, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrictRHS_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleRestrict_Block(fine->restrct, fine->B, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleInterpolate_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatMatInterpolate(fine->interpolate, coarse->X, &fine->X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleInterpolateAdd_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatMatInterpolateAdd(fine->interpolate, coarse->X, fine->X, &fine->X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleCoarseSolve_Block(PC pc, PC_MG_Levels *lv, PetscBool zero)
+{
+  PetscFunctionBegin;
+  if (zero) PetscCall(MatZeroEntries(lv->X));
+  PetscCall(KSPMatSolve(lv->smoothd, lv->B, lv->X));
+  PetscCall(KSPCheckSolve(lv->smoothd, pc, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const KCycleSteps StepsVec = {PETSC_FALSE,           KCyclePreSmooth_Vec,   KCyclePostSmooth_Vec,     KCycleResidual_Vec,   KCycleRestrictResidual_Vec,
+                                     KCycleRestrictRHS_Vec, KCycleInterpolate_Vec, KCycleInterpolateAdd_Vec, KCycleCoarseSolve_Vec};
+
+/* The transposed full cycle is not a full cycle of transposed steps (see KCycleFullTranspose()): two steps are never taken */
+static const KCycleSteps StepsTranspose = {PETSC_TRUE, KCyclePreSmooth_Transpose, KCyclePostSmooth_Transpose, KCycleResidual_Transpose, KCycleRestrictResidual_Transpose,
+                                           NULL,       NULL,                      KCycleInterpolateAdd_Transpose, KCycleCoarseSolve_Transpose};
+
+static const KCycleSteps StepsBlock = {PETSC_FALSE,             KCyclePreSmooth_Block,   KCyclePostSmooth_Block,     KCycleResidual_Block,   KCycleRestrictResidual_Block,
+                                       KCycleRestrictRHS_Block, KCycleInterpolate_Block, KCycleInterpolateAdd_Block, KCycleCoarseSolve_Block};
+
+/* Runs one step and logs it as a phase of a level */
+#define KCycleLogged(kc, l, phase, call) \
+  do { \
+    const PetscLogEvent event_ = (kc)->level[l].event[phase]; \
+    if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
+    PetscCall(call); \
+    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0)); \
+  } while (0)
+
+/* The coarsest level. A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it already */
+static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscBool zeroguess)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  if (!zeroguess && !kc->coarse_continues) PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleLogged(kc, 0, KCYCLE_COARSE, (*steps->coarsesolve)(pc, mg->levels[0], (PetscBool)(zeroguess && kc->coarse_reads)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines 2 and 3 of Algorithm 3, up to the residual */
+static PetscErrorCode KCycleDown(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscBool zeroguess)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->presmooth)(pc, mg->levels[l], zeroguess));
+  KCycleLogged(kc, l, KCYCLE_RESIDUAL, (*steps->residual)(mg->levels[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycle(PC, PC_KCycle *, const KCycleSteps *, PetscInt, PetscInt, PetscBool);
+
+/* Lines 3 to 8 of Algorithm 3, from the restriction on. In the transposed cycle the weaker sub-cycle comes first */
+static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
+{
+  PC_MG         *mg     = (PC_MG *)pc->data;
+  PC_MG_Levels  *fine   = mg->levels[l], *coarse = mg->levels[l - 1];
+  const PetscInt first  = steps->transpose && kappa > 1 ? kappa - 1 : kappa;
+  const PetscInt second = steps->transpose ? kappa : kappa - 1;
+
+  PetscFunctionBegin;
+  KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(fine, coarse));
+  PetscCall(KCycle(pc, kc, steps, l - 1, first, PETSC_TRUE));
+  if (kappa > 1) PetscCall(KCycle(pc, kc, steps, l - 1, second, PETSC_FALSE));
+  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(fine, coarse));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, fine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  x <- kappa-cycle(x, b) on level l, Algorithm 3: one recursive call that inherits kappa, then one with kappa - 1 if that is positive.
+  kappa = 1 is the V-cycle, 2 the F-cycle, at least the number of levels the W-cycle.
+*/
+static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  kc->level[l].calls++;
+  if (l) {
+    PetscCall(KCycleDown(pc, kc, steps, l, zeroguess));
+    PetscCall(KCycleUp(pc, kc, steps, l, kappa));
+  } else PetscCall(KCycleCoarsest(pc, kc, steps, zeroguess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle on the next */
+static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = kc->nlevels - 1; l > 0; l--) KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictrhs)(mg->levels[l], mg->levels[l - 1]));
+  PetscCall(KCycle(pc, kc, steps, 0, kc->kappa, PETSC_TRUE));
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolate)(mg->levels[l], mg->levels[l - 1]));
+    PetscCall(KCycle(pc, kc, steps, l, kc->kappa, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The full cycle is M_l = E_l P M_{l-1} R + N_l with the cycle N_l from zero and its error propagation E_l = I - N_l A_l, hence
+  M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed restrictions on the way up.
+*/
+static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = kc->nlevels - 1; l > 0; l--) {
+    PetscCall(KCycle(pc, kc, steps, l, kc->kappa, PETSC_TRUE));
+    KCycleLogged(kc, l, KCYCLE_RESIDUAL, (*steps->residual)(mg->levels[l]));
+    KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
+  }
+  PetscCall(KCycle(pc, kc, steps, 0, kc->kappa, PETSC_TRUE));
+  for (PetscInt l = 1; l < kc->nlevels; l++) KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One application as a preconditioner; the finest level already knows its right side and its solution */
+static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  if (mg->stageApply) PetscCall(PetscLogStagePush(mg->stageApply));
+  if (mg->am == PC_MG_FULL) {
+    if (steps->transpose) PetscCall(KCycleFullTranspose(pc, kc, steps));
+    else PetscCall(KCycleFull(pc, kc, steps));
+  } else {
+    for (PetscInt i = 0; i < mg->cyclesperpcapply; i++) PetscCall(KCycle(pc, kc, steps, kc->nlevels - 1, kc->kappa, (PetscBool)(i == 0)));
+  }
+  if (mg->stageApply) PetscCall(PetscLogStagePop());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards */
+static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, Vec *kept)
+{
+  PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+
+  PetscFunctionBegin;
+  *kept = fine->b;
+  if (kc->rhs) PetscCall(VecCopy(b, kc->rhs));
+  fine->b = kc->rhs ? kc->rhs : b;
+  fine->x = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, Vec kept)
+{
+  PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+
+  PetscFunctionBegin;
+  fine->b = kept;
+  fine->x = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleGetReadyContext(PC pc, PC_KCycle **kc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, kc));
+  PetscCheck((*kc)->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCKCYCLE cannot be applied, its set-up failed: %s", (*kc)->failure);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec x)
+{
+  PC_KCycle *kc;
+  Vec        kept;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleGetReadyContext(pc, &kc));
+  PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
+  PetscCall(KCycleApply(pc, kc, steps));
+  PetscCall(KCycleReturnVectors(pc, kc, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApply_KCycle(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleApplyVec(pc, &StepsVec, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleApplyVec(pc, &StepsTranspose, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of another width or type than the last ones are made anew */
+static PetscErrorCode KCycleResetBlocks(PC_MG *mg, PetscInt nlevels, Mat B)
+{
+  PC_MG_Levels *fine = mg->levels[nlevels - 1];
+  PetscInt      width, oldwidth;
+  PetscBool     same;
+
+  PetscFunctionBegin;
+  if (!fine->R) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(B, NULL, &width));
+  PetscCall(MatGetSize(fine->R, NULL, &oldwidth));
+  PetscCall(PetscObjectTypeCompare((PetscObject)fine->R, ((PetscObject)B)->type_name, &same));
+  if (same && width == oldwidth) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&fine->R));
+  for (PetscInt l = 0; l < nlevels - 1; l++) {
+    PetscCall(MatDestroy(&mg->levels[l]->R));
+    PetscCall(MatDestroy(&mg->levels[l]->B));
+    PetscCall(MatDestroy(&mg->levels[l]->X));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
+{
+  PC_MG        *mg = (PC_MG *)pc->data;
+  PC_MG_Levels *fine;
+  PC_KCycle    *kc;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleGetReadyContext(pc, &kc));
+  PetscCall(KCycleResetBlocks(mg, kc->nlevels, B));
+  fine = mg->levels[kc->nlevels - 1];
+  PetscCall(MatDestroy(&fine->B));
+  fine->B = B;
+  fine->X = X;
+  PetscCall(KCycleApply(pc, kc, &StepsBlock));
+  fine->B = NULL;
+  fine->X = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers work on the full system here, not on a residual: a small residual must not stop them early */
+static PetscErrorCode KCycleLoosenSmoothers(PC pc, PC_KCycle *kc)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    PetscCall(KSPSetTolerances(mg->levels[l]->smoothd, 0, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
+    PetscCall(KSPSetTolerances(mg->levels[l]->smoothu, 0, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the residual behind the pre-smoother, as PCMG does; 0 in target: no test wanted */
+static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal target, PetscReal abstol, PetscReal limit, PCRichardsonConvergedReason *reason)
+{
+  PetscReal rnorm;
+
+  PetscFunctionBegin;
+  if (target == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(fine->r, NORM_2, &rnorm));
+  if (PetscIsInfOrNanReal(rnorm)) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
+  else if (rnorm <= target) *reason = rnorm < abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
+  else if (limit > 0 && rnorm > limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
+  if (*reason) PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)rnorm, (double)target, (double)limit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits, PCRichardsonConvergedReason *reason)
+{
+  PC_KCycle    *kc;
+  PC_MG_Levels *fine;
+  Vec           kept;
+  PetscReal     norm0 = 0;
+  PetscInt      i, l;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleGetReadyContext(pc, &kc));
+  l    = kc->nlevels - 1;
+  fine = ((PC_MG *)pc->data)->levels[l];
+  if (rtol > 0) {
+    if (!zeroguess) PetscCall((*fine->residual)(fine->A, b, x, w));
+    PetscCall(VecNorm(zeroguess ? b : w, NORM_2, &norm0));
+  }
+  PetscCall(KCycleLoosenSmoothers(pc, kc));
+  PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
+  *reason = PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
+  for (i = 0; i < its && !*reason; i++) {
+    kc->level[l].calls++;
+    PetscCall(KCycleDown(pc, kc, &StepsVec, l, (PetscBool)(zeroguess && i == 0)));
+    PetscCall(KCycleTestResidual(pc, fine, PetscMax(rtol * norm0, abstol), abstol, dtol * norm0, reason));
+    if (*reason) break;
+    PetscCall(KCycleUp(pc, kc, &StepsVec, l, kc->kappa));
+  }
+  if (!*reason) *reason = PCRICHARDSON_CONVERGED_ITS;
+  *outits = i;
+  PetscCall(KCycleReturnVectors(pc, kc, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

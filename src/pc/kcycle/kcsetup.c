@@ -1,0 +1,293 @@
+/*
+  Set-up of PCKCYCLE: a list of steps around the set-up of the type it inherits from.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/coarsenimpl.h>
+
+static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  *given = PETSC_FALSE;
+  for (PetscInt l = 1; mg->levels && l < mg->nlevels; l++) {
+    if (mg->levels[l]->interpolate || mg->levels[l]->restrct) *given = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid is that of the PC, or else the one that the operator was made on */
+static PetscErrorCode FindGrid(PC pc)
+{
+  PC_KCycle *kc;
+  DM         dm = NULL;
+  PetscBool  given;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(UserGaveTransfers(pc, &given));
+  if (pc->dm || !pc->pmat || given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDM(pc->pmat, &dm));
+  if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetDM(pc, dm));
+  PetscCall(PetscInfo(pc, "Using the DM of the operator\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AUTO: interpolations that the user gave, else a grid. Leaves AUTO where neither is known */
+static PetscErrorCode ResolveHierarchy(PC pc)
+{
+  PC_KCycle *kc;
+  PetscBool  given;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->levels_from = kc->hierarchy;
+  if (kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(UserGaveTransfers(pc, &given));
+  if (given) kc->levels_from = PC_KCYCLE_HIERARCHY_USER;
+  else if (pc->dm) kc->levels_from = PC_KCYCLE_HIERARCHY_DM;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RequireHierarchy(PC pc)
+{
+  PC_KCycle *kc;
+  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  PetscBool  given;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_AUTO, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PCKCYCLE has no grid and no hierarchy: give the grid with KSPSetDM(), or make the operator with DMCreateMatrix(); or give interpolations with PCMGSetLevels() and PCMGSetInterpolation(); for a matrix alone use -pc_kcycle_hierarchy gamg");
+  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE, "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
+  PetscCall(UserGaveTransfers(pc, &given));
+  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_USER || given, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_kcycle_hierarchy user needs interpolations: call PCMGSetLevels(), then PCMGSetInterpolation() for each level but the coarsest, before the solver is set up");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
+{
+  char grid[128], why[256];
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
+  PetscCheck(wanted <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels are more than the %s has: it can be coarsened %" PetscInt_FMT " times on these processes, which makes at most %" PetscInt_FMT " levels. Leave out -pc_mg_levels to have the number chosen", wanted, grid, most - 1, most);
+  if (wanted > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDMExplain(pc->dm, sizeof(why), why));
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid, why);
+}
+
+/* Levels that neither the options nor PCMGSetLevels() chose. Called with the options if the grid is known by then, and in any case at set-up */
+PetscErrorCode PCKCycleChooseLevels(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscInt   most, chosen, asked = 0;
+  PetscBool  given = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(FindGrid(pc));
+  PetscCall(ResolveHierarchy(pc));
+  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM || !pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &asked, &given));
+  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) asked = mg->nlevels;
+  if (asked == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
+  PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
+  if (!asked) {
+    kc->nlevels_chosen = chosen;
+    PetscCall(PCMGSetLevels(pc, chosen, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New levels have not seen the options yet; PCSetFromOptions() tells them, as PCMG itself does when a DM is refined */
+static PetscErrorCode SetUpLevels(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscInt   before = mg->nlevels;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleChooseLevels(pc));
+  PetscCall(RequireHierarchy(pc));
+  if (kc->options_used && mg->nlevels != before) PetscCall(PCSetFromOptions(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coarse operators can be assembled anew by whoever told the DM how (KSPSetComputeOperators(), SNES), or were given level by level */
+static PetscErrorCode CoarseOperatorsAreProvided(PC pc, PetscBool *provided)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+  PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
+
+  PetscFunctionBegin;
+  *provided = PETSC_TRUE;
+  if (pc->dm) PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
+  if (compute) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; l < mg->nlevels - 1; l++) {
+    PetscBool set;
+
+    PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
+    if (!set) *provided = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChooseCoarseOperators(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  provided;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready || kc->galerkin_set || mg->galerkin != PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CoarseOperatorsAreProvided(pc, &provided));
+  if (provided) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_BOTH));
+  kc->galerkin_chosen = PETSC_TRUE;
+  PetscCall(PetscInfo(pc, "Nobody provides coarse operators: using Galerkin products\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Galerkin products keep the pattern they were made with: another pattern needs new ones. Transfers that the user gave are kept */
+static PetscErrorCode ForgetOldPattern(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  Mat       *kept;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || pc->flag != DIFFERENT_NONZERO_PATTERN || mg->galerkin >= PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "The pattern of the operator has changed: building coarse operators anew\n"));
+  PetscCall(PetscCalloc1(2 * mg->nlevels, &kept));
+  for (PetscInt l = 1; l < mg->nlevels && kc->levels_from == PC_KCYCLE_HIERARCHY_USER; l++) {
+    kept[2 * l]     = mg->levels[l]->interpolate;
+    kept[2 * l + 1] = mg->levels[l]->restrct;
+    PetscCall(PetscObjectReference((PetscObject)kept[2 * l]));
+    PetscCall(PetscObjectReference((PetscObject)kept[2 * l + 1]));
+  }
+  PetscCall((*kc->base.reset)(pc));
+  for (PetscInt l = 1; l < mg->nlevels; l++) {
+    if (kept[2 * l]) PetscCall(PCMGSetInterpolation(pc, l, kept[2 * l]));
+    if (kept[2 * l + 1]) PetscCall(PCMGSetRestriction(pc, l, kept[2 * l + 1]));
+    PetscCall(MatDestroy(&kept[2 * l]));
+    PetscCall(MatDestroy(&kept[2 * l + 1]));
+  }
+  PetscCall(PetscFree(kept));
+  kc->ready = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Residuals are taken with the operators that the smoothers have, also after KSPSetOperators() with another matrix */
+static PetscErrorCode FinishOperators(PC pc)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < mg->nlevels; l++) {
+    PC_MG_Levels *lv = mg->levels[l];
+    Mat           A;
+
+    if (lv->A && lv->residual && lv->residual != PCMGResidualDefault) continue;
+    PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
+    PetscCall(PetscObjectReference((PetscObject)A));
+    PetscCall(MatDestroy(&lv->A));
+    lv->A = A;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Some smoothers (PCEISENSTAT) change the right side that they are given, and get a copy */
+static PetscErrorCode FinishRightSide(PC pc)
+{
+  PC_KCycle    *kc;
+  PC_MG_Levels *fine;
+  PC            smoother;
+  PetscBool     down = PETSC_FALSE, up = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+  PetscCall(KSPGetPC(fine->smoothd, &smoother));
+  PetscTryMethod(smoother, "PCPreSolveChangeRHS_C", (PC, PetscBool *), (smoother, &down));
+  PetscCall(KSPGetPC(fine->smoothu, &smoother));
+  PetscTryMethod(smoother, "PCPreSolveChangeRHS_C", (PC, PetscBool *), (smoother, &up));
+  PetscCall(VecDestroy(&kc->rhs));
+  if (down || up) PetscCall(MatCreateVecs(fine->A, NULL, &kc->rhs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RegisterEvents(PC pc)
+{
+  const char *const phases[KCYCLE_NUM_PHASES] = {"KCSmooth", "KCResidual", "KCRestrict", "KCInterp", "KCCoarse"};
+  PC_KCycle        *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    for (PetscInt phase = 0; phase < KCYCLE_NUM_PHASES; phase++) {
+      char           name[64];
+      PetscLogEvent *event = &kc->level[l].event[phase];
+
+      if ((phase == KCYCLE_COARSE) != (l == 0)) continue;
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s Level %" PetscInt_FMT, phases[phase], l));
+      PetscCall(PetscLogEventGetId(name, event));
+      if (*event < 0) PetscCall(PetscLogEventRegister(name, PC_CLASSID, event));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the cycle itself needs beside the hierarchy */
+static PetscErrorCode FinishCycle(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  preonly;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->nlevels != mg->nlevels) {
+    PetscCall(PetscFree2(kc->level, kc->calls));
+    kc->nlevels = mg->nlevels;
+    PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
+  } else PetscCall(PetscArrayzero(kc->level, kc->nlevels));
+  if (mg->stageApply) PetscCall(RegisterEvents(pc));
+  PetscCall(KSPGetInitialGuessNonzero(mg->levels[0]->smoothd, &kc->coarse_reads));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
+  kc->coarse_continues = (PetscBool)(kc->coarse_reads && !preonly);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_KCycle(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleCheckOperator(pc));
+  if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SetUpLevels(pc));
+  PetscCall(ChooseCoarseOperators(pc));
+  PetscCall(ForgetOldPattern(pc));
+  if (!kc->ready) pc->setupcalled = PETSC_FALSE;
+  PetscCall(PCKCycleCoarseBefore(pc));
+  PetscCall((*kc->base.setup)(pc));
+  PetscCall(PCKCycleCoarseAfter(pc));
+  PetscCall(FinishOperators(pc));
+  PetscCall(FinishCycle(pc));
+  PetscCall(FinishRightSide(pc));
+  kc->ready = PETSC_TRUE;
+  PetscCall(PCKCycleInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

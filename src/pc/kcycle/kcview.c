@@ -1,0 +1,212 @@
+/*
+  What -ksp_view shows of PCKCYCLE.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Bytes of a matrix that stores its entries with their columns, over all processes; 0 where the type does not say how many it stores */
+static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble *bytes)
+{
+  MatInfo   info;
+  PetscInt  rows;
+  PetscBool has = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *entries = *bytes = 0;
+  if (A) PetscCall(MatHasOperation(A, MATOP_GETINFO, &has));
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  *entries = info.nz_used;
+  *bytes   = info.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + rows * (PetscLogDouble)sizeof(PetscInt);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A level's operator, transfers and three work vectors */
+static PetscErrorCode LevelSize(PC_MG_Levels *lv, PetscInt *rows, PetscLogDouble *entries, PetscLogDouble *bytes)
+{
+  PetscLogDouble ignored, interpolation, restriction = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(lv->A, rows, NULL));
+  PetscCall(MatrixSize(lv->A, entries, bytes));
+  PetscCall(MatrixSize(lv->interpolate, &ignored, &interpolation));
+  if (lv->restrct != lv->interpolate) PetscCall(MatrixSize(lv->restrct, &ignored, &restriction));
+  *bytes += interpolation + restriction + 3 * *rows * (PetscLogDouble)sizeof(PetscScalar);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the arithmetic of a level runs, by the vectors that its operator makes */
+static PetscErrorCode LevelPlace(PC_MG_Levels *lv, const char **place)
+{
+  const char *const devices[] = {"cuda", "hip", "kokkos"};
+  VecType           type;
+  char             *found;
+  PetscBool         bound;
+
+  PetscFunctionBegin;
+  *place = "host";
+  PetscCall(MatGetVecType(lv->A, &type));
+  PetscCall(MatBoundToCPU(lv->A, &bound));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices); i++) {
+    PetscCall(PetscStrstr(type, devices[i], &found));
+    if (found && !bound) *place = "device";
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolverName(KSP ksp, size_t len, char name[])
+{
+  KSPType  type;
+  PCType   pctype;
+  PC       pc;
+  PetscInt its;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(PCGetType(pc, &pctype));
+  PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
+  if (ksp->normtype == KSP_NORM_NONE && its < 1000) PetscCall(PetscSNPrintf(name, len, "%s(%" PetscInt_FMT ")+%s", type, its, pctype));
+  else PetscCall(PetscSNPrintf(name, len, "%s+%s", type, pctype));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDouble total[], PetscViewer viewer)
+{
+  PC_MG_Levels  *lv = ((PC_MG *)pc->data)->levels[l];
+  PetscInt       rows;
+  PetscInt64     calls;
+  PetscLogDouble entries, bytes;
+  const char    *place;
+  char           down[64], up[64] = "";
+
+  PetscFunctionBegin;
+  PetscCall(LevelSize(lv, &rows, &entries, &bytes));
+  PetscCall(LevelPlace(lv, &place));
+  PetscCall(SolverName(lv->smoothd, sizeof(down), down));
+  if (lv->smoothu != lv->smoothd) {
+    PetscCall(PetscStrncpy(up, ", up ", sizeof(up)));
+    PetscCall(SolverName(lv->smoothu, sizeof(up) - 5, up + 5));
+  }
+  PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->nlevels - l, &calls));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows, entries, calls, bytes, place, down, up));
+  total[0] += rows;
+  total[1] += entries;
+  total[2] += bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  PC_MG_Levels  *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+  PetscInt       rows;
+  PetscInt64     calls;
+  PetscLogDouble total[3] = {0, 0, 0}, entries, bytes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    level         rows       entries     calls         bytes  where   solver\n"));
+  for (PetscInt l = kc->nlevels - 1; l >= 0; l--) PetscCall(ViewLevelLine(pc, kc, l, total, viewer));
+  PetscCall(LevelSize(fine, &rows, &entries, &bytes));
+  PetscCall(PCKCycleComputeTotalCalls(kc->kappa, kc->nlevels, &calls));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    calls in a cycle %" PetscInt64_FMT ", grid complexity %.4g, operator complexity %.4g, %.0f bytes\n", calls, total[0] / rows, entries > 0 ? total[1] / entries : 0., total[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  PC_MG      *mg = (PC_MG *)pc->data;
+  const char *text;
+
+  PetscFunctionBegin;
+  switch (mg->galerkin) {
+  case PC_MG_GALERKIN_NONE:
+    text = "given, or assembled on the coarse grids";
+    break;
+  case PC_MG_GALERKIN_EXTERNAL:
+    text = "made with the hierarchy";
+    break;
+  case PC_MG_GALERKIN_PMAT:
+    text = "Galerkin products for the preconditioning matrix";
+    break;
+  case PC_MG_GALERKIN_MAT:
+    text = "Galerkin products for the operator";
+    break;
+  default:
+    text = kc->galerkin_chosen ? "Galerkin products (nobody provides others)" : "Galerkin products";
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  coarse operators: %s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: %s\n",
+                                   kc->kernel == KCYCLE_NULLSPACE ? "null space attached" : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
+  if (kc->kernel_constant) PetscCall(PetscViewerASCIIPrintf(viewer, "    constants span the kernel and are projected out of the coarsest problem\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewCycle(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  if (mg->am == PC_MG_ADDITIVE || mg->am == PC_MG_KASKADE) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s multigrid: kappa is not used\n", mg->am == PC_MG_ADDITIVE ? "additive" : "Kaskade"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %skappa-cycle of Avnat and Yavneh, ", mg->am == PC_MG_FULL ? "full multigrid with the " : ""));
+  if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscViewerASCIIPrintf(viewer, "kappa=infinity (W-cycle)\n"));
+  else if (kc->kappa <= 2) PetscCall(PetscViewerASCIIPrintf(viewer, "kappa=%" PetscInt_FMT " (%s-cycle)\n", kc->kappa, kc->kappa == 1 ? "V" : "F"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "kappa=%" PetscInt_FMT "%s\n", kc->kappa, kc->ready && kc->kappa >= kc->nlevels ? " (W-cycle)" : ""));
+  if (mg->cyclesperpcapply > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "    cycles per application=%" PetscInt_FMT "\n", mg->cyclesperpcapply));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solvers of the levels in full */
+static PetscErrorCode ViewSolvers(PC_MG *mg, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < mg->nlevels; l++) {
+    PC_MG_Levels *lv = mg->levels[l];
+
+    PetscCall(PetscViewerASCIIPrintf(viewer, l ? "Down solver (pre-smoother) on level %" PetscInt_FMT "\n" : "Coarse grid solver, level %" PetscInt_FMT "\n", l));
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    PetscCall(KSPView(lv->smoothd, viewer));
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+    if (l && lv->smoothd == lv->smoothu) PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) same as down solver (pre-smoother)\n"));
+    if (lv->smoothd == lv->smoothu) continue;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) on level %" PetscInt_FMT "\n", l));
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    PetscCall(KSPView(lv->smoothu, viewer));
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
+{
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  isascii;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
+  if (!isascii) {
+    PetscCall((*kc->base.view)(pc, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ViewCycle(pc, kc, viewer));
+  if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
+  if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from], kc->nlevels == 1 ? ": a single level is no multigrid" : ""));
+  PetscCall(ViewCoarseOperators(pc, kc, viewer));
+  PetscCall(ViewKernel(kc, viewer));
+  PetscCall(ViewLevels(pc, kc, viewer));
+  if (mg->view) PetscCall((*mg->view)(pc, viewer));
+  PetscCall(ViewSolvers(mg, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,501 @@
+/*
+  PCKCYCLE: multigrid with the kappa-cycle of Avnat and Yavneh on any hierarchy of PCMG.
+
+  The type inherits from PCMG (or from PCGAMG, which does so itself): it becomes that type, keeps its operations aside and replaces
+  every one that cycles. Levels, smoothers, transfers and their options remain PCMG's.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+const char *const PCKCycleHierarchies[] = {"auto", "dm", "user", "gamg", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
+
+static const char Container[] = "PCKCycle";
+
+static PetscBool  KCycleCite       = PETSC_FALSE;
+static const char KCycleCitation[] = "@article{AvnatYavneh2023,\n"
+                                     "  author  = {Avnat, Or and Yavneh, Irad},\n"
+                                     "  title   = {On the Recursive Structure of Multigrid Cycles},\n"
+                                     "  journal = {SIAM Journal on Scientific Computing},\n"
+                                     "  volume  = {45},\n"
+                                     "  number  = {3},\n"
+                                     "  pages   = {S103--S126},\n"
+                                     "  year    = {2023}\n"
+                                     "}\n";
+
+PetscErrorCode PCFinalizePackage_KCycle(void)
+{
+  PetscFunctionBegin;
+  KCycleCite = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleGetContext(PC pc, PC_KCycle **kc)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "This PC has lost its PCKCYCLE data");
+  PetscCall(PetscContainerGetPointer(container, (void **)kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
+{
+  PC_KCycle *kc = (PC_KCycle *)KCycleCtxFromDestroyArg(arg);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(kc->level, kc->calls));
+  PetscCall(PetscFree(kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_KCycle(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(VecDestroy(&kc->rhs));
+  kc->ready = PETSC_FALSE;
+  PetscCall((*kc->base.reset)(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComposeMethods(PC, PetscBool);
+
+static PetscErrorCode PCDestroy_KCycle(PC pc)
+{
+  PC_KCycle *kc;
+  PetscErrorCode (*destroy)(PC);
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  destroy = kc->base.destroy;
+  PetscCall(VecDestroy(&kc->rhs));
+  PetscCall(ComposeMethods(pc, PETSC_FALSE));
+  PetscCall(PetscObjectCompose((PetscObject)pc, Container, NULL));
+  PetscCall((*destroy)(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCMGSetType() puts PCMG's own Richardson iteration back whenever it is called; KSPSolve() calls this before each solve */
+static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  (void)ksp;
+  (void)b;
+  (void)x;
+  PetscCall(PCKCycleInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_KCycle(PC, KCycleOptionItems);
+
+/* Down smoothers as PCMG's set-up leaves them, for cycles that PCMG runs itself */
+static PetscErrorCode RestoreGuesses(PC_MG *mg)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < mg->nlevels; l++) {
+    const PetscBool same = (PetscBool)(mg->levels[l]->smoothd == mg->levels[l]->smoothu);
+
+    PetscCall(KSPSetInitialGuessNonzero(mg->levels[l]->smoothd, (PetscBool)(same || mg->am == PC_MG_KASKADE)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Replaces every operation that cycles. Additive and Kaskade multigrid have no kappa and stay PCMG's */
+PetscErrorCode PCKCycleInstall(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (mg->am == PC_MG_MULTIPLICATIVE || mg->am == PC_MG_FULL) {
+    pc->ops->apply          = PCApply_KCycle;
+    pc->ops->applytranspose = PCApplyTranspose_KCycle;
+    pc->ops->matapply       = PCMatApply_KCycle;
+#if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
+    pc->ops->matapplytranspose = NULL;
+#endif
+  } else {
+    PetscCheck(!kc->kappa_set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type multiplicative or full",
+               mg->am == PC_MG_ADDITIVE ? "additive" : "kaskade");
+    pc->ops->apply          = kc->base.apply;
+    pc->ops->applytranspose = kc->base.applytranspose;
+    pc->ops->matapply       = kc->base.matapply;
+#if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
+    pc->ops->matapplytranspose = kc->base.matapplytranspose;
+#endif
+    if (kc->ready) PetscCall(RestoreGuesses(mg));
+  }
+  pc->ops->applyrichardson = mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels > 1 ? PCApplyRichardson_KCycle : NULL;
+  pc->ops->setup           = PCSetUp_KCycle;
+  pc->ops->reset           = PCReset_KCycle;
+  pc->ops->destroy         = PCDestroy_KCycle;
+  pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
+  pc->ops->view            = PCView_KCycle;
+  pc->ops->presolve        = PCPreSolve_KCycle;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The PC becomes the given type, then PCKCYCLE again on top of it. The container carries the parameters across */
+static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)container));
+  PetscCall(PCSetType(pc, type));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCKCYCLE));
+  PetscCall(PetscObjectCompose((PetscObject)pc, Container, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->base           = *pc->ops;
+  kc->nlevels_chosen = 0;
+  PetscCall(ComposeMethods(pc, PETSC_TRUE));
+  PetscCall(PCKCycleInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* "v", "f", "w" or a positive whole number */
+static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
+{
+  const char *const names[] = {"v", "f", "w"};
+  PetscInt          which;
+  PetscBool         found;
+  char             *end;
+  long              number;
+
+  PetscFunctionBegin;
+  PetscCall(PetscEListFind(3, names, text, &which, &found));
+  if (found) {
+    *kappa = which == 2 ? PC_KCYCLE_KAPPA_W : which + 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  number = strtol(text, &end, 10);
+  PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2) or w (infinity), not \"%s\"", text);
+  *kappa = (PetscInt)number;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Options of PCMG that steer its own cycle would have no effect here */
+static PetscErrorCode RefuseForeignOptions(PC pc)
+{
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool given, cr = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &given));
+  for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) given = (PetscBool)(given || mg->levels[l]->cycles != PC_MG_CYCLE_V);
+  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not use -pc_mg_cycle_type, PCMGSetCycleType() or PCMGSetCycleTypeOnLevel(): choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
+  PetscCall(PCMGGetAdaptCR(pc, &cr));
+  PetscCheck(!cr, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not run -pc_mg_adapt_cr, a diagnostic of PCMG's own cycle: use it with -pc_type mg");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_MG            *mg;
+  PC_KCycle        *kc;
+  PCKCycleHierarchy hierarchy;
+  PetscInt          kappa = 2;
+  PetscBool         flg, ours;
+  char              text[64] = "2";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  hierarchy = kc->hierarchy;
+  if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscStrncpy(text, "w", sizeof(text)));
+  else PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->kappa));
+  PetscOptionsHeadBegin(PetscOptionsObject, "Kappa-cycle multigrid options");
+  PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy", PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
+  if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
+  PetscCall(PetscOptionsString("-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w", "PCKCycleSetKappa", text, text, sizeof(text), &flg));
+  if (flg) {
+    PetscCall(ParseKappa(pc, text, &kappa));
+    PetscCall(PCKCycleSetKappa(pc, kappa));
+  }
+  PetscOptionsHeadEnd();
+  mg               = (PC_MG *)pc->data;
+  kc->options_used = PETSC_TRUE;
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
+  if (!kc->ready) PetscCall(PCKCycleChooseLevels(pc));
+  ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
+  PetscCall((*kc->base.setfromoptions)(pc, PetscOptionsObject));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
+  if (ours && !flg) kc->nlevels_chosen = mg->nlevels; /* PCMG's single level, until the grid is known */
+  PetscCall(PCKCycleInstall(pc));
+  PetscCall(RefuseForeignOptions(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->kappa     = kappa;
+  kc->kappa_set = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetKappa - Sets the cycle counter kappa: how often coarse levels are visited.
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+- kappa - cycle counter, at least 1: 1 is the V-cycle, 2 the F-cycle, `PC_KCYCLE_KAPPA_W` or any number not below the number of levels the W-cycle
+
+  Options Database Key:
+. -pc_kcycle_kappa <2> - cycle counter, a whole number from 1 on, or v, f, w
+
+  Level: beginner
+
+  Notes:
+  Additive and Kaskade multigrid (`PCMGSetType()`) have no cycle counter; setting one is an error at set-up.
+
+  The cycle counter may be changed between solves; it takes effect at once.
+
+  Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, Algorithm 3.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetKappa()`, `PCKCycleComputeTotalCalls()`
+@*/
+PetscErrorCode PCKCycleSetKappa(PC pc, PetscInt kappa)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, kappa, 2);
+  PetscCheck(kappa > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
+  PetscTryMethod(pc, "PCKCycleSetKappa_C", (PC, PetscInt), (pc, kappa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetKappa_KCycle(PC pc, PetscInt *kappa)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *kappa = kc->kappa;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetKappa - Gets the cycle counter kappa.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. kappa - cycle counter; `PC_KCYCLE_KAPPA_W` for the W-cycle
+
+  Level: beginner
+
+.seealso: `PCKCYCLE`, `PCKCycleSetKappa()`
+@*/
+PetscErrorCode PCKCycleGetKappa(PC pc, PetscInt *kappa)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(kappa, 2);
+  PetscUseMethod(pc, "PCKCycleGetKappa_C", (PC, PetscInt *), (pc, kappa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hierarchy)
+{
+  PC_KCycle     *kc;
+  PetscContainer container;
+  PetscBool      wasgamg, isgamg = (PetscBool)(hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (hierarchy == kc->hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The hierarchy is set up already: call PCReset() before PCKCycleSetHierarchy()");
+  wasgamg       = (PetscBool)(kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
+  kc->hierarchy = hierarchy;
+  if (wasgamg == isgamg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
+  PetscCall(Inherit(pc, container, isgamg ? PCGAMG : PCMG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetHierarchy - Sets where the levels come from.
+
+  Logically Collective
+
+  Input Parameters:
++ pc        - the preconditioner
+- hierarchy - `PC_KCYCLE_HIERARCHY_AUTO`, `PC_KCYCLE_HIERARCHY_DM`, `PC_KCYCLE_HIERARCHY_USER` or `PC_KCYCLE_HIERARCHY_GAMG`
+
+  Options Database Key:
+. -pc_kcycle_hierarchy <auto> - one of auto, dm, user, gamg
+
+  Level: intermediate
+
+  Note:
+  Going to or from `PC_KCYCLE_HIERARCHY_GAMG` forgets what was set with the functions of `PCMG` or `PCGAMG`: call this before them. The
+  options of `PCGAMG` (`-pc_gamg_...`) apply to its levels.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetHierarchy()`, `PCMGSetInterpolation()`, `KSPSetDM()`, `PCGAMG`
+@*/
+PetscErrorCode PCKCycleSetHierarchy(PC pc, PCKCycleHierarchy hierarchy)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, hierarchy, 2);
+  PetscTryMethod(pc, "PCKCycleSetHierarchy_C", (PC, PCKCycleHierarchy), (pc, hierarchy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetHierarchy_KCycle(PC pc, PCKCycleHierarchy *hierarchy)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *hierarchy = kc->ready ? kc->levels_from : kc->hierarchy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetHierarchy - Gets where the levels come from.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. hierarchy - before set-up what was asked for, after it what is used
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetHierarchy()`
+@*/
+PetscErrorCode PCKCycleGetHierarchy(PC pc, PCKCycleHierarchy *hierarchy)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(hierarchy, 2);
+  PetscUseMethod(pc, "PCKCycleGetHierarchy_C", (PC, PCKCycleHierarchy *), (pc, hierarchy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetLevelCalls_KCycle(PC pc, PetscInt *nlevels, const PetscInt64 *calls[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "Levels are known after PCSetUp()");
+  for (PetscInt l = 0; l < kc->nlevels; l++) kc->calls[l] = kc->level[kc->nlevels - 1 - l].calls;
+  if (nlevels) *nlevels = kc->nlevels;
+  if (calls) *calls = kc->calls;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleGetLevelCalls - Gets how often the cycle has been called on each level since the last set-up.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, set up
+
+  Output Parameters:
++ nlevels - number of levels, or `NULL`
+- calls   - number of calls on each level, the finest first; owned by the preconditioner; or `NULL`
+
+  Level: advanced
+
+  Note:
+  Divided by the number of calls on the finest level these are the numbers of `PCKCycleComputeLevelCalls()`.
+
+.seealso: `PCKCYCLE`, `PCKCycleComputeLevelCalls()`
+@*/
+PetscErrorCode PCKCycleGetLevelCalls(PC pc, PetscInt *nlevels, const PetscInt64 *calls[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if (nlevels) PetscAssertPointer(nlevels, 2);
+  if (calls) PetscAssertPointer(calls, 3);
+  PetscUseMethod(pc, "PCKCycleGetLevelCalls_C", (PC, PetscInt *, const PetscInt64 *[]), (pc, nlevels, calls));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
+{
+  PetscObject obj = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleSetKappa_C", present ? PCKCycleSetKappa_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetKappa_C", present ? PCKCycleGetKappa_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleSetHierarchy_C", present ? PCKCycleSetHierarchy_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetHierarchy_C", present ? PCKCycleGetHierarchy_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetLevelCalls_C", present ? PCKCycleGetLevelCalls_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+  PCKCYCLE - Multigrid with the kappa-cycle of Avnat and Yavneh, on any hierarchy that `PCMG` or `PCGAMG` can have. (Neither PETSc's
+  Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
+
+  Options Database Keys:
++ -pc_kcycle_kappa <2>        - cycle counter: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers between them cycles of their own
+- -pc_kcycle_hierarchy <auto> - where levels come from: dm, user, gamg, or auto, which takes what is there
+
+  Level: beginner
+
+  Notes:
+  On each level the kappa-cycle calls itself on the next coarser level, once with the same kappa and, if kappa > 1, once more with
+  kappa - 1. The number of calls on n levels is a polynomial of degree kappa in n, where that of the W-cycle is exponential; small kappa
+  between 2 and 5 bring most of the W-cycle's convergence without its many visits of small levels.
+
+  The type inherits from `PCMG`: `-pc_mg_levels`, `-pc_mg_galerkin`, `-pc_mg_type`, `-pc_mg_distinct_smoothup`, `-pc_mg_multiplicative_cycles`, `-pc_mg_log`, the smoothers
+  `-mg_levels_...` and the coarse solver `-mg_coarse_...` work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other
+  functions of `PCMG`. `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` is replaced by `-pc_kcycle_kappa`.
+
+  The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`). The number of levels is chosen unless given: as many as the grid
+  allows, down to a coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
+
+  A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the coarsest problem is then
+  solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent.
+
+  As a preconditioner of `KSPCG` any kappa works in practice, although only V- and W-cycles with symmetric smoothing are symmetric;
+  `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver of its own.
+
+  NaN, Inf and zero diagonal entries of the operator end the solve with `KSP_DIVERGED_PC_FAILED`; `-ksp_error_if_not_converged` makes them
+  errors, `-ksp_view` names the reason.
+
+  Load it into a program that does not know it with `-dll_append <path>/libpetsckcycle.so -pc_type kcycle`.
+
+  References:
+. * - Or Avnat and Irad Yavneh, On the Recursive Structure of Multigrid Cycles, SIAM Journal on Scientific Computing, 2023
+
+.seealso: `PCMG`, `PCGAMG`, `PCKCycleSetKappa()`, `PCKCycleSetHierarchy()`, `PCKCycleGetLevelCalls()`
+M*/
+PetscErrorCode PCCreate_KCycle(PC pc)
+{
+  PC_KCycle     *kc;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCitationsRegister(KCycleCitation, &KCycleCite));
+  PetscCall(PetscNew(&kc));
+  kc->kappa = 2;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
+  PetscCall(PetscContainerSetPointer(container, kc));
+  PetscCall(KCycleContainerSetCtxDestroy(container, ContextDestroy));
+  PetscCall(Inherit(pc, container, PCMG));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
