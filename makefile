@@ -32,16 +32,19 @@ LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -W
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 objects := $(sources:$(top)/%.c=$(B)/%.o)
 
+# V=1 shows whole command lines
+run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
+
 .PHONY: all check demo lint install clean petsc-latest print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_KC) -o $@ $^ $(LDFLAGS_KC)
+	$(call run,LINK,$(CC) $(CFLAGS_KC) -o $@ $^ $(LDFLAGS_KC))
 
 $(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -c $< -o $@
+	$(call run,CC,$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -c $< -o $@)
 
 -include $(objects:.o=.d)
 
@@ -59,6 +62,10 @@ print-petsc: | have-petsc
 	@echo "tutorials=$(petsc_tutorials)"
 	@echo "libdir=$(call petsc_var,libdir)"
 	@echo "mpiexec=$(or $(call petsc_var,mpiexec),mpiexec)"
+
+lint:
+	@sh $(top)/conf/install-deps.sh lint
+	@python3 $(top)/conf/lint.py $(if $(FIX),--fix)
 
 petsc-latest:
 	@sh $(top)/conf/petsc-latest.sh

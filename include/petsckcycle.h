@@ -11,7 +11,7 @@
 #define PCKCYCLE "kcycle"
 
 /* The kappa of a W-cycle: more than any number of levels */
-#define PC_KCYCLE_KAPPA_W PETSC_MAX_INT
+#define PC_KCYCLE_KAPPA_W 2147483647
 
 /*E
   PCKCycleHierarchy - where `PCKCYCLE` takes its levels from

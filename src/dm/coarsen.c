@@ -31,7 +31,7 @@ typedef struct {
 
 static PetscErrorCode GridCreate(DM da, Grid *grid)
 {
-  const DM_DA          *dd      = (DM_DA *)da->data;
+  const DM_DA          *dd        = (DM_DA *)da->data;
   const PetscInt        factor[3] = {dd->coarsen_x, dd->coarsen_y, dd->coarsen_z}, nhier[3] = {dd->refine_x_hier_n, dd->refine_y_hier_n, dd->refine_z_hier_n};
   PetscInt *const       hier[3] = {dd->refine_x_hier, dd->refine_y_hier, dd->refine_z_hier};
   PetscInt              size[3], nproc[3], width;
@@ -52,10 +52,10 @@ static PetscErrorCode GridCreate(DM da, Grid *grid)
     g->nhier   = nhier[d];
     g->refined = da->levelup - da->leveldown;
     g->width   = width;
-    g->wraps  = (PetscBool)(boundary[d] == DM_BOUNDARY_PERIODIC);
-    g->cells  = (PetscBool)(g->wraps || interpolation == DMDA_Q0);
-    g->thin   = (PetscBool)(grid->dim == 3);
-    g->nproc  = nproc[d];
+    g->wraps   = (PetscBool)(boundary[d] == DM_BOUNDARY_PERIODIC);
+    g->cells   = (PetscBool)(g->wraps || interpolation == DMDA_Q0);
+    g->thin    = (PetscBool)(grid->dim == 3);
+    g->nproc   = nproc[d];
     PetscCall(PetscMalloc1(nproc[d], &g->owned));
     PetscCall(PetscArraycpy(g->owned, owned[d], nproc[d]));
   }
@@ -97,8 +97,8 @@ static PetscBool DealCoarsePoints(GridDirection *g)
 
     fine += g->owned[p];
     if (p < g->nproc - 1 && g->factor > 1) {
-      const PetscInt before = fine / g->factor + g->width - coarse;                              /* largest share that serves the next process's first point */
-      const PetscInt behind = (fine + g->factor - 2) / g->factor - g->width + 1 - coarse;        /* smallest one that serves this process's last point */
+      const PetscInt before = fine / g->factor + g->width - coarse;                       /* largest share that serves the next process's first point */
+      const PetscInt behind = (fine + g->factor - 2) / g->factor - g->width + 1 - coarse; /* smallest one that serves this process's last point */
 
       share = PetscMax(PetscMin(share, before), behind);
       if (share > before) return PETSC_FALSE;
@@ -218,12 +218,16 @@ static PetscErrorCode ExplainDirection(const GridDirection *g, char axis, size_t
   if (RatioIsInteger(g)) {
     PetscCall(PetscSNPrintf(text, len, "in %c the coarse points do not suffice for %" PetscInt_FMT " processes: use fewer processes in %c, or more points", axis, g->nproc, axis));
   } else if (g->cells) {
-    PetscCall(PetscSNPrintf(text, len, "in %c, a direction of cells or a periodic one, the number of points must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best %" PetscInt_FMT " times a power of 2", axis,
-                            g->factor, g->points - g->points % g->factor, g->points - g->points % g->factor + g->factor, KCYCLE_FEW_POINTS - 1));
+    PetscCall(PetscSNPrintf(text, len,
+                            "in %c, a direction of cells or a periodic one, the number of points must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT
+                            " points, best %" PetscInt_FMT " times a power of 2",
+                            axis, g->factor, g->points - g->points % g->factor, g->points - g->points % g->factor + g->factor, (PetscInt)(KCYCLE_FEW_POINTS - 1)));
   } else {
     const PetscInt cells = g->points - 1, below = cells - cells % g->factor;
 
-    PetscCall(PetscSNPrintf(text, len, "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best 2^k + 1", axis, g->factor, PetscMax(below, g->factor) + 1, below + g->factor + 1));
+    PetscCall(PetscSNPrintf(text, len,
+                            "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best 2^k + 1", axis,
+                            g->factor, PetscMax(below, g->factor) + 1, below + g->factor + 1));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,13 +42,19 @@ typedef PetscOptionItems KCycleOptionItems;
   #define KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE 1
 #endif
 
-/* PetscContainerSetUserDestroy() takes void *, PetscContainerSetCtxDestroy() void ** */
+/*
+  What destroys the context of a container receives the context up to 3.22, a pointer to it after; declared void * from 3.25 on
+*/
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef void *KCycleCtxDestroyArg;
   #define KCycleCtxFromDestroyArg(arg)                (arg)
   #define KCycleContainerSetCtxDestroy(container, fn) PetscContainerSetUserDestroy(container, fn)
 #else
-typedef void **KCycleCtxDestroyArg;
-  #define KCycleCtxFromDestroyArg(arg)                (*(arg))
+  #if PETSC_VERSION_LT(3, 25, 0)
+typedef void           **KCycleCtxDestroyArg;
+  #else
+typedef void *KCycleCtxDestroyArg;
+  #endif
+  #define KCycleCtxFromDestroyArg(arg)                (*(void **)(arg))
   #define KCycleContainerSetCtxDestroy(container, fn) PetscContainerSetCtxDestroy(container, fn)
 #endif

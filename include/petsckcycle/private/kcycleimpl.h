@@ -20,15 +20,15 @@ typedef enum {
 
 /* What is known of the kernel of the operator */
 typedef enum {
-  KCYCLE_REGULAR,        /* no sign of a kernel */
-  KCYCLE_NULLSPACE,      /* a null space is attached to the operator */
-  KCYCLE_ZERO_ROW_SUMS,  /* none attached, but the operator maps constants to zero */
+  KCYCLE_REGULAR,       /* no sign of a kernel */
+  KCYCLE_NULLSPACE,     /* a null space is attached to the operator */
+  KCYCLE_ZERO_ROW_SUMS, /* none attached, but the operator maps constants to zero */
 } KCycleKernel;
 
 /* One level; level 0 is the coarsest, as in PCMG */
 typedef struct {
-  PetscInt64    calls;                     /* calls of the cycle since set-up */
-  PetscLogEvent event[KCYCLE_NUM_PHASES];  /* 0: not logged */
+  PetscInt64    calls;                    /* calls of the cycle since set-up */
+  PetscLogEvent event[KCYCLE_NUM_PHASES]; /* 0: not logged */
 } KCycleLevel;
 
 /*
@@ -36,17 +36,17 @@ typedef struct {
 */
 typedef struct {
   /* parameters */
-  PetscInt          kappa;            /* cycle counter of the finest level */
-  PetscBool         kappa_set;        /* somebody chose it */
-  PCKCycleHierarchy hierarchy;        /* where levels are to come from */
-  PetscBool         galerkin_set;     /* -pc_mg_galerkin was given */
-  PetscBool         options_used;     /* PCSetFromOptions() has been called */
+  PetscInt          kappa;        /* cycle counter of the finest level */
+  PetscBool         kappa_set;    /* somebody chose it */
+  PCKCycleHierarchy hierarchy;    /* where levels are to come from */
+  PetscBool         galerkin_set; /* -pc_mg_galerkin was given */
+  PetscBool         options_used; /* PCSetFromOptions() has been called */
 
   /* found at set-up */
-  struct _PCOps     base;             /* operations of the inherited type */
-  PCKCycleHierarchy levels_from;      /* where levels came from */
-  PetscInt          nlevels_chosen;   /* number of levels that this type chose; 0 if somebody else did */
-  PetscBool         galerkin_chosen;  /* this type chose Galerkin coarse operators */
+  struct _PCOps     base;            /* operations of the inherited type */
+  PCKCycleHierarchy levels_from;     /* where levels came from */
+  PetscInt          nlevels_chosen;  /* number of levels that this type chose; 0 if somebody else did */
+  PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
   PetscBool         kernel_constant;  /* the kernel is spanned by the constant vector, from the right and from the left */
   PetscReal         scale;            /* largest diagonal entry of the operator, a yardstick for pivots */

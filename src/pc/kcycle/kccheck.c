@@ -58,8 +58,8 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
 /* Point smoothers divide by the diagonal; others may live with a zero there. The smoothers' options have not been read yet */
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
 {
-  PC_MG    *mg = (PC_MG *)pc->data;
-  PetscInt  row;
+  PC_MG    *mg  = (PC_MG *)pc->data;
+  PetscInt  row = -1;
   PC        smoother;
   PetscBool divides = PETSC_TRUE;
 
@@ -72,7 +72,10 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
     PetscCall(PetscObjectTypeCompareAny((PetscObject)smoother, &divides, PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, ""));
   }
   if (divides) {
-    PetscCall(KCycleFail(pc, "The operator has a zero diagonal entry in row %" PetscInt_FMT ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance", row));
+    PetscCall(KCycleFail(pc,
+                         "The operator has a zero diagonal entry in row %" PetscInt_FMT
+                         ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance",
+                         row));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,7 +95,7 @@ static PetscErrorCode RelativeSums(Vec sums, Vec diagonal, Vec work, PetscReal *
 */
 static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, Vec sums, Vec diagonal, Vec work, PetscBool *constant)
 {
-  PetscInt  extra = 0, bs;
+  PetscInt  extra        = 0, bs;
   PetscBool has_constant = PETSC_TRUE, has_transpose;
   PetscReal columns;
 
@@ -125,7 +128,8 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal)
   if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
   else if (rows < KCYCLE_ROUNDING) {
     kc->kernel = KCYCLE_ZERO_ROW_SUMS;
-    PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular with constants in its kernel. Attach it with MatSetNullSpace(), so that KSP makes right sides consistent\n"));
+    PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular with constants in its kernel. Attach it with "
+                            "MatSetNullSpace(), so that KSP makes right sides consistent\n"));
   } else kc->kernel = KCYCLE_REGULAR;
   if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
   PetscCall(VecDestroy(&work));
@@ -139,7 +143,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
 {
   PC_KCycle *kc;
   Vec        ones, sums, diagonal;
-  PetscInt   M, N, row;
+  PetscInt   M, N, row = -1;
   PetscBool  has;
 
   PetscFunctionBegin;
@@ -147,7 +151,9 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   kc->failure[0] = 0;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCheck(M == N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; for least squares use the normal equations (MatCreateNormal())", M, N);
+  PetscCheck(M == N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; for least squares use the normal equations (MatCreateNormal())",
+             M, N);
   kc->kernel = KCYCLE_REGULAR;
   kc->scale  = 1.0;
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
@@ -214,7 +220,8 @@ static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
 
   PetscFunctionBegin;
   *given = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names) && !*given; i++) PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], given));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names) && !*given; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,7 +240,9 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse, PetscReal scale)
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCheck(rows <= KCYCLE_MAX_SVD_ROWS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "The coarsest operator is singular and has %" PetscInt_FMT " rows, too many for a pseudo-inverse by SVD (at most %d): use more levels, or choose a solver with -mg_coarse_pc_type", rows, KCYCLE_MAX_SVD_ROWS);
+             "The coarsest operator is singular and has %" PetscInt_FMT
+             " rows, too many for a pseudo-inverse by SVD (at most %d): use more levels, or choose a solver with -mg_coarse_pc_type",
+             rows, KCYCLE_MAX_SVD_ROWS);
   PetscCall(KSPGetPC(coarse, &coarsepc));
   PetscCall(PCSetType(coarsepc, PCSVD));
   PetscCall(KSPGetOptionsPrefix(coarse, &prefix));

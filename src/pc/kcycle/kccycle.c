@@ -7,15 +7,15 @@
 #include <petsckcycle/private/kcycleimpl.h>
 
 typedef struct {
-  PetscBool transpose;                                                /* visit sub-cycles in the reverse order */
-  PetscErrorCode (*presmooth)(PC, PC_MG_Levels *, PetscBool);         /* x <- S(x, b); x starts from zero if the flag says so */
-  PetscErrorCode (*postsmooth)(PC, PC_MG_Levels *);                   /* x <- S'(x, b) */
-  PetscErrorCode (*residual)(PC_MG_Levels *);                         /* r <- b - A x */
-  PetscErrorCode (*restrictres)(PC_MG_Levels *, PC_MG_Levels *);      /* b_coarse <- R r */
-  PetscErrorCode (*restrictrhs)(PC_MG_Levels *, PC_MG_Levels *);      /* b_coarse <- R b */
-  PetscErrorCode (*interpolate)(PC_MG_Levels *, PC_MG_Levels *);      /* x <- P x_coarse */
-  PetscErrorCode (*interpolateadd)(PC_MG_Levels *, PC_MG_Levels *);   /* x <- x + P x_coarse */
-  PetscErrorCode (*coarsesolve)(PC, PC_MG_Levels *, PetscBool);       /* x <- A^{-1} b, from zero if the flag says so */
+  PetscBool transpose;                                              /* visit sub-cycles in the reverse order */
+  PetscErrorCode (*presmooth)(PC, PC_MG_Levels *, PetscBool);       /* x <- S(x, b); x starts from zero if the flag says so */
+  PetscErrorCode (*postsmooth)(PC, PC_MG_Levels *);                 /* x <- S'(x, b) */
+  PetscErrorCode (*residual)(PC_MG_Levels *);                       /* r <- b - A x */
+  PetscErrorCode (*restrictres)(PC_MG_Levels *, PC_MG_Levels *);    /* b_coarse <- R r */
+  PetscErrorCode (*restrictrhs)(PC_MG_Levels *, PC_MG_Levels *);    /* b_coarse <- R b */
+  PetscErrorCode (*interpolate)(PC_MG_Levels *, PC_MG_Levels *);    /* x <- P x_coarse */
+  PetscErrorCode (*interpolateadd)(PC_MG_Levels *, PC_MG_Levels *); /* x <- x + P x_coarse */
+  PetscErrorCode (*coarsesolve)(PC, PC_MG_Levels *, PetscBool);     /* x <- A^{-1} b, from zero if the flag says so */
 } KCycleSteps;
 
 /* Steps for vectors */
@@ -210,19 +210,26 @@ static const KCycleSteps StepsVec = {PETSC_FALSE,           KCyclePreSmooth_Vec,
                                      KCycleRestrictRHS_Vec, KCycleInterpolate_Vec, KCycleInterpolateAdd_Vec, KCycleCoarseSolve_Vec};
 
 /* The transposed full cycle is not a full cycle of transposed steps (see KCycleFullTranspose()): two steps are never taken */
-static const KCycleSteps StepsTranspose = {PETSC_TRUE, KCyclePreSmooth_Transpose, KCyclePostSmooth_Transpose, KCycleResidual_Transpose, KCycleRestrictResidual_Transpose,
-                                           NULL,       NULL,                      KCycleInterpolateAdd_Transpose, KCycleCoarseSolve_Transpose};
+static const KCycleSteps StepsTranspose = {PETSC_TRUE, KCyclePreSmooth_Transpose,      KCyclePostSmooth_Transpose, KCycleResidual_Transpose, KCycleRestrictResidual_Transpose, NULL,
+                                           NULL,       KCycleInterpolateAdd_Transpose, KCycleCoarseSolve_Transpose};
 
-static const KCycleSteps StepsBlock = {PETSC_FALSE,             KCyclePreSmooth_Block,   KCyclePostSmooth_Block,     KCycleResidual_Block,   KCycleRestrictResidual_Block,
-                                       KCycleRestrictRHS_Block, KCycleInterpolate_Block, KCycleInterpolateAdd_Block, KCycleCoarseSolve_Block};
+static const KCycleSteps StepsBlock = {PETSC_FALSE,
+                                       KCyclePreSmooth_Block,
+                                       KCyclePostSmooth_Block,
+                                       KCycleResidual_Block,
+                                       KCycleRestrictResidual_Block,
+                                       KCycleRestrictRHS_Block,
+                                       KCycleInterpolate_Block,
+                                       KCycleInterpolateAdd_Block,
+                                       KCycleCoarseSolve_Block};
 
 /* Runs one step and logs it as a phase of a level */
-#define KCycleLogged(kc, l, phase, call) \
-  do { \
-    const PetscLogEvent event_ = (kc)->level[l].event[phase]; \
+#define KCycleLogged(kc, l, phase, call)                           \
+  do {                                                             \
+    const PetscLogEvent event_ = (kc)->level[l].event[phase];      \
     if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
-    PetscCall(call); \
-    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0)); \
+    PetscCall(call);                                               \
+    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
   } while (0)
 
 /* The coarsest level. A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it already */
@@ -252,8 +259,8 @@ static PetscErrorCode KCycle(PC, PC_KCycle *, const KCycleSteps *, PetscInt, Pet
 /* Lines 3 to 8 of Algorithm 3, from the restriction on. In the transposed cycle the weaker sub-cycle comes first */
 static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
 {
-  PC_MG         *mg     = (PC_MG *)pc->data;
-  PC_MG_Levels  *fine   = mg->levels[l], *coarse = mg->levels[l - 1];
+  PC_MG         *mg   = (PC_MG *)pc->data;
+  PC_MG_Levels  *fine = mg->levels[l], *coarse = mg->levels[l - 1];
   const PetscInt first  = steps->transpose && kappa > 1 ? kappa - 1 : kappa;
   const PetscInt second = steps->transpose ? kappa : kappa - 1;
 
@@ -459,7 +466,8 @@ static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal ta
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits, PCRichardsonConvergedReason *reason)
+PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+                                        PCRichardsonConvergedReason *reason)
 {
   PC_KCycle    *kc;
   PC_MG_Levels *fine;

@@ -60,8 +60,10 @@ static PetscErrorCode RequireHierarchy(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_AUTO, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "PCKCYCLE has no grid and no hierarchy: give the grid with KSPSetDM(), or make the operator with DMCreateMatrix(); or give interpolations with PCMGSetLevels() and PCMGSetInterpolation(); for a matrix alone use -pc_kcycle_hierarchy gamg");
-  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE, "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
+             "PCKCYCLE has no grid and no hierarchy: give the grid with KSPSetDM(), or make the operator with DMCreateMatrix(); or give interpolations with PCMGSetLevels() and "
+             "PCMGSetInterpolation(); for a matrix alone use -pc_kcycle_hierarchy gamg");
+  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
   PetscCall(UserGaveTransfers(pc, &given));
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_USER || given, comm, PETSC_ERR_ARG_WRONGSTATE,
              "-pc_kcycle_hierarchy user needs interpolations: call PCMGSetLevels(), then PCMGSetInterpolation() for each level but the coarsest, before the solver is set up");
@@ -75,7 +77,9 @@ static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
   PetscFunctionBegin;
   PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
   PetscCheck(wanted <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels are more than the %s has: it can be coarsened %" PetscInt_FMT " times on these processes, which makes at most %" PetscInt_FMT " levels. Leave out -pc_mg_levels to have the number chosen", wanted, grid, most - 1, most);
+             "%" PetscInt_FMT " levels are more than the %s has: it can be coarsened %" PetscInt_FMT " times on these processes, which makes at most %" PetscInt_FMT
+             " levels. Leave out -pc_mg_levels to have the number chosen",
+             wanted, grid, most - 1, most);
   if (wanted > 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMExplain(pc->dm, sizeof(why), why));
   SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid, why);
@@ -125,7 +129,7 @@ static PetscErrorCode SetUpLevels(PC pc)
 /* Coarse operators can be assembled anew by whoever told the DM how (KSPSetComputeOperators(), SNES), or were given level by level */
 static PetscErrorCode CoarseOperatorsAreProvided(PC pc, PetscBool *provided)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG *mg                                        = (PC_MG *)pc->data;
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
 
   PetscFunctionBegin;

@@ -89,7 +89,8 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
     PetscCall(SolverName(lv->smoothu, sizeof(up) - 5, up + 5));
   }
   PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->nlevels - l, &calls));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows, entries, calls, bytes, place, down, up));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows, entries, calls, bytes, place,
+                                   down, up));
   total[0] += rows;
   total[1] += entries;
   total[2] += bytes;
@@ -108,7 +109,8 @@ static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
   for (PetscInt l = kc->nlevels - 1; l >= 0; l--) PetscCall(ViewLevelLine(pc, kc, l, total, viewer));
   PetscCall(LevelSize(fine, &rows, &entries, &bytes));
   PetscCall(PCKCycleComputeTotalCalls(kc->kappa, kc->nlevels, &calls));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    calls in a cycle %" PetscInt64_FMT ", grid complexity %.4g, operator complexity %.4g, %.0f bytes\n", calls, total[0] / rows, entries > 0 ? total[1] / entries : 0., total[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    calls in a cycle %" PetscInt64_FMT ", grid complexity %.4g, operator complexity %.4g, %.0f bytes\n", calls, total[0] / rows,
+                                   entries > 0 ? total[1] / entries : 0., total[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,24 +145,32 @@ static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionBegin;
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: %s\n",
-                                   kc->kernel == KCYCLE_NULLSPACE ? "null space attached" : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
+                                   kc->kernel == KCYCLE_NULLSPACE ? "null space attached"
+                                                                  : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
   if (kc->kernel_constant) PetscCall(PetscViewerASCIIPrintf(viewer, "    constants span the kernel and are projected out of the coarsest problem\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a kappa is called, "" where it is nothing else */
+static const char *CycleName(const PC_KCycle *kc)
+{
+  if (kc->kappa == 1) return " (V-cycle)";
+  if (kc->kappa == PC_KCYCLE_KAPPA_W || (kc->ready && kc->kappa >= kc->nlevels)) return " (W-cycle)";
+  return kc->kappa == 2 ? " (F-cycle)" : "";
+}
+
 static PetscErrorCode ViewCycle(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG *mg        = (PC_MG *)pc->data;
+  char   kappa[32] = "infinity";
 
   PetscFunctionBegin;
   if (mg->am == PC_MG_ADDITIVE || mg->am == PC_MG_KASKADE) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s multigrid: kappa is not used\n", mg->am == PC_MG_ADDITIVE ? "additive" : "Kaskade"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %skappa-cycle of Avnat and Yavneh, ", mg->am == PC_MG_FULL ? "full multigrid with the " : ""));
-  if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscViewerASCIIPrintf(viewer, "kappa=infinity (W-cycle)\n"));
-  else if (kc->kappa <= 2) PetscCall(PetscViewerASCIIPrintf(viewer, "kappa=%" PetscInt_FMT " (%s-cycle)\n", kc->kappa, kc->kappa == 1 ? "V" : "F"));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "kappa=%" PetscInt_FMT "%s\n", kc->kappa, kc->ready && kc->kappa >= kc->nlevels ? " (W-cycle)" : ""));
+  if (kc->kappa != PC_KCYCLE_KAPPA_W) PetscCall(PetscSNPrintf(kappa, sizeof(kappa), "%" PetscInt_FMT, kc->kappa));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %skappa-cycle of Avnat and Yavneh, kappa=%s%s\n", mg->am == PC_MG_FULL ? "full multigrid with the " : "", kappa, CycleName(kc)));
   if (mg->cyclesperpcapply > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "    cycles per application=%" PetscInt_FMT "\n", mg->cyclesperpcapply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -188,7 +198,7 @@ static PetscErrorCode ViewSolvers(PC_MG *mg, PetscViewer viewer)
 
 PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
 {
-  PC_MG    *mg = (PC_MG *)pc->data;
+  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   PetscBool  isascii;
 
@@ -202,7 +212,8 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewCycle(pc, kc, viewer));
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from], kc->nlevels == 1 ? ": a single level is no multigrid" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from],
+                                   kc->nlevels == 1 ? ": a single level is no multigrid" : ""));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
   PetscCall(ViewKernel(kc, viewer));
   PetscCall(ViewLevels(pc, kc, viewer));

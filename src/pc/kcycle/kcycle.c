@@ -119,7 +119,8 @@ PetscErrorCode PCKCycleInstall(PC pc)
     pc->ops->matapplytranspose = NULL;
 #endif
   } else {
-    PetscCheck(!kc->kappa_set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type multiplicative or full",
+    PetscCheck(!kc->kappa_set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+               "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type multiplicative or full",
                mg->am == PC_MG_ADDITIVE ? "additive" : "kaskade");
     pc->ops->apply          = kc->base.apply;
     pc->ops->applytranspose = kc->base.applytranspose;
@@ -189,7 +190,8 @@ static PetscErrorCode RefuseForeignOptions(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &given));
   for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) given = (PetscBool)(given || mg->levels[l]->cycles != PC_MG_CYCLE_V);
-  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not use -pc_mg_cycle_type, PCMGSetCycleType() or PCMGSetCycleTypeOnLevel(): choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
+  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "PCKCYCLE does not use -pc_mg_cycle_type, PCMGSetCycleType() or PCMGSetCycleTypeOnLevel(): choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
   PetscCall(PCMGGetAdaptCR(pc, &cr));
   PetscCheck(!cr, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not run -pc_mg_adapt_cr, a diagnostic of PCMG's own cycle: use it with -pc_type mg");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,7 +212,8 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscStrncpy(text, "w", sizeof(text)));
   else PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->kappa));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kappa-cycle multigrid options");
-  PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy", PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
+  PetscCall(
+      PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy", PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
   if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
   PetscCall(PetscOptionsString("-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w", "PCKCycleSetKappa", text, text, sizeof(text), &flg));
   if (flg) {
@@ -252,7 +255,7 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
 - kappa - cycle counter, at least 1: 1 is the V-cycle, 2 the F-cycle, `PC_KCYCLE_KAPPA_W` or any number not below the number of levels the W-cycle
 
   Options Database Key:
-. -pc_kcycle_kappa <2> - cycle counter, a whole number from 1 on, or v, f, w
+. -pc_kcycle_kappa (1|2|3|...|v|f|w) - cycle counter, a whole number from 1 on, or v, f, w
 
   Level: beginner
 
@@ -337,7 +340,7 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
 - hierarchy - `PC_KCYCLE_HIERARCHY_AUTO`, `PC_KCYCLE_HIERARCHY_DM`, `PC_KCYCLE_HIERARCHY_USER` or `PC_KCYCLE_HIERARCHY_GAMG`
 
   Options Database Key:
-. -pc_kcycle_hierarchy <auto> - one of auto, dm, user, gamg
+. -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from
 
   Level: intermediate
 
@@ -450,8 +453,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
 
   Options Database Keys:
-+ -pc_kcycle_kappa <2>        - cycle counter: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers between them cycles of their own
-- -pc_kcycle_hierarchy <auto> - where levels come from: dm, user, gamg, or auto, which takes what is there
++ -pc_kcycle_kappa (1|2|3|...|v|f|w)     - cycle counter (default 2): 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
+- -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from (default auto), where auto takes what is there
 
   Level: beginner
 

@@ -1,0 +1,155 @@
+/*
+  A scalar elliptic model problem on a DMDA of any dimension, for the tests: minus the Laplacian, finite differences, with Dirichlet
+  boundary points stored as rows of their own, or Neumann (cells), or periodic.
+
+  Right sides and solutions depend on global indices only, so that every number of processes solves the same problem.
+*/
+#pragma once
+
+#include <petsckcycle.h>
+#include <petscdmda.h>
+
+typedef struct {
+  PetscInt  dim;
+  PetscInt  n;          /* points in each direction */
+  PetscReal scale;      /* factor of all entries */
+  PetscReal anisotropy; /* factor of the couplings in x */
+  PetscBool neumann;    /* no Dirichlet points: missing couplings are left out */
+  PetscBool periodic;   /* in every direction */
+} Poisson;
+
+static inline PetscErrorCode PoissonSetFromOptions(Poisson *p)
+{
+  PetscFunctionBeginUser;
+  p->dim        = 2;
+  p->n          = 33;
+  p->scale      = 1;
+  p->anisotropy = 1;
+  p->neumann = p->periodic = PETSC_FALSE;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p->dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p->n, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-scale", &p->scale, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &p->anisotropy, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-neumann", &p->neumann, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-periodic", &p->periodic, NULL));
+  PetscFunctionReturn(0);
+}
+
+/* A set-up DMDA with coordinates in the unit interval, square or cube; its application context is the problem */
+static inline PetscErrorCode PoissonCreateDM(MPI_Comm comm, Poisson *p, DM *da)
+{
+  const DMBoundaryType b = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+
+  PetscFunctionBeginUser;
+  if (p->dim == 1) PetscCall(DMDACreate1d(comm, b, p->n, 1, 1, NULL, da));
+  else if (p->dim == 2) PetscCall(DMDACreate2d(comm, b, b, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
+  else PetscCall(DMDACreate3d(comm, b, b, b, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  if (p->neumann && !p->periodic) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMSetApplicationContext(*da, p));
+  PetscFunctionReturn(0);
+}
+
+/* Is the point a stored Dirichlet point? */
+static inline PetscBool PoissonIsBoundary(const Poisson *p, const PetscInt size[], const PetscInt at[])
+{
+  if (p->neumann || p->periodic) return PETSC_FALSE;
+  for (PetscInt d = 0; d < p->dim; d++) {
+    if (at[d] == 0 || at[d] == size[d] - 1) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* One row: 2 dim + 1 entries at most, scaled like h^2 times the operator so that grids of different size have comparable rows */
+static inline PetscErrorCode PoissonRow(const Poisson *p, const PetscInt size[], const PetscInt at[], Mat A)
+{
+  MatStencil  row, col[7];
+  PetscScalar value[7], diagonal = 0;
+  PetscInt    m        = 0;
+  PetscBool   boundary = PoissonIsBoundary(p, size, at);
+
+  PetscFunctionBeginUser;
+  row.i = at[0];
+  row.j = at[1];
+  row.k = at[2];
+  row.c = 0;
+  for (PetscInt d = 0; d < p->dim; d++) {
+    const PetscReal coupling = p->scale * (d ? 1 : p->anisotropy);
+
+    for (PetscInt side = -1; side <= 1; side += 2) {
+      PetscInt to[3] = {at[0], at[1], at[2]};
+
+      to[d] += side;
+      if (!p->periodic && (to[d] < 0 || to[d] >= size[d])) {
+        if (!p->neumann) diagonal += coupling;
+        continue;
+      }
+      diagonal += coupling;
+      if (boundary || PoissonIsBoundary(p, size, to)) continue;
+      col[m].i   = to[0];
+      col[m].j   = to[1];
+      col[m].k   = to[2];
+      col[m].c   = 0;
+      value[m++] = -coupling;
+    }
+  }
+  col[m]     = row;
+  value[m++] = diagonal;
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode PoissonAssemble(const Poisson *p, DM da, Mat A)
+{
+  PetscInt size[3], start[3], width[3], at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetInfo(da, NULL, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(da, &start[0], &start[1], &start[2], &width[0], &width[1], &width[2]));
+  for (at[2] = start[2]; at[2] < start[2] + width[2]; at[2]++) {
+    for (at[1] = start[1]; at[1] < start[1] + width[1]; at[1]++) {
+      for (at[0] = start[0]; at[0] < start[0] + width[0]; at[0]++) PetscCall(PoissonRow(p, size, at, A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* For KSPSetComputeOperators() */
+static inline PetscErrorCode PoissonComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
+{
+  DM da;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(PoissonAssemble((const Poisson *)ctx, da, A));
+  (void)J;
+  PetscFunctionReturn(0);
+}
+
+/* A vector with smooth and rough parts, the same for every number of processes; its mean is removed where the operator is singular */
+static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
+{
+  Vec          natural;
+  PetscInt     start, end;
+  PetscScalar *a, sum;
+  PetscInt     size;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreateNaturalVector(da, &natural));
+  PetscCall(VecGetOwnershipRange(natural, &start, &end));
+  PetscCall(VecGetSize(natural, &size));
+  PetscCall(VecGetArrayWrite(natural, &a));
+  for (PetscInt i = start; i < end; i++) a[i - start] = PetscSinReal(3 * (PetscReal)i / size) + 0.3 * PetscCosReal((PetscReal)(7 * i)) + ((i * 37) % 101) / 101.0;
+  PetscCall(VecRestoreArrayWrite(natural, &a));
+  if (p->neumann || p->periodic) {
+    PetscCall(VecSum(natural, &sum));
+    PetscCall(VecShift(natural, -sum / (PetscReal)size));
+  }
+  PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, v));
+  PetscCall(DMDANaturalToGlobalEnd(da, natural, INSERT_VALUES, v));
+  PetscCall(VecDestroy(&natural));
+  PetscFunctionReturn(0);
+}
