@@ -35,7 +35,9 @@ objects := $(sources:$(top)/%.c=$(B)/%.o)
 # V=1 shows whole command lines
 run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
-.PHONY: all check demo lint install clean petsc-latest print-library print-petsc
+-include $(top)/conf/install.mk
+
+.PHONY: all check demo demo-run lint install clean petsc-latest print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -62,6 +64,17 @@ print-petsc: | have-petsc
 	@echo "tutorials=$(petsc_tutorials)"
 	@echo "libdir=$(call petsc_var,libdir)"
 	@echo "mpiexec=$(or $(call petsc_var,mpiexec),mpiexec)"
+
+# The system's python3: that is the one the package python3-matplotlib serves
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+
+# Installs, then starts make afresh: only now can pkg-config answer
+demo:
+	@sh $(top)/conf/install-deps.sh build demo
+	@$(MAKE) --no-print-directory -C $(top) demo-run
+
+demo-run: all
+	@$(PYTHON) -B $(top)/conf/demo.py
 
 lint:
 	@sh $(top)/conf/install-deps.sh lint

@@ -14,7 +14,7 @@ have() { command -v "$1" > /dev/null 2>&1; }
 
 complain() { echo "install-deps: $*" >&2; }
 
-# Some names carry PETSc's release, as in libpetsc3.18-dev-examples: that of the package installed, else of the one apt offers
+# Some names carry PETSc's release, as in libpetsc3.18-dev-examples: the one installed, else the one apt offers
 petsc_release() {
   found=$(dpkg-query -W -f '${Version}' petsc-dev 2> /dev/null || true)
   if [ -z "$found" ] && have apt-cache; then

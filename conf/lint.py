@@ -278,7 +278,7 @@ STATEMENT_MACROS = re.compile(
     r"|ObjectParameterSetDefault|Unreachable|Stack|Pragma|Prefetch|PreLoad|Kernel)\w*|(?:PC|KSP|SNES|TS|DM|Mat|Vec|IS)Check\w*")
 CHECKING_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\((?=(?:[^\n\\]|\\.)*\bPetscCall)", re.M | re.S)
 CALL = re.compile(r"\b((?:Petsc|PC|KSP|SNES|TS|DM|Mat|Vec|IS|AO|KCycle|MPIU_|cu(?:fft|blas|sparse|solver))[A-Z]\w*)\s*\((?!\s*\*\s*\w*\s*\)\s*\()")
-MPI_CALL = re.compile(r"\bMPI_(?!W|\w+_(?:f2c|c2f)\b)[A-Z][a-z]\w*\s*\((?!\s*\*)")
+MPI_CALL = re.compile(r"\bMPI_(?!W|Init\b|Finalize\b|\w+_(?:f2c|c2f)\b)[A-Z][a-z]\w*\s*\((?!\s*\*)")
 CUDA_CALL = re.compile(r"\bcuda(?!GetError)[A-Z]\w*\s*\(")
 
 

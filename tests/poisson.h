@@ -61,7 +61,13 @@ static inline PetscBool PoissonIsBoundary(const Poisson *p, const PetscInt size[
   return PETSC_FALSE;
 }
 
-/* One row: 2 dim + 1 entries at most, scaled like h^2 times the operator so that grids of different size have comparable rows */
+/* Length of a cell */
+static inline PetscReal PoissonSpacing(const Poisson *p, const PetscInt size[])
+{
+  return 1.0 / (p->neumann || p->periodic ? size[0] : size[0] - 1);
+}
+
+/* One row: 2 dim + 1 entries at most, h^dim times the operator, so that transposed interpolation restricts right sides as it should */
 static inline PetscErrorCode PoissonRow(const Poisson *p, const PetscInt size[], const PetscInt at[], Mat A)
 {
   MatStencil  row, col[7];
@@ -75,7 +81,7 @@ static inline PetscErrorCode PoissonRow(const Poisson *p, const PetscInt size[],
   row.k = at[2];
   row.c = 0;
   for (PetscInt d = 0; d < p->dim; d++) {
-    const PetscReal coupling = p->scale * (d ? 1 : p->anisotropy);
+    const PetscReal coupling = p->scale * (d ? 1 : p->anisotropy) * PetscPowReal(PoissonSpacing(p, size), p->dim - 2);
 
     for (PetscInt side = -1; side <= 1; side += 2) {
       PetscInt to[3] = {at[0], at[1], at[2]};
@@ -151,5 +157,62 @@ static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
   PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, v));
   PetscCall(DMDANaturalToGlobalEnd(da, natural, INSERT_VALUES, v));
   PetscCall(VecDestroy(&natural));
+  PetscFunctionReturn(0);
+}
+
+/* One claim, one line */
+static inline PetscErrorCode PoissonClaim(PetscBool holds, const char claim[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, holds ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+/* Norm of b - A x relative to that of b */
+static inline PetscErrorCode PoissonResidual(Mat A, Vec b, Vec x, PetscReal *relative)
+{
+  Vec       r;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1.0, b));
+  PetscCall(VecNorm(r, NORM_2, relative));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  *relative /= norm;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+/* What -ksp_view would print of the PC, on the first process; "" on the others. The caller frees it with free() */
+static inline PetscErrorCode PoissonViewText(PC pc, char **text)
+{
+  size_t      len;
+  FILE       *file = open_memstream(text, &len);
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No memory for the view");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm((PetscObject)pc), file, &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCheck(!fclose(file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The view cannot be closed");
+  PetscFunctionReturn(0);
+}
+
+/* Does the view of the PC hold the words? */
+static inline PetscErrorCode PoissonViewHas(PC pc, const char words[], PetscBool *has)
+{
+  char       *text, *found;
+  PetscMPIInt there;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonViewText(pc, &text));
+  PetscCall(PetscStrstr(text, words, &found));
+  there = found ? 1 : 0;
+  free(text);
+  PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm((PetscObject)pc)));
+  *has = there ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(0);
 }

@@ -13,6 +13,8 @@
 typedef struct {
   PetscInt  points;  /* grid points */
   PetscInt  factor;  /* coarsening factor of the next step */
+  PetscInt  least;   /* factors that PETSc's interpolation is written for */
+  PetscInt  most;
   PetscInt *hier;    /* -da_refine_hierarchy_x and its like: factors of the refinements that made this DMDA, or NULL */
   PetscInt  nhier;   /* length of hier */
   PetscInt  refined; /* number of those refinements that are left to undo */
@@ -28,6 +30,17 @@ typedef struct {
   PetscInt      dim;
   GridDirection direction[3];
 } Grid;
+
+/* PETSc interpolates from cells (DMDA_Q0) in 3D by 1 or 2, in 2D by 2, and in 1D only where they wrap around, which are then points to it */
+static void FindFactors(PetscInt dim, DMDAInterpolationType interpolation, GridDirection *g)
+{
+  g->least = 1;
+  g->most  = PETSC_INT_MAX;
+  if (interpolation == DMDA_Q0 && !(dim == 1 && g->wraps)) {
+    g->least = dim == 2 ? 2 : 1;
+    g->most  = dim == 1 ? 0 : 2;
+  }
+}
 
 static PetscErrorCode GridCreate(DM da, Grid *grid)
 {
@@ -56,6 +69,7 @@ static PetscErrorCode GridCreate(DM da, Grid *grid)
     g->cells   = (PetscBool)(g->wraps || interpolation == DMDA_Q0);
     g->thin    = (PetscBool)(grid->dim == 3);
     g->nproc   = nproc[d];
+    FindFactors(grid->dim, interpolation, g);
     PetscCall(PetscMalloc1(nproc[d], &g->owned));
     PetscCall(PetscArraycpy(g->owned, owned[d], nproc[d]));
   }
@@ -72,6 +86,11 @@ static PetscErrorCode GridDestroy(Grid *grid)
 static PetscInt CoarsePoints(const GridDirection *g)
 {
   return g->cells ? g->points / g->factor : 1 + (g->points - 1) / g->factor;
+}
+
+static PetscBool FactorIsKnown(const GridDirection *g)
+{
+  return (PetscBool)(g->least <= g->factor && g->factor <= g->most);
 }
 
 /* DMCreateInterpolation() of a DMDA wants an integer ratio between the lengths, in cells, of the fine and the coarse direction */
@@ -114,7 +133,7 @@ static PetscBool DealCoarsePoints(GridDirection *g)
 
 static PetscBool CoarsenDirection(GridDirection *g)
 {
-  if (!RatioIsInteger(g)) return PETSC_FALSE;
+  if (!FactorIsKnown(g) || !RatioIsInteger(g)) return PETSC_FALSE;
   if (g->factor == 1) return PETSC_TRUE;
   if (g->nproc == 1 && !g->wraps) g->points = g->owned[0] = CoarsePoints(g);
   else if (!DealCoarsePoints(g)) return PETSC_FALSE;
@@ -215,7 +234,11 @@ PetscErrorCode KCycleDMDescribe(DM dm, size_t len, char text[])
 static PetscErrorCode ExplainDirection(const GridDirection *g, char axis, size_t len, char text[])
 {
   PetscFunctionBegin;
-  if (RatioIsInteger(g)) {
+  if (!FactorIsKnown(g)) {
+    PetscCall(PetscSNPrintf(text, len,
+                            "PETSc interpolates from cells (DMDA_Q0) in 2D by a factor of 2, in 3D by 1 or 2, and in 1D not at all: use points (DMDASetInterpolationType() with "
+                            "DMDA_Q1), or -pc_kcycle_hierarchy gamg"));
+  } else if (RatioIsInteger(g)) {
     PetscCall(PetscSNPrintf(text, len, "in %c the coarse points do not suffice for %" PetscInt_FMT " processes: use fewer processes in %c, or more points", axis, g->nproc, axis));
   } else if (g->cells) {
     PetscCall(PetscSNPrintf(text, len,

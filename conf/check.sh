@@ -1,0 +1,162 @@
+#!/bin/sh
+# make check: builds the library and runs every test. The last line is: N passed, N failed, N skipped.
+#
+#   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>)
+#   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
+#   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
+#   JOBS=2                       tests at a time
+#   TIMEOUT=120                  seconds for one run of a test program
+#
+# Two kinds of tests:
+#   - C programs in tests/ and examples/tutorials/ with a TEST block, run by PETSc's own harness and compared, numbers
+#     included, with output/. They are linked with the library; ${KCYCLE_LIB} in their arguments is its path.
+#   - tests/*.sh and tests/*.py, which print TAP: "ok N - claim", "not ok N - claim" or "ok N - claim # SKIP reason".
+#     They get what "make print-petsc" says as KC_LIBRARY, KC_BUILD, ..., and an empty folder KC_WORK.
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+# Variables given to "make check" are in the environment; the other make's flags would disturb those called here
+unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
+SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-2}
+export SANITIZE
+
+complain() { echo "check: $*" >&2; exit 1; }
+
+build_library() {
+  make -s --no-print-directory -C "$top" -j"$JOBS" all || complain "the library does not build"
+  settings=$(make -s --no-print-directory -C "$top" print-petsc) || complain "make print-petsc failed"
+  eval "$(echo "$settings" | awk -F= '{ name = toupper($1); sub(/^[^=]*=/, ""); gsub(/'\''/, "&\\\\&&"); printf "export KC_%s='\''%s'\''\n", name, $0 }')"
+  export KC_TOP="$top" KCYCLE_LIB="$KC_LIBRARY"
+}
+
+# More processes than cores, as root or not, none of them bound to a core or busy while it waits; for Open MPI 4 and 5
+set_up_mpi() {
+  export OMP_NUM_THREADS=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+  export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
+  if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+}
+
+# MPI itself leaks, so leaks are left to PETSc's -malloc_dump
+set_up_sanitizers() {
+  export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=0
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+}
+
+set_up_valgrind() {
+  command -v valgrind > /dev/null || complain "valgrind is not installed"
+  supp=$(ompi_info --path pkgdatadir --parsable 2> /dev/null | sed 's/.*://')/openmpi-valgrind.supp
+  export VALGRIND_OPTS="--suppressions=$top/conf/valgrind.supp $([ ! -f "$supp" ] || echo "--suppressions=$supp")"
+  export PETSCMPIEXEC="${KC_MPIEXEC%% *}" # PETSc 3.18 inserts valgrind after three words
+  SEARCH=${SEARCH:-small}
+}
+
+# The folder that belongs to this run; two runs of the same build take turns
+set_up_folder() {
+  work=$KC_BUILD/check
+  testdir=$work/harness
+  all=$work/all.tap
+  mkdir -p "$work"
+  if command -v flock > /dev/null; then
+    exec 9> "$work/lock"
+    flock -n 9 || { echo "check: waiting for another make check with this PETSc"; flock 9; }
+  fi
+  rm -rf "$work/src" "$work/scripts"
+  # The programs there were linked by an older version of this file
+  [ "$testdir/testfiles" -nt "$top/conf/check.sh" ] || rm -rf "$testdir"
+  mkdir -p "$testdir" "$work/src" "$work/scripts"
+  : > "$all"
+}
+
+find_harness() {
+  [ -n "$KC_HARNESS" ] && return
+  complain "this PETSc ($KC_CONF_DIR $KC_CONF_ARCH) comes without its test harness, gmakefile.test.
+       Debian has it in the package libpetsc${KC_VERSION%.*}-dev-examples (sh conf/install-deps.sh check); an installed
+       PETSc has it in share/petsc/examples, a build in its source tree beside PETSC_ARCH."
+}
+
+# The generator walks a folder: give it one with nothing but links to the tests
+stage() {
+  mkdir -p "$work/src/$1"
+  for file in "$top/$1"/*; do
+    [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/"
+  done
+}
+
+# --pkg-dir: where the generator looks for its log file, which must not be PETSc's own folder
+generate() {
+  stage tests
+  stage examples/tutorials
+  PYTHONDONTWRITEBYTECODE=1 python3 "$(dirname "$KC_HARNESS")/config/gmakegentest.py" \
+    --petsc-dir="$KC_CONF_DIR" --petsc-arch="$KC_CONF_ARCH" --pkg-name=petsc --pkg-dir="$work" --pkg-pkgs=tests,examples \
+    --srcdir="$work/src" --testdir="$testdir" || complain "PETSc's test generator failed"
+}
+
+# PETSc's gmakefile.test on our tests. Its list of tests (-o) comes from generate(), as PETSc 3.18 would list its own.
+# It echoes all variables given here through a shell: no parentheses
+harness() {
+  ( cd "$work" && HOME="$work" PYTHONDONTWRITEBYTECODE=1 make -f "$KC_HARNESS" -o "$testdir/testfiles" --no-print-directory \
+      PETSC_DIR="$KC_CONF_DIR" PETSC_ARCH="$KC_CONF_ARCH" TESTDIR="$testdir" TESTSRCDIR="$work/src" pkgs="tests examples" \
+      CPPFLAGS="-I$top/include" CFLAGS="$sanitize_flags" \
+      EXEFLAGS="$sanitize_flags -Wl,--push-state,--no-as-needed $KC_LIBRARY -Wl,--pop-state -Wl,-rpath,$KC_BUILD/lib,-rpath,$KC_LIBDIR" \
+      V=0 DIFF_NUMBERS=1 TIMEOUT="${TIMEOUT:-$default_timeout}" VALGRIND="$VALGRIND" "$@" 9>&- )
+}
+
+run_programs() {
+  default_timeout=120 sanitize_flags=
+  if [ -n "$SANITIZE" ]; then sanitize_flags="-fsanitize=$SANITIZE -fno-omit-frame-pointer"; fi
+  if [ -n "$SANITIZE$VALGRIND" ]; then default_timeout=600; fi
+  generate
+  tests=$(harness -s print-test gmakesearch=% ${SEARCH:+"gmakesearchin=$SEARCH"})
+  [ -n "$tests" ] || return 0
+  echo "check: PETSc $KC_VERSION, $(echo "$tests" | wc -w) test programs"
+  # shellcheck disable=SC2086 # the names are words
+  harness -k -O -j"$JOBS" $tests 2>&1 | cut -c 1-300 | grep -v -e '^Using MAKEFLAGS' -e '^make: ' || true
+  # A program and its diff are one test here
+  sed 's/^ *//' "$testdir"/test_*_tap.log |
+    awk '/^ok/ && /# SKIP Command failed/ { next } /^not ok/ || /^ok diff-/ || /# (SKIP|TODO)/' >> "$all"
+  for test in $tests; do
+    [ -f "$testdir/counts/$test.counts" ] || echo "not ok $test # did not run" | tee -a "$all"
+  done
+}
+
+run_script() {
+  name=tests-$(basename "${1%.*}")
+  case $name in *"$SEARCH"*) ;; *) return 0 ;; esac
+  case $1 in *.py) interpreter=python3 ;; *) interpreter=sh ;; esac
+  tap=$work/scripts/$name.tap status=0
+  mkdir -p "$work/scripts/$name"
+  echo "check: $(basename "$1")"
+  ( cd "$work/scripts/$name" && KC_WORK=$PWD timeout 600 "$interpreter" "$1" ) > "$tap" 2>&1 < /dev/null 9>&- || status=$?
+  grep -q '^ok\|^not ok' "$tap" || echo "not ok $name: no test in it ran" >> "$tap"
+  [ $status = 0 ] || grep -q '^not ok' "$tap" || echo "not ok $name: ended with status $status" >> "$tap"
+  if grep -q '^not ok' "$tap"; then grep -v '^ok' "$tap" || true; fi
+  sed -n "s/^\(ok\|not ok\) [0-9]* *-* */\1 $name: /p" "$tap" >> "$all"
+}
+
+run_scripts() {
+  for script in "$top"/tests/*.sh "$top"/tests/*.py; do
+    [ ! -f "$script" ] || run_script "$script"
+  done
+}
+
+summary() {
+  passed=$(grep -c -v -e '^not ok' -e '# SKIP' -e '# TODO' "$all" || true)
+  skipped=$(grep -c '^ok.*# SKIP' "$all" || true)
+  failed=$(grep -c -e '^not ok' -e '# TODO' "$all" || true)
+  grep '^ok.*# SKIP' "$all" | sed 's/^ok/skipped:/' || true
+  grep -e '^not ok' -e '# TODO' "$all" | sed 's/^not ok/failed:/' || true
+  [ $((passed + failed)) -gt 0 ] || echo "check: no test ran${SEARCH:+ (SEARCH=$SEARCH)}" >&2
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+build_library
+set_up_mpi
+set_up_sanitizers
+if [ -n "$VALGRIND" ]; then set_up_valgrind; fi
+set_up_folder
+find_harness
+run_programs
+if [ -z "$SANITIZE$VALGRIND" ]; then run_scripts; fi
+summary

@@ -1,0 +1,4 @@
+# make check, make install
+
+check:
+	@sh $(top)/conf/check.sh

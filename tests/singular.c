@@ -1,0 +1,250 @@
+static char help[] = "Singular operators converge without any solver option.\n\n";
+
+#include "poisson.h"
+
+#define MAX_ITS 40
+
+/* How a problem reaches the solver */
+typedef enum {
+  ASSEMBLED_ANEW, /* on each level, by KSPSetComputeOperators() */
+  OPERATOR_ONLY   /* one matrix from DMCreateMatrix(), nothing else */
+} Way;
+
+typedef struct {
+  Poisson      p;
+  PetscBool    attached; /* a null space is attached to the operator */
+  Way          way;
+  PetscBool    inconsistent; /* constants are not removed from the right side */
+  PetscBool    scaled;       /* D A D with a diagonal D instead of A: its kernel is D^{-1} 1 */
+  const char  *kernel;       /* what the view says of it */
+  PC           pc;           /* of the last solve, for the view */
+  MatNullSpace nullspace;    /* the attached one */
+} Problem;
+
+/* Symmetric with this kernel: KSP then projects right sides as well as solutions */
+static PetscErrorCode Attach(Problem *problem, Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  if (problem->attached) PetscCall(MatSetNullSpace(A, problem->nullspace));
+  PetscFunctionReturn(0);
+}
+
+/* h^{d-2} times the scheme with unit entries: what restriction as the transpose of interpolation wants on coarser grids */
+static PetscErrorCode ComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
+{
+  Problem *problem = (Problem *)ctx;
+  Poisson  p       = problem->p;
+  DM       da;
+  PetscInt n;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMDAGetInfo(da, NULL, &n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  p.scale *= PetscPowReal((PetscReal)n / p.n, 2 - p.dim);
+  PetscCall(PoissonAssemble(&p, da, A));
+  PetscCall(Attach(problem, J));
+  PetscFunctionReturn(0);
+}
+
+/* D A D, and D^{-1} 1, normed, as the only vector of the null space */
+static PetscErrorCode ScaleSymmetrically(Problem *problem, DM da, Mat A)
+{
+  Vec      d;
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(da, &d));
+  PetscCall(PoissonFill(&problem->p, da, d));
+  PetscCall(VecGetOwnershipRange(d, &start, &end));
+  PetscCall(VecScale(d, 0.2));
+  PetscCall(VecShift(d, 1.0));
+  PetscCall(MatDiagonalScale(A, d, d));
+  PetscCall(VecReciprocal(d));
+  PetscCall(VecNormalize(d, NULL));
+  PetscCall(MatNullSpaceDestroy(&problem->nullspace));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &d, &problem->nullspace));
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetOperators(Problem *problem, DM da, KSP ksp)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  if (problem->way == ASSEMBLED_ANEW) {
+    PetscCall(KSPSetDM(ksp, da));
+    PetscCall(KSPSetComputeOperators(ksp, ComputeOperators, problem));
+  } else {
+    PetscCall(DMCreateMatrix(da, &A));
+    PetscCall(PoissonAssemble(&problem->p, da, A));
+    if (problem->scaled) PetscCall(ScaleSymmetrically(problem, da, A));
+    PetscCall(Attach(problem, A));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Right side in the range of the operator, by our own hand unless KSP is to do it */
+static PetscErrorCode FillRightSide(Problem *problem, DM da, Vec b, Vec consistent)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonFill(&problem->p, da, b));
+  PetscCall(VecScale(b, problem->p.scale));
+  if (problem->inconsistent) PetscCall(VecShift(b, problem->p.scale));
+  PetscCall(VecCopy(b, consistent));
+  PetscCall(MatNullSpaceRemove(problem->nullspace, consistent));
+  if (!problem->inconsistent) PetscCall(VecCopy(consistent, b));
+  PetscFunctionReturn(0);
+}
+
+/* Prints what does not hold, if anything */
+static PetscErrorCode Judge(Problem *problem, KSP ksp, Vec b, Vec x, PetscBool *good)
+{
+  KSPConvergedReason reason;
+  PetscInt           its, length;
+  Mat                A;
+  PetscReal          residual;
+  PetscBool          said = PETSC_FALSE;
+  PC                 pc;
+  const char *const  which[] = {"", "periodic", "Neumann"};
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PoissonViewHas(pc, problem->kernel, &said));
+  *good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-6 && said);
+  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
+  if (*good) PetscFunctionReturn(0);
+  length = problem->p.periodic ? 1 : 2;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "NO: %" PetscInt_FMT "D %s, null space attached %d, way %d: %s, %" PetscInt_FMT " iterations, true residual %g, the view says \"%s\": %d\n", problem->p.dim,
+                        which[length], problem->attached, problem->way, KSPConvergedReasons[reason], its, (double)residual, problem->kernel, said));
+  PetscFunctionReturn(0);
+}
+
+/* KSPCG with PCKCYCLE, and options only if the test gives some */
+static PetscErrorCode Solve(Problem *problem, PetscBool *good)
+{
+  DM  da;
+  KSP ksp;
+  PC  pc;
+  Vec b, consistent, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &problem->p, &da));
+  if (problem->p.dim == 1) PetscCall(DMDASetInterpolationType(da, DMDA_Q1)); /* PETSc has no interpolation from cells in 1D */
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &problem->nullspace));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-300, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(SetOperators(problem, da, ksp));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(DMCreateGlobalVector(da, &b));
+  PetscCall(VecDuplicate(b, &consistent));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(FillRightSide(problem, da, b, consistent));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(Judge(problem, ksp, consistent, x, good));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&consistent));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatNullSpaceDestroy(&problem->nullspace));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Neumann and periodic in 1D, 2D and 3D */
+static PetscErrorCode SolveAll(Problem *problem, const char claim[])
+{
+  const PetscInt n[] = {0, 64, 32, 16};
+  PetscBool      all = PETSC_TRUE, good = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  for (problem->p.dim = 1; problem->p.dim <= 3; problem->p.dim++) {
+    for (PetscInt periodic = 0; periodic < 2; periodic++) {
+      problem->p.periodic = periodic ? PETSC_TRUE : PETSC_FALSE;
+      problem->p.neumann  = periodic ? PETSC_FALSE : PETSC_TRUE;
+      problem->p.n        = n[problem->p.dim] + (problem->p.dim == 1 && !periodic);
+      PetscCall(Solve(problem, &good));
+      if (!good) all = PETSC_FALSE;
+    }
+  }
+  PetscCall(PoissonClaim(all, claim));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ConstantKernel(Problem *problem)
+{
+  const char *const claim[2][2] = {{"zero row sums, assembled on each grid", "zero row sums, operator only"},
+                                   {"null space attached, assembled on each grid", "null space attached, operator only"}};
+
+  PetscFunctionBeginUser;
+  for (PetscInt attached = 0; attached < 2; attached++) {
+    for (PetscInt way = 0; way < 2; way++) {
+      problem->attached = attached ? PETSC_TRUE : PETSC_FALSE;
+      problem->way      = way ? OPERATOR_ONLY : ASSEMBLED_ANEW;
+      problem->kernel   = attached ? "singular operator: null space attached\n    constants span the kernel" : "singular operator: all row sums are zero";
+      PetscCall(SolveAll(problem, claim[attached][way]));
+    }
+  }
+  problem->inconsistent = PETSC_TRUE;
+  problem->way          = ASSEMBLED_ANEW;
+  PetscCall(SolveAll(problem, "null space attached, right side inconsistent, assembled on each grid"));
+  problem->way = OPERATOR_ONLY;
+  PetscCall(SolveAll(problem, "null space attached, right side inconsistent, operator only"));
+  PetscFunctionReturn(0);
+}
+
+/* The coarsest solver cannot be told by constants: it is PCSVD */
+static PetscErrorCode OtherKernel(Problem *problem)
+{
+  PetscFunctionBeginUser;
+  problem->scaled   = PETSC_TRUE;
+  problem->attached = PETSC_TRUE;
+  problem->way      = OPERATOR_ONLY;
+  problem->kernel   = "type: svd";
+  PetscCall(SolveAll(problem, "kernel other than constants, null space attached"));
+  problem->inconsistent = PETSC_TRUE;
+  PetscCall(SolveAll(problem, "kernel other than constants, null space attached, right side inconsistent"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelsOfGAMG(Problem *problem)
+{
+  PetscFunctionBeginUser;
+  problem->way    = OPERATOR_ONLY;
+  problem->kernel = "type: svd";
+  PetscCall(SolveAll(problem, "levels of PCGAMG, zero row sums"));
+  problem->attached = PETSC_TRUE;
+  PetscCall(SolveAll(problem, "levels of PCGAMG, null space attached"));
+  problem->inconsistent = PETSC_TRUE;
+  PetscCall(SolveAll(problem, "levels of PCGAMG, null space attached, right side inconsistent"));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Problem   problem = {0};
+  PetscBool other = PETSC_FALSE, gamg = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&problem.p));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-other", &other, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gamg", &gamg, NULL));
+  if (gamg) PetscCall(LevelsOfGAMG(&problem));
+  else if (other) PetscCall(OtherKernel(&problem));
+  else PetscCall(ConstantKernel(&problem));
+  PetscCall(PetscFinalize());
+  return 0;
+}
