@@ -11,9 +11,9 @@
 
 /* One direction of a DMDA */
 typedef struct {
-  PetscInt  points;  /* grid points */
-  PetscInt  factor;  /* coarsening factor of the next step */
-  PetscInt  least;   /* factors that PETSc's interpolation is written for */
+  PetscInt  points; /* grid points */
+  PetscInt  factor; /* coarsening factor of the next step */
+  PetscInt  least;  /* factors that PETSc's interpolation is written for */
   PetscInt  most;
   PetscInt *hier;    /* -da_refine_hierarchy_x and its like: factors of the refinements that made this DMDA, or NULL */
   PetscInt  nhier;   /* length of hier */

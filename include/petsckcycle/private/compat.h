@@ -13,9 +13,11 @@
   #pragma message("petsc-kcycle has been tested with PETSc 3.18 to 3.26; this PETSc is newer: run make check")
 #endif
 
-/* The PETSc that the plugin is built for */
+/* The PETSc that the plugin is built for; a test of the refusal of another version sets its own */
+#ifndef KCYCLE_PETSC_MINOR
+  #define KCYCLE_PETSC_MINOR PETSC_VERSION_MINOR
+#endif
 #define KCYCLE_PETSC_MAJOR   PETSC_VERSION_MAJOR
-#define KCYCLE_PETSC_MINOR   PETSC_VERSION_MINOR
 #define KCYCLE_PETSC_RELEASE PETSC_VERSION_RELEASE
 
 #if PETSC_VERSION_LT(3, 19, 0)

@@ -1,0 +1,220 @@
+#!/bin/sh
+# Every way in which an unchanged program gets the plugin, and the ways in which it must be refused.
+# Run by: make check SEARCH=loading
+set -u
+. "$KC_TOP/conf/tap.sh"
+PYTHONUSERBASE=$(python3 -m site --user-base 2> /dev/null)
+export PYTHONUSERBASE HOME="$KC_WORK/home"
+mkdir "$HOME"
+
+ex45=$KC_WORK/ex45
+solve="-pc_type kcycle -da_refine 1 -ksp_converged_reason -ksp_view"
+
+# route CLAIM COMMAND...: the command solves with PCKCYCLE, on 1 and 2 processes
+route() {
+  title=$1
+  shift
+  for n in 1 2; do works "$title, $n process(es)" 'type: kcycle' mpi $n "$@"; done
+}
+
+in_folder() { ( cd "$1" && shift && "$@" ); }
+
+loads_from_options() {
+  # shellcheck disable=SC2016 # PETSc expands it
+  refuses 'without the plugin the type is unknown' 'Unable to find requested PC type kcycle' mpi 1 "$ex45" $solve
+  route '-dll_append' "$ex45" -dll_append "$KC_LIBRARY" $solve
+  works '-dll_prepend' 'type: kcycle' mpi 1 "$ex45" -dll_prepend "$KC_LIBRARY" $solve
+  # shellcheck disable=SC2016 # PETSc expands it
+  works '-dll_append with a variable in the path' 'type: kcycle' mpi 1 "$ex45" -dll_append '${KCYCLE_LIB}' $solve
+  route 'PETSC_OPTIONS' env "PETSC_OPTIONS=-dll_append $KC_LIBRARY $solve" "$ex45"
+  works 'PETSC_OPTIONS_YAML' 'type: kcycle' mpi 1 env "PETSC_OPTIONS_YAML=dll_append: $KC_LIBRARY" "$ex45" $solve
+}
+
+loads_from_files() {
+  for file in dot/.petscrc nodot/petscrc home/.petscrc; do
+    mkdir -p "$(dirname "$file")"
+    echo "-dll_append $KC_LIBRARY" > "$file"
+    case $file in home/*) folder=. ;; *) folder=$(dirname "$file") ;; esac
+    for n in 1 2; do
+      works "the file $file, $n process(es)" 'type: kcycle' in_folder "$folder" mpi $n "$ex45" $solve
+    done
+    rm "$file"
+  done
+  echo "-dll_append $KC_LIBRARY" > options
+  route '-options_file' "$ex45" -options_file options $solve
+}
+
+loads_under_other_names() {
+  ln -s "$KC_LIBRARY" libkcycle.so
+  cp "$KC_LIBRARY" kcycle.so
+  route 'a link libkcycle.so' "$ex45" -dll_append "$PWD/libkcycle.so" $solve
+  works 'a copy kcycle.so, by a relative path' 'type: kcycle' mpi 1 "$ex45" -dll_append ./kcycle.so $solve
+}
+
+loads_beside_another() {
+  cat > other.c <<'END'
+#include <petscsys.h>
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_other(void);
+PetscErrorCode PetscDLLibraryRegister_other(void)
+{
+  return PetscPrintf(PETSC_COMM_WORLD, "the other library is here\n");
+}
+END
+  compile c other.c libother.so -shared -fPIC
+  for list in "$KC_LIBRARY,$PWD/libother.so" "$PWD/libother.so,$KC_LIBRARY"; do
+    works "comma list, $(basename "${list%,*}") first: our type" 'type: kcycle' mpi 2 "$ex45" -dll_append "$list" $solve
+    works "comma list, $(basename "${list%,*}") first: the other library" 'the other library is here' \
+      mpi 1 "$ex45" -dll_append "$list" $solve
+  done
+}
+
+loads_in_fortran() {
+  claim='a Fortran program'
+  petsc_has PETSC_HAVE_FORTRAN || { skip "$claim" 'this PETSc has no Fortran'; return; }
+  [ -f "$KC_TUTORIALS/ex22f.F90" ] || { skip "$claim" 'no tutorial ex22f.F90'; return; }
+  command -v "$(pkg-config --variable=fcompiler "$(petsc_pc)")" > /dev/null || { skip "$claim" 'no Fortran compiler'; return; }
+  compile f "$KC_TUTORIALS/ex22f.F90" ex22f -ffree-line-length-0 > "$log" 2>&1 || { not_ok "$claim" 'does not compile'; return; }
+  route "$claim" ./ex22f -dll_append "$KC_LIBRARY" $solve
+}
+
+write_python_program() {
+  cat > solve.py <<'END'
+import os, sys
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
+if os.environ.get("ROUTE") == "module":
+    import petsc_kcycle
+    assert petsc_kcycle.__version__ == open(os.environ["KC_TOP"] + "/VERSION.txt").read().strip()
+grid = PETSc.DMDA().create([33], stencil_width=1)
+A = grid.createMatrix()
+start, end = A.getOwnershipRange()
+for i in range(start, end):
+    for j in range(max(i - 1, 0), min(i + 2, 33)):
+        A[i, j] = 2 if i == j else -1
+A.assemble()
+x, b = A.createVecs()
+b.set(1)
+ksp = PETSc.KSP().create()
+ksp.setOperators(A)
+ksp.getPC().setDM(grid)
+ksp.setFromOptions()
+ksp.solve(b, x)
+assert ksp.getConvergedReason() > 0 and abs(x.max()[1] - 144.5) < 1e-2, x.max()
+PETSc.Sys.Print("type: " + ksp.getPC().getType())
+END
+}
+
+loads_in_python() {
+  python=$(find_petsc4py)
+  if [ -z "$python" ]; then
+    for claim in 'petsc4py.init(sys.argv)' 'PETSC_OPTIONS' 'import petsc_kcycle'; do
+      skip "petsc4py: $claim" 'no petsc4py for this PETSc'
+    done
+    return
+  fi
+  write_python_program
+  run="env -u PETSC_DIR -u PETSC_ARCH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$KC_TOP/python"
+  route 'petsc4py: petsc4py.init(sys.argv)' $run "$python" solve.py -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_rtol 1e-8
+  route 'petsc4py: PETSC_OPTIONS' $run "PETSC_OPTIONS=-dll_append $KC_LIBRARY" "$python" solve.py -pc_type kcycle -ksp_rtol 1e-8
+  route 'petsc4py: import petsc_kcycle' $run ROUTE=module "$python" solve.py -pc_type kcycle -ksp_rtol 1e-8
+  refuses 'petsc4py: import petsc_kcycle without the library says where it looked' 'ImportError: petsc_kcycle:.*KCYCLE_LIB' \
+    $run -u KCYCLE_LIB "$python" -c 'from petsc4py import PETSc; import petsc_kcycle'
+}
+
+links() {
+  compile c "$KC_TOP/tests/registration.c" linked "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib"
+  for n in 1 2; do
+    works "linked, no option, two PetscInitialize(), $n process(es)" 'pass 2: .*converged: yes' mpi $n ./linked
+    works "linked and loaded, $n process(es)" 'pass 2: .*converged: yes' mpi $n ./linked -dll_append "$KC_LIBRARY"
+  done
+  cat > early.c <<'END'
+#include <petsckcycle.h>
+int main(void) { return (int)KCycleInitializePackage(); }
+END
+  compile c early.c early "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib"
+  refuses 'KCycleInitializePackage() before PetscInitialize() says so' 'PetscInitialize() has not been called yet' mpi 1 ./early
+}
+
+# Another PETSc of this machine: its prefix by name of pkg-config's module, or the brother folder of such a prefix
+other_petsc() {
+  case $1 in
+    integers) set -- "$(pkg-config --variable=prefix petsc64 2> /dev/null)" "$(pkg-config --variable=prefix petsc 2> /dev/null)" ;;
+    numbers)  real=$(pkg-config --variable=prefix petsc 2> /dev/null)
+              set -- "${real%-real}-complex" "$real" ;;
+  esac
+  for prefix in "$@"; do
+    [ -f "$prefix/include/petscconf.h" ] && [ "$prefix" != "$KC_CONF_DIR" ] && differs "$prefix" && echo "$prefix" && return
+  done
+}
+
+property() { grep -c -e 'define PETSC_USE_64BIT_INDICES 1' -e 'define PETSC_USE_COMPLEX 1' "$1/include/petscconf.h"; }
+
+differs() {
+  own=$KC_CONF_DIR${KC_CONF_ARCH:+/$KC_CONF_ARCH}
+  [ "$(property "$1")" != "$(property "$own")" ]
+}
+
+# Built where it always is, as for "make PETSC_DIR=..."
+library_for() {
+  env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" all > "$log" 2>&1
+  env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" print-library
+}
+
+refuses_other_sizes() {
+  for kind in integers numbers; do
+    claim="a library for PETSc with other $kind is refused"
+    other=$(other_petsc $kind)
+    if [ -z "$other" ]; then skip "$claim" 'no such PETSc here'; continue; fi
+    library=$(library_for "$other")
+    for n in 1 2; do
+      refuses "$claim, $n process(es)" 'petsc-kcycle was built for a PETSc with PetscInt of [48] and PetscScalar of' \
+        mpi $n "$ex45" -dll_append "$library" $solve
+    done
+    [ -z "$(find_petsc4py)" ] || refuses "$claim by petsc4py" 'the PETSc library that this plugin found is not initialized' \
+      env -u PETSC_DIR -u PETSC_ARCH "$(find_petsc4py)" solve.py -dll_append "$library" -pc_type kcycle
+  done
+}
+
+refuses_other_version() {
+  claim='a library for another PETSc version is refused'
+  make -s --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other" \
+    OPTFLAGS='-O0 -DKCYCLE_PETSC_MINOR=17' > "$log" 2>&1 || { not_ok "$claim" 'does not build'; return; }
+  for n in 1 2; do
+    refuses "$claim, $n process(es)" 'petsc-kcycle was built for PETSc 3.17, this is PETSc 3\.[0-9]*: rebuild it' \
+      mpi $n "$ex45" -dll_append "$KC_WORK/other/lib/libpetsckcycle.so" $solve
+  done
+}
+
+reports_misspelt_option() {
+  works 'a misspelt option is reported as unused' 'Option left: name:-pc_kcycle_kapa value: 3' \
+    mpi 1 "$ex45" -dll_append "$KC_LIBRARY" $solve -pc_kcycle_kapa 3 -options_left
+  works 'the correct option is used' 'There are no unused options' \
+    mpi 1 "$ex45" -dll_append "$KC_LIBRARY" $solve -pc_kcycle_kappa 3 -options_left
+}
+
+check_library_file() {
+  readelf -d "$KC_LIBRARY" > dynamic
+  nm -D --defined-only "$KC_LIBRARY" | awk '{ print $NF }' > exported
+  works 'exports the register function' . grep -x PetscDLLibraryRegister_petsckcycle exported
+  grep -v -e '^KCycle' -e '^PCKCycle' -e '^PetscDLLibraryRegister_' exported > unintended
+  works 'exports nothing but KCycle*, PCKCycle*, PetscDLLibraryRegister_*' nothing \
+    sh -c '[ ! -s unintended ] && echo nothing || { cat unintended; exit 1; }'
+  works 'stays loaded until the process ends (NODELETE)' . grep NODELETE dynamic
+  works 'misses a symbol at load, not later (BIND_NOW)' . grep -e BIND_NOW -e 'Flags:.*NOW' dynamic
+  works 'is linked with PETSc, which petsc4py needs' . grep 'NEEDED.*libpetsc' dynamic
+}
+
+check_library_file
+[ -f "$KC_TUTORIALS/ex45.c" ] || { skip 'loading' "this PETSc comes without its tutorial ex45"; exit; }
+compile c "$KC_TUTORIALS/ex45.c" "$ex45"
+loads_from_options
+loads_from_files
+loads_under_other_names
+loads_beside_another
+loads_in_fortran
+loads_in_python
+links
+reports_misspelt_option
+refuses_other_version
+refuses_other_sizes
