@@ -1,4 +1,31 @@
-# make check, make install
+# make check and make install
+#
+#   PREFIX      where things go                                  (default /usr/local)
+#   DESTDIR     put in front of PREFIX while copying             (default nothing)
+#   PYTHONDIR   where Python looks for modules                   (default PREFIX/lib/python3/dist-packages)
 
 check:
 	@sh $(top)/conf/check.sh
+
+prefix    := $(abspath $(PREFIX))
+PYTHONDIR ?= $(prefix)/lib/python3/dist-packages
+module    := $(DESTDIR)$(abspath $(PYTHONDIR))/petsc_kcycle
+
+# A PETSc that pkg-config knows by name is required by that name; one that came by PETSC_DIR is written out
+ifeq ($(findstring /,$(PETSC_PC)),)
+  pc_requires = $(PETSC_PC)
+else
+  pc_cflags = $(shell pkg-config --cflags $(PETSC_PC))
+  pc_libs   = $(shell pkg-config --libs $(PETSC_PC)) -Wl,-rpath,$(call petsc_var,libdir)
+endif
+
+install: all
+	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include $(DESTDIR)$(prefix)/share/petsckcycle $(module)
+	install -m 755 $(LIBRARY) $(DESTDIR)$(prefix)/lib/libpetsckcycle.so
+	install -m 644 $(top)/include/petsckcycle.h $(DESTDIR)$(prefix)/include/
+	install -m 644 $(wildcard $(top)/README.md $(top)/LICENSE) $(top)/VERSION.txt $(DESTDIR)$(prefix)/share/petsckcycle/
+	install -m 644 $(top)/python/petsc_kcycle/__init__.py $(top)/VERSION.txt $(module)/
+	ln -srf $(DESTDIR)$(prefix)/lib/libpetsckcycle.so $(module)/libpetsckcycle.so
+	sed -e 's|@PREFIX@|$(prefix)|' -e 's|@CC@|$(CC)|' -e 's|@VERSION@|$(version)|' -e 's|@REQUIRES@|$(pc_requires)|' \
+	    -e 's|@CFLAGS@|$(pc_cflags)|' -e 's|@LIBS@|$(pc_libs)|' -e '/^Requires: *$$/d' -e 's| *$$||' \
+	    $(top)/conf/petsckcycle.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/petsckcycle.pc

@@ -12,8 +12,10 @@ static PetscBool KCyclePackageInitialized = PETSC_FALSE;
 */
 static PetscErrorCode KCycleCheckPetsc(void)
 {
-  PetscInt major, minor, subminor, release;
-  size_t   isize, ssize;
+  PetscInt      major, minor, subminor, release;
+  PetscDataType scalar;
+  PetscBool     found;
+  size_t        isize, ssize;
 
   if (PETSC_COMM_WORLD == MPI_COMM_NULL) {
     fprintf(stderr, "petsc-kcycle: the PETSc library that this plugin found is not initialized: either PetscInitialize() has not been called yet, "
@@ -23,10 +25,13 @@ static PetscErrorCode KCycleCheckPetsc(void)
   }
   PetscFunctionBegin;
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &isize));
-  PetscCall(PetscDataTypeGetSize(PETSC_SCALAR, &ssize));
-  PetscCheck(isize == sizeof(PetscInt) && ssize == sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "petsc-kcycle was built for a PETSc with PetscInt of %d and PetscScalar of %d bytes, this PETSc has %d and %d: rebuild it with this PETSC_DIR and PETSC_ARCH",
-             (int)sizeof(PetscInt), (int)sizeof(PetscScalar), (int)isize, (int)ssize);
+  PetscCall(PetscDataTypeFromString("Scalar", &scalar, &found)); /* PETSC_SCALAR is fixed when the plugin is compiled, this answer is PETSc's */
+  PetscCall(PetscDataTypeGetSize(scalar, &ssize));
+  PetscCheck(isize == sizeof(PetscInt) && ssize == sizeof(PetscScalar) && scalar == PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "petsc-kcycle was built for a PETSc with %d-byte integers and %s numbers of %d bytes, this PETSc has %d-byte integers and %s numbers of %d bytes: rebuild it with "
+             "this PETSC_DIR and PETSC_ARCH",
+             (int)sizeof(PetscInt), PETSC_SCALAR == PETSC_COMPLEX ? "complex" : "real", (int)sizeof(PetscScalar), (int)isize, scalar == PETSC_COMPLEX ? "complex" : "real",
+             (int)ssize);
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == KCYCLE_PETSC_MAJOR && minor == KCYCLE_PETSC_MINOR && release == KCYCLE_PETSC_RELEASE, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "petsc-kcycle was built for PETSc %d.%d%s, this is PETSc %" PetscInt_FMT ".%" PetscInt_FMT "%s: rebuild it with this PETSC_DIR and PETSC_ARCH", KCYCLE_PETSC_MAJOR,

@@ -216,3 +216,61 @@ static inline PetscErrorCode PoissonViewHas(PC pc, const char words[], PetscBool
   *has = there ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(0);
 }
+
+#define POISSON_MAX_RESIDUALS 200
+
+/* The residual norms of a solve as text, since claims of equality are about printed digits */
+typedef struct {
+  PetscInt  length;
+  char      line[POISSON_MAX_RESIDUALS][24];
+  PetscReal value[POISSON_MAX_RESIDUALS];
+} PoissonResiduals;
+
+/* For KSPMonitorSet() */
+static inline PetscErrorCode PoissonMonitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  PoissonResiduals *r = (PoissonResiduals *)ctx;
+
+  PetscFunctionBeginUser;
+  (void)ksp;
+  PetscCheck(it < POISSON_MAX_RESIDUALS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Too many iterations");
+  PetscCall(PetscSNPrintf(r->line[it], sizeof(r->line[it]), "%14.12e", (double)rnorm));
+  r->value[it] = rnorm;
+  r->length    = it + 1;
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode PoissonResidualsEqual(const PoissonResiduals *a, const PoissonResiduals *b, PetscBool *equal)
+{
+  PetscFunctionBeginUser;
+  *equal = (PetscBool)(a->length == b->length && a->length > 2);
+  for (PetscInt i = 0; *equal && i < a->length; i++) PetscCall(PetscStrcmp(a->line[i], b->line[i], equal));
+  PetscFunctionReturn(0);
+}
+
+/* Claims that two solves had the same residual norms, or different ones, to all printed digits; shows them if not */
+static inline PetscErrorCode PoissonClaimEqual(const PoissonResiduals *a, const PoissonResiduals *b, PetscBool expected, const char claim[])
+{
+  PetscBool equal;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonResidualsEqual(a, b, &equal));
+  PetscCall(PoissonClaim((PetscBool)(equal == expected), claim));
+  for (PetscInt i = 0; equal != expected && i < PetscMax(a->length, b->length); i++) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "", i < b->length ? b->line[i] : ""));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Keeps the words of an error, and passes its code on: for PetscPushErrorHandler() with a text of POISSON_ERROR_LENGTH */
+#define POISSON_ERROR_LENGTH 1024
+
+static inline PetscErrorCode PoissonKeepError(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
+{
+  (void)comm;
+  (void)line;
+  (void)function;
+  (void)file;
+  if (p == PETSC_ERROR_INITIAL) (void)snprintf((char *)ctx, POISSON_ERROR_LENGTH, "%s", words ? words : "");
+  return n;
+}

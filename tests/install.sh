@@ -1,0 +1,70 @@
+#!/bin/sh
+# What "make install" puts somewhere is enough to build and run programs with.
+# Run by: make check SEARCH=install
+set -u
+. "$KC_TOP/conf/tap.sh"
+
+prefix=$KC_WORK/prefix
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+
+make_install() { make -s --no-print-directory -C "$KC_TOP" install "$@"; }
+
+all_there() {
+  for file in lib/libpetsckcycle.so include/petsckcycle.h lib/pkgconfig/petsckcycle.pc \
+      share/petsckcycle/VERSION.txt lib/python3/dist-packages/petsc_kcycle/__init__.py; do
+    [ -f "$1/$file" ] || { echo "no $file"; return 1; }
+  done
+  echo "all there"
+}
+
+# The compiler and everything else from the pkg-config file
+build_program() {
+  cat > program.c <<'END'
+#include <petsckcycle.h>
+int main(int argc, char **argv)
+{
+  PC       pc;
+  PetscInt kappa;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCKCycleSetKappa(pc, 3));
+  PetscCall(PCKCycleGetKappa(pc, &kappa));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "installed: kappa %d\n", (int)kappa));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+END
+  # shellcheck disable=SC2046 # words
+  $(pkg-config --variable=ccompiler petsckcycle) -o program program.c $(pkg-config --cflags --libs petsckcycle)
+}
+
+check_python() {
+  python=$(find_petsc4py)
+  if [ -z "$python" ]; then skip 'import petsc_kcycle' 'no petsc4py for this PETSc'; return; fi
+  works 'import petsc_kcycle from where it was installed' "prefix/.*/petsc_kcycle/.* kcycle$" \
+    env -u PETSC_DIR -u PETSC_ARCH -u KCYCLE_LIB PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -c '
+from petsc4py import PETSc
+import petsc_kcycle
+pc = PETSc.PC().create()
+pc.setType("kcycle")
+print(petsc_kcycle.__file__, pc.getType())'
+}
+
+works 'make install PREFIX=' '' make_install PREFIX="$prefix"
+works 'installs library, header, pkg-config file, Python module' 'all there' all_there "$prefix"
+works 'the pkg-config file has the version' "^$(cat "$KC_TOP/VERSION.txt")$" pkg-config --modversion petsckcycle
+works 'a program builds with pkg-config alone' '' build_program
+for n in 1 2; do works "and runs, $n process(es)" 'installed: kappa 3' mpi $n ./program; done
+if [ -f "$KC_TUTORIALS/ex45.c" ]; then
+  compile c "$KC_TUTORIALS/ex45.c" ex45
+  works 'the installed library loads' 'type: kcycle' mpi 1 ./ex45 -dll_append "$prefix/lib/libpetsckcycle.so" -pc_type kcycle -ksp_view
+fi
+check_python
+works 'make install DESTDIR= PREFIX=' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr
+works 'installs below DESTDIR' 'all there' all_there stage/usr
+works 'but names PREFIX' '^prefix=/usr$' cat stage/usr/lib/pkgconfig/petsckcycle.pc
+works 'with links that stay right when moved' '\.\./.*lib' readlink stage/usr/lib/python3/dist-packages/petsc_kcycle/libpetsckcycle.so

@@ -1,0 +1,245 @@
+static char help[] = "Grids of any size: PCKCYCLE works, or says which sizes it wants.\n\n";
+
+#include "poisson.h"
+
+typedef enum {
+  POINTS,
+  PERIODIC,
+  CELLS,
+  NUM_KINDS
+} Kind;
+
+static const char *const kinds[] = {"points", "periodic", "cells"};
+
+typedef enum {
+  IMPOSSIBLE, /* no such DMDA on so many processes */
+  WORKS,
+  REFUSED, /* with words of our own */
+  FAILED
+} Outcome;
+
+/* A DMDA of any size; 0 if there is none on these processes */
+static PetscErrorCode CreateGrid(const Poisson *p, const PetscInt n[], DM *da)
+{
+  const DMBoundaryType b = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  PetscErrorCode       ierr;
+  char                 words[POISSON_ERROR_LENGTH] = "";
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMSetDimension(*da, p->dim));
+  PetscCall(DMDASetSizes(*da, n[0], p->dim > 1 ? n[1] : 1, p->dim > 2 ? n[2] : 1));
+  PetscCall(DMDASetBoundaryType(*da, b, b, b));
+  PetscCall(DMDASetStencilType(*da, DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilWidth(*da, 1));
+  PetscCall(DMDASetDof(*da, 1));
+  if (p->neumann) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = DMSetUp(*da);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr) PetscCall(DMDestroy(da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SolveOn(KSP ksp, Vec b, Vec x)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscFunctionReturn(0);
+}
+
+/* The solver knows the matrix only; words are those of the error, if there is one */
+static PetscErrorCode Try(const Poisson *p, const PetscInt n[], Outcome *outcome, char words[])
+{
+  DM                 da;
+  KSP                ksp;
+  PC                 pc;
+  Mat                A;
+  Vec                b, x;
+  PetscErrorCode     ierr;
+  PetscBool          ours;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+
+  PetscFunctionBeginUser;
+  words[0] = 0;
+  *outcome = IMPOSSIBLE;
+  PetscCall(CreateGrid(p, n, &da));
+  if (!da) PetscFunctionReturn(0);
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(PoissonAssemble(p, da, A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(PoissonFill(p, da, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-6, 1e-12, PETSC_DEFAULT, 30));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = SolveOn(ksp, b, x);
+  PetscCall(PetscPopErrorHandler());
+  if (!ierr) PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PetscStrncmp(words, "PCKCYCLE cannot coarsen the ", 28, &ours));
+  if (!ierr && reason > 0) *outcome = WORKS;
+  else *outcome = ierr && ours ? REFUSED : FAILED;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CoarsenOnce(DM da)
+{
+  DM  coarse;
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCoarsen(da, PETSC_COMM_WORLD, &coarse));
+  PetscCall(DMCreateInterpolation(coarse, da, &P, NULL));
+  PetscCall(MatDestroy(&P));
+  PetscCall(DMDestroy(&coarse));
+  PetscFunctionReturn(0);
+}
+
+/* Could PETSc make a smaller grid and interpolate from it? On one process only: on several some would wait for those with an error */
+static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscBool *coarsens)
+{
+  DM             da;
+  char           words[POISSON_ERROR_LENGTH] = "";
+  PetscErrorCode ierr;
+  PetscInt       points = 1;
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < p->dim; d++) points *= n[d];
+  PetscCall(CreateGrid(p, n, &da));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = CoarsenOnce(da);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(DMDestroy(&da));
+  *coarsens = (PetscBool)(!ierr && points > 1);
+  PetscFunctionReturn(0);
+}
+
+/* "use 16 or 18 points": both do, on one process */
+static PetscErrorCode FollowAdvice(const Poisson *p, const char words[], PetscBool *good)
+{
+  const char *advice;
+  char        ignored[POISSON_ERROR_LENGTH];
+  int         use[2];
+  Outcome     outcome;
+
+  PetscFunctionBeginUser;
+  *good  = PETSC_TRUE;
+  advice = strstr(words, "use ");
+  if (!advice || sscanf(advice, "use %d or %d points", &use[0], &use[1]) != 2) PetscFunctionReturn(0);
+  for (PetscInt i = 0; i < 2; i++) {
+    const PetscInt n[3] = {use[i], use[i], use[i]};
+
+    PetscCall(Try(p, n, &outcome, ignored));
+    if (outcome != WORKS) *good = PETSC_FALSE;
+  }
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  PetscInt  works, refused;
+  PetscBool sound;     /* each works or is refused with a reason */
+  PetscBool justified; /* PETSc could not coarsen those that are refused */
+  PetscBool advised;   /* the sizes that an error names do work */
+} Findings;
+
+static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cube, Findings *f)
+{
+  Outcome     outcome;
+  char        words[POISSON_ERROR_LENGTH];
+  PetscMPIInt size;
+  PetscBool   coarsens = PETSC_FALSE, good = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(Try(p, n, &outcome, words));
+  if (outcome == WORKS) f->works++;
+  if (outcome == REFUSED) f->refused++;
+  if (outcome == FAILED) f->sound = PETSC_FALSE;
+  if (outcome == REFUSED && size == 1) {
+    if (!(p->dim == 1 && p->neumann)) PetscCall(PETScCoarsens(p, n, &coarsens)); /* its 1D cells are points in disguise */
+    if (coarsens) f->justified = PETSC_FALSE;
+    if (cube) PetscCall(FollowAdvice(p, words, &good));
+    if (!good) f->advised = PETSC_FALSE;
+  }
+  if (outcome == FAILED || coarsens || !good)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %" PetscInt_FMT "D %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %s%s\n", p->dim,
+                          kinds[p->periodic ? PERIODIC : p->neumann ? CELLS : POINTS], n[0], n[1], n[2], outcome == FAILED ? "failed: " : "should not have been refused: ", words));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Report(const Poisson *p, Kind kind, const Findings *f)
+{
+  char claim[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s: each size works or is refused with a reason", p->dim, kinds[kind]));
+  PetscCall(PoissonClaim(f->sound, claim));
+  PetscCall(PoissonClaim((PetscBool)(f->works > 0 || (p->dim == 1 && kind == CELLS)), "  some work"));
+  PetscCall(PoissonClaim((PetscBool)(f->refused > 0), "  some are refused"));
+  PetscCall(PoissonClaim((PetscBool)(f->justified && f->advised), "  rightly, and with good advice"));
+  PetscFunctionReturn(0);
+}
+
+/* The same size in all directions */
+static PetscErrorCode Cubes(const Poisson *p, PetscInt last, Findings *f)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 1; i <= last; i++) {
+    const PetscInt n[3] = {i, i, i};
+
+    PetscCall(Examine(p, n, PETSC_TRUE, f));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Every combination of some sizes */
+static PetscErrorCode Mixtures(const Poisson *p, Findings *f)
+{
+  const PetscInt sizes[] = {1, 2, 3, 5, 8, 9, 12, 16, 17, 40}, number = p->dim == 3 ? 7 : 10;
+
+  PetscFunctionBeginUser;
+  if (p->dim == 1) PetscFunctionReturn(0);
+  for (PetscInt i = 0; i < number; i++) {
+    for (PetscInt j = 0; j < number; j++) {
+      for (PetscInt k = 0; k < (p->dim == 3 ? number : 1); k++) {
+        const PetscInt n[3] = {sizes[i], sizes[j], sizes[k]};
+
+        PetscCall(Examine(p, n, PETSC_FALSE, f));
+      }
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Poisson  p;
+  PetscInt last = 40;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&p));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-last", &last, NULL));
+  for (PetscInt kind = 0; kind < NUM_KINDS; kind++) {
+    Findings f = {0, 0, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
+
+    p.periodic = (PetscBool)(kind == PERIODIC);
+    p.neumann  = (PetscBool)(kind == CELLS);
+    PetscCall(Cubes(&p, last, &f));
+    PetscCall(Mixtures(&p, &f));
+    PetscCall(Report(&p, (Kind)kind, &f));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
