@@ -21,7 +21,7 @@ typedef struct {
   PetscInt  width;   /* stencil width */
   PetscBool cells;   /* points are cells, or wrap around: n points become n / factor; else the two end points are kept */
   PetscBool wraps;   /* periodic */
-  PetscBool thin;    /* may have one point: PETSc's 3D interpolation passes such a direction over, 1D and 2D do not */
+  PetscBool thin;    /* may have one point, if not coarsened: so it is for PETSc's interpolation from cells in 3D, and for no injection */
   PetscInt  nproc;   /* processes */
   PetscInt *owned;   /* points of each process */
 } GridDirection;
@@ -31,15 +31,17 @@ typedef struct {
   GridDirection direction[3];
 } Grid;
 
-/* PETSc interpolates from cells (DMDA_Q0) in 3D by 1 or 2, in 2D by 2, and in 1D only where they wrap around, which are then points to it */
-static void FindFactors(PetscInt dim, DMDAInterpolationType interpolation, GridDirection *g)
+/*
+  PETSc interpolates from cells (DMDA_Q0) in 3D by 1 or 2, in 2D by 2, and in 1D only where they wrap around, which are then points to it.
+  Coordinates of cells are injected as if they were those of points, and do not fit.
+*/
+static void FindFactors(PetscInt dim, DMDAInterpolationType interpolation, PetscBool coordinates, GridDirection *g)
 {
   g->least = 1;
   g->most  = PETSC_INT_MAX;
-  if (interpolation == DMDA_Q0 && !(dim == 1 && g->wraps)) {
-    g->least = dim == 2 ? 2 : 1;
-    g->most  = dim == 1 ? 0 : 2;
-  }
+  if (interpolation != DMDA_Q0 || (dim == 1 && g->wraps)) return;
+  g->least = dim == 2 ? 2 : 1;
+  g->most  = dim == 1 || (coordinates && !g->wraps) ? 0 : 2;
 }
 
 static PetscErrorCode GridCreate(DM da, Grid *grid)
@@ -51,11 +53,13 @@ static PetscErrorCode GridCreate(DM da, Grid *grid)
   const PetscInt       *owned[3];
   DMBoundaryType        boundary[3];
   DMDAInterpolationType interpolation;
+  Vec                   coordinates;
 
   PetscFunctionBegin;
   PetscCall(DMDAGetInfo(da, &grid->dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, &width, &boundary[0], &boundary[1], &boundary[2], NULL));
   PetscCall(DMDAGetOwnershipRanges(da, &owned[0], &owned[1], &owned[2]));
   PetscCall(DMDAGetInterpolationType(da, &interpolation));
+  PetscCall(DMGetCoordinates(da, &coordinates));
   for (PetscInt d = 0; d < grid->dim; d++) {
     GridDirection *g = &grid->direction[d];
 
@@ -67,9 +71,9 @@ static PetscErrorCode GridCreate(DM da, Grid *grid)
     g->width   = width;
     g->wraps   = (PetscBool)(boundary[d] == DM_BOUNDARY_PERIODIC);
     g->cells   = (PetscBool)(g->wraps || interpolation == DMDA_Q0);
-    g->thin    = (PetscBool)(grid->dim == 3);
+    g->thin    = (PetscBool)(grid->dim == 3 && interpolation == DMDA_Q0);
     g->nproc   = nproc[d];
-    FindFactors(grid->dim, interpolation, g);
+    FindFactors(grid->dim, interpolation, coordinates ? PETSC_TRUE : PETSC_FALSE, g);
     PetscCall(PetscMalloc1(nproc[d], &g->owned));
     PetscCall(PetscArraycpy(g->owned, owned[d], nproc[d]));
   }
@@ -93,13 +97,13 @@ static PetscBool FactorIsKnown(const GridDirection *g)
   return (PetscBool)(g->least <= g->factor && g->factor <= g->most);
 }
 
-/* DMCreateInterpolation() of a DMDA wants an integer ratio between the lengths, in cells, of the fine and the coarse direction */
+/* DMCreateInterpolation() of a DMDA wants two coarse points and an integer ratio between the lengths, in cells, of the fine and the coarse direction */
 static PetscBool RatioIsInteger(const GridDirection *g)
 {
   const PetscInt coarse = CoarsePoints(g);
 
   if (coarse == g->points) return (PetscBool)(g->points > 1 || g->thin);
-  if (g->cells) return (PetscBool)(coarse > 0 && g->points % coarse == 0);
+  if (g->cells) return (PetscBool)(coarse > 1 && g->points % coarse == 0);
   return (PetscBool)(coarse > 1 && (g->points - 1) % (coarse - 1) == 0);
 }
 
@@ -236,21 +240,24 @@ static PetscErrorCode ExplainDirection(const GridDirection *g, char axis, size_t
   PetscFunctionBegin;
   if (!FactorIsKnown(g)) {
     PetscCall(PetscSNPrintf(text, len,
-                            "PETSc interpolates from cells (DMDA_Q0) in 2D by a factor of 2, in 3D by 1 or 2, and in 1D not at all: use points (DMDASetInterpolationType() with "
-                            "DMDA_Q1), or -pc_kcycle_hierarchy gamg"));
+                            "PETSc coarsens cells (DMDA_Q0) in 2D by a factor of 2, in 3D by 1 or 2, in 1D not at all, and nowhere if they have coordinates "
+                            "(DMDASetUniformCoordinates()): use points (DMDASetInterpolationType() with DMDA_Q1), or -pc_kcycle_hierarchy gamg"));
   } else if (RatioIsInteger(g)) {
     PetscCall(PetscSNPrintf(text, len, "in %c the coarse points do not suffice for %" PetscInt_FMT " processes: use fewer processes in %c, or more points", axis, g->nproc, axis));
   } else if (g->cells) {
-    PetscCall(PetscSNPrintf(text, len,
-                            "in %c, a direction of cells or a periodic one, the number of points must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT
-                            " points, best %" PetscInt_FMT " times a power of 2",
-                            axis, g->factor, g->points - g->points % g->factor, g->points - g->points % g->factor + g->factor, (PetscInt)(KCYCLE_FEW_POINTS - 1)));
-  } else {
-    const PetscInt cells = g->points - 1, below = cells - cells % g->factor;
+    const PetscInt below = PetscMax(g->points - g->points % g->factor, 2 * g->factor);
 
     PetscCall(PetscSNPrintf(text, len,
-                            "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best 2^k + 1", axis,
-                            g->factor, PetscMax(below, g->factor) + 1, below + g->factor + 1));
+                            "in %c, a direction of cells or a periodic one, the number of points must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT
+                            " points, best a small number times a power of %" PetscInt_FMT,
+                            axis, g->factor, below, below + g->factor, g->factor));
+  } else {
+    const PetscInt cells = g->points - 1, below = PetscMax(cells - cells % g->factor, g->factor);
+
+    PetscCall(PetscSNPrintf(text, len,
+                            "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best %" PetscInt_FMT
+                            "^k + 1",
+                            axis, g->factor, below + 1, below + g->factor + 1, g->factor));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,10 +43,11 @@ typedef struct {
   PetscBool         options_used; /* PCSetFromOptions() has been called */
 
   /* found at set-up */
-  struct _PCOps     base;            /* operations of the inherited type */
-  PCKCycleHierarchy levels_from;     /* where levels came from */
-  PetscInt          nlevels_chosen;  /* number of levels that this type chose; 0 if somebody else did */
-  PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
+  struct _PCOps     base;             /* operations of the inherited type */
+  PCKCycleHierarchy levels_from;      /* where levels came from */
+  PetscInt          nlevels_chosen;   /* number of levels that this type chose; 0 if somebody else did */
+  PetscBool         grid_of_operator; /* the PC's DM was taken from the operator */
+  PetscBool         galerkin_chosen;  /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
   PetscBool         kernel_constant;  /* the kernel is spanned by the constant vector, from the right and from the left */
   PetscReal         scale;            /* largest diagonal entry of the operator, a yardstick for pivots */

@@ -36,7 +36,7 @@ static PetscBool EntryIsZero(PetscScalar value)
   return value == (PetscScalar)0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Global number of the first entry that is faulty, -1 if none is */
+/* Global number of the first entry that is faulty, -1 if none is. On the host: only called when a reduction has found that there is one */
 static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscInt *row)
 {
   const PetscScalar *a;
@@ -56,16 +56,20 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
 }
 
 /* Point smoothers divide by the diagonal; others may live with a zero there. The smoothers' options have not been read yet */
-static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
+static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
 {
+  PetscReal smallest;
   PC_MG    *mg  = (PC_MG *)pc->data;
   PetscInt  row = -1;
   PC        smoother;
   PetscBool divides = PETSC_TRUE;
 
   PetscFunctionBegin;
+  PetscCall(VecCopy(diagonal, work));
+  PetscCall(VecAbs(work));
+  PetscCall(VecMin(work, NULL, &smallest));
+  if (smallest > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindEntry(diagonal, EntryIsZero, &row));
-  if (row < 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (mg->levels) {
     PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
     PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
@@ -111,18 +115,16 @@ static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal)
+static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec work)
 {
   PC_KCycle   *kc;
   MatNullSpace nullspace = NULL;
   PetscReal    rows;
-  Vec          work;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
   if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  PetscCall(VecDuplicate(sums, &work));
   PetscCall(RelativeSums(sums, diagonal, work, &rows));
   kc->kernel_constant = PETSC_FALSE;
   if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
@@ -132,7 +134,6 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal)
                             "MatSetNullSpace(), so that KSP makes right sides consistent\n"));
   } else kc->kernel = KCYCLE_REGULAR;
   if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
-  PetscCall(VecDestroy(&work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,8 +143,9 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal)
 PetscErrorCode PCKCycleCheckOperator(PC pc)
 {
   PC_KCycle *kc;
-  Vec        ones, sums, diagonal;
+  Vec        ones, sums, diagonal, work;
   PetscInt   M, N, row = -1;
+  PetscReal  norm;
   PetscBool  has;
 
   PetscFunctionBegin;
@@ -160,19 +162,22 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   if (!has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, &ones, &sums));
   PetscCall(VecDuplicate(sums, &diagonal));
+  PetscCall(VecDuplicate(sums, &work));
   PetscCall(VecSet(ones, 1.0));
   PetscCall(MatMult(pc->pmat, ones, sums));
-  PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
+  PetscCall(VecNorm(sums, NORM_1, &norm));
+  if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
   if (row >= 0) PetscCall(KCycleFail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
   else {
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));
     PetscCall(VecNorm(diagonal, NORM_INFINITY, &kc->scale));
-    PetscCall(CheckDiagonal(pc, diagonal));
-    if (!kc->failure[0]) PetscCall(CheckKernel(pc, ones, sums, diagonal));
+    PetscCall(CheckDiagonal(pc, diagonal, work));
+    if (!kc->failure[0]) PetscCall(CheckKernel(pc, ones, sums, diagonal, work));
   }
   PetscCall(VecDestroy(&ones));
   PetscCall(VecDestroy(&sums));
   PetscCall(VecDestroy(&diagonal));
+  PetscCall(VecDestroy(&work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,7 +16,7 @@ static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The grid is that of the PC, or else the one that the operator was made on */
+/* The grid is that of the PC, or else the one that the operator was made on; the latter is looked up again for another operator */
 static PetscErrorCode FindGrid(PC pc)
 {
   PC_KCycle *kc;
@@ -26,10 +26,12 @@ static PetscErrorCode FindGrid(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(UserGaveTransfers(pc, &given));
-  if (pc->dm || !pc->pmat || given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((pc->dm && !kc->grid_of_operator) || !pc->pmat || given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(pc->pmat, &dm));
-  if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dm == pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetDM(pc, dm));
+  kc->grid_of_operator = PETSC_TRUE;
   PetscCall(PetscInfo(pc, "Using the DM of the operator\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,50 @@
+#!/bin/sh
+# PETSc's own tutorials, compiled as they are shipped, with the plugin and no option but the type: they converge, quickly.
+# Run by: make check SEARCH=tutorials
+set -u
+. "$KC_TOP/conf/tap.sh"
+src=$(cd "$KC_TUTORIALS/../../.." && pwd)
+
+# build NAME FOLDER: a tutorial of PETSc's, or the reason why not
+build() {
+  if [ ! -f "$src/$2/$1.c" ]; then echo "this PETSc comes without $2/$1.c" > "$1.missing"; return; fi
+  compile c "$src/$2/$1.c" "$1" > "$1.log" 2>&1 || echo "$2/$1.c does not compile with this PETSc" > "$1.missing"
+}
+
+# Iterations of each linear solve, at most so many: -ksp_converged_reason prints them
+few() {
+  most=$1
+  shift
+  "$@" > few.log 2>&1 || { cat few.log; return 1; }
+  cat few.log
+  awk -v most="$most" '/solve converged/ { solves++; if ($NF > most) bad++ } /did not converge/ { bad++ } END { exit !solves || bad }' few.log
+}
+
+# solves CLAIM MOST PROGRAM OPTIONS...: on 1, 2, 3, 4 and 8 processes
+solves() {
+  claim=$1 most=$2 program=$3
+  shift 3
+  for n in 1 2 3 4 8; do
+    title="$program, $claim, at most $most iterations, n=$n"
+    if [ -f "$program.missing" ]; then skip "$title" "$(cat "$program.missing")"; continue; fi
+    works "$title" 'solve converged' few "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
+  done
+}
+
+build ex45 ksp/ksp/tutorials
+build ex29 ksp/ksp/tutorials
+build ex50 ksp/ksp/tutorials
+build ex5 snes/tutorials
+build ex13 snes/tutorials
+
+for kappa in 1 2 w; do
+  solves "3D, kappa $kappa" 11 ex45 -da_refine 2 -pc_kcycle_kappa $kappa
+done
+solves '2D, variable coefficient' 12 ex29 -da_refine 5 -bc_type dirichlet -rho 0.3
+solves '2D, Neumann' 14 ex29 -da_refine 5 -bc_type neumann
+solves 'singular' 12 ex50 -da_refine 4 -ksp_type cg
+solves 'singular, levels of GAMG' 25 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_hierarchy gamg
+solves 'nonlinear' 12 ex5 -da_refine 4
+solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3
+solves 'unstructured finite elements' 12 ex13 -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
+[ "$tap_count" -gt 0 ]
