@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # For tests/*.sh: claims, and programs that belong to the PETSc at hand. make check sets the variables KC_*.
 #
 #   works "claim" "pattern" command...     succeeds and prints the pattern

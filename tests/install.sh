@@ -58,7 +58,7 @@ works 'make install PREFIX=' '' make_install PREFIX="$prefix"
 works 'installs library, header, pkg-config file, Python module' 'all there' all_there "$prefix"
 works 'the pkg-config file has the version' "^$(cat "$KC_TOP/VERSION.txt")$" pkg-config --modversion petsckcycle
 works 'a program builds with pkg-config alone' '' build_program
-for n in 1 2; do works "and runs, $n process(es)" 'installed: kappa 3' mpi $n ./program; done
+for n in 1 2; do works "and runs, n=$n" 'installed: kappa 3' mpi $n ./program; done
 if [ -f "$KC_TUTORIALS/ex45.c" ]; then
   compile c "$KC_TUTORIALS/ex45.c" ex45
   works 'the installed library loads' 'type: kcycle' mpi 1 ./ex45 -dll_append "$prefix/lib/libpetsckcycle.so" -pc_type kcycle -ksp_view

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every way in which an unchanged program gets the plugin, and the ways in which it must be refused.
 # Run by: make check SEARCH=loading
+# shellcheck disable=SC2086 # $solve and $run are words
 set -u
 . "$KC_TOP/conf/tap.sh"
 PYTHONUSERBASE=$(python3 -m site --user-base 2> /dev/null)
@@ -14,7 +15,7 @@ solve="-pc_type kcycle -da_refine 1 -ksp_converged_reason -ksp_view"
 route() {
   title=$1
   shift
-  for n in 1 2; do works "$title, $n processes" 'type: kcycle' mpi $n "$@"; done
+  for n in 1 2; do works "$title, n=$n" 'type: kcycle' mpi $n "$@"; done
 }
 
 in_folder() { ( cd "$1" && shift && "$@" ); }
@@ -36,7 +37,7 @@ loads_from_files() {
     echo "-dll_append $KC_LIBRARY" > "$file"
     case $file in home/*) folder=. ;; *) folder=$(dirname "$file") ;; esac
     for n in 1 2; do
-      works "the file $file, $n processes" 'type: kcycle' in_folder "$folder" mpi $n "$ex45" $solve
+      works "the file $file, n=$n" 'type: kcycle' in_folder "$folder" mpi $n "$ex45" $solve
     done
     rm "$file"
   done
@@ -125,8 +126,8 @@ loads_in_python() {
 links() {
   compile c "$KC_TOP/tests/registration.c" linked "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib"
   for n in 1 2; do
-    works "linked, no option, two PetscInitialize(), $n processes" 'pass 2: .*converged: yes' mpi $n ./linked
-    works "linked and loaded, $n processes" 'pass 2: .*converged: yes' mpi $n ./linked -dll_append "$KC_LIBRARY"
+    works "linked, no option, two PetscInitialize(), n=$n" 'pass 2: .*converged: yes' mpi $n ./linked
+    works "linked and loaded, n=$n" 'pass 2: .*converged: yes' mpi $n ./linked -dll_append "$KC_LIBRARY"
   done
   cat > early.c <<'END'
 #include <petsckcycle.h>
@@ -168,7 +169,7 @@ refuses_other_sizes() {
     if [ -z "$other" ]; then skip "$claim" 'no such PETSc here'; continue; fi
     library=$(library_for "$other")
     for n in 1 2; do
-      refuses "$claim, $n processes" 'petsc-kcycle was built for a PETSc with [48]-byte integers and .* numbers of' \
+      refuses "$claim, n=$n" 'petsc-kcycle was built for a PETSc with [48]-byte integers and .* numbers of' \
         mpi $n "$ex45" -dll_append "$library" $solve
     done
     [ -z "$(find_petsc4py)" ] || refuses "$claim by petsc4py" 'the PETSc library that this plugin found is not initialized' \
@@ -177,12 +178,25 @@ refuses_other_sizes() {
 }
 
 refuses_other_version() {
-  claim='a library for another PETSc version is refused'
+  claim='a library that says it is for another PETSc version is refused'
   make -s --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other" \
     OPTFLAGS='-O0 -DKCYCLE_PETSC_MINOR=17' > "$log" 2>&1 || { not_ok "$claim" 'does not build'; return; }
   for n in 1 2; do
-    refuses "$claim, $n processes" 'petsc-kcycle was built for PETSc 3.17, this is PETSc 3\.[0-9]*: rebuild it' \
+    refuses "$claim, n=$n" 'petsc-kcycle was built for PETSc 3.17, this is PETSc 3\.[0-9]*: rebuild it' \
       mpi $n "$ex45" -dll_append "$KC_WORK/other/lib/libpetsckcycle.so" $solve
+  done
+}
+
+refuses_real_other_version() {
+  claim='a library built with another PETSc version is refused'
+  version=$(pkg-config --modversion petsc 2> /dev/null)
+  case $version in
+    '' | "${KC_VERSION%.*}".*) skip "$claim" 'no other version here'; return ;;
+  esac
+  library=$(library_for "$(pkg-config --variable=prefix petsc)")
+  for n in 1 2; do
+    refuses "$claim, n=$n" "petsc-kcycle was built for PETSc ${version%.*}, this is PETSc ${KC_VERSION%.*}: rebuild it" \
+      mpi $n "$ex45" -dll_append "$library" $solve
   done
 }
 
@@ -219,4 +233,5 @@ loads_in_python
 links
 reports_misspelt_option
 refuses_other_version
+refuses_real_other_version
 refuses_other_sizes

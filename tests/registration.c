@@ -4,7 +4,7 @@ static char help[] = "The types are known, in every PetscInitialize() to PetscFi
 #include <petsckcycle.h>
 #include <petsckcycle/private/compat.h>
 
-/* One solve with PCKCYCLE; the type's name is looked up as the options would do it */
+/* One solve with PCKCYCLE, which finds the grid through the matrix */
 static PetscErrorCode Solve(PetscInt pass)
 {
   KSP                ksp;
@@ -12,7 +12,7 @@ static PetscErrorCode Solve(PetscInt pass)
   DM                 da;
   Mat                A;
   Vec                x, b;
-  PetscInt           its, i, start, end, n = 65, kappa;
+  PetscInt           i, start, end, n = 65, kappa;
   PetscReal          norm;
   KSPConvergedReason reason;
 
@@ -42,7 +42,6 @@ static PetscErrorCode Solve(PetscInt pass)
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(PCKCycleGetKappa(pc, &kappa));
   PetscCall(VecNorm(x, NORM_INFINITY, &norm));
   /* u = x (1 - x) / 2, exact at the points */
