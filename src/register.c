@@ -80,6 +80,7 @@ PetscErrorCode KCycleInitializePackage(void)
   KCyclePackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PetscRegisterFinalize(KCycleFinalizePackage));
+  PetscCall(PetscInfo(NULL, "petsc-kcycle %s registered\n", PETSCKCYCLE_VERSION));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

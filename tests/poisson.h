@@ -64,7 +64,7 @@ static inline PetscBool PoissonIsBoundary(const Poisson *p, const PetscInt size[
 /* Length of a cell */
 static inline PetscReal PoissonSpacing(const Poisson *p, const PetscInt size[])
 {
-  return 1.0 / (p->neumann || p->periodic ? size[0] : size[0] - 1);
+  return 1.0 / (p->neumann || p->periodic ? size[0] : PetscMax(size[0] - 1, 1));
 }
 
 /* One row: 2 dim + 1 entries at most, h^dim times the operator, so that transposed interpolation restricts right sides as it should */

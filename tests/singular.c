@@ -37,19 +37,14 @@ static PetscErrorCode Attach(Problem *problem, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* h^{d-2} times the scheme with unit entries: what restriction as the transpose of interpolation wants on coarser grids */
 static PetscErrorCode ComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
 {
   Problem *problem = (Problem *)ctx;
-  Poisson  p       = problem->p;
   DM       da;
-  PetscInt n;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(DMDAGetInfo(da, NULL, &n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  p.scale *= PetscPowReal((PetscReal)n / p.n, 2 - p.dim);
-  PetscCall(PoissonAssemble(&p, da, A));
+  PetscCall(PoissonAssemble(&problem->p, da, A));
   PetscCall(Attach(problem, J));
   PetscFunctionReturn(0);
 }

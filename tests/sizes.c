@@ -24,6 +24,8 @@ static PetscErrorCode CreateGrid(const Poisson *p, const PetscInt n[], DM *da)
   const DMBoundaryType b = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscErrorCode       ierr;
   char                 words[POISSON_ERROR_LENGTH] = "";
+  PetscBool            coordinates;
+  PetscInt             factor = 2;
 
   PetscFunctionBeginUser;
   PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
@@ -34,9 +36,13 @@ static PetscErrorCode CreateGrid(const Poisson *p, const PetscInt n[], DM *da)
   PetscCall(DMDASetStencilWidth(*da, 1));
   PetscCall(DMDASetDof(*da, 1));
   if (p->neumann) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-factor", &factor, NULL));
+  PetscCall(DMDASetRefinementFactor(*da, factor, factor, factor));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   ierr = DMSetUp(*da);
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-coordinates", &coordinates));
+  if (!ierr && coordinates) PetscCall(DMDASetUniformCoordinates(*da, 0, 1, 0, 1, 0, 1));
   PetscCall(PetscPopErrorHandler());
   if (ierr) PetscCall(DMDestroy(da));
   PetscFunctionReturn(0);
@@ -92,35 +98,40 @@ static PetscErrorCode Try(const Poisson *p, const PetscInt n[], Outcome *outcome
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CoarsenOnce(DM da)
+static PetscErrorCode MakeTransfers(DM da, DM coarse)
 {
-  DM  coarse;
-  Mat P;
+  Mat       P;
+  PetscBool injects;
 
   PetscFunctionBeginUser;
-  PetscCall(DMCoarsen(da, PETSC_COMM_WORLD, &coarse));
   PetscCall(DMCreateInterpolation(coarse, da, &P, NULL));
   PetscCall(MatDestroy(&P));
-  PetscCall(DMDestroy(&coarse));
+  PetscCall(DMHasCreateInjection(coarse, &injects));
+  if (injects) PetscCall(DMCreateInjection(coarse, da, &P));
+  PetscCall(MatDestroy(&P));
   PetscFunctionReturn(0);
 }
 
-/* Could PETSc make a smaller grid and interpolate from it? On one process only: on several some would wait for those with an error */
+/* Could PETSc make a smaller grid, interpolate from it and inject into it? On one process only: on several some would wait for those with an error */
 static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscBool *coarsens)
 {
-  DM             da;
+  DM             da, coarse = NULL;
   char           words[POISSON_ERROR_LENGTH] = "";
   PetscErrorCode ierr;
-  PetscInt       points = 1;
 
   PetscFunctionBeginUser;
-  for (PetscInt d = 0; d < p->dim; d++) points *= n[d];
+  *coarsens = PETSC_FALSE;
+  for (PetscInt d = 0; d < p->dim; d++) {
+    if (n[d] == 1) PetscFunctionReturn(0); /* PETSc divides by zero here and there */
+  }
   PetscCall(CreateGrid(p, n, &da));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = CoarsenOnce(da);
+  ierr = DMCoarsen(da, PETSC_COMM_WORLD, &coarse);
+  if (!ierr) ierr = MakeTransfers(da, coarse);
   PetscCall(PetscPopErrorHandler());
+  PetscCall(DMDestroy(&coarse));
   PetscCall(DMDestroy(&da));
-  *coarsens = (PetscBool)(!ierr && points > 1);
+  *coarsens = (PetscBool)!ierr;
   PetscFunctionReturn(0);
 }
 
@@ -152,39 +163,58 @@ typedef struct {
   PetscBool advised;   /* the sizes that an error names do work */
 } Findings;
 
+/* PETSc's cells are points in disguise in 1D, and with coordinates (a few sizes coarsen, none well); elsewhere it knows a factor of 2 only */
+static PetscErrorCode Unfit(const Poisson *p, PetscBool *unfit)
+{
+  PetscBool coordinates;
+  PetscInt  factor = 2;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-coordinates", &coordinates));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-factor", &factor, NULL));
+  *unfit = (PetscBool)(p->neumann && (p->dim == 1 || coordinates || factor != 2));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cube, Findings *f)
 {
   Outcome     outcome;
   char        words[POISSON_ERROR_LENGTH];
   PetscMPIInt size;
-  PetscBool   coarsens = PETSC_FALSE, good = PETSC_TRUE;
+  PetscBool   coarsens = PETSC_FALSE, good = PETSC_TRUE, unfit;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(Unfit(p, &unfit));
   PetscCall(Try(p, n, &outcome, words));
   if (outcome == WORKS) f->works++;
   if (outcome == REFUSED) f->refused++;
   if (outcome == FAILED) f->sound = PETSC_FALSE;
   if (outcome == REFUSED && size == 1) {
-    if (!(p->dim == 1 && p->neumann)) PetscCall(PETScCoarsens(p, n, &coarsens)); /* its 1D cells are points in disguise */
+    if (!unfit) PetscCall(PETScCoarsens(p, n, &coarsens));
     if (coarsens) f->justified = PETSC_FALSE;
     if (cube) PetscCall(FollowAdvice(p, words, &good));
     if (!good) f->advised = PETSC_FALSE;
   }
   if (outcome == FAILED || coarsens || !good)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %" PetscInt_FMT "D %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %s%s\n", p->dim,
-                          kinds[p->periodic ? PERIODIC : p->neumann ? CELLS : POINTS], n[0], n[1], n[2], outcome == FAILED ? "failed: " : "should not have been refused: ", words));
+                          kinds[p->periodic  ? PERIODIC
+                                : p->neumann ? CELLS
+                                             : POINTS],
+                          n[0], n[1], n[2], outcome == FAILED ? "failed: " : "should not have been refused: ", words));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Report(const Poisson *p, Kind kind, const Findings *f)
 {
-  char claim[128];
+  char      claim[128];
+  PetscBool unfit;
 
   PetscFunctionBeginUser;
+  PetscCall(Unfit(p, &unfit));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s: each size works or is refused with a reason", p->dim, kinds[kind]));
   PetscCall(PoissonClaim(f->sound, claim));
-  PetscCall(PoissonClaim((PetscBool)(f->works > 0 || (p->dim == 1 && kind == CELLS)), "  some work"));
+  PetscCall(PoissonClaim((PetscBool)(unfit == (f->works == 0)), unfit ? "  none works" : "  some work"));
   PetscCall(PoissonClaim((PetscBool)(f->refused > 0), "  some are refused"));
   PetscCall(PoissonClaim((PetscBool)(f->justified && f->advised), "  rightly, and with good advice"));
   PetscFunctionReturn(0);
@@ -221,17 +251,82 @@ static PetscErrorCode Mixtures(const Poisson *p, Findings *f)
   PetscFunctionReturn(0);
 }
 
+/* The number of levels that PCKCYCLE chooses */
+static PetscErrorCode CountLevels(const Poisson *p, const PetscInt n[], PetscInt *nlevels)
+{
+  DM  da;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(p, n, &da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(PoissonAssemble(p, da, A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCMGGetLevels(pc, nlevels));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* As far as the grid goes, but no further than 5 points in the longest direction; on many processes until they run out of points */
+static PetscErrorCode NumbersOfLevels(Poisson *p)
+{
+  const struct {
+    PetscInt dim;
+    Kind     kind;
+    PetscInt n[3];
+    PetscInt nlevels[4]; /* on 1, 2, 4, 8 processes */
+  } expected[] = {
+    {1, POINTS,   {7, 1, 1},    {2, 2, 2, 0}},
+    {1, POINTS,   {17, 1, 1},   {3, 3, 3, 2}},
+    {1, POINTS,   {49, 1, 1},   {5, 5, 5, 3}},
+    {1, PERIODIC, {48, 1, 1},   {5, 5, 4, 3}},
+    {2, POINTS,   {65, 9, 1},   {4, 4, 4, 4}},
+    {2, CELLS,    {40, 40, 1},  {4, 4, 4, 4}},
+    {2, PERIODIC, {24, 12, 1},  {3, 3, 3, 3}},
+    {3, POINTS,   {33, 17, 5},  {3, 3, 3, 3}},
+    {3, CELLS,    {32, 16, 8},  {3, 3, 3, 3}},
+    {3, PERIODIC, {12, 12, 12}, {3, 3, 3, 3}}
+  };
+  PetscMPIInt size;
+  char        claim[128];
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(expected); i++) {
+    const PetscInt *n = expected[i].n, wanted = expected[i].nlevels[size == 8 ? 3 : size / 2];
+    PetscInt        nlevels = 0;
+
+    p->dim      = expected[i].dim;
+    p->periodic = (PetscBool)(expected[i].kind == PERIODIC);
+    p->neumann  = (PetscBool)(expected[i].kind == CELLS);
+    if (wanted) PetscCall(CountLevels(p, n, &nlevels));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected", n[0], n[1], n[2], kinds[expected[i].kind]));
+    PetscCall(PoissonClaim((PetscBool)(nlevels == wanted), claim));
+    if (nlevels != wanted) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  Poisson  p;
-  PetscInt last = 40;
+  Poisson   p;
+  PetscInt  last   = 40;
+  PetscBool levels = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-last", &last, NULL));
-  for (PetscInt kind = 0; kind < NUM_KINDS; kind++) {
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-levels", &levels, NULL));
+  if (levels) PetscCall(NumbersOfLevels(&p));
+  for (PetscInt kind = 0; kind < NUM_KINDS && !levels; kind++) {
     Findings f = {0, 0, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
 
     p.periodic = (PetscBool)(kind == PERIODIC);
@@ -243,3 +338,48 @@ int main(int argc, char **argv)
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 3 4 8}}
+
+    test:
+      suffix: 1d
+      args: -dim 1
+      output_file: output/sizes_1d.out
+
+    test:
+      suffix: 2d
+      args: -dim 2
+      output_file: output/sizes_2d.out
+
+    test:
+      suffix: 3d
+      args: -dim 3 -last 20
+      output_file: output/sizes_3d.out
+
+  test:
+    suffix: levels
+    nsize: {{1 2 4 8}}
+    args: -levels
+
+  test:
+    suffix: small
+    nsize: 2
+    args: -dim 2 -last 10
+    output_file: output/sizes_2d.out
+
+  test:
+    suffix: coordinates
+    nsize: {{1 2}}
+    args: -dim 2 -last 20 -coordinates
+    output_file: output/sizes_coordinates.out
+
+  test:
+    suffix: factor
+    nsize: {{1 2}}
+    args: -dim 2 -last 20 -factor 3
+    output_file: output/sizes_coordinates.out
+
+TEST*/

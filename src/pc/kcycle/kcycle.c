@@ -18,7 +18,8 @@ static const char KCycleCitation[] = "@article{AvnatYavneh2023,\n"
                                      "  volume  = {45},\n"
                                      "  number  = {3},\n"
                                      "  pages   = {S103--S126},\n"
-                                     "  year    = {2023}\n"
+                                     "  year    = {2023},\n"
+                                     "  doi     = {10.1137/21M1433502}\n"
                                      "}\n";
 
 PetscErrorCode PCFinalizePackage_KCycle(void)
