@@ -46,5 +46,5 @@ solves 'singular' 12 ex50 -da_refine 4 -ksp_type cg
 solves 'singular, levels of GAMG' 25 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_hierarchy gamg
 solves 'nonlinear' 12 ex5 -da_refine 4
 solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3
-solves 'unstructured finite elements' 12 ex13 -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
+solves 'unstructured finite elements' 12 ex13 -petscpartitioner_type simple -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
 [ "$tap_count" -gt 0 ]
