@@ -254,10 +254,9 @@ static PetscErrorCode ExplainDirection(const GridDirection *g, char axis, size_t
   } else {
     const PetscInt cells = g->points - 1, below = PetscMax(cells - cells % g->factor, g->factor);
 
-    PetscCall(PetscSNPrintf(text, len,
-                            "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best %" PetscInt_FMT
-                            "^k + 1",
-                            axis, g->factor, below + 1, below + g->factor + 1, g->factor));
+    PetscCall(PetscSNPrintf(
+        text, len, "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best %" PetscInt_FMT "^k + 1",
+        axis, g->factor, below + 1, below + g->factor + 1, g->factor));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,139 +18,126 @@ typedef struct {
   PetscErrorCode (*coarsesolve)(PC, PC_MG_Levels *, PetscBool);     /* x <- A^{-1} b, from zero if the flag says so */
 } KCycleSteps;
 
-/* Steps for vectors */
+/* Steps for vectors; solve is KSPSolve() or KSPSolveTranspose() */
 
 /* Telling a smoother that it starts from zero spares it a residual; a second visit starts from what the first one left */
-static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+static PetscErrorCode Smooth(PC pc, KSP ksp, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zeroguess)
 {
   PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(lv->smoothd, zeroguess ? PETSC_FALSE : PETSC_TRUE));
-  PetscCall(KSPSolve(lv->smoothd, lv->b, lv->x));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, zeroguess ? PETSC_FALSE : PETSC_TRUE));
+  PetscCall((*solve)(ksp, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(ksp, pc, lv->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CoarseSolve(PC pc, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zero)
+{
+  PetscFunctionBegin;
+  if (zero) PetscCall(VecZeroEntries(lv->x));
+  PetscCall((*solve)(lv->smoothd, lv->b, lv->x));
   PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+{
+  return Smooth(pc, lv->smoothd, KSPSolve, lv, zeroguess);
 }
 
 static PetscErrorCode KCyclePostSmooth_Vec(PC pc, PC_MG_Levels *lv)
 {
-  PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(lv->smoothu, PETSC_TRUE));
-  PetscCall(KSPSolve(lv->smoothu, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(lv->smoothu, pc, lv->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Smooth(pc, lv->smoothu, KSPSolve, lv, PETSC_FALSE);
 }
 
 static PetscErrorCode KCycleResidual_Vec(PC_MG_Levels *lv)
 {
-  PetscFunctionBegin;
-  PetscCall((*lv->residual)(lv->A, lv->b, lv->x, lv->r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (*lv->residual)(lv->A, lv->b, lv->x, lv->r);
 }
 
 static PetscErrorCode KCycleRestrictResidual_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatRestrict(fine->restrct, fine->r, coarse->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatRestrict(fine->restrct, fine->r, coarse->b);
 }
 
 static PetscErrorCode KCycleRestrictRHS_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatRestrict(fine->restrct, fine->b, coarse->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatRestrict(fine->restrct, fine->b, coarse->b);
 }
 
 static PetscErrorCode KCycleInterpolate_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatInterpolate(fine->interpolate, coarse->x, fine->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatInterpolate(fine->interpolate, coarse->x, fine->x);
 }
 
 static PetscErrorCode KCycleInterpolateAdd_Vec(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatInterpolateAdd(fine->interpolate, coarse->x, fine->x, fine->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatInterpolateAdd(fine->interpolate, coarse->x, fine->x, fine->x);
 }
 
 static PetscErrorCode KCycleCoarseSolve_Vec(PC pc, PC_MG_Levels *lv, PetscBool zero)
 {
-  PetscFunctionBegin;
-  if (zero) PetscCall(VecZeroEntries(lv->x));
-  PetscCall(KSPSolve(lv->smoothd, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CoarseSolve(pc, KSPSolve, lv, zero);
 }
 
 /* Steps for the transposed operator: smoothers, transfers and sub-cycles change places */
 
 static PetscErrorCode KCyclePreSmooth_Transpose(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
 {
-  PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(lv->smoothu, zeroguess ? PETSC_FALSE : PETSC_TRUE));
-  PetscCall(KSPSolveTranspose(lv->smoothu, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(lv->smoothu, pc, lv->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Smooth(pc, lv->smoothu, KSPSolveTranspose, lv, zeroguess);
 }
 
 static PetscErrorCode KCyclePostSmooth_Transpose(PC pc, PC_MG_Levels *lv)
 {
-  PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(lv->smoothd, PETSC_TRUE));
-  PetscCall(KSPSolveTranspose(lv->smoothd, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Smooth(pc, lv->smoothd, KSPSolveTranspose, lv, PETSC_FALSE);
 }
 
 static PetscErrorCode KCycleResidual_Transpose(PC_MG_Levels *lv)
 {
-  PetscFunctionBegin;
-  PetscCall((*lv->residualtranspose)(lv->A, lv->b, lv->x, lv->r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (*lv->residualtranspose)(lv->A, lv->b, lv->x, lv->r);
 }
 
 static PetscErrorCode KCycleRestrictResidual_Transpose(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatRestrict(fine->interpolate, fine->r, coarse->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatRestrict(fine->interpolate, fine->r, coarse->b);
 }
 
 static PetscErrorCode KCycleInterpolateAdd_Transpose(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatInterpolateAdd(fine->restrct, coarse->x, fine->x, fine->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatInterpolateAdd(fine->restrct, coarse->x, fine->x, fine->x);
 }
 
 static PetscErrorCode KCycleCoarseSolve_Transpose(PC pc, PC_MG_Levels *lv, PetscBool zero)
 {
-  PetscFunctionBegin;
-  if (zero) PetscCall(VecZeroEntries(lv->x));
-  PetscCall(KSPSolveTranspose(lv->smoothd, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CoarseSolve(pc, KSPSolveTranspose, lv, zero);
 }
 
 /* Steps for blocks of right sides; coarse blocks are made by the first application of a width and kept */
 
-static PetscErrorCode KCyclePreSmooth_Block(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+static PetscErrorCode SmoothBlock(PC pc, KSP ksp, PC_MG_Levels *lv, PetscBool zeroguess)
 {
   PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(lv->smoothd, zeroguess ? PETSC_FALSE : PETSC_TRUE));
-  PetscCall(KSPMatSolve(lv->smoothd, lv->B, lv->X));
-  PetscCall(KSPCheckSolve(lv->smoothd, pc, NULL));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, zeroguess ? PETSC_FALSE : PETSC_TRUE));
+  PetscCall(KSPMatSolve(ksp, lv->B, lv->X));
+  PetscCall(KSPCheckSolve(ksp, pc, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestrictBlock(Mat restrct, Mat from, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(MatMatRestrict(restrct, from, &coarse->B));
+  if (!coarse->X) PetscCall(MatDuplicate(coarse->B, MAT_DO_NOT_COPY_VALUES, &coarse->X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCyclePreSmooth_Block(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
+{
+  return SmoothBlock(pc, lv->smoothd, lv, zeroguess);
 }
 
 static PetscErrorCode KCyclePostSmooth_Block(PC pc, PC_MG_Levels *lv)
 {
-  PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(lv->smoothu, PETSC_TRUE));
-  PetscCall(KSPMatSolve(lv->smoothu, lv->B, lv->X));
-  PetscCall(KSPCheckSolve(lv->smoothu, pc, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return SmoothBlock(pc, lv->smoothu, lv, PETSC_FALSE);
 }
 
 static PetscErrorCode KCycleResidual_Block(PC_MG_Levels *lv)
@@ -161,40 +148,24 @@ static PetscErrorCode KCycleResidual_Block(PC_MG_Levels *lv)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KCycleRestrict_Block(Mat restrct, Mat from, PC_MG_Levels *coarse)
-{
-  PetscFunctionBegin;
-  PetscCall(MatMatRestrict(restrct, from, &coarse->B));
-  if (!coarse->X) PetscCall(MatDuplicate(coarse->B, MAT_DO_NOT_COPY_VALUES, &coarse->X));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode KCycleRestrictResidual_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleRestrict_Block(fine->restrct, fine->R, coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RestrictBlock(fine->restrct, fine->R, coarse);
 }
 
 static PetscErrorCode KCycleRestrictRHS_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleRestrict_Block(fine->restrct, fine->B, coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RestrictBlock(fine->restrct, fine->B, coarse);
 }
 
 static PetscErrorCode KCycleInterpolate_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatMatInterpolate(fine->interpolate, coarse->X, &fine->X));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatMatInterpolate(fine->interpolate, coarse->X, &fine->X);
 }
 
 static PetscErrorCode KCycleInterpolateAdd_Block(PC_MG_Levels *fine, PC_MG_Levels *coarse)
 {
-  PetscFunctionBegin;
-  PetscCall(MatMatInterpolateAdd(fine->interpolate, coarse->X, fine->X, &fine->X));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatMatInterpolateAdd(fine->interpolate, coarse->X, fine->X, &fine->X);
 }
 
 static PetscErrorCode KCycleCoarseSolve_Block(PC pc, PC_MG_Levels *lv, PetscBool zero)
@@ -362,21 +333,18 @@ static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, Vec kept)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KCycleGetReadyContext(PC pc, PC_KCycle **kc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, kc));
-  PetscCheck((*kc)->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCKCYCLE cannot be applied, its set-up failed: %s", (*kc)->failure);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason of the failure and ends with KSP_DIVERGED_PC_FAILED */
 static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec x)
 {
   PC_KCycle *kc;
   Vec        kept;
 
   PetscFunctionBegin;
-  PetscCall(KCycleGetReadyContext(pc, &kc));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->failure[0]) {
+    PetscCall(VecSet(x, INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
   PetscCall(KCycleApply(pc, kc, steps));
   PetscCall(KCycleReturnVectors(pc, kc, kept));
@@ -419,6 +387,21 @@ static PetscErrorCode KCycleResetBlocks(PC_MG *mg, PetscInt nlevels, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KCycleFillInf(Mat X)
+{
+  PetscInt n;
+  Vec      x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, NULL, &n));
+  for (PetscInt j = 0; j < n; j++) {
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall(VecSet(x, INFINITY));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
 {
   PC_MG        *mg = (PC_MG *)pc->data;
@@ -426,7 +409,11 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
   PC_KCycle    *kc;
 
   PetscFunctionBegin;
-  PetscCall(KCycleGetReadyContext(pc, &kc));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->failure[0]) {
+    PetscCall(KCycleFillInf(X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KCycleResetBlocks(mg, kc->nlevels, B));
   fine = mg->levels[kc->nlevels - 1];
   PetscCall(MatDestroy(&fine->B));
@@ -476,7 +463,12 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   PetscInt      i, l;
 
   PetscFunctionBegin;
-  PetscCall(KCycleGetReadyContext(pc, &kc));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->failure[0]) {
+    *outits = 0;
+    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   l    = kc->nlevels - 1;
   fine = ((PC_MG *)pc->data)->levels[l];
   if (rtol > 0) {

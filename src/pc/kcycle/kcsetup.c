@@ -194,6 +194,24 @@ static PetscErrorCode ForgetOldPattern(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCMG passes the news that operators have changed to down smoothers that have a grid only: estimates of eigenvalues would stay as they were */
+static PetscErrorCode AnnounceChange(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; l < mg->nlevels; l++) {
+    KSP down = mg->levels[l]->smoothd, up = mg->levels[l]->smoothu;
+
+    if (down->setupstage != KSP_SETUP_NEW) down->setupstage = KSP_SETUP_NEWMATRIX;
+    if (up->setupstage != KSP_SETUP_NEW) up->setupstage = KSP_SETUP_NEWMATRIX;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Residuals are taken with the operators that the smoothers have, also after KSPSetOperators() with another matrix */
 static PetscErrorCode FinishOperators(PC pc)
 {
@@ -282,10 +300,14 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCheckOperator(pc));
-  if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->failure[0]) {
+    PetscCall(PCKCycleInstall(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SetUpLevels(pc));
   PetscCall(ChooseCoarseOperators(pc));
   PetscCall(ForgetOldPattern(pc));
+  PetscCall(AnnounceChange(pc));
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
   PetscCall(PCKCycleCoarseBefore(pc));
   PetscCall((*kc->base.setup)(pc));

@@ -90,6 +90,17 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were repaired without KSPSetOperators() */
+static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->failure[0]) PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_KCycle(PC, KCycleOptionItems);
 
 /* Down smoothers as PCMG's set-up leaves them, for cycles that PCMG runs itself */
@@ -104,7 +115,7 @@ static PetscErrorCode RestoreGuesses(PC_MG *mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces every operation that cycles. Additive and Kaskade multigrid have no kappa and stay PCMG's */
+/* Replaces every operation that cycles. Additive and Kaskade multigrid have no kappa and stay PCMG's, unless the set-up failed */
 PetscErrorCode PCKCycleInstall(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -112,7 +123,7 @@ PetscErrorCode PCKCycleInstall(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (mg->am == PC_MG_MULTIPLICATIVE || mg->am == PC_MG_FULL) {
+  if (mg->am == PC_MG_MULTIPLICATIVE || mg->am == PC_MG_FULL || kc->failure[0]) {
     pc->ops->apply          = PCApply_KCycle;
     pc->ops->applytranspose = PCApplyTranspose_KCycle;
     pc->ops->matapply       = PCMatApply_KCycle;
@@ -138,6 +149,7 @@ PetscErrorCode PCKCycleInstall(PC pc)
   pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
   pc->ops->view            = PCView_KCycle;
   pc->ops->presolve        = PCPreSolve_KCycle;
+  pc->ops->setuponblocks   = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
