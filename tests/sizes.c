@@ -281,18 +281,10 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
     Kind     kind;
     PetscInt n[3];
     PetscInt nlevels[4]; /* on 1, 2, 4, 8 processes */
-  } expected[] = {
-    {1, POINTS,   {7, 1, 1},    {2, 2, 2, 0}},
-    {1, POINTS,   {17, 1, 1},   {3, 3, 3, 2}},
-    {1, POINTS,   {49, 1, 1},   {5, 5, 5, 3}},
-    {1, PERIODIC, {48, 1, 1},   {5, 5, 4, 3}},
-    {2, POINTS,   {65, 9, 1},   {4, 4, 4, 4}},
-    {2, CELLS,    {40, 40, 1},  {4, 4, 4, 4}},
-    {2, PERIODIC, {24, 12, 1},  {3, 3, 3, 3}},
-    {3, POINTS,   {33, 17, 5},  {3, 3, 3, 3}},
-    {3, CELLS,    {32, 16, 8},  {3, 3, 3, 3}},
-    {3, PERIODIC, {12, 12, 12}, {3, 3, 3, 3}}
-  };
+  } expected[] = {{1, POINTS, {7, 1, 1}, {2, 2, 2, 0}},     {1, POINTS, {17, 1, 1}, {3, 3, 3, 2}},  {1, POINTS, {49, 1, 1}, {5, 5, 5, 3}},
+                  {1, PERIODIC, {48, 1, 1}, {5, 5, 4, 3}},  {2, POINTS, {65, 9, 1}, {4, 4, 4, 4}},  {2, CELLS, {40, 40, 1}, {4, 4, 4, 4}},
+                  {2, PERIODIC, {24, 12, 1}, {3, 3, 3, 3}}, {3, POINTS, {33, 17, 5}, {3, 3, 3, 3}}, {3, CELLS, {32, 16, 8}, {3, 3, 3, 3}},
+                  {3, PERIODIC, {12, 12, 12}, {3, 3, 3, 3}}};
   PetscMPIInt size;
   char        claim[128];
 
@@ -306,7 +298,8 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
     p->periodic = (PetscBool)(expected[i].kind == PERIODIC);
     p->neumann  = (PetscBool)(expected[i].kind == CELLS);
     if (wanted) PetscCall(CountLevels(p, n, &nlevels));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected", n[0], n[1], n[2], kinds[expected[i].kind]));
+    PetscCall(
+        PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected", n[0], n[1], n[2], kinds[expected[i].kind]));
     PetscCall(PoissonClaim((PetscBool)(nlevels == wanted), claim));
     if (nlevels != wanted) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
   }

@@ -70,7 +70,7 @@ PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 
 /* kcsetup.c: the hierarchy */
 PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
-PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC);
+PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
 
 /* kccheck.c: the operator and the coarsest solver */
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);

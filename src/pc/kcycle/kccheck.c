@@ -20,7 +20,6 @@ static PetscErrorCode KCycleFail(PC pc, const char format[], PetscInt row)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscSNPrintf(kc->failure, sizeof(kc->failure), format, row));
-  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s", kc->failure);
   PetscCall(PetscInfo(pc, "%s\n", kc->failure));
   PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,7 +143,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
 {
   PC_KCycle *kc;
   Vec        ones, sums, diagonal, work;
-  PetscInt   M, N, row = -1;
+  PetscInt   row = -1;
   PetscReal  norm;
   PetscBool  has;
 
@@ -152,10 +151,6 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->failure[0] = 0;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCheck(M == N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; for least squares use the normal equations (MatCreateNormal())",
-             M, N);
   kc->kernel = KCYCLE_REGULAR;
   kc->scale  = 1.0;
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
@@ -164,7 +159,9 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   PetscCall(VecDuplicate(sums, &diagonal));
   PetscCall(VecDuplicate(sums, &work));
   PetscCall(VecSet(ones, 1.0));
+  PetscCall(MatSetErrorIfFailure(pc->pmat, PETSC_FALSE)); /* MatMult() would stop at a NaN and not say where it is */
   PetscCall(MatMult(pc->pmat, ones, sums));
+  PetscCall(MatSetErrorIfFailure(pc->pmat, pc->erroriffailure));
   PetscCall(VecNorm(sums, NORM_1, &norm));
   if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
   if (row >= 0) PetscCall(KCycleFail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
@@ -178,6 +175,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   PetscCall(VecDestroy(&sums));
   PetscCall(VecDestroy(&diagonal));
   PetscCall(VecDestroy(&work));
+  PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s", kc->failure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

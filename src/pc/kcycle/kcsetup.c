@@ -55,6 +55,7 @@ static PetscErrorCode ResolveHierarchy(PC pc)
 
 static PetscErrorCode RequireHierarchy(PC pc)
 {
+  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
   PetscBool  given;
@@ -69,6 +70,11 @@ static PetscErrorCode RequireHierarchy(PC pc)
   PetscCall(UserGaveTransfers(pc, &given));
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_USER || given, comm, PETSC_ERR_ARG_WRONGSTATE,
              "-pc_kcycle_hierarchy user needs interpolations: call PCMGSetLevels(), then PCMGSetInterpolation() for each level but the coarsest, before the solver is set up");
+  for (PetscInt l = 1; kc->levels_from == PC_KCYCLE_HIERARCHY_USER && !pc->dm && l < mg->nlevels; l++) {
+    PetscCheck(mg->levels[l]->interpolate || mg->levels[l]->restrct, comm, PETSC_ERR_ARG_WRONGSTATE,
+               "Level %" PetscInt_FMT " of %" PetscInt_FMT " has no interpolation: call PCMGSetInterpolation() or PCMGSetRestriction() for each level but the coarsest (level 0)",
+               l, mg->nlevels);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,8 +93,11 @@ static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
   SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid, why);
 }
 
-/* Levels that neither the options nor PCMGSetLevels() chose. Called with the options if the grid is known by then, and in any case at set-up */
-PetscErrorCode PCKCycleChooseLevels(PC pc)
+/*
+  Levels that neither the options nor PCMGSetLevels() chose. Called with the options, so that the levels hear them, if the grid is known by
+  then; and in any case at set-up, which alone may refuse: until then the program can still give another grid, or interpolations.
+*/
+PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
@@ -104,7 +113,8 @@ PetscErrorCode PCKCycleChooseLevels(PC pc)
   if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) asked = mg->nlevels;
   if (asked == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
-  PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
+  if (final) PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
+  else if (chosen == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (!asked) {
     kc->nlevels_chosen = chosen;
     PetscCall(PCMGSetLevels(pc, chosen, NULL));
@@ -122,7 +132,7 @@ static PetscErrorCode SetUpLevels(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleChooseLevels(pc));
+  PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
   PetscCall(RequireHierarchy(pc));
   if (kc->options_used && mg->nlevels != before) PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -293,18 +303,31 @@ static PetscErrorCode FinishCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckSquare(PC pc)
+{
+  PetscInt M, N;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCheck(M == N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; for least squares use the normal equations (MatCreateNormal())",
+             M, N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetUp_KCycle(PC pc)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(CheckSquare(pc));
+  PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) {
     PetscCall(PCKCycleInstall(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SetUpLevels(pc));
   PetscCall(ChooseCoarseOperators(pc));
   PetscCall(ForgetOldPattern(pc));
   PetscCall(AnnounceChange(pc));

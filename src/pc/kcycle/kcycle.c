@@ -237,7 +237,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   mg               = (PC_MG *)pc->data;
   kc->options_used = PETSC_TRUE;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
-  if (!kc->ready) PetscCall(PCKCycleChooseLevels(pc));
+  if (!kc->ready) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
   ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
   PetscCall((*kc->base.setfromoptions)(pc, PetscOptionsObject));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));

@@ -1,0 +1,334 @@
+static char help[] = "Bad input: each case ends with a message of PCKCYCLE's own, or with a reason that KSP reports.\n\n";
+
+#include "poisson.h"
+
+typedef struct {
+  DM  da;
+  Mat A;
+  Vec b, x;
+  KSP ksp;
+  PC  pc;
+} Solver;
+
+typedef enum {
+  OPTION_ERROR, /* an error while options are read, where PETSc leaves memory of its own behind */
+  ERROR,        /* an error that leaves nothing behind */
+  NO_ERROR      /* KSP says how it ended, the view why */
+} Ending;
+
+typedef struct {
+  const char *name;
+  const char *options[3];              /* for the time of the case */
+  PetscErrorCode (*prepare)(Solver *); /* before the options are read */
+  PetscErrorCode (*use)(Solver *);     /* instead of one solve */
+  PetscInt dim, n;                     /* 0: 2, 17 */
+  Ending   ending;
+} Case;
+
+/* What is wrong */
+
+static PetscErrorCode SetKappaZero(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCKCycleSetKappa(s->pc, 0));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetCycleTypeOnLevel(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCMGSetLevels(s->pc, 3, NULL));
+  PetscCall(PCMGSetCycleTypeOnLevel(s->pc, 1, PC_MG_CYCLE_W));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ForgetGrid(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatSetDM(s->A, NULL));
+  PetscFunctionReturn(0);
+}
+
+/* Three levels with one interpolation */
+static PetscErrorCode GiveOneInterpolation(Solver *s)
+{
+  DM  coarse;
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCoarsen(s->da, PETSC_COMM_WORLD, &coarse));
+  PetscCall(DMCreateInterpolation(coarse, s->da, &P, NULL));
+  PetscCall(PCMGSetLevels(s->pc, 3, NULL));
+  PetscCall(PCMGSetInterpolation(s->pc, 2, P));
+  PetscCall(MatDestroy(&P));
+  PetscCall(DMDestroy(&coarse));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetEntry(Mat A, PetscInt i, PetscInt j, PetscReal value)
+{
+  const MatStencil  row = {.i = i}, column = {.i = j};
+  const PetscScalar entry = value;
+  PetscInt          start;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  if (!start) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &entry, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PutNaN(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetEntry(s->A, 0, 0, NAN));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PutInf(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetEntry(s->A, 1, 0, INFINITY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PutNaNIntoRightSide(Solver *s)
+{
+  PetscInt start;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetOwnershipRange(s->b, &start, NULL));
+  if (!start) PetscCall(VecSetValue(s->b, 0, NAN, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(s->b));
+  PetscCall(VecAssemblyEnd(s->b));
+  PetscFunctionReturn(0);
+}
+
+/* Rows 0 and 1 become (0 1; 1 4): regular, but no smoother may divide by the diagonal */
+static PetscErrorCode PutZero(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetEntry(s->A, 0, 0, 0.0));
+  PetscCall(SetEntry(s->A, 0, 1, 1.0));
+  PetscCall(SetEntry(s->A, 1, 0, 1.0));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetRectangle(Solver *s)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 10, 8, 1, NULL, 1, NULL, &A));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(KSPSetOperators(s->ksp, A, A));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ChangeHierarchyLate(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetUp(s->ksp));
+  PetscCall(PCKCycleSetHierarchy(s->pc, PC_KCYCLE_HIERARCHY_GAMG));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode AskForCallsEarly(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCKCycleGetLevelCalls(s->pc, NULL, NULL));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetUp(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetUp(s->ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetTypeLate(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetUp(s->ksp));
+  PetscCall(PCKCycleSetKappa(s->pc, 3));
+  PetscCall(PCMGSetType(s->pc, PC_MG_ADDITIVE));
+  PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscFunctionReturn(0);
+}
+
+/* An option that nobody has asked for is what PETSc reports as left */
+static PetscErrorCode AskWhetherUsed(Solver *s)
+{
+  PetscInt  n;
+  char    **names, **values;
+  PetscBool right = PETSC_FALSE, wrong = PETSC_FALSE, same;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetUp(s->ksp));
+  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(PetscStrcmp(names[i], "pc_kcycle_kappa", &same));
+    if (same) right = PETSC_TRUE;
+    PetscCall(PetscStrcmp(names[i], "pc_kcycle_kapa", &same));
+    if (same) wrong = PETSC_TRUE;
+  }
+  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
+  PetscCall(PoissonClaim((PetscBool)(!right && wrong), "  the misspelt option is left, the right one is not"));
+  PetscFunctionReturn(0);
+}
+
+#define FAIL "-ksp_error_if_not_converged"
+
+static const Case cases[] = {{"kappa 0", {"-pc_kcycle_kappa 0"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"kappa -3", {"-pc_kcycle_kappa -3"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"kappa abc", {"-pc_kcycle_kappa abc"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"kappa 2.5", {"-pc_kcycle_kappa 2.5"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"kappa 0 by PCKCycleSetKappa()", {NULL}, SetKappaZero, NULL, 0, 0, ERROR},
+                             {"kappa with additive multigrid", {"-pc_mg_type additive", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"kappa with Kaskade multigrid", {"-pc_mg_type kaskade", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"the same after set-up", {NULL}, NULL, SetTypeLate, 0, 0, ERROR},
+                             {"cycle type", {"-pc_mg_cycle_type w"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"cycle type of a level", {NULL}, SetCycleTypeOnLevel, NULL, 0, 0, OPTION_ERROR},
+                             {"no grid", {NULL}, ForgetGrid, NULL, 0, 0, ERROR},
+                             {"no grid, hierarchy dm", {"-pc_kcycle_hierarchy dm"}, ForgetGrid, NULL, 0, 0, ERROR},
+                             {"no grid, number of levels", {"-pc_mg_levels 3"}, ForgetGrid, NULL, 0, 0, ERROR},
+                             {"no interpolation, hierarchy user", {"-pc_kcycle_hierarchy user"}, NULL, NULL, 0, 0, ERROR},
+                             {"one interpolation missing", {NULL}, GiveOneInterpolation, NULL, 0, 0, ERROR},
+                             {"too many levels", {"-pc_mg_levels 9"}, NULL, NULL, 0, 0, OPTION_ERROR},
+                             {"cube of 8", {NULL}, NULL, NULL, 3, 8, OPTION_ERROR},
+                             {"NaN in the operator", {FAIL}, PutNaN, NULL, 0, 0, ERROR},
+                             {"Inf in the operator", {FAIL}, PutInf, NULL, 0, 0, ERROR},
+                             {"zero on the diagonal", {FAIL}, PutZero, NULL, 0, 0, ERROR},
+                             {"rectangular operator", {NULL}, SetRectangle, SetUp, 0, 0, ERROR},
+                             {"hierarchy changed late", {NULL}, NULL, ChangeHierarchyLate, 0, 0, ERROR},
+                             {"calls asked for early", {NULL}, NULL, AskForCallsEarly, 0, 0, ERROR},
+                             {"NaN in the operator, watched", {NULL}, PutNaN, NULL, 0, 0, NO_ERROR},
+                             {"NaN, GMRES", {"-ksp_type gmres"}, PutNaN, NULL, 0, 0, NO_ERROR},
+                             {"NaN, Richardson", {"-ksp_type richardson"}, PutNaN, NULL, 0, 0, NO_ERROR},
+                             {"NaN, additive", {"-pc_mg_type additive"}, PutNaN, NULL, 0, 0, NO_ERROR},
+                             {"Inf, full", {"-pc_mg_type full", "-ksp_type fgmres"}, PutInf, NULL, 0, 0, NO_ERROR},
+                             {"zero on the diagonal, watched", {NULL}, PutZero, NULL, 0, 0, NO_ERROR},
+                             {"zero, smoothers that do not divide", {"-mg_levels_ksp_type gmres", "-mg_levels_pc_type none", "-ksp_type fgmres"}, PutZero, NULL, 0, 0, NO_ERROR},
+                             {"NaN in the right side", {NULL}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
+                             {"NaN in the right side, Richardson", {"-ksp_type richardson"}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
+                             {"misspelt option", {"-pc_kcycle_kapa 3", "-pc_kcycle_kappa 3"}, NULL, AskWhetherUsed, 0, 0, NO_ERROR}};
+
+static PetscErrorCode Create(const Case *c, Solver *s)
+{
+  Poisson p;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonSetFromOptions(&p));
+  p.dim = c->dim ? c->dim : 2;
+  p.n   = c->n ? c->n : 17;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &s->da));
+  PetscCall(DMCreateMatrix(s->da, &s->A));
+  PetscCall(PoissonAssemble(&p, s->da, s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(PoissonFill(&p, s->da, s->b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+  PetscCall(KSPSetType(s->ksp, KSPCG));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(KSPGetPC(s->ksp, &s->pc));
+  PetscCall(PCSetType(s->pc, PCKCYCLE));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Run(const Case *c, Solver *s)
+{
+  PetscFunctionBeginUser;
+  if (c->prepare) PetscCall((*c->prepare)(s));
+  PetscCall(KSPSetFromOptions(s->ksp));
+  if (c->use) PetscCall((*c->use)(s));
+  else PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscFunctionReturn(0);
+}
+
+/* How the solve ended, and the line of the view that says why */
+static PetscErrorCode Tell(Solver *s)
+{
+  KSPConvergedReason reason;
+  char              *text, *line, *end;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
+  if (reason) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", reason > 0 ? "converged" : KSPConvergedReasons[reason]));
+  PetscCall(PoissonViewText(s->pc, &text));
+  PetscCall(PetscStrstr(text, "set-up failed", &line));
+  if (line) {
+    PetscCall(PetscStrchr(line, '\n', &end));
+    if (end) *end = 0;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", line)); /* the text is there on the first process only */
+  }
+  free(text);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Try(const Case *c)
+{
+  Solver         s                           = {0};
+  char           words[POISSON_ERROR_LENGTH] = "";
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", c->name));
+  for (PetscInt i = 0; i < 3 && c->options[i]; i++) PetscCall(PetscOptionsInsertString(NULL, c->options[i]));
+  PetscCall(Create(c, &s));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = Run(c, &s);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", words));
+  if ((ierr != 0) != (c->ending != NO_ERROR)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", ierr ? "an error" : "no error"));
+  if (!ierr) PetscCall(Tell(&s));
+  PetscCall(KSPDestroy(&s.ksp));
+  PetscCall(MatDestroy(&s.A));
+  PetscCall(VecDestroy(&s.b));
+  PetscCall(VecDestroy(&s.x));
+  PetscCall(DMDestroy(&s.da));
+  for (PetscInt i = 0; i < 3 && c->options[i]; i++) {
+    char name[64], *space;
+
+    PetscCall(PetscStrncpy(name, c->options[i], sizeof(name)));
+    PetscCall(PetscStrchr(name, ' ', &space));
+    if (space) *space = 0;
+    PetscCall(PetscOptionsClearValue(NULL, name));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  char      only[64];
+  PetscBool given, same, option_errors = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-case", only, sizeof(only), &given));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-option_errors", &option_errors, NULL));
+  if (option_errors) PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscCall(PetscStrcmp(only, cases[i].name, &same));
+    if (given ? same : (cases[i].ending == OPTION_ERROR) == option_errors) PetscCall(Try(&cases[i]));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    nsize: {{1 2}}
+
+    test:
+      suffix: options
+      args: -option_errors
+
+    test:
+      suffix: small
+
+TEST*/

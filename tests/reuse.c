@@ -1,0 +1,531 @@
+static char help[] = "Solvers that are used again: after a change they give the numbers of a new solver.\n\n";
+
+#include "poisson.h"
+#include <petsc/private/petscimpl.h>
+
+/* What all cases share: a grid whose operators have 5 or 9 entries in a row */
+typedef struct {
+  Poisson          p;
+  PetscBool        user; /* the solver gets interpolations instead of the grid */
+  KSPType          ksptype;
+  DM               da;
+  Mat              A;
+  Vec              b, x;
+  KSP              ksp; /* the solver that is used again */
+  PC               pc;
+  PoissonResiduals first, again, fresh;
+} Case;
+
+static PetscErrorCode CreateGrid(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, c->p.n, c->p.n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &c->da));
+  PetscCall(DMSetUp(c->da));
+  PetscCall(DMSetMatrixPreallocateOnly(c->da, PETSC_TRUE));
+  PetscCall(DMCreateGlobalVector(c->da, &c->b));
+  PetscCall(VecDuplicate(c->b, &c->x));
+  PetscCall(PoissonFill(&c->p, c->da, c->b));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateOperator(Case *c, PetscReal anisotropy, Mat *A)
+{
+  Poisson p = c->p;
+
+  PetscFunctionBeginUser;
+  p.anisotropy = anisotropy;
+  PetscCall(DMCreateMatrix(c->da, A));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(*A, MAT_SORTED_FULL, PETSC_FALSE)); /* the DMDA promised sorted rows */
+  PetscCall(PoissonAssemble(&p, c->da, *A));
+  PetscFunctionReturn(0);
+}
+
+/* New values at the old places */
+static PetscErrorCode ChangeValues(Case *c, PetscReal anisotropy)
+{
+  Poisson p = c->p;
+
+  PetscFunctionBeginUser;
+  p.anisotropy = anisotropy;
+  PetscCall(MatZeroEntries(c->A));
+  PetscCall(PoissonAssemble(&p, c->da, c->A));
+  PetscFunctionReturn(0);
+}
+
+/* Couples an inner point to those of its four diagonal neighbours that are inner points, as in a 9-point scheme */
+static PetscErrorCode CoupleDiagonally(const Case *c, PetscInt i, PetscInt j, Mat A)
+{
+  MatStencil  row = {.i = i, .j = j}, columns[5];
+  PetscScalar values[5];
+  PetscInt    m = 0;
+
+  PetscFunctionBeginUser;
+  for (PetscInt dj = -1; dj <= 1; dj += 2) {
+    for (PetscInt di = -1; di <= 1; di += 2) {
+      const MatStencil column = {.i = i + di, .j = j + dj};
+      const PetscInt   at[3] = {column.i, column.j, 0}, size[3] = {c->p.n, c->p.n, 1};
+
+      if (PoissonIsBoundary(&c->p, size, at)) continue;
+      columns[m]  = column;
+      values[m++] = -0.25;
+    }
+  }
+  columns[m]  = row;
+  values[m++] = 1.0;
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, columns, values, ADD_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ChangePattern(Case *c, Mat A)
+{
+  PetscInt i0, j0, m, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(c->da, &i0, &j0, NULL, &m, &n, NULL));
+  for (PetscInt j = PetscMax(j0, 1); j < PetscMin(j0 + n, c->p.n - 1); j++) {
+    for (PetscInt i = PetscMax(i0, 1); i < PetscMin(i0 + m, c->p.n - 1); i++) PetscCall(CoupleDiagonally(c, i, j, A));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode GiveInterpolations(DM da, PC pc, PetscInt nlevels)
+{
+  DM  fine = da, coarse;
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectReference((PetscObject)fine));
+  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
+  for (PetscInt l = nlevels - 1; l > 0; l--) {
+    PetscCall(DMCoarsen(fine, PETSC_COMM_WORLD, &coarse));
+    PetscCall(DMCreateInterpolation(coarse, fine, &P, NULL));
+    PetscCall(PCMGSetInterpolation(pc, l, P));
+    PetscCall(MatDestroy(&P));
+    PetscCall(DMDestroy(&fine));
+    fine = coarse;
+  }
+  PetscCall(DMDestroy(&fine));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Case *c, Mat A, KSP *ksp, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, c->ksptype ? c->ksptype : KSPGMRES));
+  PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscCall(PCSetType(*pc, PCKCYCLE));
+  if (c->user) PetscCall(GiveInterpolations(c->da, *pc, 4));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Solve(Case *c, KSP ksp, PoissonResiduals *residuals)
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPMonitorCancel(ksp));
+  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, residuals, NULL));
+  PetscCall(KSPSolve(ksp, c->b, c->x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Not converged: %s", KSPConvergedReasons[reason]);
+  PetscFunctionReturn(0);
+}
+
+/* The first solve of the solver that is used again */
+static PetscErrorCode Begin(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(Solve(c, c->ksp, &c->first));
+  PetscFunctionReturn(0);
+}
+
+/* Solves with the operator as it is now, by the solver that is used again and by a new one; both get the kappa if it is not 0 */
+static PetscErrorCode Compare(Case *c, PetscInt kappa, const char claim[])
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solve(c, c->ksp, &c->again));
+  PetscCall(CreateSolver(c, c->A, &ksp, &pc));
+  if (kappa) PetscCall(PCKCycleSetKappa(pc, kappa));
+  PetscCall(Solve(c, ksp, &c->fresh));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PoissonClaimEqual(&c->again, &c->fresh, PETSC_TRUE, claim));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode End(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&c->ksp));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(VecDestroy(&c->b));
+  PetscCall(VecDestroy(&c->x));
+  PetscCall(DMDestroy(&c->da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Values(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(Compare(c, 0, "nothing changed"));
+  PetscCall(ChangeValues(c, 5.0));
+  PetscCall(Compare(c, 0, "changed values"));
+  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
+  PetscCall(ChangeValues(c, 1.0));
+  PetscCall(Compare(c, 0, "changed back"));
+  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE, "gives the first numbers again"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Pattern(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(ChangePattern(c, c->A));
+  PetscCall(Compare(c, 0, "changed pattern"));
+  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
+  PetscCall(ChangeValues(c, 3.0));
+  PetscCall(Compare(c, 0, "changed values after it"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode OtherMatrix(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(CreateOperator(c, 5.0, &c->A));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(Compare(c, 0, "another matrix"));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(CreateOperator(c, 2.0, &c->A));
+  PetscCall(ChangePattern(c, c->A));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(Compare(c, 0, "another matrix with another pattern"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CoarseState(PC pc, PetscObjectState *state)
+{
+  KSP coarse;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(PetscObjectStateGet((PetscObject)A, state));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReusePreconditioner(Case *c)
+{
+  PetscObjectState before, after;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(CoarseState(c->pc, &before));
+  PetscCall(KSPSetReusePreconditioner(c->ksp, PETSC_TRUE));
+  PetscCall(ChangeValues(c, 2.0));
+  PetscCall(Solve(c, c->ksp, &c->again));
+  PetscCall(CoarseState(c->pc, &after));
+  PetscCall(PoissonClaim((PetscBool)(before == after), "a preconditioner that is kept keeps its coarse operators, and converges"));
+  PetscCall(KSPSetReusePreconditioner(c->ksp, PETSC_FALSE));
+  PetscCall(Compare(c, 0, "no longer kept"));
+  PetscCall(CoarseState(c->pc, &after));
+  PetscCall(PoissonClaim((PetscBool)(before != after), "it has new ones"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+/* The grid of the solver is replaced by one of n points */
+static PetscErrorCode ChangeGrid(Case *c, PetscInt n)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(VecDestroy(&c->b));
+  PetscCall(VecDestroy(&c->x));
+  PetscCall(DMDestroy(&c->da));
+  c->p.n = n;
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Reset(Case *c)
+{
+  const PetscInt n = c->p.n;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(KSPReset(c->ksp));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  PetscCall(Compare(c, 0, "after KSPReset()"));
+  PetscCall(PCReset(c->pc));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  PetscCall(Compare(c, 0, "after PCReset()"));
+  PetscCall(KSPReset(c->ksp));
+  PetscCall(ChangeGrid(c, 17));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  PetscCall(Compare(c, 0, "on a smaller grid"));
+  PetscCall(KSPReset(c->ksp));
+  PetscCall(ChangeGrid(c, 65));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  PetscCall(Compare(c, 0, "on a larger grid"));
+  PetscCall(End(c));
+  c->p.n = n;
+  PetscFunctionReturn(0);
+}
+
+/* Destroyed before anything was set up */
+static PetscErrorCode Destroy(Case *c)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(CreateSolver(c, c->A, &ksp, &pc));
+  PetscCall(KSPReset(ksp));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(CreateSolver(c, c->A, &ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(KSPSetUp(c->ksp));
+  PetscCall(PCSetType(c->pc, PCNONE));
+  PetscCall(PCSetType(c->pc, PCKCYCLE));
+  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(Compare(c, 0, "destroyed and reset before set-up, and after other types"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Kappa(Case *c)
+{
+  const PetscInt kappa[] = {1, 3, PC_KCYCLE_KAPPA_W, 2};
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  for (PetscInt i = 0; i < 4; i++) {
+    PetscCall(PCKCycleSetKappa(c->pc, kappa[i]));
+    PetscCall(Compare(c, kappa[i], "another kappa"));
+    PetscCall(PoissonClaimEqual(&c->first, &c->again, (PetscBool)(kappa[i] == 2), "differs from kappa 2, or is it"));
+  }
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+/* Set-up fails, with the solve and not with an error, until the values are repaired */
+static PetscErrorCode Repair(Case *c)
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, INFINITY, &c->A));
+  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(KSPSolve(c->ksp, c->b, c->x));
+  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
+  PetscCall(PoissonClaim((PetscBool)(reason == KSP_DIVERGED_PC_FAILED), "set-up fails"));
+  PetscCall(ChangeValues(c, 3.0));
+  PetscCall(Compare(c, 0, "repaired values"));
+  PetscCall(ChangeValues(c, INFINITY));
+  PetscCall(KSPSolve(c->ksp, c->b, c->x));
+  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
+  PetscCall(PoissonClaim((PetscBool)(reason == KSP_DIVERGED_PC_FAILED), "set-up fails when there is a hierarchy, too"));
+  PetscCall(ChangeValues(c, 2.0));
+  PetscCall(Compare(c, 0, "repaired again"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+/* Some iterations of Richardson's method that nobody watches: the PC runs them itself where it can. What they leave are norms */
+static PetscErrorCode Richardson(Case *c, KSP ksp, PoissonResiduals *norms)
+{
+  Vec       r;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPMonitorCancel(ksp));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscCall(KSPSolve(ksp, c->b, c->x));
+  PetscCall(VecDuplicate(c->b, &r));
+  PetscCall(MatMult(c->A, c->x, r));
+  PetscCall(VecAYPX(r, -1.0, c->b));
+  PetscCall(VecNorm(c->x, NORM_2, &norm));
+  PetscCall(PoissonMonitor(ksp, 0, norm, norms));
+  PetscCall(VecNorm(c->x, NORM_INFINITY, &norm));
+  PetscCall(PoissonMonitor(ksp, 1, norm, norms));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  PetscCall(PoissonMonitor(ksp, 2, norm, norms));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Types(Case *c)
+{
+  const PCMGType   type[]  = {PC_MG_FULL, PC_MG_ADDITIVE, PC_MG_MULTIPLICATIVE, PC_MG_KASKADE, PC_MG_FULL, PC_MG_MULTIPLICATIVE};
+  const char      *claim[] = {"from multiplicative to full", "to additive", "to multiplicative", "to Kaskade", "to full", "to multiplicative again"};
+  PoissonResiduals ours[6];
+  KSP              ksp;
+  PC               pc;
+
+  PetscFunctionBeginUser;
+  c->ksptype = KSPRICHARDSON;
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(Richardson(c, c->ksp, &c->first));
+  for (PetscInt i = 0; i < 6; i++) {
+    PetscCall(PCMGSetType(c->pc, type[i]));
+    PetscCall(Richardson(c, c->ksp, &ours[i]));
+    PetscCall(CreateSolver(c, c->A, &ksp, &pc));
+    PetscCall(PCMGSetType(pc, type[i]));
+    PetscCall(Richardson(c, ksp, &c->fresh));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(PoissonClaimEqual(&ours[i], &c->fresh, PETSC_TRUE, claim[i]));
+  }
+  PetscCall(PoissonClaimEqual(&c->first, &ours[2], PETSC_TRUE, "multiplicative is what it was at first"));
+  PetscCall(PCKCycleSetKappa(c->pc, 1));
+  PetscCall(Richardson(c, c->ksp, &c->again));
+  PetscCall(PoissonClaimEqual(&ours[5], &c->again, PETSC_FALSE, "kappa counts: PCMG's own cycle would ignore it"));
+  PetscCall(PCKCycleSetKappa(c->pc, 2));
+  PetscCall(Richardson(c, c->ksp, &c->again));
+  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE, "and may be changed back"));
+  PetscCall(End(c));
+  c->ksptype = NULL;
+  PetscFunctionReturn(0);
+}
+
+/* To the levels of PCGAMG and back, before anything is set up */
+static PetscErrorCode Hierarchies(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_GAMG));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_AUTO));
+  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(Compare(c, 0, "to the levels of PCGAMG and back before set-up"));
+  PetscCall(KSPReset(c->ksp));
+  PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_GAMG));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(Solve(c, c->ksp, &c->again));
+  PetscCall(PoissonClaimEqual(&c->fresh, &c->again, PETSC_FALSE, "after a reset to the levels of PCGAMG"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DistinctSmoothers(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(KSPDestroy(&c->ksp));
+  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(PCMGSetDistinctSmoothUp(c->pc));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(Solve(c, c->ksp, &c->again));
+  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE, "distinct smoothers of one kind give the numbers of common ones"));
+  PetscCall(ChangeValues(c, 5.0));
+  PetscCall(Compare(c, 0, "also with changed values"));
+  PetscCall(ChangePattern(c, c->A));
+  PetscCall(Compare(c, 0, "and with a changed pattern"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+/* M_2 b = x + M (b - A x) with x = M b, where M_2 is two cycles */
+static PetscErrorCode TwoCycles(Case *c)
+{
+  Vec       x, r, y;
+  PetscReal norm, error;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(c));
+  PetscCall(VecDuplicate(c->b, &x));
+  PetscCall(VecDuplicate(c->b, &r));
+  PetscCall(VecDuplicate(c->b, &y));
+  PetscCall(PCApply(c->pc, c->b, x));
+  PetscCall(MatMult(c->A, x, r));
+  PetscCall(VecAYPX(r, -1.0, c->b));
+  PetscCall(PCApply(c->pc, r, y));
+  PetscCall(VecAXPY(x, 1.0, y));
+  PetscCall(PCMGMultiplicativeSetCycles(c->pc, 2));
+  PetscCall(PCApply(c->pc, c->b, y));
+  PetscCall(VecAXPY(y, -1.0, x));
+  PetscCall(VecNorm(y, NORM_2, &error));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(PoissonClaim((PetscBool)(error < 1e-12 * norm), "two cycles in one application are two cycles"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&y));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Case c = {0};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&c.p));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-user", &c.user, NULL));
+  PetscCall(Values(&c));
+  PetscCall(Pattern(&c));
+  PetscCall(OtherMatrix(&c));
+  PetscCall(ReusePreconditioner(&c));
+  PetscCall(Reset(&c));
+  PetscCall(Destroy(&c));
+  PetscCall(Kappa(&c));
+  PetscCall(Repair(&c));
+  PetscCall(Types(&c));
+  PetscCall(Hierarchies(&c));
+  PetscCall(DistinctSmoothers(&c));
+  PetscCall(TwoCycles(&c));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: small
+    nsize: {{1 2 3 4}}
+    args: -user {{0 1}}
+    output_file: output/reuse.out
+
+TEST*/
