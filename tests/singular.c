@@ -270,11 +270,10 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -scale {{1 1e-15 1e12}}
     nsize: {{1 2 3 4 8}}
 
     test:
-      suffix: small_constants
+      suffix: constants
       output_file: output/singular_constants.out
 
     test:
@@ -284,6 +283,24 @@ int main(int argc, char **argv)
 
     test:
       suffix: gamg
+      args: -gamg -pc_kcycle_hierarchy gamg
+      output_file: output/singular_gamg.out
+
+  testset:
+    args: -scale {{1e-15 1e12}}
+    nsize: {{1 3}}
+
+    test:
+      suffix: constants_units
+      output_file: output/singular_constants.out
+
+    test:
+      suffix: other_units
+      args: -other
+      output_file: output/singular_other.out
+
+    test:
+      suffix: gamg_units
       args: -gamg -pc_kcycle_hierarchy gamg
       output_file: output/singular_gamg.out
 
