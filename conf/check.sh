@@ -5,7 +5,7 @@
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
 #   JOBS=2                       tests at a time
-#   TIMEOUT=120                  seconds for one run of a test program
+#   TIMEOUT=400                  seconds for one run of a test program
 #
 # Two kinds of tests:
 #   - C programs in tests/ and examples/tutorials/ with a TEST block, run by PETSc's own harness and compared, numbers
@@ -107,7 +107,7 @@ harness() {
 }
 
 run_programs() {
-  default_timeout=120 sanitize_flags=
+  default_timeout=400 sanitize_flags=
   if [ -n "$SANITIZE" ]; then sanitize_flags="-fsanitize=$SANITIZE -fno-omit-frame-pointer"; fi
   if [ -n "$SANITIZE$VALGRIND" ]; then default_timeout=600; fi
   generate

@@ -302,7 +302,7 @@ static PetscErrorCode Try(const Case *c)
 
 int main(int argc, char **argv)
 {
-  char      only[64];
+  char      only[64] = "";
   PetscBool given, same, option_errors = PETSC_FALSE;
 
   PetscFunctionBeginUser;

@@ -343,17 +343,17 @@ int main(int argc, char **argv)
 
     test:
       suffix: 1d
-      args: -dim 1
+      args: -dim 1 -last 24
       output_file: output/sizes_1d.out
 
     test:
       suffix: 2d
-      args: -dim 2
+      args: -dim 2 -last 24
       output_file: output/sizes_2d.out
 
     test:
       suffix: 3d
-      args: -dim 3 -last 20
+      args: -dim 3 -last 12
       output_file: output/sizes_3d.out
 
   test:
@@ -362,7 +362,7 @@ int main(int argc, char **argv)
     args: -levels
 
   test:
-    suffix: small
+    suffix: short
     nsize: 2
     args: -dim 2 -last 10
     output_file: output/sizes_2d.out
