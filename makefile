@@ -2,6 +2,7 @@
 #
 #   make                  the library                        make -s print-library   its path
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
+#   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options
 #   make install PREFIX=  library, header, pkg-config file, Python module
@@ -37,7 +38,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all check demo demo-run lint install clean petsc-latest print-library print-petsc
+.PHONY: all bench check demo demo-run lint install clean petsc-latest print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -75,6 +76,9 @@ demo:
 
 demo-run: all
 	@$(PYTHON) -B $(top)/conf/demo.py
+
+bench: all
+	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)
 
 lint:
 	@sh $(top)/conf/install-deps.sh lint

@@ -8,7 +8,10 @@
 #include <petscksp.h>
 
 /* Types */
-#define PCKCYCLE "kcycle"
+#define PCKCYCLE           "kcycle"
+#define PCRELAX            "relax"
+#define MATSTENCIL         "stencil"
+#define MATSTENCILTRANSFER "stenciltransfer"
 
 /* The kappa of a W-cycle: more than any number of levels */
 #define PC_KCYCLE_KAPPA_W 2147483647
@@ -34,6 +37,132 @@ typedef enum {
 } PCKCycleHierarchy;
 PETSC_EXTERN const char *const PCKCycleHierarchies[];
 
+/*E
+  KCycleInterpolation - interpolation between structured levels
+
+  Values:
++ `KCYCLE_INTERPOLATION_AUTO`     - operator where a point's couplings with its two neighbours in a direction differ by more than a factor of three, else linear
+. `KCYCLE_INTERPOLATION_LINEAR`   - linear, bilinear, trilinear
+. `KCYCLE_INTERPOLATION_SIMPLEX`  - linear on triangles and tetrahedra: the 7-point and 15-point transfers of Feng and others, equation (4.7)
+. `KCYCLE_INTERPOLATION_CONSTANT` - a fine point has the value of the coarse point that it coincides with, or that lies before it
+- `KCYCLE_INTERPOLATION_OPERATOR` - weights follow from the operator (Alcouffe, Brandt, Dendy, Painter; BoxMG)
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `MATSTENCILTRANSFER`
+E*/
+typedef enum {
+  KCYCLE_INTERPOLATION_AUTO,
+  KCYCLE_INTERPOLATION_LINEAR,
+  KCYCLE_INTERPOLATION_SIMPLEX,
+  KCYCLE_INTERPOLATION_CONSTANT,
+  KCYCLE_INTERPOLATION_OPERATOR
+} KCycleInterpolation;
+PETSC_EXTERN const char *const KCycleInterpolations[];
+
+/*E
+  PCRelaxType - the smoother of `PCRELAX`
+
+  Values:
++ `PC_RELAX_AUTO`       - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box stencils
+. `PC_RELAX_JACOBI`     - damped Jacobi
+. `PC_RELAX_CHEBYSHEV`  - Chebyshev polynomial of the Jacobi iteration
+. `PC_RELAX_REDBLACK`   - Gauss-Seidel in two colours, by the sum of the coordinates
+. `PC_RELAX_FOURCOLOR`  - Gauss-Seidel in four colours, by the parities of two coordinates
+- `PC_RELAX_EIGHTCOLOR` - Gauss-Seidel in eight colours, by the parities of three coordinates
+
+  Level: beginner
+
+.seealso: `PCRELAX`, `PCRelaxSetType()`
+E*/
+typedef enum {
+  PC_RELAX_AUTO,
+  PC_RELAX_JACOBI,
+  PC_RELAX_CHEBYSHEV,
+  PC_RELAX_REDBLACK,
+  PC_RELAX_FOURCOLOR,
+  PC_RELAX_EIGHTCOLOR
+} PCRelaxType;
+PETSC_EXTERN const char *const PCRelaxTypes[];
+
+/*E
+  PCRelaxOrder - the order of the colours in a sweep of `PCRELAX`
+
+  Values:
++ `PC_RELAX_FORWARD`   - the colour of the points that the next coarser grid keeps comes first
+. `PC_RELAX_BACKWARD`  - the reverse order
+- `PC_RELAX_SYMMETRIC` - a sweep is a forward one and a backward one
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxSetOrder()`
+E*/
+typedef enum {
+  PC_RELAX_FORWARD,
+  PC_RELAX_BACKWARD,
+  PC_RELAX_SYMMETRIC
+} PCRelaxOrder;
+PETSC_EXTERN const char *const PCRelaxOrders[];
+
+/*E
+  PCRelaxClustering - whether `PCRELAX` corrects clusters of strongly coupled points
+
+  Values:
++ `PC_RELAX_CLUSTERS_AUTO` - behind coloured sweeps, where the couplings of the operator jump
+. `PC_RELAX_CLUSTERS_ON`   - behind all sweeps but Chebyshev polynomials, wherever there are clusters
+- `PC_RELAX_CLUSTERS_OFF`  - never
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxSetClusters()`
+E*/
+typedef enum {
+  PC_RELAX_CLUSTERS_AUTO,
+  PC_RELAX_CLUSTERS_ON,
+  PC_RELAX_CLUSTERS_OFF
+} PCRelaxClustering;
+PETSC_EXTERN const char *const PCRelaxClusterings[];
+
+/*E
+  PCKCycleStructured - whether `PCKCYCLE` builds structured levels on a `DMDA`
+
+  Values:
++ `PC_KCYCLE_STRUCTURED_AUTO` - where grid, operator and smoothers allow it
+. `PC_KCYCLE_STRUCTURED_ON`   - always; it is an error where they do not
+- `PC_KCYCLE_STRUCTURED_OFF`  - never: levels are those of `PCMG`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetStructured()`, `MATSTENCIL`
+E*/
+typedef enum {
+  PC_KCYCLE_STRUCTURED_AUTO,
+  PC_KCYCLE_STRUCTURED_ON,
+  PC_KCYCLE_STRUCTURED_OFF
+} PCKCycleStructured;
+PETSC_EXTERN const char *const PCKCycleStructureds[];
+
+/*E
+  KCycleGrid - where the points of a structured grid lie, and which of them the next coarser grid keeps
+
+  Values:
++ `KCYCLE_GRID_AUTO`     - found from the end rows of the operator, in each direction
+. `KCYCLE_GRID_VERTEX`   - boundary points are stored; every second point is kept, from the first on
+. `KCYCLE_GRID_INTERIOR` - boundary points are left out; every second point is kept, from the second on
+- `KCYCLE_GRID_CELL`     - cells without flux through the boundary; every second cell is kept, from the first on
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetGrid()`
+E*/
+typedef enum {
+  KCYCLE_GRID_AUTO,
+  KCYCLE_GRID_VERTEX,
+  KCYCLE_GRID_INTERIOR,
+  KCYCLE_GRID_CELL
+} KCycleGrid;
+PETSC_EXTERN const char *const KCycleGrids[];
+
 /* Package */
 PETSC_EXTERN PetscErrorCode KCycleInitializePackage(void);
 PETSC_EXTERN PetscErrorCode KCycleFinalizePackage(void);
@@ -46,3 +175,23 @@ PETSC_EXTERN PetscErrorCode PCKCycleGetHierarchy(PC, PCKCycleHierarchy *);
 PETSC_EXTERN PetscErrorCode PCKCycleGetLevelCalls(PC, PetscInt *, const PetscInt64 *[]);
 PETSC_EXTERN PetscErrorCode PCKCycleComputeLevelCalls(PetscInt, PetscInt, PetscInt64 *);
 PETSC_EXTERN PetscErrorCode PCKCycleComputeTotalCalls(PetscInt, PetscInt, PetscInt64 *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetStructured(PC, PCKCycleStructured);
+PETSC_EXTERN PetscErrorCode PCKCycleGetStructured(PC, PCKCycleStructured *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);
+PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, KCycleGrid *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);
+PETSC_EXTERN PetscErrorCode PCKCycleGetInterpolation(PC, KCycleInterpolation *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetSemicoarsen(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCKCycleGetSemicoarsen(PC, const char *[]);
+
+/* PCRELAX */
+PETSC_EXTERN PetscErrorCode PCRelaxSetType(PC, PCRelaxType);
+PETSC_EXTERN PetscErrorCode PCRelaxGetType(PC, PCRelaxType *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetOmega(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCRelaxGetOmega(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetOrder(PC, PCRelaxOrder);
+PETSC_EXTERN PetscErrorCode PCRelaxGetOrder(PC, PCRelaxOrder *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetDegree(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRelaxGetDegree(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetClusters(PC, PCRelaxClustering);
+PETSC_EXTERN PetscErrorCode PCRelaxGetClusters(PC, PCRelaxClustering *);

@@ -2,6 +2,7 @@
   Registration of everything the plugin brings, reached by KCycleInitializePackage() and by PETSc's loader.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
 #include <stdio.h>
 
 static PetscBool KCyclePackageInitialized = PETSC_FALSE;
@@ -79,6 +80,10 @@ PetscErrorCode KCycleInitializePackage(void)
   PetscCall(KCycleCheckPetsc());
   KCyclePackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
+  PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
+  PetscCall(MatRegister(MATSTENCIL, MatCreate_Stencil));
+  PetscCall(MatStencilRegisterFactors());
+  PetscCall(MatRegister(MATSTENCILTRANSFER, MatCreate_StencilTransfer));
   PetscCall(PetscRegisterFinalize(KCycleFinalizePackage));
   PetscCall(PetscInfo(NULL, "petsc-kcycle %s registered\n", PETSCKCYCLE_VERSION));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -326,9 +326,10 @@ int main(int argc, char **argv)
 
     test:
       suffix: options
-      args: -option_errors
+      args: -option_errors -pc_kcycle_structured off
 
     test:
       suffix: small
+      args: -pc_kcycle_structured {{off auto}}
 
 TEST*/

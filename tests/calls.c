@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type jacobi
+    args: -pc_kcycle_structured {{off auto}} -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type jacobi
 
     test:
       suffix: all

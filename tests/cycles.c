@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -pc_mg_levels 5
+    args: -pc_kcycle_structured off -pc_mg_levels 5
     nsize: {{1 2 4}}
     output_file: output/cycles_hand.out
 
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
       args: -dim 3 -n 17 -mg_levels_pc_type jacobi
 
   testset:
-    args: -pc_mg_levels 4 -adjoint
+    args: -pc_kcycle_structured off -pc_mg_levels 4 -adjoint
     nsize: {{1 2 3}}
     output_file: output/cycles_adjoint.out
 

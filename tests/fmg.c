@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 
   testset:
     output_file: output/fmg.out
-    args: -pc_kcycle_kappa {{1 2 w}} -mg_levels_pc_type jacobi -mg_levels_ksp_max_it 3
+    args: -pc_kcycle_structured {{off auto}} -pc_kcycle_kappa {{1 2 w}} -mg_levels_pc_type jacobi -mg_levels_ksp_max_it 3
 
     test:
       suffix: 1d

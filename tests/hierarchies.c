@@ -274,16 +274,16 @@ int main(int argc, char **argv)
 
     test:
       suffix: small_sources
-      args: -dim {{1 2}} -n 33
+      args: -pc_kcycle_structured off -dim {{1 2}} -n 33
 
     test:
       suffix: sources_3d
-      args: -dim 3 -n 17
+      args: -pc_kcycle_structured off -dim 3 -n 17
 
   test:
     suffix: sources_cells
     nsize: {{1 2 4}}
-    args: -dim 2 -n 40 -neumann -ksp_type cg
+    args: -pc_kcycle_structured off -dim 2 -n 40 -neumann -ksp_type cg
     output_file: output/hierarchies_sources.out
 
   testset:

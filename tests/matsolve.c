@@ -209,6 +209,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3 4}}
+    args: -pc_kcycle_structured {{off auto}}
     output_file: output/matsolve.out
 
     test:
@@ -234,6 +235,6 @@ int main(int argc, char **argv)
   test:
     suffix: transpose
     nsize: {{1 2 3 4}}
-    args: -transpose -mg_levels_pc_type jacobi -pc_kcycle_kappa {{1 2 w}}
+    args: -pc_kcycle_structured off -transpose -mg_levels_pc_type jacobi -pc_kcycle_kappa {{1 2 w}}
 
 TEST*/

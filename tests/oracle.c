@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -pc_mg_levels 5 -ksp_rtol 1e-10
+    args: -pc_kcycle_structured off -pc_mg_levels 5 -ksp_rtol 1e-10
     nsize: {{1 2 4}}
     output_file: output/oracle.out
 
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
       args: -n 65 -pc_mg_type full -ksp_type gmres
 
   testset:
-    args: -pc_mg_levels 5 -ksp_rtol 1e-10 -only_v
+    args: -pc_kcycle_structured off -pc_mg_levels 5 -ksp_rtol 1e-10 -only_v
     nsize: {{1 2}}
     output_file: output/oracle_v.out
 
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
   test:
     suffix: eisenstat
     nsize: 1
-    args: -pc_mg_levels 5 -ksp_rtol 1e-10 -only_v -n 33 -ksp_type gmres -mg_levels_pc_type eisenstat -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1
+    args: -pc_kcycle_structured off -pc_mg_levels 5 -ksp_rtol 1e-10 -only_v -n 33 -ksp_type gmres -mg_levels_pc_type eisenstat -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1
     output_file: output/oracle_v.out
 
 TEST*/

@@ -274,13 +274,14 @@ int main(int argc, char **argv)
 
     test:
       suffix: constants
+      args: -pc_kcycle_structured {{off auto}}
       output_file: output/singular_constants.out
 
     # real numbers only: zgesvd() of OpenBLAS 0.3.21 reads memory before its arrays, and crashes at times
     test:
       suffix: other
       requires: !complex
-      args: -other
+      args: -other -pc_kcycle_structured {{off auto}}
       output_file: output/singular_other.out
 
     # real numbers only: zgesvd() of OpenBLAS 0.3.21 reads memory before its arrays, and crashes at times
@@ -296,12 +297,13 @@ int main(int argc, char **argv)
 
     test:
       suffix: constants_units
+      args: -pc_kcycle_structured {{off auto}}
       output_file: output/singular_constants.out
 
     test:
       suffix: other_units
       requires: !complex
-      args: -other
+      args: -other -pc_kcycle_structured {{off auto}}
       output_file: output/singular_other.out
 
     test:
@@ -312,6 +314,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2}}
+    args: -pc_kcycle_structured {{off auto}}
     output_file: output/singular_constants.out
 
     test:

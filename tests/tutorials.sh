@@ -31,6 +31,27 @@ solves() {
   done
 }
 
+# The same with structured levels, whose iterations do not depend on the number of processes
+alike() {
+  few "$@" > alike.log || { cat alike.log; return 1; }
+  awk '/solve converged/ { print $NF }' alike.log > iterations
+  [ -f expected ] || cp iterations expected
+  cat alike.log
+  diff expected iterations
+}
+
+solves_alike() {
+  claim=$1 most=$2 program=$3
+  shift 3
+  rm -f expected
+  for n in 1 2 3 4 8; do
+    title="$program, $claim, structured levels, at most $most iterations, those of one process, n=$n"
+    if petsc_has PETSC_USE_COMPLEX; then skip "$title" 'structured levels are for real numbers'; continue; fi
+    if [ -f "$program.missing" ]; then skip "$title" "$(cat "$program.missing")"; continue; fi
+    works "$title" 'solve converged' alike "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle -pc_kcycle_structured on -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
+  done
+}
+
 build ex45 ksp/ksp/tutorials
 build ex29 ksp/ksp/tutorials
 build ex50 ksp/ksp/tutorials
@@ -38,13 +59,21 @@ build ex5 snes/tutorials
 build ex13 snes/tutorials
 
 for kappa in 1 2 w; do
-  solves "3D, kappa $kappa" 11 ex45 -da_refine 2 -pc_kcycle_kappa $kappa
+  solves "3D, kappa $kappa" 11 ex45 -da_refine 2 -pc_kcycle_kappa $kappa -pc_kcycle_structured off
 done
-solves '2D, variable coefficient' 12 ex29 -da_refine 5 -bc_type dirichlet -rho 0.3
-solves '2D, Neumann' 14 ex29 -da_refine 5 -bc_type neumann
-solves 'singular' 12 ex50 -da_refine 4 -ksp_type cg
+solves '2D, variable coefficient' 12 ex29 -da_refine 5 -bc_type dirichlet -rho 0.3 -pc_kcycle_structured off
+solves '2D, Neumann' 14 ex29 -da_refine 5 -bc_type neumann -pc_kcycle_structured off
+solves 'singular' 12 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_structured off
 solves 'singular, levels of GAMG' 25 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_hierarchy gamg
-solves 'nonlinear' 12 ex5 -da_refine 4
-solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3
+solves 'nonlinear' 12 ex5 -da_refine 4 -pc_kcycle_structured off
+solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3 -pc_kcycle_structured off
 solves 'unstructured finite elements' 12 ex13 -petscpartitioner_type simple -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
+for kappa in 1 2 w; do
+  solves_alike "3D, kappa $kappa" 7 ex45 -da_refine 2 -pc_kcycle_kappa $kappa
+done
+solves_alike '2D, variable coefficient' 9 ex29 -da_refine 5 -bc_type dirichlet -rho 0.3
+solves_alike '2D, Neumann' 6 ex29 -da_refine 5 -bc_type neumann
+solves_alike 'singular' 6 ex50 -da_refine 4 -ksp_type cg
+solves_alike 'nonlinear' 7 ex5 -da_refine 4
+solves_alike 'nonlinear, grid sequence' 6 ex5 -da_refine 1 -snes_grid_sequence 3
 [ "$tap_count" -gt 0 ]

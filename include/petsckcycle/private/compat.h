@@ -60,3 +60,17 @@ typedef void *KCycleCtxDestroyArg;
   #define KCycleCtxFromDestroyArg(arg)                (*(void **)(arg))
   #define KCycleContainerSetCtxDestroy(container, fn) PetscContainerSetCtxDestroy(container, fn)
 #endif
+
+/* Matrices answer this question up to 3.24 */
+#if PETSC_VERSION_LT(3, 25, 0)
+  #define KCYCLE_SET_MISSING_DIAGONAL(A, fn) ((A)->ops->missingdiagonal = (fn))
+#else
+  #define KCYCLE_SET_MISSING_DIAGONAL(A, fn) ((void)(A), (void)(fn))
+#endif
+
+/* A KSP that knows its grid but gets its operators from elsewhere */
+#if PETSC_VERSION_LT(3, 25, 0)
+  #define KCycleKSPSetDMInactive(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
+#else
+  #define KCycleKSPSetDMInactive(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
+#endif

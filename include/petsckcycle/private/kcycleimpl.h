@@ -25,10 +25,29 @@ typedef enum {
   KCYCLE_ZERO_ROW_SUMS, /* none attached, but the operator maps constants to zero */
 } KCycleKernel;
 
+/* What lies at an end of a structured grid */
+typedef enum {
+  KCYCLE_END_OPEN,     /* the next point beyond it is a Dirichlet point that is not stored */
+  KCYCLE_END_STORED,   /* its points are Dirichlet points */
+  KCYCLE_END_INSULATED /* no flux */
+} KCycleEnd;
+
+/* One structured level; the finest comes first */
+typedef struct {
+  DM        dm;
+  Mat       A;         /* operator */
+  Mat       P;         /* interpolation from the next level; NULL on the coarsest */
+  PetscInt  factor[3]; /* coarsening of each direction */
+  PetscInt  first[3];  /* points that the next level keeps: every factor-th from this one on */
+  KCycleEnd end[3][2]; /* what lies at the low and the high end of each direction */
+  PetscBool star;      /* the next level's operator is collapsed to a star */
+} KCycleStructure;
+
 /* One level; level 0 is the coarsest, as in PCMG */
 typedef struct {
   PetscInt64    calls;                    /* calls of the cycle since set-up */
   PetscLogEvent event[KCYCLE_NUM_PHASES]; /* 0: not logged */
+  PetscBool     fused;                    /* sweep, residual and restriction are one pass, interpolation and sweep another */
 } KCycleLevel;
 
 /*
@@ -36,11 +55,15 @@ typedef struct {
 */
 typedef struct {
   /* parameters */
-  PetscInt          kappa;        /* cycle counter of the finest level */
-  PetscBool         kappa_set;    /* somebody chose it */
-  PCKCycleHierarchy hierarchy;    /* where levels are to come from */
-  PetscBool         galerkin_set; /* -pc_mg_galerkin was given */
-  PetscBool         options_used; /* PCSetFromOptions() has been called */
+  PetscInt            kappa;      /* cycle counter of the finest level */
+  PetscBool           kappa_set;  /* somebody chose it */
+  PCKCycleHierarchy   hierarchy;  /* where levels are to come from */
+  PCKCycleStructured  structured; /* are structured levels wanted? */
+  KCycleGrid          grid;
+  KCycleInterpolation interpolation;
+  char                semicoarsen[8]; /* directions to coarsen, or "auto" */
+  PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
+  PetscBool           options_used;   /* PCSetFromOptions() has been called */
 
   /* found at set-up */
   struct _PCOps     base;             /* operations of the inherited type */
@@ -49,8 +72,17 @@ typedef struct {
   PetscBool         grid_of_operator; /* the PC's DM was taken from the operator */
   PetscBool         galerkin_chosen;  /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
-  PetscBool         kernel_constant;  /* the kernel is spanned by the constant vector, from the right and from the left */
-  PetscReal         scale;            /* largest diagonal entry of the operator, a yardstick for pivots */
+  PetscBool         kernel_constant; /* the kernel is spanned by the constant vector, from the right and from the left */
+  PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
+  PetscBool         use_structure;   /* levels are structured */
+  char              general[256];    /* why they are not */
+  PetscInt          nstructured;
+  KCycleStructure   structure[64]; /* finest first */
+  Mat               coarsest;      /* operator of the coarsest level as an ordinary matrix */
+  Mat               outer[2];      /* operators of the PC while a solve uses the stencil instead */
+  PetscBool         outer_reuse;   /* and whether the PC was to be reused */
+  PetscObjectId     source;        /* the operator that the stencil was made from, and its state then */
+  PetscObjectState  source_state;
   PetscBool         ready;            /* the hierarchy is set up */
   char              failure[256];     /* why the last set-up failed, or empty */
   PetscBool         coarse_reads;     /* the coarsest solver reads its initial guess, which must then be zeroed (KSPSetComputeInitialGuess() makes it so) */
@@ -71,6 +103,21 @@ PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 /* kcsetup.c: the hierarchy */
 PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
 PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
+
+/* kclevels.c: structured levels */
+PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredEnter(PC);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredLeave(PC);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
+
+/* kcchoices.c: options and functions of structured levels */
+PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
+
+/* kcgrid.c: grids of structured levels */
+PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool *);
 
 /* kccheck.c: the operator and the coarsest solver */
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);

@@ -2,9 +2,14 @@
   What PCKCYCLE looks at before it builds anything: is the operator sound, does it have a kernel, and which coarse solver stands that.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/stencilimpl.h>
 
 /* Relative size below which a row sum is rounding: 1.8e-12 in double precision */
 #define KCYCLE_ROUNDING PetscPowReal(PETSC_MACHINE_EPSILON, 0.75)
+
+static const char NotFinite[]    = "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly";
+static const char ZeroDiagonal[] = "The operator has a zero diagonal entry in row %" PetscInt_FMT
+                                   ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance";
 
 /* SVD of a coarse matrix costs the cube of its size: 1000 rows are seconds */
 #define KCYCLE_MAX_SVD_ROWS 1000
@@ -55,13 +60,28 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
 }
 
 /* Point smoothers divide by the diagonal; others may live with a zero there. The smoothers' options have not been read yet */
+static PetscErrorCode FailUnlessSmoothersStand(PC pc, PetscInt row)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PC         smoother;
+  PetscBool  divides = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (mg->levels && (mg->nlevels > 1 || !kc->use_structure)) {
+    PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
+    PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)smoother, &divides, PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, PCRELAX, ""));
+  }
+  if (divides) PetscCall(KCycleFail(pc, ZeroDiagonal, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
 {
   PetscReal smallest;
-  PC_MG    *mg  = (PC_MG *)pc->data;
   PetscInt  row = -1;
-  PC        smoother;
-  PetscBool divides = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(VecCopy(diagonal, work));
@@ -69,17 +89,7 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
   PetscCall(VecMin(work, NULL, &smallest));
   if (smallest > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindEntry(diagonal, EntryIsZero, &row));
-  if (mg->levels) {
-    PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
-    PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)smoother, &divides, PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, ""));
-  }
-  if (divides) {
-    PetscCall(KCycleFail(pc,
-                         "The operator has a zero diagonal entry in row %" PetscInt_FMT
-                         ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance",
-                         row));
-  }
+  PetscCall(FailUnlessSmoothersStand(pc, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,17 +124,16 @@ static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec work)
+/* rows: the largest row sum relative to the diagonal */
+static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspace_)
 {
   PC_KCycle   *kc;
   MatNullSpace nullspace = NULL;
-  PetscReal    rows;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
   if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  PetscCall(RelativeSums(sums, diagonal, work, &rows));
   kc->kernel_constant = PETSC_FALSE;
   if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
   else if (rows < KCYCLE_ROUNDING) {
@@ -132,14 +141,112 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec w
     PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular with constants in its kernel. Attach it with "
                             "MatSetNullSpace(), so that KSP makes right sides consistent\n"));
   } else kc->kernel = KCYCLE_REGULAR;
-  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+  *nullspace_ = nullspace;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckKernel(PC pc, Mat A, Vec ones, Vec sums, Vec diagonal, Vec work)
+{
+  PC_KCycle   *kc;
+  MatNullSpace nullspace;
+  PetscReal    rows;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(RelativeSums(sums, diagonal, work, &rows));
+  PetscCall(ChooseKernel(pc, rows, &nullspace));
+  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(A, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a look at the coefficients of a stencil finds; rows are global */
+typedef struct {
+  PetscInt  notfinite, zero; /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
+  PetscReal scale, sums;     /* largest entry of the diagonal, largest row sum relative to it */
+} StencilReport;
+
+static void LookAtRow(const KCycleShape *shape, const PetscScalar *values, PetscInt n, PetscInt i, PetscInt row, StencilReport *report)
+{
+  const PetscReal diagonal = PetscAbsScalar(values[shape->ncoeffs / 2 * n + i]);
+  PetscScalar     sum      = 0;
+
+  for (int o = 0; o < shape->ncoeffs; o++) sum += values[o * n + i];
+  if (PetscIsInfOrNanScalar(sum)) report->notfinite = PetscMin(report->notfinite, row);
+  else if (diagonal == 0) report->zero = PetscMin(report->zero, row);
+  else {
+    report->scale = PetscMax(report->scale, diagonal);
+    report->sums  = PetscMax(report->sums, PetscAbsScalar(sum) / diagonal);
+  }
+}
+
+/* Lines that share their coefficients are looked at once in a row */
+static PetscErrorCode LookAtStencil(Mat A, StencilReport *report)
+{
+  const Mat_Stencil *st = (Mat_Stencil *)A->data;
+  const PetscInt     n  = st->box->n[0];
+  PetscScalar       *values;
+  PetscInt           start, last = -1, rows[2], allrows[2];
+  PetscReal          sizes[2], allsizes[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
+  report->notfinite = report->zero = PETSC_INT_MAX;
+  report->scale = report->sums = 0;
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) continue;
+    last = line;
+    PetscCall(MatStencilGetLine(A, line, values));
+    for (PetscInt i = 0; i < n; i++) LookAtRow(&st->shape, values, n, i, start + line * n + i, report);
+  }
+  PetscCall(PetscFree(values));
+  rows[0]  = report->notfinite;
+  rows[1]  = report->zero;
+  sizes[0] = report->scale;
+  sizes[1] = report->sums;
+  PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(sizes, allsizes, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
+  report->notfinite = allrows[0];
+  report->zero      = allrows[1];
+  report->scale     = allsizes[0];
+  report->sums      = allsizes[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckStencil(PC pc, Mat A)
+{
+  PC_KCycle    *kc;
+  MatNullSpace  nullspace;
+  StencilReport report;
+  Vec           ones, sums, diagonal, work;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(LookAtStencil(A, &report));
+  kc->scale = report.scale;
+  if (report.notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, report.notfinite));
+  else if (report.zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, report.zero));
+  if (!kc->failure[0]) {
+    PetscCall(ChooseKernel(pc, report.sums, &nullspace));
+    if (report.sums >= KCYCLE_ROUNDING) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatCreateVecs(A, &ones, &sums));
+    PetscCall(VecDuplicate(sums, &diagonal));
+    PetscCall(VecDuplicate(sums, &work));
+    PetscCall(VecSet(ones, 1.0));
+    PetscCall(MatGetDiagonal(A, diagonal));
+    PetscCall(KernelIsConstant(A, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+    PetscCall(VecDestroy(&ones));
+    PetscCall(VecDestroy(&sums));
+    PetscCall(VecDestroy(&diagonal));
+    PetscCall(VecDestroy(&work));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   One product with the vector of ones finds NaN and Inf anywhere in the operator, and zero row sums.
 */
-PetscErrorCode PCKCycleCheckOperator(PC pc)
+static PetscErrorCode CheckMatrix(PC pc)
 {
   PC_KCycle *kc;
   Vec        ones, sums, diagonal, work;
@@ -149,10 +256,6 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->failure[0] = 0;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  kc->kernel = KCYCLE_REGULAR;
-  kc->scale  = 1.0;
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
   if (!has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, &ones, &sums));
@@ -164,17 +267,33 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   PetscCall(MatSetErrorIfFailure(pc->pmat, pc->erroriffailure));
   PetscCall(VecNorm(sums, NORM_1, &norm));
   if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
-  if (row >= 0) PetscCall(KCycleFail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
+  if (row >= 0) PetscCall(KCycleFail(pc, NotFinite, row));
   else {
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));
     PetscCall(VecNorm(diagonal, NORM_INFINITY, &kc->scale));
     PetscCall(CheckDiagonal(pc, diagonal, work));
-    if (!kc->failure[0]) PetscCall(CheckKernel(pc, ones, sums, diagonal, work));
+    if (!kc->failure[0]) PetscCall(CheckKernel(pc, pc->pmat, ones, sums, diagonal, work));
   }
   PetscCall(VecDestroy(&ones));
   PetscCall(VecDestroy(&sums));
   PetscCall(VecDestroy(&diagonal));
   PetscCall(VecDestroy(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleCheckOperator(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->failure[0] = 0;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  kc->kernel          = KCYCLE_REGULAR;
+  kc->kernel_constant = PETSC_FALSE;
+  kc->scale           = 1.0;
+  if (kc->use_structure) PetscCall(CheckStencil(pc, kc->structure[0].A));
+  else PetscCall(CheckMatrix(pc));
   PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s", kc->failure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -205,14 +324,20 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   PC         coarse, factor = NULL;
+  PetscBool  given;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !kc->use_structure) || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetFromOptions(mg->levels[0]->smoothd));
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
   PetscCall(CoarseFactorPC(coarse, &factor));
-  if (factor) PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
+  if (factor) {
+    PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
+    /* PETSc adds its own 100 epsilon to such a pivot, which can make zero of it */
+    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_shift_amount", &given));
+    if (!given) PetscCall(PCFactorSetShiftAmount(factor, 1000 * PETSC_MACHINE_EPSILON * kc->scale));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,7 +401,7 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->kernel == KCYCLE_REGULAR || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
-  if (kc->kernel_constant && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) {
+  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->use_structure)) {
     PetscCall(KSPGetOperators(coarse, &A, NULL));
     PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &nullspace));
     PetscCall(MatSetNullSpace(A, nullspace));

@@ -5,6 +5,7 @@
   operator, and for blocks of right sides.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
 
 typedef struct {
   PetscBool transpose;                                              /* visit sub-cycles in the reverse order */
@@ -44,9 +45,17 @@ static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zer
   return Smooth(pc, lv->smoothd, KSPSolve, lv, zeroguess);
 }
 
+/* Coloured smoothers sweep in the reverse order behind the coarse levels, which makes the cycle symmetric */
 static PetscErrorCode KCyclePostSmooth_Vec(PC pc, PC_MG_Levels *lv)
 {
-  return Smooth(pc, lv->smoothu, KSPSolve, lv, PETSC_FALSE);
+  PC relax;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(lv->smoothu, &relax));
+  PetscCall(PCRelaxSetReverse(relax, PETSC_TRUE));
+  PetscCall(Smooth(pc, lv->smoothu, KSPSolve, lv, PETSC_FALSE));
+  PetscCall(PCRelaxSetReverse(relax, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KCycleResidual_Vec(PC_MG_Levels *lv)
@@ -227,18 +236,43 @@ static PetscErrorCode KCycleDown(PC pc, PC_KCycle *kc, const KCycleSteps *steps,
 
 static PetscErrorCode KCycle(PC, PC_KCycle *, const KCycleSteps *, PetscInt, PetscInt, PetscBool);
 
-/* Lines 3 to 8 of Algorithm 3, from the restriction on. In the transposed cycle the weaker sub-cycle comes first */
-static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
+/* Lines 4 to 6 of Algorithm 3: the sub-cycles. In the transposed cycle the weaker one comes first */
+static PetscErrorCode KCycleSubCycles(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
 {
-  PC_MG         *mg   = (PC_MG *)pc->data;
-  PC_MG_Levels  *fine = mg->levels[l], *coarse = mg->levels[l - 1];
   const PetscInt first  = steps->transpose && kappa > 1 ? kappa - 1 : kappa;
   const PetscInt second = steps->transpose ? kappa : kappa - 1;
 
   PetscFunctionBegin;
-  KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(fine, coarse));
   PetscCall(KCycle(pc, kc, steps, l - 1, first, PETSC_TRUE));
   if (kappa > 1) PetscCall(KCycle(pc, kc, steps, l - 1, second, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A structured level in two passes over its memory: all that comes before the sub-cycles, all that comes behind */
+static PetscErrorCode KCycleStrokes(PC pc, PC_KCycle *kc, PetscInt l, PetscInt kappa, const KCycleSteps *steps, PetscBool zeroguess)
+{
+  PC_MG        *mg   = (PC_MG *)pc->data;
+  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
+  PC            down, up;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(fine->smoothd, &down));
+  PetscCall(KSPGetPC(fine->smoothu, &up));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
+  PetscCall(KCycleSubCycles(pc, kc, steps, l, kappa));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines 3 to 8 of Algorithm 3, from the restriction on */
+static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
+{
+  PC_MG        *mg   = (PC_MG *)pc->data;
+  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
+
+  PetscFunctionBegin;
+  KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(fine, coarse));
+  PetscCall(KCycleSubCycles(pc, kc, steps, l, kappa));
   KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(fine, coarse));
   KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, fine));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,7 +286,8 @@ static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, Pet
 {
   PetscFunctionBegin;
   kc->level[l].calls++;
-  if (l) {
+  if (l && kc->level[l].fused && steps == &StepsVec) PetscCall(KCycleStrokes(pc, kc, l, kappa, steps, zeroguess));
+  else if (l) {
     PetscCall(KCycleDown(pc, kc, steps, l, zeroguess));
     PetscCall(KCycleUp(pc, kc, steps, l, kappa));
   } else PetscCall(KCycleCoarsest(pc, kc, steps, zeroguess));

@@ -132,7 +132,7 @@ static PetscErrorCode SetUpLevels(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
+  if (!kc->use_structure) PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
   PetscCall(RequireHierarchy(pc));
   if (kc->options_used && mg->nlevels != before) PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -174,6 +174,21 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A stencil keeps the shape it was made with, and so do the levels below it */
+static PetscErrorCode ForgetOldShape(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || !kc->use_structure || pc->flag != DIFFERENT_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "The pattern of the operator has changed: building structured levels anew\n"));
+  PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall((*kc->base.reset)(pc));
+  kc->ready = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Galerkin products keep the pattern they were made with: another pattern needs new ones. Transfers that the user gave are kept */
 static PetscErrorCode ForgetOldPattern(PC pc)
 {
@@ -212,7 +227,7 @@ static PetscErrorCode AnnounceChange(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->ready || (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !kc->use_structure)) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; l < mg->nlevels; l++) {
     KSP down = mg->levels[l]->smoothd, up = mg->levels[l]->smoothu;
 
@@ -322,14 +337,21 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(CheckSquare(pc));
+  PetscCall(FindGrid(pc));
+  PetscCall(ForgetOldShape(pc));
+  PetscCall(ResolveHierarchy(pc));
+  PetscCall(PCKCycleStructuredChoose(pc));
   PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) {
     PetscCall(PCKCycleInstall(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ChooseCoarseOperators(pc));
-  PetscCall(ForgetOldPattern(pc));
+  if (kc->use_structure) PetscCall(PCKCycleStructuredSetUp(pc));
+  else {
+    PetscCall(ChooseCoarseOperators(pc));
+    PetscCall(ForgetOldPattern(pc));
+  }
   PetscCall(AnnounceChange(pc));
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
   PetscCall(PCKCycleCoarseBefore(pc));
@@ -337,6 +359,7 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscCall(PCKCycleCoarseAfter(pc));
   PetscCall(FinishOperators(pc));
   PetscCall(FinishCycle(pc));
+  PetscCall(PCKCycleStructuredFuse(pc));
   PetscCall(FinishRightSide(pc));
   kc->ready = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));

@@ -2,13 +2,14 @@
   What -ksp_view shows of PCKCYCLE.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
 
-/* Bytes of a matrix that stores its entries with their columns, over all processes; 0 where the type does not say how many it stores */
+/* Bytes of a matrix over all processes: what a stencil says it takes, else entries with their columns; 0 where the type does not say how many it stores */
 static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble *bytes)
 {
   MatInfo   info;
   PetscInt  rows;
-  PetscBool has = PETSC_FALSE;
+  PetscBool has = PETSC_FALSE, stencil, transfer;
 
   PetscFunctionBegin;
   *entries = *bytes = 0;
@@ -17,7 +18,10 @@ static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble 
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   PetscCall(MatGetSize(A, &rows, NULL));
   *entries = info.nz_used;
-  *bytes   = info.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + rows * (PetscLogDouble)sizeof(PetscInt);
+  PetscCall(MatStencilIs(A, &stencil));
+  PetscCall(MatStencilTransferIs(A, &transfer));
+  *bytes = info.memory;
+  if (!stencil && !transfer) *bytes = info.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + rows * (PetscLogDouble)sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +129,7 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = "given, or assembled on the coarse grids";
     break;
   case PC_MG_GALERKIN_EXTERNAL:
-    text = "made with the hierarchy";
+    text = kc->use_structure ? "Galerkin products, as stencils" : "made with the hierarchy";
     break;
   case PC_MG_GALERKIN_PMAT:
     text = "Galerkin products for the preconditioning matrix";
@@ -137,6 +141,30 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = kc->galerkin_chosen ? "Galerkin products (nobody provides others)" : "Galerkin products";
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarse operators: %s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewStructure(PC_KCycle *kc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (!kc->use_structure) {
+    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
+  for (PetscInt i = 0; i < kc->nstructured; i++) {
+    const KCycleStructure *level  = &kc->structure[i];
+    const Mat_Stencil     *st     = (Mat_Stencil *)level->A->data;
+    const PetscInt        *size   = st->box->size;
+    char                   to[64] = "";
+
+    if (level->P) {
+      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation", level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
+                              level->factor[2] == 2 ? "z" : "", KCycleInterpolations[((Mat_StencilTransfer *)level->P->data)->interpolation]));
+    }
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s\n", kc->nstructured - 1 - i,
+                                     size[0], size[1], size[2], st->shape.ncoeffs, kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,6 +243,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from],
                                    kc->nlevels == 1 ? ": a single level is no multigrid" : ""));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
+  PetscCall(ViewStructure(kc, viewer));
   PetscCall(ViewKernel(kc, viewer));
   PetscCall(ViewLevels(pc, kc, viewer));
   if (mg->view) PetscCall((*mg->view)(pc, viewer));

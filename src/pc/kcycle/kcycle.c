@@ -58,6 +58,8 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDestroy(&kc->rhs));
   kc->ready = PETSC_FALSE;
+  PetscCall(PCKCycleStructuredLeave(pc));
+  PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -73,6 +75,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   destroy = kc->base.destroy;
   PetscCall(VecDestroy(&kc->rhs));
+  PetscCall(PCKCycleStructuredReset(kc));
   PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, NULL));
   PetscCall((*destroy)(pc));
@@ -87,6 +90,17 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   (void)b;
   (void)x;
   PetscCall(PCKCycleInstall(pc));
+  PetscCall(PCKCycleStructuredEnter(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  (void)ksp;
+  (void)b;
+  (void)x;
+  PetscCall(PCKCycleStructuredLeave(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,7 +140,7 @@ PetscErrorCode PCKCycleInstall(PC pc)
   if (mg->am == PC_MG_MULTIPLICATIVE || mg->am == PC_MG_FULL || kc->failure[0]) {
     pc->ops->apply          = PCApply_KCycle;
     pc->ops->applytranspose = PCApplyTranspose_KCycle;
-    pc->ops->matapply       = PCMatApply_KCycle;
+    pc->ops->matapply       = kc->use_structure ? NULL : PCMatApply_KCycle; /* stencils take one vector at a time */
 #if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
     pc->ops->matapplytranspose = NULL;
 #endif
@@ -149,6 +163,7 @@ PetscErrorCode PCKCycleInstall(PC pc)
   pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
   pc->ops->view            = PCView_KCycle;
   pc->ops->presolve        = PCPreSolve_KCycle;
+  pc->ops->postsolve       = PCPostSolve_KCycle;
   pc->ops->setuponblocks   = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,11 +248,12 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
     PetscCall(ParseKappa(pc, text, &kappa));
     PetscCall(PCKCycleSetKappa(pc, kappa));
   }
+  PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   mg               = (PC_MG *)pc->data;
   kc->options_used = PETSC_TRUE;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
-  if (!kc->ready) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
+  if (!kc->ready && !kc->nstructured) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
   ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
   PetscCall((*kc->base.setfromoptions)(pc, PetscOptionsObject));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
@@ -458,6 +474,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleSetHierarchy_C", present ? PCKCycleSetHierarchy_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetHierarchy_C", present ? PCKCycleGetHierarchy_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetLevelCalls_C", present ? PCKCycleGetLevelCalls_KCycle : NULL));
+  PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -466,8 +483,12 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
 
   Options Database Keys:
-+ -pc_kcycle_kappa (1|2|3|...|v|f|w)     - cycle counter (default 2): 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
-- -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from (default auto), where auto takes what is there
++ -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
+. -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from (default auto), where auto takes what is there
+. -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
+. -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the ends of the operator
+. -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
+- -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly coupled ones
 
   Level: beginner
 
@@ -482,6 +503,10 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 
   The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`). The number of levels is chosen unless given: as many as the grid
   allows, down to a coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
+
+  On a `DMDA` with one unknown at a point and stencil width 1 the levels are structured: the operator is taken as, or converted to, a `MATSTENCIL`, grids have any size,
+  weakly coupled directions are not coarsened, coarse operators are Galerkin products, and smoothers are sweeps of `PCRELAX`. While `KSP` solves, its own
+  products use the stencil as well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, as have smoothers that need an ordinary matrix.
 
   A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the coarsest problem is then
   solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent.
@@ -508,6 +533,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   PetscCall(PetscCitationsRegister(KCycleCitation, &KCycleCite));
   PetscCall(PetscNew(&kc));
   kc->kappa = 2;
+  PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
   PetscCall(PetscContainerSetPointer(container, kc));
   PetscCall(KCycleContainerSetCtxDestroy(container, ContextDestroy));

@@ -1,0 +1,278 @@
+#!/usr/bin/python3
+"""Measures PCKCYCLE and the solvers it competes with on structured grids: CSV files, one table for each case, one picture.
+
+    python3 bench/structured.py             all cases, 1 and 2 processes: hours on a small machine
+    python3 bench/structured.py --quick     the same cases on small grids
+    python3 bench/structured.py --cases ex45-129,balls --procs 1 --solvers mg,pfmg,kcycle
+
+Builds bench/structured.c; make the library first. Results go to the folder bench of the build.
+Ends with status 1 if a solver of ours failed.
+"""
+
+import argparse
+import collections
+import csv
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import threading
+
+try:
+    import matplotlib
+except ImportError as missing:
+    sys.exit(f"structured: {missing} in {sys.executable}; the package is called python3-matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOP, "conf"))
+from launch import mpi_command, mpi_environment  # noqa: E402 (found in conf)
+
+# Name, title, options, points in each direction and those of --quick
+Case = collections.namedtuple("Case", "name title options n quick")
+CASES = (
+    Case("ex45-129", "3D, constant", "-dim 3", 129, 33),
+    Case("ex45-257", "3D, constant", "-dim 3", 257, 65),
+    Case("ex29-1025", "2D, constant", "-dim 2", 1025, 129),
+    Case("ex29-4097", "2D, constant", "-dim 2", 4097, 257),
+    Case("jumps", "2D, a square of 1000:1", "-case jumps -dim 2", 1025, 257),
+    Case("smooth", "3D, smooth coefficient, 1000:1", "-case smooth -dim 3", 129, 33),
+    Case("balls", "3D, Neumann, 27 balls of 1000:1", "-case balls -dim 3 -boundary cells", 128, 32),
+    Case("box27", "3D, 27 points", "-case box27 -dim 3", 129, 33),
+    Case("anisotropic", "3D, 1:1:100", "-case anisotropic -dim 3", 129, 33),
+)
+SETUP_COLOR, SOLVE_COLOR, OUR_SETUP_COLOR, OUR_SOLVE_COLOR = "#999999", "#CCCCCC", "#0072B2", "#7FC4EE"
+
+
+def petsc_at_hand():
+    """The makefile's NAME=value lines as a dictionary."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
+    answer = subprocess.run(["make", "-s", "--no-print-directory", "-C", TOP, "print-petsc"], env=environment,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True)
+    petsc = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
+    if answer.returncode or not os.path.exists(petsc["library"]):
+        sys.exit("structured: the library is not built: run make")
+    return petsc
+
+
+def build(petsc, program):
+    package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
+
+    def ask(*question):
+        return shlex.split(subprocess.run(["pkg-config", *question, package], check=True, stdout=subprocess.PIPE,
+                                          universal_newlines=True).stdout)
+
+    command = ask("--variable=ccompiler") or ["mpicc"]
+    command += ["-std=gnu99", "-O3", "-I" + os.path.join(TOP, "include"), *ask("--cflags"), "-o", program,
+                os.path.join(TOP, "bench", "structured.c"), *ask("--libs"), "-Wl,-rpath," + petsc["libdir"], "-lm"]
+    if subprocess.run(command).returncode:
+        sys.exit("structured: bench/structured.c does not compile")
+
+
+def limit_memory(n):
+    """A solver that wants more than there is gets an error and is not the end of the machine."""
+    share = int(0.85 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / n)
+    return lambda: resource.setrlimit(resource.RLIMIT_DATA, (share, share))
+
+
+class Program:
+    """Runs the benchmark program and reads its lines."""
+
+    def __init__(self, petsc, folder, arguments):
+        self.path = os.path.join(folder, "structured")
+        self.log = os.path.join(folder, "log.txt")
+        self.mpiexec = petsc["mpiexec"]
+        self.limit = arguments.limit
+        self.options = ["-skip_petscrc", "-dll_append", petsc["library"], "-repeat", str(arguments.repeat)]
+        # The user's own PETSc options must not change what is compared
+        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+
+    def watch(self, process):
+        """All output, and whether the process was ended because one solver took longer than the limit."""
+        expired = threading.Event()
+
+        def stop():
+            expired.set()
+            process.terminate()  # mpiexec passes it on; if killed it could not
+
+        text, timer = b"", threading.Timer(self.limit, stop)
+        timer.start()
+        for line in process.stdout:
+            text += line
+            if line.startswith(b"running,"):
+                timer.cancel()
+                timer = threading.Timer(self.limit, stop)
+                timer.start()
+        timer.cancel()
+        return text, expired.is_set()
+
+    def run_once(self, options, n):
+        """The program's lines as lists of words, by first word, and how it ended: "" if well."""
+        command = mpi_command(n, self.mpiexec) + [self.path] + self.options + options
+        with subprocess.Popen(command, env=self.environment, preexec_fn=limit_memory(n), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            text, expired = self.watch(process)
+        ended = f"crashed: status {process.returncode}" if process.returncode else ""
+        if expired:
+            ended = f"stopped after {self.limit} s"
+        text = text.decode(errors="replace")
+        with open(self.log, "a") as log:
+            log.write(f"{shlex.join(command)}\n{text}{ended}\n")
+        lines = collections.defaultdict(list)
+        for line in text.splitlines():
+            words = line.split(",")
+            lines[words[0]].append(words[1:])
+        return lines, ended
+
+    def run(self, options, solvers, n):
+        """Results, kernels, triad. A run that a solver brought to an end is repeated without this solver."""
+        lost = []
+        while True:
+            lines, ended = self.run_once(options + (["-solvers", ",".join(solvers)] if solvers else []), n)
+            if not ended:
+                return table(lines["result"]) + lost, table(lines["kernel"]), lines["triad"]
+            if not lines["running"]:
+                sys.exit(f"structured: the program does not start ({ended}): see {self.log}")
+            culprit = lines["running"][-1][0]
+            print(f"  {culprit} {ended}", flush=True)
+            lost.append({"solver": culprit, "status": ended})
+            solvers = [name for name in solvers or self.known(options) if name != culprit]
+            if not solvers:
+                return lost, [], lines["triad"]
+
+    def known(self, options):
+        """Names of the solvers that the program chooses by itself."""
+        lines, _ = self.run_once(options + ["-list"], 1)
+        return [words[0] for words in lines["solver"]]
+
+
+def table(lines):
+    """The first line names the columns."""
+    return [dict(zip(lines[0], words)) for words in lines[1:]] if lines else []
+
+
+def is_ours(solver):
+    return solver.startswith("kcycle")
+
+
+def print_results(results):
+    columns = ("assembly_s", "setup_s", "solve_s", "total_s", "iterations", "residual", "matrix_doubles", "memory_doubles", "ratio")
+    heads = ("assembly", "set-up", "solve", "total", "iter.", "residual", "matrix", "memory", "ratio")
+    print(f"  {'solver':16}" + "".join(f"{head:>10}" for head in heads))
+    for result in results:
+        cells = "".join(f"{result.get(column, ''):>10}" for column in columns)
+        print(f"  {result['solver']:16}" + (cells if result["status"] == "ok" else f"  {result['status']}"))
+
+
+def print_kernels(kernels):
+    if not kernels:
+        return
+    names = list(dict.fromkeys(kernel["kernel"] for kernel in kernels))
+    print(f"  {'GB/s, of triad':16}" + "".join(f"{name:>24}" for name in names))
+    for solver in dict.fromkeys(kernel["solver"] for kernel in kernels):
+        rows = {kernel["kernel"]: kernel for kernel in kernels if kernel["solver"] == solver}
+        cells = "".join(f"{float(rows[name]['GB/s']):>15.1f}, {100 * float(rows[name]['fraction_of_triad']):>5.0f} %" for name in names if name in rows)
+        print(f"  {solver:16}{cells}")
+
+
+def write_csv(path, rows):
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def draw_panel(panel, title, results):
+    """A bar for each solver that converged, set-up and solve one after the other."""
+    good = [result for result in results if result["status"] == "ok"][::-1]
+    names = [result["solver"] for result in good]
+    setup = [float(result["setup_s"]) for result in good]
+    solve = [float(result["solve_s"]) for result in good]
+    panel.barh(names, setup, color=[OUR_SETUP_COLOR if is_ours(name) else SETUP_COLOR for name in names])
+    panel.barh(names, solve, left=setup, color=[OUR_SOLVE_COLOR if is_ours(name) else SOLVE_COLOR for name in names])
+    for place, result in enumerate(good):
+        panel.text(setup[place] + solve[place], place, f" {result['iterations']}", va="center", fontsize=7)
+    panel.set_title(title, fontsize=9)
+    panel.tick_params(labelsize=7)
+    panel.set_xlim(0, 1.12 * max((a + b for a, b in zip(setup, solve)), default=1))
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def draw(groups, path):
+    """GROUPS: title and results of each case and number of processes."""
+    columns = min(3, len(groups))
+    rows = -(-len(groups) // columns)
+    figure, panels = pyplot.subplots(rows, columns, figsize=(4.6 * columns, 0.4 + 2.7 * rows), squeeze=False)
+    for panel in panels.flat[len(groups):]:
+        panel.set_visible(False)
+    for panel, (title, results) in zip(panels.flat, groups):
+        draw_panel(panel, title, results)
+    figure.supxlabel("seconds: set-up (dark) and solve (light); numbers are iterations", fontsize=9)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+
+
+def footer(folder):
+    return f"""
+assembly       seconds for the fine matrix, which are in no other number
+set-up, solve  seconds of KSPSetUp() and KSPSolve(), CG, medians, slowest process
+residual       norm of b - A x, computed afresh and relative to b
+matrix, memory doubles for each unknown: the fine matrix, and all with it after the set-up
+ratio          total of the best peer that converged / total
+CSV files, picture and the program's output: {os.path.relpath(folder)}"""
+
+
+def choose(names, known, what):
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"structured: no {what} is called {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small grids")
+    parser.add_argument("--cases", default="", help="of " + ",".join(case.name for case in CASES))
+    parser.add_argument("--procs", default="1,2", help="numbers of processes, default 1,2")
+    parser.add_argument("--solvers", default="", help="default: all")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each solver, default 3")
+    parser.add_argument("--limit", type=int, default=900, help="seconds for all repetitions of one solver, default 900")
+    arguments = parser.parse_args()
+    chosen = choose(arguments.cases.split(",") if arguments.cases else [c.name for c in CASES], [c.name for c in CASES], "case")
+    petsc = petsc_at_hand()
+    folder = os.path.join(petsc["build"], "bench")
+    os.makedirs(folder, exist_ok=True)
+    program = Program(petsc, folder, arguments)
+    build(petsc, program.path)
+    open(program.log, "w").close()
+    print(f"PETSc {petsc['version']}, {os.cpu_count()} cores")
+    all_results, all_kernels, groups = [], [], []
+    for case in (case for case in CASES if case.name in chosen):
+        points = case.quick if arguments.quick else case.n
+        for n in map(int, arguments.procs.split(",")):
+            title = f"{case.name}: {case.title}, {points}^{3 if '-dim 3' in case.options else 2}, {n} proc."
+            print(f"\n{title}", flush=True)
+            solvers = arguments.solvers.split(",") if arguments.solvers else []
+            results, kernels, triad = program.run(shlex.split(case.options) + ["-n", str(points)], solvers, n)
+            print_results(results)
+            print(f"  STREAM triad {triad[0][1]} GB/s")
+            print_kernels(kernels)
+            groups.append((title, results))
+            all_results += [{"name": case.name, "procs": n, **result} for result in results]
+            all_kernels += [{"name": case.name, **kernel} for kernel in kernels]
+            # After each case, because all of them take long
+            write_csv(os.path.join(folder, "structured.csv"), all_results)
+            write_csv(os.path.join(folder, "kernels.csv"), all_kernels)
+            draw(groups, os.path.join(folder, "structured.png"))
+    print(footer(folder))
+    failed = [result for result in all_results if is_ours(result["solver"]) and result["status"] != "ok"]
+    if failed:
+        sys.exit(f"structured: {len(failed)} runs with kcycle failed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+/*
+  The arithmetic at one grid point, for host and device. Nothing here knows of PETSc objects.
+
+  A stencil reaches nl lines (1 in 1D, 3 in 2D, 5 in a 3D star, 9 in a 3D box), in the order of (dz, dy); a box has three
+  coefficients on each, for dx = -1, 0, 1, a star has three on the middle line and one on the others. So coefficient o of n
+  belongs to the opposite offset of coefficient n - 1 - o, and the diagonal is coefficient n / 2.
+*/
+#pragma once
+
+#include <petscsystypes.h>
+
+#if defined(__CUDACC__)
+  #define KC_POINT  static __host__ __device__ __forceinline__
+  #define KC_UNROLL _Pragma("unroll")
+#else
+  #define KC_POINT  static inline __attribute__((always_inline))
+  #define KC_UNROLL _Pragma("GCC unroll 9")
+#endif
+
+/* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine that loads the library chooses */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__SANITIZE_ADDRESS__) && !defined(PETSC_USE_COMPLEX)
+  #define KC_VERSIONS __attribute__((target_clones("avx512f", "fma", "default")))
+#else
+  #define KC_VERSIONS
+#endif
+
+/* Number of coefficients */
+#define KC_COUNT(nl, box) ((box) ? 3 * (nl) : (nl) + 2)
+
+/* sum_o c[o][i] x(i + offset o), coefficients in arrays; x[q] is line q of the stencil */
+KC_POINT PetscScalar KCyclePointSum(const int nl, const int box, const PetscScalar *const c[], const PetscScalar *const x[], PetscInt i)
+{
+  PetscScalar sum = 0;
+  int         o   = 0;
+
+  KC_UNROLL
+  for (int q = 0; q < nl; q++) {
+    if (box || q == nl / 2) {
+      sum += c[o][i] * x[q][i - 1];
+      sum += c[o + 1][i] * x[q][i];
+      sum += c[o + 2][i] * x[q][i + 1];
+      o += 3;
+    } else {
+      sum += c[o][i] * x[q][i];
+      o++;
+    }
+  }
+  return sum;
+}
+
+/* The same with coefficients that are the same along the line */
+KC_POINT PetscScalar KCyclePointSumConstant(const int nl, const int box, const PetscScalar c[], const PetscScalar *const x[], PetscInt i)
+{
+  PetscScalar sum = 0;
+  int         o   = 0;
+
+  KC_UNROLL
+  for (int q = 0; q < nl; q++) {
+    if (box || q == nl / 2) {
+      sum += c[o] * x[q][i - 1];
+      sum += c[o + 1] * x[q][i];
+      sum += c[o + 2] * x[q][i + 1];
+      o += 3;
+    } else {
+      sum += c[o] * x[q][i];
+      o++;
+    }
+  }
+  return sum;
+}
+
+/* What becomes of the sum s = (A x)_i */
+typedef enum {
+  KC_MULT,     /* y = s */
+  KC_ADD,      /* y = b + s */
+  KC_RESIDUAL, /* y = b - s */
+  KC_RELAX,    /* y = x + w (b - s) / d */
+  KC_NUM_OPS
+} KCyclePointOp;
+
+KC_POINT PetscScalar KCyclePointFinish(const int op, PetscScalar s, PetscScalar b, PetscScalar x, PetscScalar w, PetscScalar inverse)
+{
+  return op == KC_MULT ? s : op == KC_ADD ? b + s : op == KC_RESIDUAL ? b - s : x + w * (b - s) * inverse;
+}

@@ -1,0 +1,170 @@
+/*
+  What the files of MATSTENCIL share, and what the transfers and smoothers need of it.
+*/
+#pragma once
+
+#include <petsckcycle.h>
+#include <petsckcycle/private/boximpl.h>
+#include <petsckcycle/private/point.h>
+#include <petsc/private/matimpl.h>
+#include <petsc/private/hashmapi.h>
+
+#define KC_MAX_LINES  9
+#define KC_MAX_COEFFS 27
+
+/* The name under which a matrix keeps itself in AIJ form, where that is needed */
+#define KC_STENCIL_AIJ "KCycleStencilAIJ"
+
+/* Which neighbours a stencil has */
+typedef struct {
+  int nl;  /* lines */
+  int box; /* three coefficients on every line, not on the middle one alone */
+  int ncoeffs;
+  int dy[KC_MAX_LINES], dz[KC_MAX_LINES];
+  int line[KC_MAX_COEFFS], dx[KC_MAX_COEFFS]; /* of each coefficient */
+  int find[27];                               /* coefficient of (dx + 1) + 3 (dy + 1) + 9 (dz + 1), or -1 */
+} KCycleShape;
+
+/* An entry of the line dictionary: coefficients that several lines share */
+typedef struct {
+  PetscScalar *c; /* coefficient o of point i: c[o * n + i] */
+  PetscScalar  middle[KC_MAX_COEFFS];
+  PetscScalar  inverse; /* 1 / diagonal of the middle */
+  PetscInt     a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */
+  PetscScalar *ends;    /* all coefficients of the points before a, point by point, then of those from b on */
+  PetscInt     uses;
+} KCycleClass;
+
+/* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all neighbours of the grid in it */
+typedef struct {
+  PetscInt corner[3], width, height, plane;
+  PetscInt low[3], high[3];
+  PetscInt difference[KC_MAX_COEFFS]; /* of columns to their row, as they came last, */
+  int      offset[KC_MAX_COEFFS];     /* and their coefficients */
+} KCycleFrame;
+
+typedef struct {
+  KCycleBox       *box;
+  DM               dm;
+  KCycleShape      shape;
+  /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
+  PetscScalar     *dense;
+  PetscScalar     *ghost;          /* what was added to rows of neighbours, in the order [coefficient][halo buffer] */
+  PetscBool        columnoriented; /* blocks of values come by columns */
+  PetscBool        added;          /* ghost holds something on this process */
+  KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
+  /* afterwards */
+  PetscInt         nclasses, maxclasses;
+  KCycleClass     *classes;
+  PetscInt        *kind;  /* of each owned line: its class, or -1: it has a block of its own */
+  PetscInt64      *block; /* where the block of each extended line starts in store, or -1 */
+  PetscScalar     *store; /* blocks */
+  PetscInt64       nstore, maxstore;
+  PetscBool        half;                   /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
+  PetscReal        slack;                  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
+  PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
+  PetscInt         shared;                 /* lines so far that were in the dictionary already */
+  PetscScalar     *zeros;                  /* a line of zeros */
+  PetscScalar     *halo;                   /* for the exchange of vectors */
+  PetscScalar     *back;                   /* halo buffer for what goes to neighbours, made when first used */
+  PetscInt         rowcols[KC_MAX_COEFFS]; /* for MatGetRow() */
+  PetscScalar      rowvalues[KC_MAX_COEFFS];
+  PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
+  PetscErrorCode (*dmview)(Mat, PetscViewer); /* how the DMDA shows contents: in natural order */
+  PetscInt origin[3];                         /* parity of the points that coarse grids keep: their colour comes first */
+} Mat_Stencil;
+
+/* One line of the matrix and the lines of a vector that it reads */
+typedef struct {
+  const PetscScalar *x[KC_MAX_LINES];
+  PetscScalar        left[KC_MAX_LINES], right[KC_MAX_LINES]; /* what lies beyond the ends of these lines */
+  const PetscScalar *head, *tail;                             /* coefficients of the first and the last points, point by point */
+  PetscInt           nhead, ntail;                            /* number of these points */
+  const PetscScalar *c[KC_MAX_COEFFS];                        /* if not constant: coefficients of points 1 to n - 2 */
+  const KCycleClass *constant;                                /* or NULL */
+  const PetscScalar *end[2];                                  /* coefficients of the first and the last point */
+  PetscInt           stride;                                  /* between them */
+  PetscInt           n;
+} KCycleLine;
+
+PETSC_INTERN PetscErrorCode MatCreate_Stencil(Mat);
+PETSC_INTERN PetscErrorCode MatStencilIs(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode MatStencilCreateOnDM(DM, PetscBool, Mat *);
+
+/* values.c */
+PETSC_INTERN void           MatStencilMakeFrames(Mat);
+PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
+
+/* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM */
+PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, MatReuse, Mat *stencil, PetscBool *fits);
+PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *);
+PETSC_INTERN PetscInt       MatStencilRow(const Mat_Stencil *, const KCycleLine *, const PetscInt[], PetscInt[], PetscScalar[]);
+
+/* entries.c, rows.c, copy.c, throughaij.c, factor.c, sor.c: operations */
+PETSC_INTERN PetscErrorCode MatStencilSetEntryOps(Mat);
+PETSC_INTERN PetscErrorCode MatStencilSetRowOps(Mat);
+PETSC_INTERN PetscErrorCode MatStencilSetTransposeOps(Mat);
+PETSC_INTERN PetscErrorCode MatStencilSetCopyOps(Mat);
+PETSC_INTERN PetscErrorCode MatStencilSetAIJOps(Mat);
+PETSC_INTERN PetscErrorCode MatStencilSetViewOps(Mat);
+PETSC_INTERN PetscErrorCode MatSOR_Stencil(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
+PETSC_INTERN PetscErrorCode MatStencilKeepView(Mat);
+PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
+PETSC_INTERN PetscErrorCode MatStencilColumnSums(Mat, PetscReal *);
+PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
+
+/* shape.c, store.c: coefficients */
+PETSC_INTERN void           KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
+PETSC_INTERN PetscErrorCode MatStencilStoreBegin(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode MatStencilStoreLine(Mat, PetscInt, const PetscScalar[], PetscBool *);
+PETSC_INTERN PetscErrorCode MatStencilStoreSame(Mat, PetscInt, PetscInt);
+PETSC_INTERN PetscErrorCode MatStencilStoreEnd(Mat);
+PETSC_INTERN PetscErrorCode MatStencilStoreReset(Mat);
+PETSC_INTERN PetscErrorCode MatStencilStoreZeros(Mat);
+PETSC_INTERN PetscErrorCode MatStencilClassChanged(const Mat_Stencil *, KCycleClass *);
+PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
+PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
+PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
+
+/* line.c: kernels on lines */
+PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);
+PETSC_INTERN void KCycleLineCoefficients(const Mat_Stencil *, PetscInt, PetscInt, KCycleLine *);
+PETSC_INTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);
+PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);
+
+/* ops.c */
+PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
+PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);
+
+/* The coefficient that couples a point to another one, both relative to the owned box, or -1. Where a periodic direction has one or two points, one of the coefficients that reach the same point */
+static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shape, const PetscInt row[], const PetscInt col[])
+{
+  int find = 0, place = 1;
+
+  for (int d = 0; d < 3; d++) {
+    const PetscInt size = box->size[d];
+    PetscInt       away = col[d] - row[d];
+
+    if (box->periodic[d]) {
+      if (size <= 2) away = (col[d] + box->start[d] + size) % size - (row[d] + box->start[d] + size) % size;
+      else if (away > 1) away -= size;
+      else if (away < -1) away += size;
+    }
+    if (away < -1 || away > 1) return -1;
+    find += place * (int)(away + 1);
+    place *= 3;
+  }
+  return shape->find[find];
+}
+
+/* Coefficient o of point i of a line */
+static inline PetscScalar KCycleLineCoefficient(const KCycleLine *l, int o, PetscInt i)
+{
+  if (i == 0) return l->end[0][o * l->stride];
+  if (i == l->n - 1) return l->end[1][o * l->stride];
+  return l->constant ? l->end[0][o * l->stride + i] : l->c[o][i];
+}

@@ -1,0 +1,331 @@
+/*
+  From AIJ to stencil: straight through the rows of one line after the other.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+/* How well entries fit, ascending */
+typedef enum {
+  FITS,
+  FITS_BOX, /* the stencil must be a box */
+  FITS_NOT
+} Fit;
+
+/* Rows of this process: columns among them, and the others */
+typedef struct {
+  const KCycleBox   *box;
+  Mat                mat, diagonal, off;
+  const PetscInt    *i, *j, *oi, *oj;
+  const PetscScalar *a, *oa;
+  PetscInt (*point)[3]; /* of each other column, relative to the owned box */
+  PetscInt wrong[2];    /* row and column of an entry that does not fit */
+} Rows;
+
+/* Columns that points inside a line have inside the box: differences to the row, ascending, and their coefficients */
+typedef struct {
+  int      m, which[KC_MAX_COEFFS];
+  PetscInt difference[KC_MAX_COEFFS];
+} Pattern;
+
+static PetscErrorCode GetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArrayRead(A, a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, Rows *rows)
+{
+  const PetscInt *columns = NULL;
+  PetscBool       parallel;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(rows, sizeof(*rows)));
+  rows->box      = box;
+  rows->mat      = A;
+  rows->diagonal = A;
+  rows->wrong[0] = -1;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->diagonal, &rows->off, &columns));
+  PetscCall(GetArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
+  if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
+  PetscCall(MatGetSize(rows->off, NULL, &n));
+  PetscCall(PetscMalloc1(n, &rows->point));
+  for (PetscInt c = 0; c < n; c++) {
+    PetscCall(KCycleBoxRowToPoint(box, columns[c], rows->point[c]));
+    for (PetscInt d = 0; d < 3; d++) rows->point[c][d] -= box->start[d];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsRestore(Rows *rows)
+{
+  PetscFunctionBegin;
+  PetscCall(RestoreArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
+  if (rows->off) PetscCall(RestoreArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
+  PetscCall(PetscFree(rows->point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void PatternMake(const KCycleBox *box, const KCycleShape *shape, PetscInt j, PetscInt k, Pattern *p)
+{
+  p->m = 0;
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const int      dy = shape->dy[shape->line[o]], dz = shape->dz[shape->line[o]];
+    const PetscInt jj = j + dy, kk = k + dz;
+
+    if (jj < 0 || jj >= box->n[1] || kk < 0 || kk >= box->n[2]) continue;
+    p->which[p->m]        = o;
+    p->difference[p->m++] = shape->dx[o] + box->n[0] * (dy + box->n[1] * dz);
+  }
+}
+
+/* One entry anywhere */
+static Fit SetEntry(Rows *rows, const KCycleShape *shape, const PetscInt row[], const PetscInt col[], PetscScalar value, PetscScalar values[])
+{
+  const int o = KCycleFindOffset(rows->box, shape, row, col);
+
+  if (value == (PetscScalar)0.0) return FITS;
+  if (o < 0) {
+    const PetscInt *s    = rows->box->start;
+    const PetscInt  r[3] = {row[0] + s[0], row[1] + s[1], row[2] + s[2]}, c[3] = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
+    KCycleShape     box;
+
+    KCycleShapeCreate(rows->box->dim, PETSC_TRUE, &box);
+    if (KCycleFindOffset(rows->box, &box, row, col) >= 0) return FITS_BOX;
+    rows->wrong[0] = KCycleBoxPointToRow(rows->box, r);
+    rows->wrong[1] = KCycleBoxPointToRow(rows->box, c);
+    return FITS_NOT;
+  }
+  values[o * rows->box->n[0] + row[0]] += value;
+  return FITS;
+}
+
+/* Entries [e, end) of a row, whose columns are on this process */
+static Fit SetRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt e, PetscInt end, PetscScalar values[])
+{
+  const PetscInt *n   = rows->box->n;
+  Fit             fit = FITS;
+
+  for (; e < end; e++) {
+    const PetscInt line = rows->j[e] / n[0], col[3] = {rows->j[e] - line * n[0], line % n[1], line / n[1]};
+
+    fit = PetscMax(fit, SetEntry(rows, shape, row, col, rows->a[e], values));
+  }
+  return fit;
+}
+
+static Fit SetOffRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt at, PetscScalar values[])
+{
+  Fit fit = FITS;
+
+  for (PetscInt e = rows->oi[at]; e < rows->oi[at + 1]; e++) fit = PetscMax(fit, SetEntry(rows, shape, row, rows->point[rows->oj[e]], rows->oa[e], values));
+  return fit;
+}
+
+/* A row inside a line: columns in the order of the pattern, some missing; the slow way from where they are not */
+static Fit SetRowMerged(Rows *rows, const KCycleShape *shape, const Pattern *p, const PetscInt row[], PetscInt at, PetscScalar values[])
+{
+  const PetscInt end = rows->i[at + 1];
+  PetscInt       e;
+  int            t = 0;
+
+  for (e = rows->i[at]; e < end; e++) {
+    const PetscInt difference = rows->j[e] - at;
+
+    if (rows->a[e] == (PetscScalar)0.0) continue;
+    while (t < p->m && p->difference[t] < difference) t++;
+    if (t == p->m || p->difference[t] != difference) break;
+    values[p->which[t] * rows->box->n[0] + row[0]] = rows->a[e];
+  }
+  return e < end ? SetRow(rows, shape, row, e, end, values) : FITS;
+}
+
+/* Rows [begin, end) as long as they have just the columns of the pattern; returns the first that has not. at: row of the line's first point */
+static inline __attribute__((always_inline)) PetscInt SetRegularRows(const Rows *rows, const Pattern *p, const int m, PetscInt at, PetscInt begin, PetscInt end,
+                                                                     PetscScalar values[])
+{
+  const PetscInt     n = rows->box->n[0], *j = rows->j + rows->i[at + begin];
+  const PetscScalar *a = rows->a + rows->i[at + begin];
+  PetscScalar       *to[KC_MAX_COEFFS];
+
+  for (int t = 0; t < m; t++) to[t] = values + p->which[t] * n;
+  for (PetscInt i = begin; i < end; i++) {
+    PetscInt wrong = rows->i[at + i + 1] - rows->i[at + i] - m;
+
+    if (wrong) return i;
+    for (int t = 0; t < m; t++) wrong |= j[t] - (at + i) - p->difference[t];
+    if (wrong) return i;
+    for (int t = 0; t < m; t++) to[t][i] = a[t];
+    j += m;
+    a += m;
+  }
+  return end;
+}
+
+static PetscInt SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
+{
+  if (p->m == 7) return SetRegularRows(rows, p, 7, at, begin, end, values);
+  if (p->m == 5) return SetRegularRows(rows, p, 5, at, begin, end, values);
+  if (p->m == 9) return SetRegularRows(rows, p, 9, at, begin, end, values);
+  return SetRegularRows(rows, p, p->m, at, begin, end, values);
+}
+
+static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar values[])
+{
+  const PetscInt *n = rows->box->n, at = l * n[0];
+  PetscInt        row[3] = {0, l % n[1], l / n[1]};
+  Pattern         pattern;
+  Fit             fit = FITS;
+
+  PatternMake(rows->box, shape, row[1], row[2], &pattern);
+  memset(values, 0, sizeof(*values) * (size_t)(shape->ncoeffs * n[0]));
+  for (PetscInt i = 0; i < n[0]; i++) {
+    const PetscBool inside = (PetscBool)(i > 0 && i < n[0] - 1);
+
+    row[0] = i;
+    if (inside) i = SetRegular(rows, &pattern, at, i, n[0] - 1, values);
+    row[0] = i;
+    if (inside && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
+    else fit = PetscMax(fit, SetRow(rows, shape, row, rows->i[at + i], rows->i[at + i + 1], values));
+  }
+  if (!rows->off || rows->oi[at] == rows->oi[at + n[0]]) return fit;
+  for (row[0] = 0; row[0] < n[0]; row[0]++) fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
+  return fit;
+}
+
+/* All lines, in the shape that the matrix has now; an attempt with half of the coefficients comes first */
+static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
+{
+  Mat_Stencil *st   = (Mat_Stencil *)A->data;
+  PetscBool    same = PETSC_FALSE;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  *fit = FITS;
+  PetscCall(PetscMalloc1((size_t)KC_MAX_COEFFS * st->box->n[0], &values));
+  for (int half = 1; half >= 0 && !same && *fit == FITS; half--) {
+    same = PETSC_TRUE;
+    PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
+    for (PetscInt l = 0; l < st->box->nlines && same && *fit == FITS; l++) {
+      *fit = SetLine(rows, &st->shape, l, values);
+      if (*fit == FITS) PetscCall(MatStencilStoreLine(A, l, values, &same));
+    }
+  }
+  if (*fit == FITS) PetscCall(MatStencilStoreEnd(A));
+  else PetscCall(MatStencilStoreReset(A));
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A star if that is enough everywhere, else a box */
+static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  int          mine, all;
+  Fit          fit;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(st->dense));
+  do {
+    PetscCall(StoreLines(A, rows, &fit));
+    mine = (int)fit;
+    if (st->shape.box && fit == FITS) mine = (int)FITS_BOX;
+    PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+    if (all != (int)FITS_BOX || st->shape.box) break;
+    KCycleShapeCreate(st->box->dim, PETSC_TRUE, &st->shape);
+    MatStencilMakeFrames(A);
+    PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));
+  } while (PETSC_TRUE);
+  *fits = (PetscBool)(all != (int)FITS_NOT);
+  if (!*fits) PetscCall(MatStencilStoreReset(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, PetscBool *fits, PetscInt wrong[])
+{
+  KCycleBox *box;
+  PetscInt   equal, all;
+  char       why[256];
+  Rows       rows;
+
+  PetscFunctionBegin;
+  wrong[0] = -1;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)aij, fits, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  if (!*fits || why[0]) {
+    *fits = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleBoxGet(dm, &box));
+  equal = aij->rmap->n == box->npoints && aij->cmap->n == box->npoints;
+  PetscCallMPI(MPI_Allreduce(&equal, &all, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)aij)));
+  *fits = (PetscBool)all;
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatStencilCreateOnDM(dm, PETSC_FALSE, stencil));
+  PetscCall(RowsGet(aij, box, &rows));
+  PetscCall(StoreRows(*stencil, &rows, fits));
+  PetscCall(RowsRestore(&rows));
+  (*stencil)->assembled     = *fits;
+  (*stencil)->was_assembled = PETSC_FALSE;
+  PetscCall(PetscObjectStateIncrease((PetscObject)*stencil));
+  wrong[0] = rows.wrong[0];
+  wrong[1] = rows.wrong[1];
+  if (!*fits && reuse == MAT_INITIAL_MATRIX) PetscCall(MatDestroy(stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, PetscBool *fits)
+{
+  PetscInt wrong[2];
+
+  PetscFunctionBegin;
+  PetscCall(FromAIJ(aij, dm, reuse, stencil, fits, wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For MatConvert() to this type: of AIJ on host or device, and through AIJ of all others */
+PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  PetscBool isaij, fits;
+  Mat       aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
+  PetscInt  wrong[2];
+  char      why[256];
+  DM        dm;
+
+  PetscFunctionBegin;
+  (void)type;
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The matrix cannot become one of type stencil: %s%s", why,
+             dm ? "" : ". Call MatSetDM() with the DMDA of its grid");
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(FromAIJ(aij, dm, stencil ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &stencil, &fits, wrong));
+  PetscCheck(wrong[0] < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT " couples points that are no neighbours on its DMDA",
+             wrong[0], wrong[1]);
+  PetscCheck(fits, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "The matrix cannot become one of type stencil: it does not fit its DMDA, or has entries between points that are no neighbours");
+  if (!isaij) PetscCall(MatDestroy(&aij));
+  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatHeaderReplace(A, &stencil));
+  else *B = stencil;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

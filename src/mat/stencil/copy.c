@@ -1,0 +1,103 @@
+/*
+  Copies of stencil matrices: what is stored is copied as it is.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+static PetscErrorCode CopyStore(Mat A, Mat B)
+{
+  Mat_Stencil   *a = (Mat_Stencil *)A->data, *b = (Mat_Stencil *)B->data;
+  const PetscInt length = a->shape.ncoeffs * a->box->n[0];
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilStoreReset(B));
+  PetscCall(PetscFree(b->dense));
+  if (a->shape.ncoeffs != b->shape.ncoeffs) PetscCall(PetscObjectCompose((PetscObject)B, KC_STENCIL_AIJ, NULL));
+  b->shape = a->shape;
+  b->half  = a->half;
+  MatStencilMakeFrames(B);
+  b->slack    = a->slack;
+  b->nclasses = b->maxclasses = a->nclasses;
+  b->nstore = b->maxstore = a->nstore;
+  PetscCall(PetscMalloc1(a->nclasses, &b->classes));
+  PetscCall(PetscArraycpy(b->classes, a->classes, a->nclasses));
+  for (PetscInt c = 0; c < a->nclasses; c++) {
+    PetscCall(PetscMalloc1(length, &b->classes[c].c));
+    PetscCall(PetscArraycpy(b->classes[c].c, a->classes[c].c, length));
+    b->classes[c].ends = NULL;
+    PetscCall(MatStencilClassChanged(b, &b->classes[c]));
+  }
+  PetscCall(PetscMalloc1(a->box->nlines, &b->kind));
+  PetscCall(PetscArraycpy(b->kind, a->kind, a->box->nlines));
+  PetscCall(PetscMalloc1(a->box->nextended, &b->block));
+  PetscCall(PetscArraycpy(b->block, a->block, a->box->nextended));
+  PetscCall(PetscMalloc1(a->nstore, &b->store));
+  PetscCall(PetscArraycpy(b->store, a->store, a->nstore));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDuplicate_Stencil(Mat A, MatDuplicateOption option, Mat *B)
+{
+  Mat_Stencil *a = (Mat_Stencil *)A->data, *b;
+  DM           dm;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(MatStencilCreateOnDM(dm, (PetscBool)(a->shape.box != 0), B));
+  PetscCall(PetscLayoutReference(A->rmap, &(*B)->rmap));
+  PetscCall(PetscLayoutReference(A->cmap, &(*B)->cmap));
+  b                 = (Mat_Stencil *)(*B)->data;
+  b->columnoriented = a->columnoriented;
+  b->dmview         = a->dmview;
+  PetscCall(PetscArraycpy(b->origin, a->origin, 3));
+  if (option == MAT_COPY_VALUES) PetscCall(CopyStore(A, *B));
+  else PetscCall(MatStencilStoreZeros(*B));
+  (*B)->assembled = A->assembled;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To another type, or another grid: row by row */
+static PetscErrorCode CopyRows(Mat A, Mat B)
+{
+  PetscFunctionBegin;
+  PetscCall(MatZeroEntries(B));
+  for (PetscInt row = A->rmap->rstart; row < A->rmap->rend; row++) {
+    const PetscInt    *cols;
+    const PetscScalar *values;
+    PetscInt           m;
+
+    PetscCall(MatGetRow(A, row, &m, &cols, &values));
+    PetscCall(MatSetValues(B, 1, &row, m, cols, values, INSERT_VALUES));
+    PetscCall(MatRestoreRow(A, row, &m, &cols, &values));
+  }
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCopy_Stencil(Mat A, Mat B, MatStructure structure)
+{
+  PetscBool same;
+  int       mine, all;
+
+  PetscFunctionBegin;
+  (void)structure;
+  PetscCall(MatStencilIs(B, &same));
+  if (same) {
+    const KCycleBox *a = ((Mat_Stencil *)A->data)->box, *b = ((Mat_Stencil *)B->data)->box;
+
+    for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && a->size[d] == b->size[d] && a->nproc[d] == b->nproc[d] && a->n[d] == b->n[d] && a->periodic[d] == b->periodic[d]);
+  }
+  mine = same;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  if (all) PetscCall(CopyStore(A, B));
+  else PetscCall(CopyRows(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetCopyOps(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->duplicate = MatDuplicate_Stencil;
+  A->ops->copy      = MatCopy_Stencil;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

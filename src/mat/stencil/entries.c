@@ -1,0 +1,225 @@
+/*
+  Operations on all entries of a stencil matrix; those that keep equal lines equal work on what is stored.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+static PetscErrorCode CheckStored(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCheck(((Mat_Stencil *)A->data)->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
+{
+  Mat_Stencil   *st = (Mat_Stencil *)A->data;
+  const PetscInt n = st->box->n[0], o = st->shape.ncoeffs / 2;
+  PetscScalar   *a;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStored(A));
+  PetscCall(VecGetArrayWrite(d, &a));
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    PetscScalar *to = a + line * n;
+    KCycleLine   l;
+
+    if (st->kind[line] >= 0) PetscCall(PetscArraycpy(to, st->classes[st->kind[line]].c + o * n, n));
+    else {
+      KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
+      to[0] = l.end[0][o];
+      if (n > 2) PetscCall(PetscArraycpy(to + 1, l.c[o] + 1, n - 2));
+      to[n - 1] = l.end[1][o];
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(d, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStored(A));
+  for (PetscInt c = 0; c < st->nclasses; c++) {
+    KCycleClass *class = &st->classes[c];
+
+    for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) class->c[i] *= s;
+    PetscCall(MatStencilClassChanged(st, class));
+  }
+  for (PetscInt64 i = 0; i < st->nstore; i++) st->store[i] *= s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
+{
+  Mat_Stencil   *st = (Mat_Stencil *)A->data;
+  const PetscInt n = st->box->n[0], nc = st->shape.ncoeffs, o = nc / 2, half = st->half ? o : 0;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStored(A));
+  for (PetscInt c = 0; c < st->nclasses; c++) {
+    for (PetscInt i = 0; i < n; i++) st->classes[c].c[o * n + i] += s;
+    PetscCall(MatStencilClassChanged(st, &st->classes[c]));
+  }
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    PetscScalar *to;
+
+    if (st->kind[line] >= 0) continue;
+    to = st->store + st->block[KCycleBoxExtended(st->box, line % st->box->n[1], line / st->box->n[1])];
+    for (PetscInt i = 0; i < n; i++) to[(o - half) * n + i] += s;
+    to += (nc - half) * n;
+    to[o] += s;
+    to[nc + o] += s;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A = L A R: columns of neighbours take their factor from the halo */
+static void ScaleLine(const Mat_Stencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r, PetscScalar values[])
+{
+  const KCycleBox   *box   = st->box;
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscInt     jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
+    const PetscScalar *right = r ? KCycleBoxLine(box, r, st->halo, jj, kk) : NULL;
+    PetscScalar       *v     = values + o * n;
+
+    for (PetscInt i = 0; l && i < n; i++) v[i] *= l[line * n + i];
+    for (PetscInt i = 0; r && i < n; i++) {
+      const PetscInt at = i + shape->dx[o];
+
+      v[i] *= at < 0 ? (box->ends ? st->halo[box->left + e] : 0) : at >= n ? (box->ends ? st->halo[box->right + e] : 0) : right[at];
+    }
+  }
+}
+
+static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
+{
+  Mat_Stencil       *st = (Mat_Stencil *)A->data;
+  const PetscScalar *l = NULL, *r = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStored(A));
+  PetscCall(MatStencilExpand(A));
+  if (left) PetscCall(VecGetArrayRead(left, &l));
+  if (right) {
+    PetscCall(VecGetArrayRead(right, &r));
+    PetscCall(KCycleBoxExchangeBegin(st->box, PETSC_TRUE, r, st->halo));
+    PetscCall(KCycleBoxExchangeEnd(st->box, PETSC_TRUE, r, st->halo));
+  }
+  for (PetscInt line = 0; line < st->box->nlines; line++) ScaleLine(st, line, l, r, st->dense + (size_t)line * st->shape.ncoeffs * st->box->n[0]);
+  if (left) PetscCall(VecRestoreArrayRead(left, &l));
+  if (right) PetscCall(VecRestoreArrayRead(right, &r));
+  PetscCall(MatStencilStoreDense(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Y += a X for matrices of this type on the same grid */
+static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
+{
+  Mat_Stencil   *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
+  const PetscInt n = y->box->n[0];
+  PetscScalar   *values;
+  PetscBool      same = (PetscBool)(x->shape.ncoeffs <= y->shape.ncoeffs);
+
+  PetscFunctionBegin;
+  (void)structure;
+  PetscCall(CheckStored(X));
+  PetscCall(CheckStored(Y));
+  for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && x->box->n[d] == y->box->n[d] && x->box->start[d] == y->box->start[d] && x->box->size[d] == y->box->size[d]);
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "MatAXPY() of matrices of type stencil needs the same grid, and a stencil in the first (%d points) that has all of the second (%d points)", y->shape.ncoeffs,
+             x->shape.ncoeffs);
+  PetscCall(PetscMalloc1((size_t)x->shape.ncoeffs * n, &values));
+  PetscCall(MatStencilExpand(Y));
+  for (PetscInt line = 0; line < y->box->nlines; line++) {
+    PetscCall(MatStencilGetLine(X, line, values));
+    for (int f = 0; f < 27; f++) {
+      const int o = x->shape.find[f];
+
+      if (o < 0) continue;
+      for (PetscInt i = 0; i < n; i++) y->dense[((size_t)line * y->shape.ncoeffs + y->shape.find[f]) * n + i] += a * values[o * n + i];
+    }
+  }
+  PetscCall(PetscFree(values));
+  PetscCall(MatStencilStoreDense(Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums or maxima over the rows of this process */
+static PetscErrorCode MatNorm_Stencil(Mat A, NormType type, PetscReal *norm)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscInt     cols[KC_MAX_COEFFS];
+  PetscScalar  values[KC_MAX_COEFFS];
+  PetscReal    mine = 0;
+  KCycleLine   l;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStored(A));
+  if (type == NORM_1) {
+    PetscCall(MatStencilColumnSums(A, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(type == NORM_FROBENIUS || type == NORM_INFINITY, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A matrix of type stencil has norms 1, infinity and Frobenius");
+  for (PetscInt r = 0; r < st->box->npoints; r++) {
+    const PetscInt *n = st->box->n, at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
+    PetscReal       sum = 0;
+    PetscInt        m;
+
+    if (!at[0]) KCycleLineCoefficients(st, at[1], at[2], &l);
+    m = MatStencilRow(st, &l, at, cols, values);
+    for (PetscInt i = 0; i < m; i++) sum += type == NORM_INFINITY ? PetscAbsScalar(values[i]) : PetscRealPart(PetscConj(values[i]) * values[i]);
+    mine = type == NORM_INFINITY ? PetscMax(mine, sum) : mine + sum;
+  }
+  PetscCallMPI(MPI_Allreduce(&mine, norm, 1, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  if (type == NORM_FROBENIUS) *norm = PetscSqrtReal(*norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is stored, and what is not zero among the entries */
+static PetscErrorCode MatGetInfo_Stencil(Mat A, MatInfoType which, MatInfo *info)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscReal    in[2], out[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  in[0]  = (PetscReal)st->box->npoints * st->shape.ncoeffs;
+  in[1]  = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->nstore + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0] + (st->dense ? in[0] : 0));
+  out[0] = in[0];
+  out[1] = in[1];
+  if (which != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(in, out, 2, MPIU_REAL, which == MAT_GLOBAL_MAX ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  info->block_size   = 1;
+  info->nz_allocated = info->nz_used = out[0];
+  info->memory                       = out[1];
+  info->assemblies                   = A->num_ass;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMissingDiagonal_Stencil(Mat A, PetscBool *missing, PetscInt *row)
+{
+  PetscFunctionBegin;
+  (void)A;
+  *missing = PETSC_FALSE;
+  if (row) *row = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetEntryOps(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->getdiagonal   = MatGetDiagonal_Stencil;
+  A->ops->scale         = MatScale_Stencil;
+  A->ops->shift         = MatShift_Stencil;
+  A->ops->diagonalscale = MatDiagonalScale_Stencil;
+  A->ops->axpy          = MatAXPY_Stencil;
+  A->ops->norm          = MatNorm_Stencil;
+  A->ops->getinfo       = MatGetInfo_Stencil;
+  KCYCLE_SET_MISSING_DIAGONAL(A, MatMissingDiagonal_Stencil);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,200 @@
+/*
+  Kernels on one line of a stencil matrix: the hot loops. The compiler makes versions for several vector units of each, and the
+  machine that loads the library chooses.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+/* (A x) of a point at an end of the line, with all its coefficients at c */
+KC_POINT PetscScalar EndSum(const int nl, const int box, const KCycleLine *l, const PetscScalar *c, PetscInt i)
+{
+  PetscScalar sum = 0;
+  int         o   = 0;
+
+  KC_UNROLL
+  for (int q = 0; q < nl; q++) {
+    if (box || q == nl / 2) {
+      sum += c[o] * (i > 0 ? l->x[q][i - 1] : l->left[q]);
+      sum += c[o + 1] * l->x[q][i];
+      sum += c[o + 2] * (i < l->n - 1 ? l->x[q][i + 1] : l->right[q]);
+      o += 3;
+    } else {
+      sum += c[o] * l->x[q][i];
+      o++;
+    }
+  }
+  return sum;
+}
+
+KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const PetscScalar *c, PetscInt a, PetscInt b_, const PetscScalar *b, const PetscScalar *w,
+                        PetscScalar *y)
+{
+  for (PetscInt i = a; i < b_; i++, c += KC_COUNT(nl, box)) {
+    const PetscScalar s = EndSum(nl, box, l, c, i);
+
+    y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0, op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
+  }
+}
+
+/* A line whose coefficients are in arrays */
+#define KC_LINE_ARRAY(name, op, nl, box)                                                                                        \
+  KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                 \
+  {                                                                                                                             \
+    const PetscScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                            \
+    const PetscInt     a = l->nhead, n = l->n - l->ntail;                                                                       \
+                                                                                                                                \
+    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                          \
+    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                                 \
+    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                \
+    _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                       \
+    {                                                                                                                           \
+      const PetscScalar s = KCyclePointSum(nl, box, c, x, i);                                                                   \
+                                                                                                                                \
+      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0, \
+                               op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0);                                           \
+    }                                                                                                                           \
+    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                                       \
+  }
+
+/* A line whose coefficients are the same but at its ends */
+#define KC_LINE_CONSTANT(name, op, nl, box)                                                                                               \
+  KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                           \
+  {                                                                                                                                       \
+    const PetscScalar *x[nl], inverse = l->constant->inverse;                                                                             \
+    const PetscInt     a = l->nhead, n = l->n - l->ntail;                                                                                 \
+    PetscScalar        c[KC_COUNT(nl, box)];                                                                                              \
+                                                                                                                                          \
+    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                    \
+    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                                                            \
+    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                          \
+    _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                                 \
+    {                                                                                                                                     \
+      const PetscScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                                                     \
+                                                                                                                                          \
+      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0, inverse); \
+    }                                                                                                                                     \
+    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                                                 \
+  }
+
+#define KC_LINE_SHAPES(MAKE, kind, op)     \
+  MAKE(Line##kind##op##_1, KC_##op, 1, 0)  \
+  MAKE(Line##kind##op##_3, KC_##op, 3, 0)  \
+  MAKE(Line##kind##op##_5, KC_##op, 5, 0)  \
+  MAKE(Line##kind##op##_3b, KC_##op, 3, 1) \
+  MAKE(Line##kind##op##_9b, KC_##op, 9, 1)
+
+KC_LINE_SHAPES(KC_LINE_ARRAY, Array, MULT)
+KC_LINE_SHAPES(KC_LINE_ARRAY, Array, ADD)
+KC_LINE_SHAPES(KC_LINE_ARRAY, Array, RESIDUAL)
+KC_LINE_SHAPES(KC_LINE_ARRAY, Array, RELAX)
+KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, MULT)
+KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, ADD)
+KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RESIDUAL)
+KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RELAX)
+
+typedef void (*LineKernel)(const KCycleLine *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+
+#define KC_LINE_TABLE(kind, op)                                                                          \
+  {                                                                                                      \
+    Line##kind##op##_1, Line##kind##op##_3, Line##kind##op##_5, Line##kind##op##_3b, Line##kind##op##_9b \
+  }
+
+static const LineKernel ArrayKernels[KC_NUM_OPS][5]    = {KC_LINE_TABLE(Array, MULT), KC_LINE_TABLE(Array, ADD), KC_LINE_TABLE(Array, RESIDUAL), KC_LINE_TABLE(Array, RELAX)};
+static const LineKernel ConstantKernels[KC_NUM_OPS][5] = {KC_LINE_TABLE(Constant, MULT), KC_LINE_TABLE(Constant, ADD), KC_LINE_TABLE(Constant, RESIDUAL),
+                                                          KC_LINE_TABLE(Constant, RELAX)};
+
+static int ShapeIndex(const KCycleShape *shape)
+{
+  return shape->box ? (shape->nl == 3 ? 3 : 4) : shape->nl / 2;
+}
+
+/* y = A x, b + A x, b - A x or x + w D^-1 (b - A x) on one line; w has one weight for each point. y is no line of x */
+void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)
+{
+  (*(l->constant ? ConstantKernels : ArrayKernels)[op][ShapeIndex(shape)])(l, b, w, y);
+}
+
+/* y = w D^-1 b: a relaxation that starts from zero */
+KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const PetscScalar *restrict b, const PetscScalar *restrict w, PetscScalar *restrict y)
+{
+  const int          diagonal = shape->ncoeffs / 2;
+  const PetscInt     n        = l->n;
+  const PetscScalar *d = l->constant ? NULL : l->c[diagonal], inverse = l->constant ? l->constant->inverse : 0;
+
+  for (PetscInt i = 0; i < l->nhead; i++) y[i] = w[i] * b[i] / l->head[i * shape->ncoeffs + diagonal];
+  if (l->constant) {
+    for (PetscInt i = l->nhead; i < n - l->ntail; i++) y[i] = w[i] * b[i] * inverse;
+  } else {
+    for (PetscInt i = l->nhead; i < n - l->ntail; i++) y[i] = w[i] * b[i] / d[i];
+  }
+  for (PetscInt i = n - l->ntail; i < n; i++) y[i] = w[i] * b[i] / l->tail[(i - n + l->ntail) * shape->ncoeffs + diagonal];
+}
+
+/* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
+static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, PetscInt64 place, KCycleLine *l)
+{
+  const KCycleShape *shape = &st->shape;
+  const KCycleBox   *box   = st->box;
+  const PetscInt     n     = box->n[0];
+  const int          half  = st->half ? shape->ncoeffs / 2 : 0;
+
+  for (int o = half; o < shape->ncoeffs; o++) l->c[o] = st->store + place + (o - half) * n;
+  for (int o = 0; o < half; o++) {
+    const int      q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
+    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
+
+    if (box->slot[e] < 0 && st->kind[jj + box->n[1] * kk] >= 0) l->c[o] = st->classes[st->kind[jj + box->n[1] * kk]].c + opposite * n + shape->dx[o];
+    else if (st->block[e] >= 0) l->c[o] = st->store + st->block[e] + (opposite - half) * n + shape->dx[o];
+    else l->c[o] = st->zeros + 1;
+  }
+  l->end[0] = st->store + place + (shape->ncoeffs - half) * n;
+  l->end[1] = l->end[0] + shape->ncoeffs;
+  l->stride = 1;
+  l->head   = l->end[0];
+  l->tail   = l->end[1];
+  l->nhead  = 1;
+  l->ntail  = n > 1;
+}
+
+/* The coefficients of line (j, k) */
+void KCycleLineCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, KCycleLine *l)
+{
+  const PetscInt n = st->box->n[0], kind = st->kind[j + st->box->n[1] * k];
+
+  l->n        = n;
+  l->constant = NULL;
+  if (kind < 0) {
+    BlockCoefficients(st, j, k, st->block[KCycleBoxExtended(st->box, j, k)], l);
+    return;
+  }
+  l->end[0] = st->classes[kind].c;
+  l->end[1] = l->end[0] + n - 1;
+  l->stride = n;
+  l->nhead  = 1;
+  l->ntail  = n > 1;
+  l->head   = st->classes[kind].ends;
+  if (st->classes[kind].b > st->classes[kind].a) {
+    l->constant = &st->classes[kind];
+    l->nhead    = l->constant->a;
+    l->ntail    = n - l->constant->b;
+  }
+  l->tail = l->head + l->nhead * st->shape.ncoeffs;
+  if (!l->constant) {
+    for (int o = 0; o < st->shape.ncoeffs; o++) l->c[o] = st->classes[kind].c + o * n;
+  }
+}
+
+/* Line (j, k) of the matrix, and what it reads of x */
+void KCycleLineGather(const Mat_Stencil *st, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
+{
+  const KCycleBox   *box   = st->box;
+  const KCycleShape *shape = &st->shape;
+
+  KCycleLineCoefficients(st, j, k, l);
+  for (int q = 0; q < shape->nl; q++) {
+    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
+
+    l->x[q]     = KCycleBoxLine(box, x, halo, jj, kk);
+    l->left[q]  = box->ends ? halo[box->left + e] : 0;
+    l->right[q] = box->ends ? halo[box->right + e] : 0;
+  }
+}

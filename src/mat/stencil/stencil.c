@@ -1,0 +1,204 @@
+/*
+  MATSTENCIL: the matrix of a stencil on a DMDA, without column indices. Here: the type and its assembly.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+PetscErrorCode MatStencilIs(Mat A, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCIL, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSetUp_Stencil(Mat A)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  DM           dm;
+  PetscInt     size;
+  char         why[256];
+
+  PetscFunctionBegin;
+  if (st->box) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "A matrix of type stencil cannot be made: %s. Make it with DMCreateMatrix() on a DMDA of one unknown and stencil width 1 after DMSetMatType(dm, MATSTENCIL), or use "
+             "-dm_mat_type aij",
+             dm ? why : "it has no DM");
+  PetscCall(KCycleBoxGet(dm, &st->box));
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  PetscCall(MatGetSize(A, &size, NULL));
+  PetscCheck(size == st->box->size[0] * st->box->size[1] * st->box->size[2] && A->rmap->n == st->box->npoints && A->cmap->n == st->box->npoints, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n, st->box->npoints);
+  KCycleShapeCreate(st->box->dim, (PetscBool)!st->box->star, &st->shape);
+  PetscCall(PetscCalloc1(st->box->n[0] + 2, &st->zeros));
+  PetscCall(KCycleBoxHaloCreate(st->box, &st->halo));
+  MatStencilMakeFrames(A);
+  PetscCall(MatStencilStoreZeros(A));
+  A->preallocated = A->assembled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_Stencil(Mat A)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilStoreReset(A));
+  PetscCall(PetscFree(st->dense));
+  PetscCall(PetscFree(st->ghost));
+  PetscCall(PetscFree(st->zeros));
+  PetscCall(PetscFree(st->halo));
+  PetscCall(PetscFree(st->back));
+  PetscCall(DMDestroy(&st->dm));
+  PetscCall(MatStencilComposeMethods(A, PETSC_FALSE));
+  PetscCall(PetscFree(A->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAssemblyBegin_Stencil(Mat A, MatAssemblyType type)
+{
+  PetscFunctionBegin;
+  (void)A;
+  (void)type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values for rows of neighbours go there, one coefficient at a time */
+static PetscErrorCode SendGhosts(Mat A)
+{
+  Mat_Stencil     *st   = (Mat_Stencil *)A->data;
+  const KCycleBox *box  = st->box;
+  const PetscInt   n    = box->n[0];
+  int              mine = st->added, any;
+  PetscScalar     *sum;
+
+  PetscFunctionBegin;
+  if (A->nooffprocentries) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!st->ghost) PetscCall(PetscCalloc1((size_t)st->shape.ncoeffs * box->nhalo, &st->ghost));
+  PetscCall(MatStencilExpand(A));
+  PetscCall(PetscMalloc1(box->npoints, &sum));
+  for (int o = 0; o < st->shape.ncoeffs; o++) {
+    PetscCall(PetscArrayzero(sum, box->npoints));
+    PetscCall(KCycleBoxReduce(box, st->ghost + (size_t)o * box->nhalo, sum));
+    for (PetscInt l = 0; l < box->nlines; l++) {
+      for (PetscInt i = 0; i < n; i++) st->dense[((size_t)l * st->shape.ncoeffs + o) * n + i] += sum[l * n + i];
+    }
+  }
+  PetscCall(PetscFree(sum));
+  PetscCall(PetscFree(st->ghost));
+  st->added = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAssemblyEnd_Stencil(Mat A, MatAssemblyType type)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  PetscCall(SendGhosts(A));
+  if (type == MAT_FLUSH_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  if (st->dense) PetscCall(MatStencilStoreDense(A));
+  PetscCall(MatStencilKeepView(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatZeroEntries_Stencil(Mat A)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(st->ghost));
+  st->added = PETSC_FALSE;
+  if (st->dense) PetscCall(PetscArrayzero(st->dense, (size_t)st->box->npoints * st->shape.ncoeffs));
+  else PetscCall(MatStencilStoreZeros(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nonzeros may come anywhere in the stencil, and rows of neighbours are always looked after: most options need nothing */
+static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool flag)
+{
+  PetscFunctionBegin;
+  if (option == MAT_ROW_ORIENTED) ((Mat_Stencil *)A->data)->columnoriented = (PetscBool)!flag;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix on a DMDA whose stencil may differ from the DMDA's; its values come by MatStencilStoreLine() */
+PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
+{
+  KCycleBox   *b;
+  Mat_Stencil *st;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxGet(dm, &b));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)dm), A));
+  PetscCall(MatSetSizes(*A, b->npoints, b->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*A, MATSTENCIL));
+  PetscCall(MatSetDM(*A, dm));
+  st = (Mat_Stencil *)(*A)->data;
+  PetscCall(PetscLayoutSetUp((*A)->rmap));
+  PetscCall(PetscLayoutSetUp((*A)->cmap));
+  st->box = b;
+  KCycleShapeCreate(b->dim, box, &st->shape);
+  PetscCall(PetscCalloc1(b->n[0] + 2, &st->zeros));
+  PetscCall(KCycleBoxHaloCreate(b, &st->halo));
+  MatStencilMakeFrames(*A);
+  (*A)->preallocated = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+  MATSTENCIL - "stencil" - The matrix of a stencil on a `DMDA`, without column indices.
+
+  Options Database Key:
+. -dm_mat_type stencil - `DMCreateMatrix()` makes matrices of this type
+
+  Level: beginner
+
+  Notes:
+  The `DMDA` has one unknown at a point, stencil width 1, any number of dimensions, star or box stencil, and boundaries that are none,
+  ghosted or periodic. A program needs no change: `MatSetValues()`, `MatSetValuesLocal()` and `MatSetValuesStencil()` work as
+  for `MATAIJ`. An entry outside the stencil is an error that names row and column, unless it is zero.
+
+  Grid lines in x whose coefficients repeat are stored once, so that constant coefficients take no memory traffic; other lines
+  keep one array for each offset, and half of them if the matrix is symmetric. `-ksp_view`, or `MatGetInfo()`, tells how much is stored.
+
+  Rows of other processes can be added to if they are beside the process's part of the grid; they cannot be inserted.
+
+  `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, and `MATAIJ` from it. Factorizations
+  (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), submatrices and the contents on a viewer go through a conversion to `MATAIJ`. Jacobians by
+  differences with colouring (`-snes_fd_color`), products with other matrices (`-pc_mg_galerkin`) and `PCGAMG` are not for this type.
+
+  `MatLoad()` into a matrix that `DMCreateMatrix()` made on several processes and that was never assembled makes it `MATAIJ`.
+
+.seealso: `PCKCYCLE`, `DMSetMatType()`, `MATAIJ`
+M*/
+PetscErrorCode MatCreate_Stencil(Mat A)
+{
+  Mat_Stencil *st;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&st));
+  A->data                = (void *)st;
+  A->ops->setup          = MatSetUp_Stencil;
+  A->ops->destroy        = MatDestroy_Stencil;
+  A->ops->setvalues      = MatSetValues_Stencil;
+  A->ops->setvalueslocal = MatSetValuesLocal_Stencil;
+  A->ops->assemblybegin  = MatAssemblyBegin_Stencil;
+  A->ops->assemblyend    = MatAssemblyEnd_Stencil;
+  A->ops->zeroentries    = MatZeroEntries_Stencil;
+  A->ops->setoption      = MatSetOption_Stencil;
+  PetscCall(MatStencilSetEntryOps(A));
+  PetscCall(MatStencilSetRowOps(A));
+  PetscCall(MatStencilSetTransposeOps(A));
+  PetscCall(MatStencilSetCopyOps(A));
+  PetscCall(MatStencilSetAIJOps(A));
+  PetscCall(MatStencilSetViewOps(A));
+  PetscCall(MatStencilSetOps(A));
+  PetscCall(MatStencilComposeMethods(A, PETSC_TRUE));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATSTENCIL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,374 @@
+/*
+  How the coefficients of a stencil matrix are kept.
+
+  Lines with the same coefficients share one entry of the line dictionary. A line that shares with nobody has a block of its own,
+  one array for each offset; of a symmetric matrix only those from the diagonal on, as a(i, i - o) = a(i - o, i) stands in
+  the block of a neighbour. The two end points keep all their coefficients behind the arrays:
+
+    block: [ diagonal | +x | +y ... | all of point 0 | all of point n - 1 ]
+
+  Lines come in their order, so that what a line shares with earlier ones can be checked on arrival.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+/* So many lines enter the dictionary at once; later ones as far as others were found there */
+#define KC_FEW_CLASSES 16
+
+PetscErrorCode MatStencilStoreReset(Mat A)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < st->nclasses; c++) {
+    PetscCall(PetscFree(st->classes[c].c));
+    PetscCall(PetscFree(st->classes[c].ends));
+  }
+  st->nclasses = st->maxclasses = 0;
+  st->nstore = st->maxstore = 0;
+  PetscCall(PetscFree(st->classes));
+  PetscCall(PetscFree(st->kind));
+  PetscCall(PetscFree(st->block));
+  PetscCall(PetscFree(st->store));
+  PetscCall(PetscHMapIDestroy(&st->map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values will come by MatStencilStoreLine(), all lines in order; whether half of them suffices must be known */
+PetscErrorCode MatStencilStoreBegin(Mat A, PetscBool half)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilStoreReset(A));
+  PetscCall(PetscHMapICreate(&st->map));
+  st->half   = half;
+  st->shared = 0;
+  PetscCall(PetscMalloc1(st->box->nlines, &st->kind));
+  PetscCall(PetscMalloc1(st->box->nextended, &st->block));
+  for (PetscInt e = 0; e < st->box->nextended; e++) st->block[e] = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt BlockLength(const Mat_Stencil *st)
+{
+  const int half = st->half ? st->shape.ncoeffs / 2 : 0;
+
+  return (st->shape.ncoeffs - half) * st->box->n[0] + 2 * st->shape.ncoeffs;
+}
+
+/* Memory for all blocks at once: what is never written costs nothing, and the rest is given back at the end */
+static PetscErrorCode NewBlock(Mat_Stencil *st, PetscInt e)
+{
+  const PetscInt64 length = BlockLength(st);
+
+  PetscFunctionBegin;
+  if (!st->store) {
+    st->maxstore = 0;
+    for (PetscInt f = 0; f < st->box->nextended; f++) st->maxstore += st->box->slot[f] ? length : 0;
+    PetscCall(PetscMalloc1(st->maxstore, &st->store));
+  }
+  st->block[e] = st->nstore;
+  st->nstore += length;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The longest run of points around the middle with the same coefficients, end points excepted */
+static void FindConstantRun(const KCycleShape *shape, PetscInt n, KCycleClass *class)
+{
+  const PetscInt m = n / 2;
+
+  for (int o = 0; o < shape->ncoeffs; o++) class->middle[o] = class->c[o * n + m];
+  class->inverse = 1 / class->middle[shape->ncoeffs / 2];
+  class->a       = 1;
+  class->b       = n - 1;
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscScalar *c = class->c + o * n;
+    PetscInt           a = m, b = m;
+
+    while (a > 1 && c[a - 1] == c[m]) a--;
+    while (b < n - 1 && c[b] == c[m]) b++;
+    class->a = PetscMax(class->a, a);
+    class->b = PetscMin(class->b, b);
+  }
+  if (class->b - class->a < n - 2 - 6 || class->b - class->a < 4) class->a = class->b = 0;
+}
+
+/* Points at the ends are worked on one by one: their coefficients side by side */
+static PetscErrorCode KeepEnds(const KCycleShape *shape, PetscInt n, KCycleClass *class)
+{
+  const PetscBool run  = (PetscBool)(class->b > class->a);
+  const PetscInt  head = run ? class->a : 1, tail = run ? n - class->b : n > 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((head + tail) * shape->ncoeffs, &class->ends));
+  for (PetscInt p = 0; p < head + tail; p++) {
+    const PetscInt i = p < head ? p : n - tail + p - head;
+
+    for (int o = 0; o < shape->ncoeffs; o++) class->ends[p * shape->ncoeffs + o] = class->c[o * n + i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is kept beside the coefficients of a class follows them */
+PetscErrorCode MatStencilClassChanged(const Mat_Stencil *st, KCycleClass *class)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(class->ends));
+  FindConstantRun(&st->shape, st->box->n[0], class);
+  PetscCall(KeepEnds(&st->shape, st->box->n[0], class));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
+{
+  const PetscInt n = st->box->n[0];
+  KCycleClass *class;
+
+  PetscFunctionBegin;
+  if (st->nclasses == st->maxclasses) {
+    st->maxclasses = PetscMax(8, 2 * st->maxclasses);
+    PetscCall(PetscRealloc(st->maxclasses * sizeof(*st->classes), &st->classes));
+  }
+  class       = &st->classes[st->nclasses++];
+  class->uses = 0;
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &class->c));
+  PetscCall(PetscArraycpy(class->c, values, st->shape.ncoeffs * n));
+  class->ends = NULL;
+  PetscCall(MatStencilClassChanged(st, class));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static unsigned long KeyPart(const PetscScalar *v, PetscInt count, PetscInt step)
+{
+  unsigned long h[4] = {1, 2, 3, 4};
+
+  for (PetscInt i = 0, k = 0; i < count; i += step, k++) {
+    unsigned long bits = 0;
+
+    memcpy(&bits, &v[i], PetscMin(sizeof(bits), sizeof(v[i])));
+    h[k & 3] = (h[k & 3] ^ bits) * 1099511628211UL;
+  }
+  for (int i = 1; i < 4; i++) h[0] = (h[0] ^ h[i] ^ (h[i] >> 32)) * 1099511628211UL;
+  return h[0];
+}
+
+/* Key of a line in the hash map: from the whole diagonal and a sample of the rest, since lines are compared anyway. Four sums side by side, as one waits for its last product */
+static PetscInt LineKey(const Mat_Stencil *st, const PetscScalar values[])
+{
+  const PetscInt      n = st->box->n[0], nc = st->shape.ncoeffs;
+  const unsigned long key = (KeyPart(values + nc / 2 * n, n, 1) ^ KeyPart(values, nc * n, 7)) * 1099511628211UL;
+
+  return (PetscInt)((key >> 33) & 0x3fffffff);
+}
+
+/* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a new class goes */
+static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscInt *key, PetscInt *found)
+{
+  const size_t   bytes     = sizeof(PetscScalar) * st->shape.ncoeffs * st->box->n[0];
+  const PetscInt likely[3] = {line > 0 ? st->kind[line - 1] : -1, line >= st->box->n[1] ? st->kind[line - st->box->n[1]] : -1, line > 1 ? st->kind[line - 2] : -1};
+
+  PetscFunctionBegin;
+  *found = -1;
+  for (int i = 0; i < 3; i++) {
+    if (likely[i] < 0 || memcmp(st->classes[likely[i]].c, values, bytes)) continue;
+    *found = likely[i];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *key = LineKey(st, values);
+  PetscCall(PetscHMapIGet(st->map, *key, found));
+  if (*found >= 0 && memcmp(st->classes[*found].c, values, bytes)) *found = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficient array of an owned or halo line, if it is kept */
+static const PetscScalar *UpperArray(const Mat_Stencil *st, PetscInt j, PetscInt k, int o)
+{
+  const KCycleBox *box = st->box;
+  const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
+
+  if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
+  return st->store + st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
+}
+
+/* The lower half of a line: must be what earlier lines have, or is kept for them where they belong to a neighbour */
+static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
+{
+  const KCycleShape *shape    = &st->shape;
+  const KCycleBox   *box      = st->box;
+  const PetscInt     n        = box->n[0];
+  const PetscScalar *diagonal = values + shape->ncoeffs / 2 * n;
+
+  PetscFunctionBegin;
+  for (int o = 0; *same && o < shape->ncoeffs / 2; o++) {
+    const int          q = shape->line[o], dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
+    const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
+    const PetscScalar *lower = values + o * n;
+
+    if (box->slot[e] < 0) {
+      const PetscScalar *upper = UpperArray(st, jj, kk, opposite);
+
+      for (PetscInt i = 1; i < n - 1; i++) {
+        if (upper[i + dx] != lower[i] && !(PetscAbsScalar(upper[i + dx] - lower[i]) <= st->slack * PetscAbsScalar(diagonal[i]))) *same = PETSC_FALSE;
+      }
+    } else if (box->slot[e] > 0) {
+      if (st->block[e] < 0) {
+        PetscCall(NewBlock(st, e));
+        PetscCall(PetscArrayzero(st->store + st->block[e], BlockLength(st)));
+      }
+      for (PetscInt i = 1; i < n - 1; i++) ((PetscScalar *)UpperArray(st, jj, kk, opposite))[i + dx] = lower[i];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscBool *same)
+{
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
+  const int          half = st->half ? shape->ncoeffs / 2 : 0;
+  PetscScalar       *to;
+
+  PetscFunctionBegin;
+  PetscCall(NewBlock(st, KCycleBoxExtended(st->box, j, k)));
+  st->kind[line] = -1;
+  to             = st->store + st->block[KCycleBoxExtended(st->box, j, k)];
+  PetscCall(PetscArraycpy(to, values + half * n, (shape->ncoeffs - half) * n));
+  to += (shape->ncoeffs - half) * n;
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    to[o]                  = values[o * n];
+    to[shape->ncoeffs + o] = values[o * n + n - 1];
+  }
+  if (st->half) PetscCall(StoreLower(st, j, k, values, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficient o of point i is values[o * n + i]. same becomes false where half of the coefficients was to suffice and does not: start again with all */
+PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar values[], PetscBool *same)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscInt class, key = 0;
+
+  PetscFunctionBegin;
+  *same = PETSC_TRUE;
+  PetscCall(FindClass(st, line, values, &key, &class));
+  if (class < 0 && st->nclasses < KC_FEW_CLASSES + st->shared / 4) {
+    class = st->nclasses;
+    PetscCall(PetscHMapISet(st->map, key, class));
+    PetscCall(NewClass(st, values));
+  }
+  if (class >= 0) {
+    st->kind[line] = class;
+    st->shared += st->classes[class].uses++ > 0;
+  } else PetscCall(StoreBlock(st, line, values, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A line that has the coefficients of an earlier one, which shares its own */
+PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  st->kind[line] = st->kind[as];
+  st->classes[st->kind[line]].uses++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilStoreEnd(Mat A)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  if (st->store) PetscCall(PetscRealloc(st->nstore * sizeof(PetscScalar), &st->store));
+  st->maxstore = st->nstore;
+  PetscCall(PetscHMapIDestroy(&st->map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Zeros everywhere */
+PetscErrorCode MatStencilStoreZeros(Mat A)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscScalar *zeros;
+  PetscBool    same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((size_t)st->shape.ncoeffs * st->box->n[0], &zeros));
+  PetscCall(MatStencilStoreBegin(A, PETSC_TRUE));
+  for (PetscInt l = 0; l < st->box->nlines; l++) PetscCall(MatStencilStoreLine(A, l, zeros, &same));
+  PetscCall(MatStencilStoreEnd(A));
+  PetscCall(PetscFree(zeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From what MatSetValues() has collected */
+PetscErrorCode MatStencilStoreDense(Mat A)
+{
+  Mat_Stencil   *st     = (Mat_Stencil *)A->data;
+  const PetscInt length = st->shape.ncoeffs * st->box->n[0];
+  PetscBool      same   = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (int half = 1; half >= 0 && !same; half--) {
+    same = PETSC_TRUE;
+    PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
+    for (PetscInt l = 0; l < st->box->nlines && same; l++) PetscCall(MatStencilStoreLine(A, l, st->dense + (size_t)l * length, &same));
+  }
+  PetscCall(MatStencilStoreEnd(A));
+  PetscCall(PetscFree(st->dense));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All coefficients of a line, in the form that MatStencilStoreLine() takes */
+PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
+{
+  Mat_Stencil       *st    = (Mat_Stencil *)A->data;
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n     = st->box->n[0];
+  KCycleLine         l;
+
+  PetscFunctionBegin;
+  if (st->dense) {
+    PetscCall(PetscArraycpy(values, st->dense + (size_t)line * shape->ncoeffs * n, shape->ncoeffs * n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (st->kind[line] >= 0) {
+    PetscCall(PetscArraycpy(values, st->classes[st->kind[line]].c, shape->ncoeffs * n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    values[o * n] = l.end[0][o];
+    for (PetscInt i = 1; i < n - 1; i++) values[o * n + i] = l.c[o][i];
+    values[o * n + n - 1] = l.end[1][o];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is there nothing but zeros? Not sought in more than one set of coefficients */
+static PetscBool IsZero(const Mat_Stencil *st)
+{
+  if (st->nclasses != 1 || st->nstore) return PETSC_FALSE;
+  for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) {
+    if (st->classes[0].c[i] != (PetscScalar)0.0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Back to the form that MatSetValues() can write to */
+PetscErrorCode MatStencilExpand(Mat A)
+{
+  Mat_Stencil   *st     = (Mat_Stencil *)A->data;
+  const PetscInt length = st->shape.ncoeffs * st->box->n[0];
+  PetscScalar   *dense;
+  PetscInt       nlines;
+
+  PetscFunctionBegin;
+  if (st->dense) PetscFunctionReturn(PETSC_SUCCESS);
+  nlines = !st->kind || IsZero(st) ? 0 : st->box->nlines;
+  PetscCall(PetscCalloc1((size_t)st->box->nlines * length, &dense));
+  for (PetscInt l = 0; l < nlines; l++) PetscCall(MatStencilGetLine(A, l, dense + (size_t)l * length));
+  st->dense = dense;
+  PetscCall(MatStencilStoreReset(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

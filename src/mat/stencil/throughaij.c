@@ -1,0 +1,117 @@
+/*
+  What a stencil matrix leaves to AIJ: submatrices, rows for orderings, the diagonal block of a process, contents on a viewer.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+static const char RowsIJ[] = "KCycleStencilRowIJ";
+
+static PetscErrorCode MatCreateSubMatrices_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *submat[])
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(MatCreateSubMatrices(aij, n, rows, cols, reuse, submat));
+  PetscCall(MatDestroy(&aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatrix_Stencil(Mat A, IS rows, IS cols, MatReuse reuse, Mat *submat)
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(MatCreateSubMatrix(aij, rows, cols, reuse, submat));
+  PetscCall(MatDestroy(&aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatIncreaseOverlap_Stencil(Mat A, PetscInt n, IS is[], PetscInt overlap)
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(MatIncreaseOverlap(aij, n, is, overlap));
+  PetscCall(MatDestroy(&aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The AIJ form is kept, as the block belongs to it */
+static PetscErrorCode MatGetDiagonalBlock_Stencil(Mat A, Mat *block)
+{
+  Mat_Stencil     *st = (Mat_Stencil *)A->data;
+  Mat              aij;
+  PetscObjectState state;
+  PetscBool        parallel;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(PetscObjectQuery((PetscObject)A, KC_STENCIL_AIJ, (PetscObject *)&aij));
+  if (!aij) {
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+    PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, (PetscObject)aij));
+    PetscCall(PetscObjectDereference((PetscObject)aij));
+    PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  } else if (state != st->aijstate) PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &aij));
+  st->aijstate = state;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)aij, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatGetDiagonalBlock(aij, block));
+  else *block = A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n, const PetscInt *ia[], const PetscInt *ja[],
+                                          PetscBool *done)
+{
+  PetscMPIInt size;
+  Mat         aij;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(PetscObjectCompose((PetscObject)A, RowsIJ, (PetscObject)aij));
+  PetscCall(PetscObjectDereference((PetscObject)aij));
+  PetscCall(MatGetRowIJ(aij, shift, symmetric, compressed, n, ia, ja, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n, const PetscInt *ia[], const PetscInt *ja[],
+                                              PetscBool *done)
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)A, RowsIJ, (PetscObject *)&aij));
+  if (aij) PetscCall(MatRestoreRowIJ(aij, shift, symmetric, compressed, n, ia, ja, done));
+  PetscCall(PetscObjectCompose((PetscObject)A, RowsIJ, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFDColoringCreate_Stencil(Mat A, ISColoring coloring, MatFDColoring fd)
+{
+  PetscFunctionBegin;
+  (void)coloring;
+  PetscCheck(!fd, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Jacobians by differences with colouring, -snes_fd_color, are not for matrices of type stencil: use -dm_mat_type aij");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetAIJOps(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->createsubmatrices = MatCreateSubMatrices_Stencil;
+  A->ops->createsubmatrix   = MatCreateSubMatrix_Stencil;
+  A->ops->increaseoverlap   = MatIncreaseOverlap_Stencil;
+  A->ops->getdiagonalblock  = MatGetDiagonalBlock_Stencil;
+  A->ops->getrowij          = MatGetRowIJ_Stencil;
+  A->ops->restorerowij      = MatRestoreRowIJ_Stencil;
+  A->ops->fdcoloringcreate  = MatFDColoringCreate_Stencil;
+  A->ops->sor               = MatSOR_Stencil;
+  A->ops->convertfrom       = MatConvertFrom_Stencil;
+  A->ops->convert           = MatConvertTo_Stencil;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,106 @@
+/*
+  From stencil to AIJ. Rows have all columns of the stencil, zeros included, so that the pattern never changes.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+/* The row of a point of this process, its line given: columns ascending; returns how many */
+PetscInt MatStencilRow(const Mat_Stencil *st, const KCycleLine *l, const PetscInt point[], PetscInt cols[], PetscScalar values[])
+{
+  const KCycleBox   *box   = st->box;
+  const KCycleShape *shape = &st->shape;
+  PetscInt           m     = 0;
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscInt    at[3] = {point[0] + shape->dx[o], point[1] + shape->dy[shape->line[o]], point[2] + shape->dz[shape->line[o]]};
+    const PetscScalar value = KCycleLineCoefficient(l, o, point[0]);
+    PetscInt          col, to;
+
+    if (at[0] >= 0 && at[0] < box->n[0] && at[1] >= 0 && at[1] < box->n[1] && at[2] >= 0 && at[2] < box->n[2]) {
+      col = box->rows[box->rank] + at[0] + box->n[0] * (at[1] + box->n[1] * at[2]);
+    } else {
+      const PetscInt global[3] = {at[0] + box->start[0], at[1] + box->start[1], at[2] + box->start[2]};
+
+      col = KCycleBoxPointToRow(box, global);
+      if (col < 0) continue;
+    }
+    for (to = m; to > 0 && cols[to - 1] > col; to--) {
+    }
+    if (to > 0 && cols[to - 1] == col) {
+      values[to - 1] += value;
+      continue;
+    }
+    for (PetscInt t = m++; t > to; t--) {
+      cols[t]   = cols[t - 1];
+      values[t] = values[t - 1];
+    }
+    cols[to]   = col;
+    values[to] = value;
+  }
+  return m;
+}
+
+/* Writes all rows one after the other */
+static void FillRows(const Mat_Stencil *st, PetscInt start[], PetscInt cols[], PetscScalar values[])
+{
+  const PetscInt *n = st->box->n;
+  KCycleLine      l;
+
+  start[0] = 0;
+  for (PetscInt r = 0; r < st->box->npoints; r++) {
+    const PetscInt at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
+
+    if (!at[0]) KCycleLineCoefficients(st, at[1], at[2], &l);
+    start[r + 1] = start[r] + MatStencilRow(st, &l, at, cols + start[r], values + start[r]);
+  }
+}
+
+PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *aij)
+{
+  Mat_Stencil *st     = (Mat_Stencil *)A->data;
+  const size_t length = (size_t)st->box->npoints * st->shape.ncoeffs;
+  PetscInt    *start, *cols;
+  PetscScalar *values;
+  Mat          B = reuse == MAT_REUSE_MATRIX ? *aij : NULL;
+
+  PetscFunctionBegin;
+  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(PetscMalloc3(st->box->npoints + 1, &start, length, &cols, length, &values));
+  FillRows(st, start, cols, values);
+  if (!B) {
+    PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
+    PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
+    PetscCall(MatSetType(B, type));
+    PetscCall(MatSeqAIJSetPreallocationCSR(B, start, cols, values));
+    PetscCall(MatMPIAIJSetPreallocationCSR(B, start, cols, values));
+  } else {
+    PetscCall(MatZeroEntries(B));
+    for (PetscInt r = 0; r < st->box->npoints; r++) {
+      const PetscInt row = A->rmap->rstart + r;
+
+      PetscCall(MatSetValues(B, 1, &row, start[r + 1] - start[r], cols + start[r], values + start[r], INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(PetscFree3(start, cols, values));
+  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatHeaderReplace(A, &B));
+  else *aij = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To types other than AIJ: through it */
+PetscErrorCode MatConvertTo_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert_Stencil_AIJ(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  if (reuse == MAT_INPLACE_MATRIX) {
+    PetscCall(MatConvert(aij, type, MAT_INPLACE_MATRIX, &aij));
+    PetscCall(MatHeaderReplace(A, &aij));
+  } else {
+    PetscCall(MatConvert(aij, type, reuse, B));
+    PetscCall(MatDestroy(&aij));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,109 @@
+/*
+  Products with the transpose: columns are scattered to the lines they reach, and what is a neighbour's goes there.
+*/
+#include <petsckcycle/private/stencilimpl.h>
+
+PetscErrorCode MatStencilGetBack(Mat_Stencil *st)
+{
+  PetscFunctionBegin;
+  if (st->back) PetscCall(PetscArrayzero(st->back, st->box->nhalo));
+  else PetscCall(KCycleBoxHaloCreate(st->box, &st->back));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One coefficient of one line: to[i + dx] += c(i) x[i], where x is NULL the sum of absolute values */
+static void Scatter(const KCycleLine *l, int o, int dx, const PetscScalar *x, PetscScalar *to, PetscScalar *left, PetscScalar *right)
+{
+  const PetscInt     n = l->n;
+  const PetscScalar *c = l->constant ? l->end[0] + o * l->stride : l->c[o];
+
+  for (PetscInt i = 0; i < n; i += PetscMax(n - 1, 1)) {
+    const PetscScalar value = KCycleLineCoefficient(l, o, i), term = x ? value * x[i] : PetscAbsScalar(value);
+
+    if (i + dx >= 0 && i + dx < n) to[i + dx] += term;
+    else if (left) *(i + dx < 0 ? left : right) += term;
+  }
+  if (x) {
+    for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += c[i] * x[i];
+  } else {
+    for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += PetscAbsScalar(c[i]);
+  }
+}
+
+/* y = A^T x, or sums of the columns' absolute values */
+static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
+{
+  Mat_Stencil       *st    = (Mat_Stencil *)A->data;
+  const KCycleBox   *box   = st->box;
+  const KCycleShape *shape = &st->shape;
+
+  PetscFunctionBegin;
+  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilGetBack(st));
+  PetscCall(PetscArrayzero(y, box->npoints));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt j = line % box->n[1], k = line / box->n[1];
+    KCycleLine     l;
+
+    KCycleLineCoefficients(st, j, k, &l);
+    for (int o = 0; o < shape->ncoeffs; o++) {
+      const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
+
+      if (!box->slot[e]) continue;
+      Scatter(&l, o, shape->dx[o], x ? x + line * box->n[0] : NULL, box->slot[e] < 0 ? y + box->n[0] * (jj + box->n[1] * kk) : st->back + box->slot[e],
+              box->ends ? st->back + box->left + e : NULL, box->ends ? st->back + box->right + e : NULL);
+    }
+  }
+  if (KCycleBoxTalks(box)) PetscCall(KCycleBoxReduce(box, st->back, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_Stencil(Mat A, Vec x, Vec y)
+{
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(ScatterLines(A, xa, ya));
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(PetscLogFlops(2.0 * ((Mat_Stencil *)A->data)->shape.ncoeffs * A->rmap->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_Stencil(Mat A, Vec x, Vec b, Vec y)
+{
+  Vec product;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(y, &product));
+  PetscCall(MatMultTranspose_Stencil(A, x, product));
+  PetscCall(VecWAXPY(y, 1.0, product, b));
+  PetscCall(VecDestroy(&product));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The largest column sum of absolute values: norm 1. Columns that two coefficients of a row reach count as often, where a periodic direction has one or two points */
+PetscErrorCode MatStencilColumnSums(Mat A, PetscReal *norm)
+{
+  PetscScalar *sum;
+  PetscReal    mine = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(A->cmap->n, &sum));
+  PetscCall(ScatterLines(A, NULL, sum));
+  for (PetscInt i = 0; i < A->cmap->n; i++) mine = PetscMax(mine, PetscRealPart(sum[i]));
+  PetscCall(PetscFree(sum));
+  PetscCallMPI(MPI_Allreduce(&mine, norm, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetTransposeOps(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->multtranspose    = MatMultTranspose_Stencil;
+  A->ops->multtransposeadd = MatMultTransposeAdd_Stencil;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

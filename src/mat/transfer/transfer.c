@@ -1,0 +1,354 @@
+/*
+  MATSTENCILTRANSFER: interpolation between two DMDA grids, and restriction as its transpose, without indices.
+*/
+#include <petsckcycle/private/transferimpl.h>
+
+const char *const KCycleInterpolations[] = {"auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};
+
+PetscErrorCode MatStencilTransferIs(Mat P, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)P, MATSTENCILTRANSFER, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt FloorHalf(PetscInt i)
+{
+  return i >= 0 ? i / 2 : -((1 - i) / 2);
+}
+
+/* The coarse lines that fine line (j, k) touches, in the numbering of the owned boxes, halo lines included */
+void KCycleTransferTouch(const Mat_StencilTransfer *tr, PetscInt j, PetscInt k, KCycleTouch *touch)
+{
+  const PetscInt fine[2] = {j, k}, e = KCycleBoxExtended(tr->fine, j, k);
+  PetscInt       low[2], count[2];
+
+  for (int d = 0; d < 2; d++) {
+    const PetscInt away = fine[d] - tr->shift[d + 1];
+
+    low[d]   = tr->factor[d + 1] == 1 ? away : FloorHalf(away);
+    count[d] = tr->factor[d + 1] == 1 || 2 * low[d] == away ? 1 : 2;
+  }
+  touch->count = 0;
+  for (PetscInt kk = 0; kk < count[1]; kk++) {
+    for (PetscInt jj = 0; jj < count[0]; jj++) {
+      const PetscInt q = touch->count++;
+
+      touch->j[q] = low[0] + jj;
+      touch->k[q] = low[1] + kk;
+      touch->w[q] = tr->weights[4 * e + q];
+    }
+  }
+}
+
+/* Which points between coarse ones this process owns: the one before its first coarse point, the one behind its last */
+static void OwnedBetween(const Mat_StencilTransfer *tr, PetscBool *before, PetscBool *behind)
+{
+  *before = (PetscBool)(tr->shift[0] > 0);
+  *behind = (PetscBool)(2 * (tr->coarse->n[0] - 1) + tr->shift[0] + 1 < tr->fine->n[0]);
+}
+
+/* Points 2 I and 2 I + 1 of x (x starts at the first coarse point) from one coarse line */
+KC_VERSIONS static void AddPairs(PetscInt n, const PetscScalar *same, const PetscScalar *left, const PetscScalar *right, const PetscScalar *e, PetscScalar *restrict x)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    x[2 * i] += same[i] * e[i];
+    x[2 * i + 1] += left[i] * e[i] + right[i] * e[i + 1];
+  }
+}
+
+KC_VERSIONS static void RestrictPairs(PetscInt n, const PetscScalar *same, const PetscScalar *left, const PetscScalar *right, const PetscScalar *restrict r,
+                                      PetscScalar *restrict b)
+{
+  for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
+}
+
+/* x += P e on one fine line, from coarse line e with the points before and behind it */
+static void InterpolateFromLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *e, PetscScalar before, PetscScalar behind, PetscScalar *x)
+{
+  const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool          first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = 0; i < n; i++) x[i] += same[i] * e[i];
+    return;
+  }
+  OwnedBetween(tr, &first, &last);
+  if (first) x[0] += left[-1] * before + right[-1] * e[0];
+  AddPairs(n - 1, same, left, right, e, x + shift);
+  x[2 * (n - 1) + shift] += same[n - 1] * e[n - 1];
+  if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * e[n - 1] + right[n - 1] * behind;
+}
+
+/* Fine line (j, k) of x = P e or x += P e; halo lines of e are in tr->halo */
+void KCycleTransferInterpolateLine(const Mat_StencilTransfer *tr, const PetscScalar *e, PetscInt j, PetscInt k, PetscBool add, PetscScalar *x)
+{
+  const KCycleBox *box = tr->coarse;
+  KCycleTouch      touch;
+
+  if (!add) {
+    for (PetscInt i = 0; i < tr->fine->n[0]; i++) x[i] = 0;
+  }
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+
+    if (!touch.w[q] || box->slot[f] == 0) continue;
+    InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), box->ends ? tr->halo[box->left + f] : 0, box->ends ? tr->halo[box->right + f] : 0,
+                        x);
+  }
+}
+
+/* b += P^T r of one fine line; before and behind: the coarse points there, which other processes may own */
+static void RestrictToLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *r, PetscScalar *before, PetscScalar *behind, PetscScalar *b)
+{
+  const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool          first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = 0; i < n; i++) b[i] += same[i] * r[i];
+    return;
+  }
+  OwnedBetween(tr, &first, &last);
+  r += shift;
+  if (first) {
+    *before += left[-1] * r[-1];
+    b[0] += right[-1] * r[-1];
+  }
+  if (last) {
+    *behind += right[n - 1] * r[2 * n - 1];
+    b[n - 1] += left[n - 1] * r[2 * n - 1];
+  }
+  if (n == 1) {
+    b[0] += same[0] * r[0];
+    return;
+  }
+  b[0] += same[0] * r[0] + left[0] * r[1];
+  RestrictPairs(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1);
+  b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
+}
+
+/* Adds what fine line (j, k) of r gives to b = P^T r; shares of other processes' points gather in tr->halo */
+void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt j, PetscInt k, PetscScalar *b)
+{
+  const KCycleBox *box        = tr->coarse;
+  PetscScalar      nowhere[2] = {0, 0};
+  KCycleTouch      touch;
+
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+
+    if (!touch.w[q] || box->slot[f] == 0) continue;
+    RestrictToLine(tr, touch.w[q], r, box->ends ? &tr->halo[box->left + f] : &nowhere[0], box->ends ? &tr->halo[box->right + f] : &nowhere[1],
+                   (PetscScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
+  }
+}
+
+static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
+{
+  Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
+  const KCycleBox     *box = tr->fine;
+  const PetscScalar   *ea;
+  PetscScalar         *xa;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(e, &ea));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall(KCycleBoxExchangeBegin(tr->coarse, PETSC_TRUE, ea, tr->halo));
+  PetscCall(KCycleBoxExchangeEnd(tr->coarse, PETSC_TRUE, ea, tr->halo));
+  for (PetscInt k = 0; k < box->n[2]; k++) {
+    for (PetscInt j = 0; j < box->n[1]; j++) KCycleTransferInterpolateLine(tr, ea, j, k, add, xa + box->n[0] * (j + box->n[1] * k));
+  }
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(e, &ea));
+  PetscCall(PetscLogFlops(4.0 * box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_StencilTransfer(Mat P, Vec e, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Interpolate(P, e, x, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultAdd_StencilTransfer(Mat P, Vec e, Vec y, Vec x)
+{
+  PetscFunctionBegin;
+  if (x != y) PetscCall(VecCopy(y, x));
+  PetscCall(Interpolate(P, e, x, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before fine lines are restricted into b, which holds what they are added to */
+PetscErrorCode MatStencilTransferRestrictBegin(Mat P, PetscScalar *b)
+{
+  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+
+  PetscFunctionBegin;
+  (void)b;
+  PetscCall(PetscArrayzero(tr->halo, tr->coarse->nhalo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After it: the shares of other processes go to them; lines outside the grid are zero again */
+PetscErrorCode MatStencilTransferRestrictEnd(Mat P, PetscScalar *b)
+{
+  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+
+  PetscFunctionBegin;
+  if (!KCycleBoxTalks(tr->coarse)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleBoxReduce(tr->coarse, tr->halo, b));
+  PetscCall(PetscArrayzero(tr->halo, tr->coarse->nhalo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Restrict(Mat P, Vec r, Vec b)
+{
+  Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
+  const KCycleBox     *box = tr->fine;
+  const PetscScalar   *ra;
+  PetscScalar         *ba;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r, &ra));
+  PetscCall(VecGetArray(b, &ba));
+  PetscCall(MatStencilTransferRestrictBegin(P, ba));
+  for (PetscInt k = 0; k < box->n[2]; k++) {
+    for (PetscInt j = 0; j < box->n[1]; j++) KCycleTransferRestrictLine(tr, ra + box->n[0] * (j + box->n[1] * k), j, k, ba);
+  }
+  PetscCall(MatStencilTransferRestrictEnd(P, ba));
+  PetscCall(VecRestoreArray(b, &ba));
+  PetscCall(VecRestoreArrayRead(r, &ra));
+  PetscCall(PetscLogFlops(4.0 * box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_StencilTransfer(Mat P, Vec r, Vec b)
+{
+  PetscFunctionBegin;
+  PetscCall(VecSet(b, 0));
+  PetscCall(Restrict(P, r, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_StencilTransfer(Mat P, Vec r, Vec c, Vec b)
+{
+  PetscFunctionBegin;
+  if (b != c) PetscCall(VecCopy(c, b));
+  PetscCall(Restrict(P, r, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_StencilTransfer(Mat P)
+{
+  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilTransferResetWeights(P));
+  PetscCall(PetscFree(tr->weights));
+  PetscCall(PetscFree(tr->halo));
+  PetscCall(PetscFree(tr->line));
+  PetscCall(DMDestroy(&tr->finedm));
+  PetscCall(DMDestroy(&tr->coarsedm));
+  PetscCall(PetscFree(P->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInfo *info)
+{
+  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+  PetscReal            local, all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  info->block_size = 1;
+  local = all = sizeof(PetscScalar) * ((PetscReal)tr->nlists * tr->stride + tr->coarse->nhalo) + 4.0 * sizeof(void *) * tr->fine->nextended;
+  if (type == MAT_GLOBAL_SUM) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)P)));
+  if (type == MAT_GLOBAL_MAX) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)P)));
+  info->memory = all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
+{
+  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+  MatInfo              info;
+  PetscBool            ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo_StencilTransfer(P, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s interpolation, factors %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT ", %.0f bytes\n", KCycleInterpolations[tr->interpolation],
+                                   tr->factor[0], tr->factor[1], tr->factor[2], (double)info.memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+  MATSTENCILTRANSFER - "stenciltransfer" - Interpolation from a coarse to a fine `DMDA`, without indices; its transpose is the restriction.
+
+  Level: intermediate
+
+  Notes:
+  `PCKCYCLE` makes these matrices for its structured levels (`-pc_kcycle_structured`). Rows belong to the fine grid, columns to the coarse one, which may
+  have any size; each direction is coarsened by a factor of two or not at all.
+
+  Weights that repeat from line to line are stored once.
+
+.seealso: `PCKCYCLE`, `MATSTENCIL`, `KCycleInterpolation`
+M*/
+PetscErrorCode MatCreate_StencilTransfer(Mat P)
+{
+  Mat_StencilTransfer *tr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&tr));
+  P->data                  = (void *)tr;
+  P->ops->mult             = MatMult_StencilTransfer;
+  P->ops->multadd          = MatMultAdd_StencilTransfer;
+  P->ops->multtranspose    = MatMultTranspose_StencilTransfer;
+  P->ops->multtransposeadd = MatMultTransposeAdd_StencilTransfer;
+  P->ops->destroy          = MatDestroy_StencilTransfer;
+  P->ops->getinfo          = MatGetInfo_StencilTransfer;
+  P->ops->view             = MatView_StencilTransfer;
+  PetscCall(PetscObjectChangeTypeName((PetscObject)P, MATSTENCILTRANSFER));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An interpolation without weights yet. Each process owns the coarse points whose fine points it owns, and at least one */
+PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[], const PetscInt first[], Mat *P)
+{
+  Mat_StencilTransfer *tr;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
+  PetscCall(MatSetType(*P, MATSTENCILTRANSFER));
+  tr = (Mat_StencilTransfer *)(*P)->data;
+  PetscCall(KCycleBoxGet(fine, &tr->fine));
+  PetscCall(KCycleBoxGet(coarse, &tr->coarse));
+  PetscCall(PetscObjectReference((PetscObject)fine));
+  PetscCall(PetscObjectReference((PetscObject)coarse));
+  tr->finedm   = fine;
+  tr->coarsedm = coarse;
+  for (PetscInt d = 0; d < 3; d++) {
+    tr->factor[d] = factor[d];
+    tr->first[d]  = first[d];
+    tr->shift[d]  = factor[d] * tr->coarse->start[d] + first[d] - tr->fine->start[d];
+    PetscCheck(factor[d] * tr->coarse->n[d] + tr->shift[d] >= tr->fine->n[d] - 1 && tr->shift[d] >= 0 && tr->shift[d] <= 1 &&
+                   (tr->coarse->n[d] - 1) * factor[d] + tr->shift[d] < tr->fine->n[d],
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Coarse points are not where their fine points are");
+  }
+  tr->stride = 3 * tr->coarse->n[0] + 4;
+  PetscCall(MatSetSizes(*P, tr->fine->npoints, tr->coarse->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(PetscLayoutSetUp((*P)->rmap));
+  PetscCall(PetscLayoutSetUp((*P)->cmap));
+  PetscCall(PetscCalloc1(4 * tr->fine->nextended, &tr->weights));
+  PetscCall(PetscMalloc1(tr->fine->n[0], &tr->line));
+  PetscCall(KCycleBoxHaloCreate(tr->coarse, &tr->halo));
+  (*P)->preallocated = (*P)->assembled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,353 @@
+/*
+  The choices that a user has about structured levels of PCKCYCLE.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured structured)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(!kc->ready || kc->structured == structured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetStructured()");
+  kc->structured = structured;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetStructured - Sets whether levels are structured.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- structured - `PC_KCYCLE_STRUCTURED_AUTO`, `PC_KCYCLE_STRUCTURED_ON` or `PC_KCYCLE_STRUCTURED_OFF`
+
+  Options Database Key:
+. -pc_kcycle_structured (auto|on|off) - whether levels are structured
+
+  Level: intermediate
+
+  Notes:
+  Structured levels need a `DMDA` with one unknown at a point and stencil width 1, and an operator of type `MATSTENCIL` or one of type `MATAIJ` whose entries fit
+  the stencil, which is then converted. Their grids may have any size. Coarse operators are Galerkin products; with `-pc_mg_galerkin none` the program
+  assembles them, and levels are those of `PCMG`. Why levels are not structured is shown by `-ksp_view`.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetStructured()`, `MATSTENCIL`, `PCRELAX`
+@*/
+PetscErrorCode PCKCycleSetStructured(PC pc, PCKCycleStructured structured)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, structured, 2);
+  PetscTryMethod(pc, "PCKCycleSetStructured_C", (PC, PCKCycleStructured), (pc, structured));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetStructured_KCycle(PC pc, PCKCycleStructured *structured)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *structured = kc->structured;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetStructured - Gets whether levels are structured.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. structured - `PC_KCYCLE_STRUCTURED_AUTO`, `PC_KCYCLE_STRUCTURED_ON` or `PC_KCYCLE_STRUCTURED_OFF`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetStructured()`
+@*/
+PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructured *structured)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(structured, 2);
+  PetscUseMethod(pc, "PCKCycleGetStructured_C", (PC, PCKCycleStructured *), (pc, structured));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, KCycleGrid grid)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(!kc->ready || kc->grid == grid, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The levels are set up already: call PCReset() before PCKCycleSetGrid()");
+  kc->grid = grid;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetGrid - Sets where the points of the grid lie.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- grid - one of the values of `KCycleGrid`
+
+  Options Database Key:
+. -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie
+
+  Level: intermediate
+
+  Note:
+  Found by itself from the rows at the ends of the grid; this overrides it.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetGrid()`, `PCKCycleSetStructured()`
+@*/
+PetscErrorCode PCKCycleSetGrid(PC pc, KCycleGrid grid)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, grid, 2);
+  PetscTryMethod(pc, "PCKCycleSetGrid_C", (PC, KCycleGrid), (pc, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetGrid_KCycle(PC pc, KCycleGrid *grid)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *grid = kc->grid;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetGrid - Gets where the points of the grid lie.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. grid - one of the values of `KCycleGrid`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetGrid()`
+@*/
+PetscErrorCode PCKCycleGetGrid(PC pc, KCycleGrid *grid)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(grid, 2);
+  PetscUseMethod(pc, "PCKCycleGetGrid_C", (PC, KCycleGrid *), (pc, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, KCycleInterpolation interpolation)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(!kc->ready || kc->interpolation == interpolation, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetInterpolation()");
+  kc->interpolation = interpolation;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetInterpolation - Sets the interpolation between structured levels.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- interpolation - one of the values of `KCycleInterpolation`
+
+  Options Database Key:
+. -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - the interpolation between structured levels
+
+  Level: intermediate
+
+  Note:
+  Simplex is the pair of Feng and others, equations (4.5) and (4.7), with the restriction as the transpose of the interpolation.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetInterpolation()`, `PCKCycleSetStructured()`
+@*/
+PetscErrorCode PCKCycleSetInterpolation(PC pc, KCycleInterpolation interpolation)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
+  PetscTryMethod(pc, "PCKCycleSetInterpolation_C", (PC, KCycleInterpolation), (pc, interpolation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetInterpolation_KCycle(PC pc, KCycleInterpolation *interpolation)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *interpolation = kc->interpolation;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetInterpolation - Gets the interpolation between structured levels.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. interpolation - one of the values of `KCycleInterpolation`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetInterpolation()`
+@*/
+PetscErrorCode PCKCycleGetInterpolation(PC pc, KCycleInterpolation *interpolation)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(interpolation, 2);
+  PetscUseMethod(pc, "PCKCycleGetInterpolation_C", (PC, KCycleInterpolation *), (pc, interpolation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions[])
+{
+  PC_KCycle *kc;
+  size_t     len, known = 0;
+  PetscBool  automatic;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The levels are set up already: call PCReset() before PCKCycleSetSemicoarsen()");
+  PetscCall(PetscStrlen(directions, &len));
+  PetscCall(PetscStrcmp(directions, "auto", &automatic));
+  for (size_t i = 0; i < len; i++) known += strchr("xyz", directions[i]) != NULL;
+  PetscCheck(automatic || (len && len <= 3 && known == len), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_semicoarsen names the directions to coarsen, x, y, z, xy, xz, yz or xyz, or is auto; it cannot be \"%s\"", directions);
+  PetscCall(PetscStrncpy(kc->semicoarsen, directions, sizeof(kc->semicoarsen)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetSemicoarsen - Sets the directions in which structured levels are coarsened.
+
+  Logically Collective
+
+  Input Parameters:
++ pc         - the preconditioner
+- directions - "x", "y", "z", "xy", "xz", "yz" or "xyz", or "auto"
+
+  Options Database Key:
+. -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen
+
+  Level: intermediate
+
+  Note:
+  With "auto" each level coarsens the directions whose couplings are, in the mean, at least 0.6 of the strongest.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetSemicoarsen()`, `PCKCycleSetStructured()`
+@*/
+PetscErrorCode PCKCycleSetSemicoarsen(PC pc, const char directions[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(directions, 2);
+  PetscTryMethod(pc, "PCKCycleSetSemicoarsen_C", (PC, const char[]), (pc, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetSemicoarsen_KCycle(PC pc, const char *directions[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *directions = kc->semicoarsen;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleGetSemicoarsen - Gets the directions in which structured levels are coarsened.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. directions - as given to `PCKCycleSetSemicoarsen()`; belongs to the preconditioner
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetSemicoarsen()`
+@*/
+PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(directions, 2);
+  PetscUseMethod(pc, "PCKCycleGetSemicoarsen_C", (PC, const char *[]), (pc, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle          *kc;
+  PCKCycleStructured  structured;
+  KCycleGrid          grid;
+  KCycleInterpolation interpolation;
+  char                directions[8];
+  PetscBool           flg;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  structured    = kc->structured;
+  grid          = kc->grid;
+  interpolation = kc->interpolation;
+  PetscCall(PetscStrncpy(directions, kc->semicoarsen, sizeof(directions)));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_structured", "Structured levels on a DMDA", "PCKCycleSetStructured", PCKCycleStructureds, (PetscEnum)structured, (PetscEnum *)&structured,
+                             &flg));
+  if (flg) PetscCall(PCKCycleSetStructured(pc, structured));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids, (PetscEnum)grid, (PetscEnum *)&grid, &flg));
+  if (flg) PetscCall(PCKCycleSetGrid(pc, grid));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_interpolation", "Interpolation between structured levels", "PCKCycleSetInterpolation", KCycleInterpolations, (PetscEnum)interpolation,
+                             (PetscEnum *)&interpolation, &flg));
+  if (flg) PetscCall(PCKCycleSetInterpolation(pc, interpolation));
+  PetscCall(
+      PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...", "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
+  if (flg && !kc->ready) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleStructuredCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetStructured_C", compose ? PCKCycleSetStructured_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetStructured_C", compose ? PCKCycleGetStructured_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetGrid_C", compose ? PCKCycleSetGrid_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetGrid_C", compose ? PCKCycleGetGrid_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetInterpolation_C", compose ? PCKCycleSetInterpolation_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetInterpolation_C", compose ? PCKCycleGetInterpolation_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetSemicoarsen_C", compose ? PCKCycleSetSemicoarsen_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetSemicoarsen_C", compose ? PCKCycleGetSemicoarsen_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

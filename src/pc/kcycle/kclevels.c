@@ -1,0 +1,415 @@
+/*
+  Structured levels of PCKCYCLE: the operator as a stencil, coarser grids of any size, interpolation without indices, Galerkin products
+  that are stencils again. The cycle runs on them as on any levels of PCMG.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
+
+/* Sweeps before and behind the coarse levels: a second one costs less than the iterations that it saves */
+#define KCYCLE_SWEEPS 2
+
+/* The most rows of a coarsest problem that every process factors for itself */
+#define KCYCLE_MAX_REPLICATED 1000
+
+const char *const PCKCycleStructureds[] = {"auto", "on", "off", "PCKCycleStructured", "PC_KCYCLE_STRUCTURED_", NULL};
+const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell", "KCycleGrid", "KCYCLE_GRID_", NULL};
+
+PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < PetscMax(kc->nstructured, 1); l++) { /* the finest operator comes before the levels */
+    PetscCall(MatDestroy(&kc->structure[l].A));
+    PetscCall(MatDestroy(&kc->structure[l].P));
+    PetscCall(DMDestroy(&kc->structure[l].dm));
+  }
+  PetscCall(MatDestroy(&kc->coarsest));
+  kc->nstructured = 0;
+  if (!kc->kappa_set) kc->kappa = 2; /* structured levels choose another */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers that work on stencils */
+static PetscErrorCode SmootherFits(const char type[], PetscBool *fits)
+{
+  const char *const types[] = {PCRELAX, PCJACOBI, PCNONE};
+  PetscInt          which;
+
+  PetscFunctionBegin;
+  PetscCall(PetscEListFind(PETSC_STATIC_ARRAY_LENGTH(types), types, type, &which, fits));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Do the smoothers' options ask for something that needs the entries of an ordinary matrix? */
+static PetscErrorCode SmootherIsForeign(PC pc, PetscInt l, PetscBool *foreign)
+{
+  const char *const sor[] = {"-pc_sor_omega",           "-pc_sor_its",           "-pc_sor_lits",          "-pc_sor_symmetric", "-pc_sor_forward", "-pc_sor_backward",
+                             "-pc_sor_local_symmetric", "-pc_sor_local_forward", "-pc_sor_local_backward"};
+  const char       *pcprefix;
+  char              prefix[256], type[64];
+  PetscBool         given, fits;
+
+  PetscFunctionBegin;
+  *foreign = PETSC_FALSE;
+  PetscCall(PCGetOptionsPrefix(pc, &pcprefix));
+  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%smg_levels_%" PetscInt_FMT "_", pcprefix ? pcprefix : "", l));
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_type", type, sizeof(type), &given));
+  if (given) {
+    PetscCall(SmootherFits(type, &fits));
+    *foreign = (PetscBool)!fits;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(sor) && !*foreign; i++) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, sor[i], foreign));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers that the program itself has chosen through PCMGGetSmoother() */
+static PetscErrorCode ProgramChoseSmoothers(PC_MG *mg, PetscBool *chose)
+{
+  PetscFunctionBegin;
+  *chose = PETSC_FALSE;
+  for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*chose; l++) {
+    PC        smoother;
+    PetscBool fits = PETSC_TRUE, standard;
+
+    PetscCall(KSPGetPC(mg->levels[l]->smoothd, &smoother));
+    PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCSOR, &standard));
+    if (((PetscObject)smoother)->type_name) PetscCall(SmootherFits(((PetscObject)smoother)->type_name, &fits));
+    *chose = (PetscBool)(!fits && !standard);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why levels cannot be structured, or nothing */
+static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  yes = PETSC_FALSE, set = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  why[0] = 0;
+  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM) {
+    PetscCall(PetscSNPrintf(why, len, "levels do not come from a grid"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleBoxCheck(pc->dm, len, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin none has the program assemble coarse operators"));
+  for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
+    PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
+    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
+  }
+  for (PetscInt l = 1; l < 32 && !why[0]; l++) {
+    PetscCall(SmootherIsForeign(pc, l, &yes));
+    if (yes) PetscCall(PetscSNPrintf(why, len, "the smoother of level %" PetscInt_FMT " needs an ordinary matrix", l));
+  }
+  if (!why[0]) PetscCall(ProgramChoseSmoothers(mg, &yes));
+  if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "the program chose smoothers that need an ordinary matrix"));
+  if (!why[0] && pc->mat != pc->pmat && pc->useAmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator as a stencil; its values are renewed where it was one before */
+static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
+{
+  PC_KCycle       *kc;
+  KCycleStructure *fine;
+  PetscBool        is, fits;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  fine   = &kc->structure[0];
+  why[0] = 0;
+  PetscCall(MatStencilIs(pc->pmat, &is));
+  if (is) {
+    PetscCall(PetscObjectReference((PetscObject)pc->pmat));
+    PetscCall(MatDestroy(&fine->A));
+    fine->A = pc->pmat;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilIs(fine->A ? fine->A : pc->pmat, &is));
+  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, is && fine->A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
+  if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid", ((PetscObject)pc->pmat)->type_name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Structured levels or not? The finest operator comes out as structure[0] */
+PetscErrorCode PCKCycleStructuredChoose(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF) {
+    PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general), "-pc_kcycle_structured off"));
+    kc->use_structure = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!kc->ready) PetscCall(WhyNot(pc, sizeof(kc->general), kc->general));
+  else if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->general[0]) PetscCall(FindStencil(pc, sizeof(kc->general), kc->general));
+  PetscCheck(!kc->general[0] || kc->structured != PC_KCYCLE_STRUCTURED_ON, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_structured on: levels cannot be structured: %s", kc->general);
+  kc->use_structure = (PetscBool)!kc->general[0];
+  if (kc->general[0]) PetscCall(PetscInfo(pc, "Levels are not structured: %s\n", kc->general));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coarsens until the grid is small, or as often as was asked for */
+static PetscErrorCode BuildStructure(PC pc, PetscInt most)
+{
+  PC_KCycle *kc;
+  PetscBool  coarser = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->nstructured) {
+    PetscCall(PetscObjectReference((PetscObject)pc->dm));
+    kc->structure[0].dm = pc->dm;
+    kc->nstructured     = 1;
+    while (coarser && kc->nstructured < most) {
+      PetscCall(KCycleStructureCoarsen(pc, &kc->structure[kc->nstructured - 1], (PetscBool)(most < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)), &coarser));
+      if (coarser) kc->nstructured++;
+    }
+  } else {
+    for (PetscInt l = 0; l < kc->nstructured - 1; l++) PetscCall(KCycleStructureCoarsen(pc, &kc->structure[l], PETSC_FALSE, &coarser));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCMG's smoother is Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or Chebyshev with Jacobi where Chebyshev was asked for */
+static PetscErrorCode ChooseSmoother(PC pc, KSP smoother)
+{
+  PC        relax;
+  PetscBool untouched, chebyshev, given, ours = PETSC_TRUE;
+  char      type[64];
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &relax));
+  PetscCall(PetscObjectTypeCompare((PetscObject)relax, PCSOR, &untouched));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type, sizeof(type), &given));
+  if (given) PetscCall(PetscStrcmp(type, PCRELAX, &ours));
+  if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS); /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
+  PetscCall(PCSetType(relax, PCRELAX));
+  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type, sizeof(type), &given));
+  if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
+  if (given && chebyshev) {
+    PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
+    PetscCall(PCRelaxSetOmega(relax, 1));
+  } else if (!given) {
+    PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, KCYCLE_SWEEPS));
+  }
+  (void)pc;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process: one process gathers it and
+  goes on with structured levels. The options of that inner solver begin with mg_coarse_telescope_.
+*/
+static PetscErrorCode GatherCoarsest(KSP coarse)
+{
+  Mat         A;
+  PC          pc;
+  PetscInt    rows;
+  PetscMPIInt size;
+  PetscBool   given, standard;
+  char        name[256];
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)coarse), &size));
+  PetscCall(KSPGetPC(coarse, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCREDUNDANT, &standard));
+  PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, "-pc_type", &given));
+  if (size == 1 || rows <= KCYCLE_MAX_REPLICATED || given || !standard) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetType(pc, PCTELESCOPE));
+  PetscCall(PCTelescopeSetReductionFactor(pc, size));
+  PetscCall(KSPGetOptionsPrefix(coarse, &prefix));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%stelescope_pc_type", prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, NULL, name, &given));
+  if (!given) PetscCall(PetscOptionsSetValue(((PetscObject)coarse)->options, name, PCKCYCLE));
+  PetscCall(PetscInfo(coarse, "The coarsest grid has %" PetscInt_FMT " points: one process gathers it and goes on\n", rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarsest operator goes to PETSc's solvers as an ordinary matrix, with its grid */
+static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
+{
+  PC_MG     *mg     = (PC_MG *)pc->data;
+  KSP        coarse = mg->levels[0]->smoothd;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatConvert(level->A, MATAIJ, kc->coarsest ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->coarsest));
+  PetscCall(KSPSetOperators(coarse, kc->coarsest, kc->coarsest));
+  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetDM(coarse, level->dm));
+  PetscCall(KCycleKSPSetDMInactive(coarse));
+  PetscCall(GatherCoarsest(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
+static PetscErrorCode GiveLevels(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  for (PetscInt l = 0; l < kc->nstructured; l++) {
+    const PetscInt   number    = kc->nstructured - 1 - l;
+    KCycleStructure *level     = &kc->structure[l];
+    KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
+
+    if (number == 0) {
+      PetscCall(GiveCoarsest(pc, level));
+      break;
+    }
+    PetscCall(PCMGSetInterpolation(pc, number, level->P));
+    for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
+      if (!kc->ready) PetscCall(ChooseSmoother(pc, solver[i]));
+      PetscCall(KSPSetOperators(solver[i], level->A, level->A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The number of levels that options or program ask for, or as many as there are */
+static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  given = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *wanted = PETSC_STATIC_ARRAY_LENGTH(kc->structure);
+  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", wanted, &given));
+  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *wanted = mg->nlevels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds the levels, or renews their values */
+PetscErrorCode PCKCycleStructuredSetUp(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscInt   wanted;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->kappa_set) kc->kappa = 1; /* with these smoothers coarse levels gain nothing from more visits */
+  PetscCall(LevelsWanted(pc, &wanted));
+  PetscCall(BuildStructure(pc, wanted));
+  PetscCheck(wanted == PETSC_STATIC_ARRAY_LENGTH(kc->structure) || wanted == kc->nstructured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels are more than this grid has on these processes: it makes %" PetscInt_FMT
+             " structured levels. Leave out -pc_mg_levels to have the number chosen",
+             wanted, kc->nstructured);
+  if (kc->nstructured != mg->nlevels) {
+    kc->nlevels_chosen = kc->nstructured;
+    PetscCall(PCMGSetLevels(pc, kc->nstructured, NULL));
+    if (kc->options_used) PetscCall(PCSetFromOptions(pc));
+  }
+  PetscCall(GiveLevels(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As KSPRICHARDSON declares it: a damped iteration is not one call of PCApplyRichardson() */
+typedef struct {
+  PetscReal scale;
+  PetscBool selfscale;
+} Richardson;
+
+static PetscErrorCode CanFuse(KSP smoother, Mat A, Mat P, PetscBool *can)
+{
+  PC          pc;
+  PetscBool   richardson, ours;
+  KSPNormType norm;
+
+  PetscFunctionBegin;
+  *can = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPRICHARDSON, &richardson));
+  PetscCall(MatStencilTransferIs(P, &ours));
+  PetscCall(KSPGetNormType(smoother, &norm));
+  if (!richardson || !ours || norm != KSP_NORM_NONE || smoother->numbermonitors || smoother->max_it < 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (((Richardson *)smoother->data)->scale != 1 || ((Richardson *)smoother->data)->selfscale) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCRelaxCanFuse(pc, A, can));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels whose steps can run behind each other */
+PetscErrorCode PCKCycleStructuredFuse(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    PC_MG_Levels *lv   = mg->levels[l];
+    PetscBool     down = PETSC_FALSE, up = PETSC_FALSE;
+
+    if (kc->use_structure && lv->residual == PCMGResidualDefault && lv->interpolate == lv->restrct) {
+      PetscCall(CanFuse(lv->smoothd, lv->A, lv->restrct, &down));
+      PetscCall(CanFuse(lv->smoothu, lv->A, lv->interpolate, &up));
+    }
+    kc->level[l].fused = (PetscBool)(down && up);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  While KSP solves, its own products use the stencil too, as PCEISENSTAT puts its operator in place of the user's; not where the preconditioner is kept
+  (KSPSetReusePreconditioner()) and the operator has changed. PCApply() must not take the stencil for a changed operator.
+*/
+PetscErrorCode PCKCycleStructuredEnter(PC pc)
+{
+  PC_KCycle       *kc;
+  MatNullSpace     nullspace;
+  PetscObjectId    source;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || kc->outer[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetUp(pc)); /* values may have changed since KSPSetUp() */
+  if (!kc->use_structure || !kc->ready || pc->mat != pc->pmat || pc->pmat == kc->structure[0].A) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  if (kc->failure[0] || source != kc->source || state != kc->source_state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  PetscCall(MatSetNullSpace(kc->structure[0].A, nullspace));
+  kc->outer[0] = pc->mat;
+  kc->outer[1] = pc->pmat;
+  pc->mat = pc->pmat      = kc->structure[0].A;
+  kc->outer_reuse         = pc->reusepreconditioner;
+  pc->reusepreconditioner = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleStructuredLeave(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->outer[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  pc->mat      = kc->outer[0];
+  pc->pmat     = kc->outer[1];
+  kc->outer[0] = kc->outer[1] = NULL;
+  pc->reusepreconditioner     = kc->outer_reuse;
+  PetscCall(MatSetNullSpace(kc->structure[0].A, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

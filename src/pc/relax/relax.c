@@ -1,0 +1,834 @@
+/*
+  PCRELAX: smoothers for stencil matrices.
+*/
+#include <petsckcycle/private/relaximpl.h>
+
+const char *const PCRelaxTypes[]       = {"auto", "jacobi", "chebyshev", "redblack", "fourcolor", "eightcolor", "PCRelaxType", "PC_RELAX_", NULL};
+const char *const PCRelaxOrders[]      = {"forward", "backward", "symmetric", "PCRelaxOrder", "PC_RELAX_", NULL};
+const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};
+
+static PetscErrorCode PCReset_Relax(PC pc)
+{
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&relax->A));
+  PetscCall(KCycleClustersDestroy(&relax->clusters));
+  PetscCall(PetscFree(relax->weights));
+  PetscCall(PetscFree(relax->line));
+  PetscCall(PetscFree(relax->old));
+  PetscCall(VecDestroy(&relax->diagonal));
+  PetscCall(VecDestroy(&relax->r));
+  PetscCall(VecDestroy(&relax->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator as a stencil matrix; one of type aij on a DMDA is converted */
+static PetscErrorCode FindStencil(PC pc)
+{
+  PC_Relax *relax = (PC_Relax *)pc->data;
+  PetscBool is, fits = PETSC_FALSE;
+  DM        dm;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilIs(pc->pmat, &is));
+  if (is) {
+    PetscCall(PetscObjectReference((PetscObject)pc->pmat));
+    PetscCall(MatDestroy(&relax->A));
+    relax->A = pc->pmat;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatDestroy(&relax->A));
+  PetscCall(MatGetDM(pc->pmat, &dm));
+  if (!dm) PetscCall(PCGetDM(pc, &dm));
+  PetscCall(MatStencilFromAIJ(pc->pmat, dm, MAT_INITIAL_MATRIX, &relax->A, &fits));
+  PetscCheck(fits, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCRELAX needs a matrix of type stencil, or one of type aij whose entries fit the stencil of a DMDA with one unknown a point (-dm_mat_type stencil); for others use "
+             "PCSOR or PCJACOBI");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is a box stencil a star in truth? Galerkin products of constant coefficients with simplex interpolation are */
+static PetscErrorCode IsStar(Mat A, PetscBool *star)
+{
+  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
+  const PetscInt     n    = st->box->n[0];
+  PetscBool          mine = PETSC_TRUE;
+  PetscScalar       *values;
+  PetscInt           last = -1;
+  int                here, all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
+  for (PetscInt line = 0; st->shape.box && mine && line < st->box->nlines; line++) {
+    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) continue;
+    last = line;
+    PetscCall(MatStencilGetLine(A, line, values));
+    for (int o = 0; o < st->shape.ncoeffs; o++) {
+      const int q = st->shape.line[o], away = PetscAbs(st->shape.dx[o]) + PetscAbs(st->shape.dy[q]) + PetscAbs(st->shape.dz[q]);
+
+      for (PetscInt i = 0; away > 1 && i < n; i++) mine = (PetscBool)(mine && values[o * n + i] == (PetscScalar)0.0);
+    }
+  }
+  PetscCall(PetscFree(values));
+  here = (int)mine;
+  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
+  *star = (PetscBool)(all != 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChooseType(PC pc)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
+  const PetscInt     dim   = st->box->dim;
+  MPI_Comm           comm  = PetscObjectComm((PetscObject)pc);
+  PetscBool          star  = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  relax->used = relax->type;
+  if (relax->type == PC_RELAX_AUTO) relax->used = !st->shape.box ? PC_RELAX_REDBLACK : dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR;
+  if (relax->used == PC_RELAX_REDBLACK) PetscCall(IsStar(relax->A, &star));
+  PetscCheck(star, comm, PETSC_ERR_ARG_INCOMP, "Two colours do not separate the points of a %d-point stencil: use -pc_relax_type %s, jacobi or chebyshev", st->shape.ncoeffs,
+             dim == 2 ? "fourcolor" : "eightcolor");
+  PetscCheck(relax->used != PC_RELAX_FOURCOLOR || dim == 2, comm, PETSC_ERR_ARG_INCOMP, "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s",
+             dim, dim == 3 ? "eightcolor" : "redblack");
+  PetscCheck(relax->used != PC_RELAX_EIGHTCOLOR || dim == 3, comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim, dim == 2 ? "fourcolor" : "redblack");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Do the couplings of a point with opposite neighbours differ by more than this factor? */
+#define KCYCLE_JUMP 3
+
+static PetscBool Jumps(const PetscScalar *values, int nc, PetscInt n, PetscInt i)
+{
+  for (int o = 0; o < nc / 2; o++) {
+    const PetscReal a = PetscAbsScalar(values[o * n + i]), b = PetscAbsScalar(values[(nc - 1 - o) * n + i]);
+
+    if (a > 0 && b > 0 && (a > KCYCLE_JUMP * b || b > KCYCLE_JUMP * a)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* The largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A; a zero on the diagonal is a failure that KSP reports */
+static PetscErrorCode ScanRows(PC pc)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
+  const PetscInt     n     = st->box->n[0];
+  PetscScalar       *values;
+  PetscReal          bound[2] = {0, 0}, all[2];
+  PetscInt           last     = -1;
+
+  PetscFunctionBegin;
+  relax->jumps = PETSC_FALSE;
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) continue;
+    last = line;
+    PetscCall(MatStencilGetLine(relax->A, line, values));
+    for (PetscInt i = 0; i < n; i++) {
+      const PetscReal diagonal = PetscAbsScalar(values[st->shape.ncoeffs / 2 * n + i]);
+      PetscReal       sum      = 0;
+
+      for (int o = 0; o < st->shape.ncoeffs; o++) sum += PetscAbsScalar(values[o * n + i]);
+      if (diagonal == 0) bound[1] = 1;
+      else bound[0] = PetscMax(bound[0], sum / diagonal);
+      if (!relax->jumps) relax->jumps = Jumps(values, st->shape.ncoeffs, n, i);
+    }
+  }
+  PetscCall(PetscFree(values));
+  PetscCallMPI(MPI_Allreduce(bound, all, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
+  relax->bound = all[0];
+  if (all[1] > 0) {
+    PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
+    pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChooseWeight(PC pc)
+{
+  PC_Relax        *relax = (PC_Relax *)pc->data;
+  const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
+  const PetscBool  all   = (PetscBool)(relax->used == PC_RELAX_JACOBI);
+
+  PetscFunctionBegin;
+  relax->weight = relax->omega;
+  if (relax->omega == 0) relax->weight = all ? 2 / (relax->bound * (1 + 1. / (2 * box->dim))) : 1;
+  PetscCall(PetscFree(relax->weights));
+  PetscCall(PetscMalloc1(box->n[0] + 1, &relax->weights));
+  for (PetscInt i = 0; i <= box->n[0]; i++) relax->weights[i] = all || i % 2 == 0 ? relax->weight : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateWork(PC pc)
+{
+  PC_Relax        *relax = (PC_Relax *)pc->data;
+  const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
+
+  PetscFunctionBegin;
+  if (!relax->line) PetscCall(PetscMalloc1(box->n[0], &relax->line));
+  if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1(2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
+  if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!relax->r) {
+    PetscCall(MatCreateVecs(pc->pmat, &relax->r, &relax->d));
+    PetscCall(VecDuplicate(relax->r, &relax->diagonal));
+  }
+  PetscCall(MatGetDiagonal(relax->A, relax->diagonal));
+  PetscCall(VecReciprocal(relax->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindClusters(PC pc)
+{
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleClustersDestroy(&relax->clusters));
+  PetscCheck(relax->clustering != PC_RELAX_CLUSTERS_ON || relax->used != PC_RELAX_CHEBYSHEV, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "Clusters are corrected behind sweeps, and -pc_relax_type chebyshev has none: use coloured sweeps or jacobi, or -pc_relax_clusters off");
+  if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->jumps || relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_Relax(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(FindStencil(pc));
+  ((PC_Relax *)pc->data)->symmetric = PETSC_FALSE;
+  PetscCall(ChooseType(pc));
+  PetscCall(ScanRows(pc));
+  PetscCall(ChooseWeight(pc));
+  PetscCall(CreateWork(pc));
+  PetscCall(FindClusters(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Chebyshev semi-iteration for the upper part of the spectrum of D^-1 A: from 1/10 to 11/10 of the estimated largest eigenvalue */
+static PetscErrorCode ChebyshevSweep(PC pc, Vec b, Vec x, PetscBool zeroguess)
+{
+  PC_Relax       *relax = (PC_Relax *)pc->data;
+  const PetscReal upper = relax->bound, lower = upper / (4 * ((Mat_Stencil *)relax->A->data)->box->dim), theta = (upper + lower) / 2, delta = (upper - lower) / 2,
+                  sigma = theta / delta;
+  PetscReal rho         = 1 / sigma;
+
+  PetscFunctionBegin;
+  if (zeroguess) {
+    PetscCall(VecPointwiseMult(relax->d, relax->diagonal, b));
+    PetscCall(VecScale(relax->d, 1 / theta));
+    PetscCall(VecCopy(relax->d, x));
+  } else {
+    PetscCall(MatStencilCompute(relax->A, KC_RESIDUAL, x, b, relax->r));
+    PetscCall(VecPointwiseMult(relax->d, relax->diagonal, relax->r));
+    PetscCall(VecScale(relax->d, 1 / theta));
+    PetscCall(VecAXPY(x, 1, relax->d));
+  }
+  for (PetscInt k = 1; k < relax->degree; k++) {
+    const PetscReal next = 1 / (2 * sigma - rho);
+
+    PetscCall(MatStencilCompute(relax->A, KC_RESIDUAL, x, b, relax->r));
+    PetscCall(VecPointwiseMult(relax->r, relax->diagonal, relax->r));
+    PetscCall(VecAXPBY(relax->d, 2 * next / delta, rho * next, relax->r));
+    PetscCall(VecAXPY(x, 1, relax->d));
+    rho = next;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A sweep in one order, and the clusters behind it; in the reverse order before it */
+static PetscErrorCode SweepWithClusters(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  if (!reverse) PetscCall(KCycleRelaxSweeps(relax, PETSC_FALSE, b, x, 1, zeroguess));
+  else if (zeroguess) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)relax->A->data)->box->npoints));
+  PetscCall(KCycleClustersCorrect(relax->clusters, relax->A, reverse, b, x));
+  if (reverse) PetscCall(KCycleRelaxSweeps(relax, PETSC_TRUE, b, x, 1, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With clusters sweeps go one by one; a symmetric one is one forward and one backward */
+static PetscErrorCode SweepsWithClusters(PC_Relax *relax, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
+{
+  const PCRelaxOrder order = relax->order;
+
+  PetscFunctionBegin;
+  if (order == PC_RELAX_SYMMETRIC) relax->order = PC_RELAX_FORWARD;
+  for (PetscInt i = 0; i < its; i++) {
+    PetscCall(SweepWithClusters(relax, order == PC_RELAX_SYMMETRIC ? PETSC_FALSE : relax->reverse, b, x, (PetscBool)(zeroguess && i == 0)));
+    if (order == PC_RELAX_SYMMETRIC) PetscCall(SweepWithClusters(relax, PETSC_TRUE, b, x, PETSC_FALSE));
+  }
+  relax->order = order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zeroguess)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  if (relax->used == PC_RELAX_CHEBYSHEV) {
+    for (PetscInt i = 0; i < its; i++) PetscCall(ChebyshevSweep(pc, b, x, (PetscBool)(zeroguess && i == 0)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  if (relax->clusters) PetscCall(SweepsWithClusters(relax, ba, xa, its, zeroguess));
+  else PetscCall(KCycleRelaxSweeps(relax, relax->reverse, ba, xa, its, zeroguess));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_Relax(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Sweeps(pc, b, x, 1, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (A v, w) = (v, A w) for two vectors without symmetry tells a symmetric matrix, as far as rounding goes */
+static PetscErrorCode RequireSymmetric(PC pc)
+{
+  PC_Relax   *relax = (PC_Relax *)pc->data;
+  Vec         v, w, Av, Aw;
+  PetscScalar left, right;
+  PetscReal   size[2];
+  PetscInt    start, end;
+
+  PetscFunctionBegin;
+  if (relax->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(relax->A, &v, &w));
+  PetscCall(VecDuplicate(v, &Av));
+  PetscCall(VecDuplicate(v, &Aw));
+  PetscCall(VecGetOwnershipRange(v, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    PetscCall(VecSetValue(v, i, PetscSinReal((PetscReal)(i + 1)), INSERT_VALUES));
+    PetscCall(VecSetValue(w, i, PetscCosReal((PetscReal)(3 * i + 1)), INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(v));
+  PetscCall(VecAssemblyEnd(v));
+  PetscCall(VecAssemblyBegin(w));
+  PetscCall(VecAssemblyEnd(w));
+  PetscCall(MatMult(relax->A, v, Av));
+  PetscCall(MatMult(relax->A, w, Aw));
+  PetscCall(VecDot(Av, w, &left));
+  PetscCall(VecDot(v, Aw, &right));
+  PetscCall(VecNorm(Av, NORM_2, &size[0]));
+  PetscCall(VecNorm(w, NORM_2, &size[1]));
+  PetscCheck(PetscAbsScalar(left - right) <= 1e-10 * size[0] * size[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCRELAX has a transpose for symmetric matrices only, and this one is not symmetric: use a Krylov method that needs no transpose, or -pc_type jacobi");
+  relax->symmetric = PETSC_TRUE;
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&Av));
+  PetscCall(VecDestroy(&Aw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a symmetric matrix: the reverse order of the colours */
+static PetscErrorCode PCApplyTranspose_Relax(PC pc, Vec b, Vec x)
+{
+  PC_Relax       *relax   = (PC_Relax *)pc->data;
+  const PetscBool reverse = relax->reverse;
+
+  PetscFunctionBegin;
+  PetscCall(RequireSymmetric(pc));
+  relax->reverse = (PetscBool)!reverse;
+  PetscCall(Sweeps(pc, b, x, 1, PETSC_TRUE));
+  relax->reverse = reverse;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+                                              PCRichardsonConvergedReason *reason)
+{
+  PetscFunctionBegin;
+  (void)w;
+  (void)rtol;
+  (void)abstol;
+  (void)dtol;
+  PetscCall(Sweeps(pc, b, x, its, zeroguess));
+  *outits = its;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
+{
+  PetscBool ours;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
+  if (ours) ((PC_Relax *)pc->data)->reverse = reverse;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
+{
+  PetscFunctionBegin;
+  ((PC_Relax *)pc->data)->type = type;
+  pc->setupcalled              = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxSetType - Sets the smoother.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- type - one of the values of `PCRelaxType`
+
+  Options Database Key:
+. -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
+
+  Level: beginner
+
+.seealso: `PCRELAX`, `PCRelaxGetType()`
+@*/
+PetscErrorCode PCRelaxSetType(PC pc, PCRelaxType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, type, 2);
+  PetscTryMethod(pc, "PCRelaxSetType_C", (PC, PCRelaxType), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxGetType_Relax(PC pc, PCRelaxType *type)
+{
+  PetscFunctionBegin;
+  *type = ((PC_Relax *)pc->data)->type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxGetType - Gets the smoother.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. type - one of the values of `PCRelaxType`
+
+  Level: beginner
+
+.seealso: `PCRELAX`, `PCRelaxSetType()`
+@*/
+PetscErrorCode PCRelaxGetType(PC pc, PCRelaxType *type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(type, 2);
+  PetscUseMethod(pc, "PCRelaxGetType_C", (PC, PCRelaxType *), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxSetOmega_Relax(PC pc, PetscReal omega)
+{
+  PetscFunctionBegin;
+  ((PC_Relax *)pc->data)->omega = omega;
+  pc->setupcalled               = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxSetOmega - Sets the damping, or over-relaxation.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- omega - factor of each correction, between 0 and 2; 0 has it chosen
+
+  Options Database Key:
+. -pc_relax_omega (real) - the damping, or over-relaxation
+
+  Level: beginner
+
+  Note:
+  Chosen means 1 for coloured sweeps. For Jacobi it is 2 / (lambda + lambda / (2 d)) in d dimensions, with the bound lambda of the eigenvalues of D^-1 A by
+  Gershgorin's circles: 0.8 for the 5-point, 6/7 for the 7-point Laplacian.
+
+.seealso: `PCRELAX`, `PCRelaxGetOmega()`
+@*/
+PetscErrorCode PCRelaxSetOmega(PC pc, PetscReal omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, omega, 2);
+  PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "omega must be at least 0 (chosen) and less than 2, not %g", (double)omega);
+  PetscTryMethod(pc, "PCRelaxSetOmega_C", (PC, PetscReal), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxGetOmega_Relax(PC pc, PetscReal *omega)
+{
+  PetscFunctionBegin;
+  *omega = ((PC_Relax *)pc->data)->omega;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxGetOmega - Gets the damping, or over-relaxation.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. omega - factor of each correction, between 0 and 2; 0 has it chosen
+
+  Level: beginner
+
+.seealso: `PCRELAX`, `PCRelaxSetOmega()`
+@*/
+PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(omega, 2);
+  PetscUseMethod(pc, "PCRelaxGetOmega_C", (PC, PetscReal *), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
+{
+  PetscFunctionBegin;
+  ((PC_Relax *)pc->data)->order = order;
+  pc->setupcalled               = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxSetOrder - Sets the order of the colours.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD` or `PC_RELAX_SYMMETRIC`
+
+  Options Database Key:
+. -pc_relax_order (forward|backward|symmetric) - the order of the colours
+
+  Level: intermediate
+
+  Note:
+  `PCKCYCLE` reverses the order behind its coarse levels, so that its cycle is symmetric.
+
+.seealso: `PCRELAX`, `PCRelaxGetOrder()`
+@*/
+PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrder order)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, order, 2);
+  PetscTryMethod(pc, "PCRelaxSetOrder_C", (PC, PCRelaxOrder), (pc, order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrder *order)
+{
+  PetscFunctionBegin;
+  *order = ((PC_Relax *)pc->data)->order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxGetOrder - Gets the order of the colours.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD` or `PC_RELAX_SYMMETRIC`
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxSetOrder()`
+@*/
+PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrder *order)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(order, 2);
+  PetscUseMethod(pc, "PCRelaxGetOrder_C", (PC, PCRelaxOrder *), (pc, order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxSetDegree_Relax(PC pc, PetscInt degree)
+{
+  PetscFunctionBegin;
+  ((PC_Relax *)pc->data)->degree = degree;
+  pc->setupcalled                = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxSetDegree - Sets the degree of the Chebyshev polynomial.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- degree - at least 1
+
+  Options Database Key:
+. -pc_relax_degree (integer) - the degree of the Chebyshev polynomial
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxGetDegree()`
+@*/
+PetscErrorCode PCRelaxSetDegree(PC pc, PetscInt degree)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, degree, 2);
+  PetscCheck(degree > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The degree must be at least 1, not %" PetscInt_FMT, degree);
+  PetscTryMethod(pc, "PCRelaxSetDegree_C", (PC, PetscInt), (pc, degree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxGetDegree_Relax(PC pc, PetscInt *degree)
+{
+  PetscFunctionBegin;
+  *degree = ((PC_Relax *)pc->data)->degree;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxGetDegree - Gets the degree of the Chebyshev polynomial.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. degree - at least 1
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxSetDegree()`
+@*/
+PetscErrorCode PCRelaxGetDegree(PC pc, PetscInt *degree)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(degree, 2);
+  PetscUseMethod(pc, "PCRelaxGetDegree_C", (PC, PetscInt *), (pc, degree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clustering)
+{
+  PetscFunctionBegin;
+  ((PC_Relax *)pc->data)->clustering = clustering;
+  pc->setupcalled                    = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxSetClusters - Sets whether clusters of strongly coupled points are corrected.
+
+  Logically Collective
+
+  Input Parameters:
++ pc         - the preconditioner
+- clustering - `PC_RELAX_CLUSTERS_AUTO`, `PC_RELAX_CLUSTERS_ON` or `PC_RELAX_CLUSTERS_OFF`
+
+  Options Database Key:
+. -pc_relax_clusters (auto|on|off) - whether clusters are corrected
+
+  Level: intermediate
+
+  Notes:
+  A cluster is a group of at most 200 points that are coupled much more strongly among themselves than with all others, as they come with coefficients
+  that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid without a point in the cluster. Each sweep is
+  followed by one step for the sum of the equations of each cluster; in reverse order it comes before the sweep.
+
+  Clusters are sought in the part of each process. One that the cut between two processes goes through is not corrected, so iterations depend on the
+  number of processes, and are many where contrasts are high and the cuts go through many clusters.
+
+  Set-up sorts couplings by strength, and needs for a while the memory of about three copies of the matrix.
+
+.seealso: `PCRELAX`, `PCRelaxGetClusters()`
+@*/
+PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustering clustering)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, clustering, 2);
+  PetscTryMethod(pc, "PCRelaxSetClusters_C", (PC, PCRelaxClustering), (pc, clustering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxGetClusters_Relax(PC pc, PCRelaxClustering *clustering)
+{
+  PetscFunctionBegin;
+  *clustering = ((PC_Relax *)pc->data)->clustering;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCRelaxGetClusters - Gets whether clusters of strongly coupled points are corrected.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. clustering - `PC_RELAX_CLUSTERS_AUTO`, `PC_RELAX_CLUSTERS_ON` or `PC_RELAX_CLUSTERS_OFF`
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxSetClusters()`
+@*/
+PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustering *clustering)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(clustering, 2);
+  PetscUseMethod(pc, "PCRelaxGetClusters_C", (PC, PCRelaxClustering *), (pc, clustering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_Relax         *relax  = (PC_Relax *)pc->data;
+  PCRelaxType       type   = relax->type;
+  PCRelaxOrder      order  = relax->order;
+  PetscReal         omega  = relax->omega;
+  PetscInt          degree = relax->degree;
+  PetscBool         flg;
+  PCRelaxClustering clustering = relax->clustering;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Relaxation options");
+  PetscCall(PetscOptionsEnum("-pc_relax_type", "Smoother", "PCRelaxSetType", PCRelaxTypes, (PetscEnum)type, (PetscEnum *)&type, &flg));
+  if (flg) PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(PetscOptionsReal("-pc_relax_omega", "Damping; 0: chosen", "PCRelaxSetOmega", omega, &omega, &flg));
+  if (flg) PetscCall(PCRelaxSetOmega(pc, omega));
+  PetscCall(PetscOptionsEnum("-pc_relax_order", "Order of the colours", "PCRelaxSetOrder", PCRelaxOrders, (PetscEnum)order, (PetscEnum *)&order, &flg));
+  if (flg) PetscCall(PCRelaxSetOrder(pc, order));
+  PetscCall(PetscOptionsInt("-pc_relax_degree", "Degree of the Chebyshev polynomial", "PCRelaxSetDegree", degree, &degree, &flg));
+  if (flg) PetscCall(PCRelaxSetDegree(pc, degree));
+  PetscCall(PetscOptionsEnum("-pc_relax_clusters", "Clusters of strongly coupled points", "PCRelaxSetClusters", PCRelaxClusterings, (PetscEnum)clustering, (PetscEnum *)&clustering,
+                             &flg));
+  if (flg) PetscCall(PCRelaxSetClusters(pc, clustering));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewClusters(PC pc, PetscViewer viewer)
+{
+  const KCycleClusters *cl      = ((PC_Relax *)pc->data)->clusters;
+  PetscInt64            mine[2] = {cl->nclusters, 0}, all[2];
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < cl->nclusters; c++) mine[1] += cl->size[c];
+  PetscCallMPI(MPI_Allreduce(mine, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT " generations, %" PetscInt64_FMT " points together\n",
+                                   all[0], cl->ngenerations, all[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
+{
+  PC_Relax *relax = (PC_Relax *)pc->data;
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", PCRelaxTypes[relax->A ? relax->used : relax->type], PCRelaxOrders[relax->order]));
+  if (relax->A && relax->used == PC_RELAX_CHEBYSHEV)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ", eigenvalues up to %g\n", relax->degree, (double)relax->bound));
+  else if (relax->A) PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g%s\n", (double)relax->weight, relax->omega == 0 ? " (chosen)" : ""));
+  if (relax->clusters) PetscCall(ViewClusters(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetType_C", compose ? PCRelaxSetType_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetType_C", compose ? PCRelaxGetType_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetOmega_C", compose ? PCRelaxSetOmega_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetOmega_C", compose ? PCRelaxGetOmega_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetOrder_C", compose ? PCRelaxSetOrder_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetOrder_C", compose ? PCRelaxGetOrder_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetDegree_C", compose ? PCRelaxSetDegree_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetDegree_C", compose ? PCRelaxGetDegree_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetClusters_C", compose ? PCRelaxSetClusters_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetClusters_C", compose ? PCRelaxGetClusters_Relax : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_Relax(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_Relax(pc));
+  PetscCall(ComposeMethods(pc, PETSC_FALSE));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+  PCRELAX - "relax" - Smoothers for `MATSTENCIL`: damped Jacobi, Chebyshev, Gauss-Seidel in two, four or eight colours.
+
+  Options Database Keys:
++ -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
+. -pc_relax_omega (real)                                               - damping of Jacobi, over-relaxation of coloured sweeps
+. -pc_relax_order (forward|backward|symmetric)                         - order of the colours
+. -pc_relax_degree (integer)                                           - degree of the Chebyshev polynomial
+- -pc_relax_clusters (auto|on|off)                                      - corrections of clusters of strongly coupled points
+
+  Level: beginner
+
+  Notes:
+  As a smoother of `PCMG` or `PCKCYCLE`: `-mg_levels_ksp_type richardson -mg_levels_pc_type relax`; the sweeps of a `KSPRICHARDSON` are one call. As
+  a preconditioner of `KSPCG` use `-pc_relax_order symmetric`, or Jacobi or Chebyshev.
+
+  Colours follow the indices of the grid, so results do not depend on the number of processes, unless there are clusters (`PCRelaxSetClusters()`).
+
+  The four and eight colours are those of Feng and others, section 4, numbered with x fastest.
+
+.seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`, `PCRelaxSetClusters()`, `PCSOR`
+M*/
+PetscErrorCode PCCreate_Relax(PC pc)
+{
+  PC_Relax *relax;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&relax));
+  pc->data                 = (void *)relax;
+  relax->degree            = 2;
+  pc->ops->setup           = PCSetUp_Relax;
+  pc->ops->apply           = PCApply_Relax;
+  pc->ops->applytranspose  = PCApplyTranspose_Relax;
+  pc->ops->applyrichardson = PCApplyRichardson_Relax;
+  pc->ops->setfromoptions  = PCSetFromOptions_Relax;
+  pc->ops->reset           = PCReset_Relax;
+  pc->ops->destroy         = PCDestroy_Relax;
+  pc->ops->view            = PCView_Relax;
+  PetscCall(ComposeMethods(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

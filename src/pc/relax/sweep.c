@@ -1,0 +1,431 @@
+/*
+  Sweeps of PCRELAX, plane by plane (in 2D line by line).
+
+  A coloured sweep has two halves: red and black, or the planes of even and of odd parity. Half a sweep on plane t needs the earlier
+  half on planes t - 1 to t + 1 alone. So the steps of a multigrid stroke run behind each other through the grid, one
+  plane apart, and all but the first find their planes in cache:
+
+    plane        t       t - 1    t - 2                      t            t - 1    t - 2
+    down stroke  red     black    residual, restriction      up stroke    interpolation  black   red
+
+  Where the slowest direction is cut into processes, or wraps around, step i leaves out i planes at that end, which need halo planes of the
+  step before. They follow when all has run: for each step one exchange, and the planes that it left out. Their inner
+  neighbours have had that same step, but not a later one, and no step reads what it writes itself in other planes.
+
+  Where other directions are cut or wrap around, each plane needs a halo, and colours sweep one after the other with exchanges between them.
+*/
+#include <petsckcycle/private/relaximpl.h>
+
+#define MAX_STEPS 32
+
+typedef enum {
+  STEP_HALF,       /* half a coloured sweep */
+  STEP_RESTRICT,   /* residual and restriction */
+  STEP_INTERPOLATE /* interpolation and addition */
+} StepKind;
+
+typedef struct {
+  StepKind  kind;
+  int       half;      /* which half of a sweep */
+  PetscBool reverse;   /* colours within the half in reverse order */
+  PetscBool zeroguess; /* x counts as zero, and may hold anything */
+} Step;
+
+typedef struct {
+  const PC_Relax      *relax;
+  const Mat_Stencil   *st;
+  const PetscScalar   *b;
+  PetscScalar         *x;
+  Mat_StencilTransfer *tr;
+  PetscScalar         *coarse; /* restricted residual */
+  const PetscScalar   *e;      /* coarse correction */
+  PetscInt             nsteps;
+  Step                 step[MAX_STEPS];
+} Stroke;
+
+/* Planes of the box, lines of a plane */
+static PetscInt Planes(const KCycleBox *box)
+{
+  return box->dim == 3 ? box->n[2] : box->dim == 2 ? box->n[1] : 1;
+}
+
+static PetscInt LinesOfPlane(const KCycleBox *box)
+{
+  return box->dim == 3 ? box->n[1] : 1;
+}
+
+/* Parity of a coordinate of the owned box, even for points that coarse grids keep */
+static PetscInt Parity(const Mat_Stencil *st, PetscInt d, PetscInt i)
+{
+  return (i + st->box->start[d] + st->origin[d]) & 1;
+}
+
+/*
+  One line: points of the given parity in x, counted from the first point of the line. Not in place: a vector load that overlaps what was stored just
+  before waits until the store has left the store buffer, which takes twice the time of the detour
+*/
+static void RelaxLine(const Stroke *s, PetscInt j, PetscInt k, PetscInt parity, PetscBool zeroguess)
+{
+  const KCycleBox   *box = s->st->box;
+  const PetscInt     at  = box->n[0] * (j + box->n[1] * k);
+  const PetscScalar *w   = s->relax->weights + parity;
+  KCycleLine         l;
+
+  if (zeroguess) {
+    KCycleLineCoefficients(s->st, j, k, &l);
+    KCycleLineScale(&s->st->shape, &l, s->b + at, w, s->x + at);
+  } else {
+    KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
+    KCycleLineCompute(&s->st->shape, KC_RELAX, &l, s->b + at, w, s->relax->line);
+    memcpy(s->x + at, s->relax->line, box->n[0] * sizeof(PetscScalar));
+  }
+}
+
+/* Both parities in x of a line */
+static void RelaxBoth(const Stroke *s, PetscInt j, PetscInt k, PetscBool reverse)
+{
+  const PetscInt first = Parity(s->st, 0, 0) ^ (reverse ? 1 : 0);
+
+  RelaxLine(s, j, k, first, PETSC_FALSE);
+  RelaxLine(s, j, k, 1 - first, PETSC_FALSE);
+}
+
+static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t)
+{
+  const KCycleBox *box = s->st->box;
+  const PetscInt   m = LinesOfPlane(box), d = box->dim - 1;
+
+  if (s->relax->used == PC_RELAX_REDBLACK) {
+    for (PetscInt l = 0; l < m; l++) {
+      const PetscInt j = box->dim == 3 ? l : t, k = box->dim == 3 ? t : 0, sum = Parity(s->st, 0, 0) + (d > 0 ? Parity(s->st, 1, j) : 0) + (d > 1 ? Parity(s->st, 2, k) : 0);
+
+      RelaxLine(s, j, k, (step->half + sum) & 1, step->zeroguess);
+    }
+    return;
+  }
+  if (d > 0 && Parity(s->st, d, t) != step->half) return;
+  if (box->dim < 3) RelaxBoth(s, t, 0, step->reverse);
+  for (PetscInt pass = 0; box->dim == 3 && pass < 2; pass++) {
+    for (PetscInt j = 0; j < m; j++) {
+      if (Parity(s->st, 1, j) == (step->reverse ? 1 - pass : pass)) RelaxBoth(s, j, t, step->reverse);
+    }
+  }
+}
+
+/* A residual line goes to the coarse grid at once */
+static void RestrictPlane(const Stroke *s, PetscInt t)
+{
+  const KCycleBox *box = s->st->box;
+  KCycleLine       l;
+
+  for (PetscInt i = 0; i < LinesOfPlane(box); i++) {
+    const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
+
+    KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
+    KCycleLineCompute(&s->st->shape, KC_RESIDUAL, &l, s->b + box->n[0] * (j + box->n[1] * k), NULL, s->tr->line);
+    KCycleTransferRestrictLine(s->tr, s->tr->line, j, k, s->coarse);
+  }
+}
+
+static void InterpolatePlane(const Stroke *s, PetscInt t)
+{
+  const KCycleBox *box = s->st->box;
+
+  for (PetscInt i = 0; i < LinesOfPlane(box); i++) {
+    const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
+
+    KCycleTransferInterpolateLine(s->tr, s->e, j, k, PETSC_TRUE, s->x + box->n[0] * (j + box->n[1] * k));
+  }
+}
+
+static void StepPlane(const Stroke *s, const Step *step, PetscInt t)
+{
+  if (step->kind == STEP_HALF) HalfSweepPlane(s, step, t);
+  else if (step->kind == STEP_RESTRICT) RestrictPlane(s, t);
+  else InterpolatePlane(s, t);
+}
+
+/* Do planes need nothing of other processes but whole planes, once for half a sweep? Not where an odd number of them wraps around: two of the same half are neighbours there */
+static PetscBool PlanesAreWhole(const PC_Relax *relax)
+{
+  const KCycleBox *box = ((Mat_Stencil *)relax->A->data)->box;
+
+  if (relax->used != PC_RELAX_REDBLACK && box->periodic[box->dim - 1] && box->size[box->dim - 1] % 2) return PETSC_FALSE;
+  return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
+}
+
+/* The planes that step i runs on before any exchange: first to last */
+static void InnerPlanes(const KCycleBox *box, PetscInt i, PetscInt *first, PetscInt *last)
+{
+  const PetscInt  slow = box->dim - 1, planes = Planes(box);
+  const PetscBool low = (PetscBool)(box->periodic[slow] || box->start[slow] > 0), high = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
+
+  *first = low ? i : 0;
+  *last  = high ? planes - 1 - i : planes - 1;
+  if (*first > *last) {
+    *first = planes; /* none */
+    *last  = planes - 1;
+  }
+}
+
+static PetscErrorCode Exchange(const Stroke *s)
+{
+  const PetscBool corners = (PetscBool)(s->st->shape.box != 0);
+
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxExchangeBegin(s->st->box, corners, s->x, s->st->halo));
+  PetscCall(KCycleBoxExchangeEnd(s->st->box, corners, s->x, s->st->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All steps through the grid, each one plane behind the one before it */
+static PetscErrorCode RunBehindEachOther(const Stroke *s)
+{
+  const KCycleBox *box    = s->st->box;
+  const PetscInt   planes = Planes(box);
+  PetscInt         first, last;
+
+  PetscFunctionBegin;
+  if (s->nsteps && s->step[0].kind == STEP_HALF && !s->step[0].zeroguess) PetscCall(Exchange(s));
+  for (PetscInt t = 0; t < planes + s->nsteps - 1; t++) {
+    for (PetscInt i = 0; i < s->nsteps; i++) {
+      InnerPlanes(box, i, &first, &last);
+      if (t - i >= first && t - i <= last) StepPlane(s, &s->step[i], t - i);
+    }
+  }
+  for (PetscInt i = 1; i < s->nsteps && KCycleBoxTalks(box); i++) {
+    PetscCall(Exchange(s));
+    InnerPlanes(box, i, &first, &last);
+    for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t);
+    for (PetscInt t = last + 1; t < planes; t++) StepPlane(s, &s->step[i], t);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lines of one colour, after an exchange */
+static PetscErrorCode RunColour(const Stroke *s, int colour, PetscBool zeroguess)
+{
+  const Mat_Stencil *st  = s->st;
+  const KCycleBox   *box = st->box;
+  const PetscBool    two = (PetscBool)(s->relax->used == PC_RELAX_REDBLACK);
+
+  PetscFunctionBegin;
+  if (!zeroguess) PetscCall(Exchange(s));
+  for (PetscInt k = 0; k < box->n[2]; k++) {
+    for (PetscInt j = 0; j < box->n[1]; j++) {
+      const PetscInt y = box->dim > 1 ? Parity(st, 1, j) : 0, z = box->dim > 2 ? Parity(st, 2, k) : 0, x = Parity(st, 0, 0);
+
+      if (two) RelaxLine(s, j, k, (colour + x + y + z) & 1, zeroguess);
+      else if (y == ((colour >> 1) & 1) && z == colour >> 2) RelaxLine(s, j, k, (colour + x) & 1, PETSC_FALSE);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunByColours(const Stroke *s)
+{
+  const int ncolours = s->relax->used == PC_RELAX_REDBLACK ? 2 : 1 << s->st->box->dim;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < s->nsteps; i++) {
+    const Step *step = &s->step[i];
+
+    for (int c = 0; c < ncolours / 2; c++) {
+      const int colour = step->half * (ncolours / 2) + (step->reverse ? ncolours / 2 - 1 - c : c);
+
+      PetscCall(RunColour(s, colour, step->zeroguess));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Appends a sweep; only the first half of a red-black sweep can do with an x that holds anything */
+static void AddSweep(Stroke *s, PetscBool reverse, PetscBool zeroguess)
+{
+  for (int half = 0; half < 2; half++) {
+    Step *step = &s->step[s->nsteps++];
+
+    step->kind      = STEP_HALF;
+    step->half      = reverse ? 1 - half : half;
+    step->reverse   = reverse;
+    step->zeroguess = (PetscBool)(zeroguess && half == 0 && s->relax->used == PC_RELAX_REDBLACK);
+  }
+}
+
+static PetscErrorCode StrokeCreate(PC_Relax *relax, const PetscScalar *b, PetscScalar *x, PetscBool zeroguess, Stroke *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  s->relax = relax;
+  s->st    = (Mat_Stencil *)relax->A->data;
+  s->b     = b;
+  s->x     = x;
+  if (zeroguess && relax->used != PC_RELAX_REDBLACK) PetscCall(PetscArrayzero(x, s->st->box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Runs the steps gathered so far */
+static PetscErrorCode Run(Stroke *s)
+{
+  PetscFunctionBegin;
+  if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
+  else PetscCall(RunByColours(s));
+  s->nsteps = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sweeps in the order asked for; as many behind each other as the list of steps holds */
+static PetscErrorCode ColouredSweeps(Stroke *s, PetscBool reverse, PetscInt its, PetscBool zeroguess)
+{
+  const PC_Relax *relax = s->relax;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < its; i++) {
+    const PetscBool backward = (PetscBool)((relax->order == PC_RELAX_BACKWARD) != reverse), both = (PetscBool)(relax->order == PC_RELAX_SYMMETRIC);
+
+    if (s->nsteps > MAX_STEPS - 6) PetscCall(Run(s));
+    AddSweep(s, both ? PETSC_FALSE : backward, (PetscBool)(zeroguess && i == 0));
+    if (both) AddSweep(s, PETSC_TRUE, PETSC_FALSE);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A Jacobi sweep in place: what the next plane still reads of this one is kept aside */
+static void JacobiPlane(const Stroke *s, PetscInt t)
+{
+  const Mat_Stencil *st     = s->st;
+  const KCycleBox   *box    = st->box;
+  const PetscInt     length = box->n[0] * LinesOfPlane(box);
+  KCycleLine         l;
+
+  memcpy(s->relax->old + (t & 1) * length, s->x + t * length, length * sizeof(PetscScalar));
+  for (PetscInt i = 0; i < LinesOfPlane(box); i++) {
+    const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0, at = box->n[0] * (j + box->n[1] * k);
+
+    KCycleLineGather(st, s->x, st->halo, j, k, &l);
+    for (int q = 0; q < st->shape.nl; q++) {
+      const PetscInt jj = j + st->shape.dy[q], kk = k + st->shape.dz[q], plane = box->dim == 3 ? kk : jj;
+
+      if (box->slot[KCycleBoxExtended(box, jj, kk)] < 0 && plane <= t) l.x[q] = s->relax->old + (plane & 1) * length + (box->dim == 3 ? jj * box->n[0] : 0);
+    }
+    KCycleLineCompute(&st->shape, KC_RELAX, &l, s->b + at, s->relax->weights, s->x + at);
+  }
+}
+
+static PetscErrorCode JacobiSweeps(Stroke *s, PetscInt its, PetscBool zeroguess)
+{
+  const KCycleBox *box = s->st->box;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < its; i++) {
+    if (zeroguess && i == 0) {
+      for (PetscInt l = 0; l < box->nlines; l++) {
+        KCycleLine line;
+
+        KCycleLineCoefficients(s->st, l % box->n[1], l / box->n[1], &line);
+        KCycleLineScale(&s->st->shape, &line, s->b + l * box->n[0], s->relax->weights, s->x + l * box->n[0]);
+      }
+      continue;
+    }
+    PetscCall(Exchange(s));
+    for (PetscInt t = 0; t < Planes(box); t++) JacobiPlane(s, t);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each point is computed once in a sweep; those of other colours, which the kernels compute and leave as they are, do not count */
+static PetscErrorCode LogSweeps(const PC_Relax *relax, PetscInt its, PetscInt more)
+{
+  const Mat_Stencil *st = (Mat_Stencil *)relax->A->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogFlops(((2.0 * st->shape.ncoeffs + 3) * its * (relax->order == PC_RELAX_SYMMETRIC ? 2 : 1) + more) * st->box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- its sweeps from x, or from zero */
+PetscErrorCode KCycleRelaxSweeps(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
+{
+  Stroke s;
+
+  PetscFunctionBegin;
+  PetscCall(LogSweeps(relax, its, 0));
+  if (relax->used == PC_RELAX_JACOBI) {
+    PetscCall(StrokeCreate(relax, b, x, PETSC_FALSE, &s));
+    PetscCall(JacobiSweeps(&s, its, zeroguess));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(StrokeCreate(relax, b, x, zeroguess, &s));
+  PetscCall(ColouredSweeps(&s, reverse, its, zeroguess));
+  PetscCall(Run(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can sweep, residual and restriction run in one pass, and interpolation and sweep? */
+PetscErrorCode PCRelaxCanFuse(PC pc, Mat A, PetscBool *can)
+{
+  PC_Relax *relax = (PC_Relax *)pc->data;
+  PetscBool ours;
+
+  PetscFunctionBegin;
+  *can = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
+  if (!ours || !relax->A || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
+  *can = (PetscBool)(relax->used >= PC_RELAX_REDBLACK && !relax->clusters && PlanesAreWhole(relax));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- sweep(x), bcoarse <- P^T (b - A x), in one pass */
+PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  const PetscScalar *ba;
+  PetscScalar       *xa, *ca;
+  Stroke             s;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(bcoarse, 0));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall(VecGetArray(bcoarse, &ca));
+  PetscCall(StrokeCreate(relax, ba, xa, zeroguess, &s));
+  s.tr     = (Mat_StencilTransfer *)P->data;
+  s.coarse = ca;
+  PetscCall(ColouredSweeps(&s, PETSC_FALSE, its, zeroguess));
+  if (s.nsteps == MAX_STEPS) PetscCall(Run(&s));
+  s.step[s.nsteps++].kind = STEP_RESTRICT;
+  PetscCall(LogSweeps(relax, its, 2 * s.st->shape.ncoeffs + 5)); /* residual and restriction */
+  PetscCall(MatStencilTransferRestrictBegin(P, ca));
+  PetscCall(Run(&s));
+  PetscCall(MatStencilTransferRestrictEnd(P, ca));
+  PetscCall(VecRestoreArray(bcoarse, &ca));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- reverse sweep(x + P e), in one pass */
+PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its, Vec x)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  const PetscScalar *ba, *ea;
+  PetscScalar       *xa;
+  Stroke             s;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayRead(e, &ea));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall(StrokeCreate(relax, ba, xa, PETSC_FALSE, &s));
+  s.tr = (Mat_StencilTransfer *)P->data;
+  s.e  = ea;
+  PetscCall(KCycleBoxExchangeBegin(s.tr->coarse, PETSC_TRUE, ea, s.tr->halo));
+  PetscCall(KCycleBoxExchangeEnd(s.tr->coarse, PETSC_TRUE, ea, s.tr->halo));
+  s.step[s.nsteps++].kind = STEP_INTERPOLATE;
+  PetscCall(ColouredSweeps(&s, PETSC_TRUE, its, PETSC_FALSE));
+  PetscCall(Run(&s));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(e, &ea));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
+# Run by: make check SEARCH=device
+set -u
+. "$KC_TOP/conf/tap.sh"
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)
+
+cat > "$KC_WORK/point.cu" <<'CUDA'
+#include <petsckcycle/private/point.h>
+
+template <int nl, int box> __global__ void Relax(PetscInt n, const PetscScalar *c, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+{
+  const PetscScalar *coefficients[KC_COUNT(nl, box)], *lines[nl];
+  const PetscInt     i = 1 + blockIdx.x * blockDim.x + threadIdx.x;
+
+  for (int o = 0; o < KC_COUNT(nl, box); o++) coefficients[o] = c + o * n;
+  for (int q = 0; q < nl; q++) lines[q] = x + q * n;
+  if (i < n - 1) {
+    const PetscScalar s = KCyclePointSum(nl, box, coefficients, lines, i), t = KCyclePointSumConstant(nl, box, c, lines, i);
+
+    y[i]     = KCyclePointFinish(KC_RELAX, s, b[i], lines[nl / 2][i], 1., 1 / coefficients[KC_COUNT(nl, box) / 2][i]);
+    y[i + n] = KCyclePointFinish(KC_RESIDUAL, t, b[i], 0., 0., 0.);
+  }
+}
+
+template __global__ void Relax<1, 0>(PetscInt, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+template __global__ void Relax<3, 0>(PetscInt, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+template __global__ void Relax<5, 0>(PetscInt, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+template __global__ void Relax<3, 1>(PetscInt, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+template __global__ void Relax<9, 1>(PetscInt, const PetscScalar *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+CUDA
+
+# MPI's headers, which PETSc's include, come through the compiler wrapper that PETSc uses
+flags() {
+  pkg-config --cflags-only-I "$(petsc_pc)"
+  wrapper=$(pkg-config --variable=ccompiler "$(petsc_pc)")
+  ${wrapper:-mpicc} --showme:incdirs 2> /dev/null | tr ' ' '\n' | sed -n 's/./-I&/p'
+}
+
+# shellcheck disable=SC2046 # words
+device() { "$nvcc" -c -arch=sm_90 -I"$KC_TOP/include" $(flags) "$KC_WORK/point.cu" -o "$KC_WORK/point.o"; }
+
+claim="point.h compiles as device code for every stencil"
+if [ -z "$nvcc" ]; then skip "$claim" "no nvcc here"
+elif petsc_has PETSC_USE_COMPLEX; then skip "$claim" "complex numbers have no stencils"
+else works "$claim" "" device; fi

@@ -1,0 +1,382 @@
+static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
+  -test solve|exact|adjoint|choices   which part\n\
+  -dim <2>                            dimensions\n\
+  -n <48>                             solve: points in each direction\n\
+  -show                               solve: the numbers of iterations\n\n";
+
+#include <petsckcycle.h>
+#include <petscdmda.h>
+
+typedef enum {
+  FIELD_BALLS, /* discs or balls, 3 in each direction */
+  FIELD_RANDOM,
+  FIELD_CHECKERBOARD, /* of cells with 3 points in each direction */
+  FIELD_BLOCK,        /* two points in each direction, all others as weak as each other */
+  FIELD_CONSTANT
+} Field;
+
+typedef enum {
+  END_STORED, /* Dirichlet points are stored, and coupled to nobody */
+  END_CELL,   /* no flux */
+  END_PERIODIC
+} End;
+
+static const char *const Fields[] = {"balls", "random", "checkerboard", "block", "constant"};
+static const char *const Ends[]   = {"stored", "cell", "periodic"};
+
+typedef struct {
+  PetscInt  dim, n;
+  Field     field;
+  End       end;
+  PetscReal contrast;
+} Problem;
+
+static PetscReal Coefficient(const Problem *p, const PetscInt at[])
+{
+  PetscReal       away = 0;
+  PetscInt        sum  = 0;
+  unsigned long   h    = 1469598103934665603UL;
+  const PetscReal part = p->n / 3.;
+  PetscBool       in   = PETSC_TRUE;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    const PetscReal x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
+
+    away += x * x;
+    sum += at[d] / 3;
+    in = (PetscBool)(in && (at[d] == 2 || at[d] == 3));
+    h  = (h ^ (unsigned long)(at[d] + 77)) * 1099511628211UL;
+    h ^= h >> 29;
+  }
+  if (p->field == FIELD_RANDOM) return PetscPowReal(p->contrast, (PetscReal)((h >> 20) % 100003) / 100003);
+  if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35 * part));
+  if (p->field == FIELD_CHECKERBOARD) in = (PetscBool)(sum % 2 == 1);
+  return in && p->field != FIELD_CONSTANT ? p->contrast : 1;
+}
+
+static PetscBool IsStored(const Problem *p, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < p->dim && p->end == END_STORED; d++) {
+    if (at[d] == 0 || at[d] == p->n - 1) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* The row of a point: finite volumes, with the harmonic mean of the coefficients on both sides */
+static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
+{
+  const PetscReal me  = Coefficient(p, at);
+  MatStencil      row = {at[2], at[1], at[0], 0}, col[7];
+  PetscScalar     value[7];
+  PetscInt        m = 1;
+
+  PetscFunctionBeginUser;
+  col[0]   = row;
+  value[0] = 0;
+  for (PetscInt o = 0; o < 2 * p->dim; o++) {
+    PetscInt  to[3] = {at[0], at[1], at[2]}, place[3];
+    PetscReal other, c;
+    PetscBool outside;
+
+    to[o / 2] += o % 2 ? 1 : -1;
+    outside = (PetscBool)(p->end != END_PERIODIC && (to[o / 2] < 0 || to[o / 2] >= p->n));
+    if (outside && p->end == END_CELL) continue;
+    for (PetscInt d = 0; d < 3; d++) place[d] = d < p->dim ? (to[d] + p->n) % p->n : 0;
+    other = outside ? me : Coefficient(p, place);
+    c     = 2 * me * other / (me + other);
+    value[0] += c;
+    if (outside || IsStored(p, at) || IsStored(p, to)) continue;
+    col[m]     = (MatStencil){to[2], to[1], to[0], 0};
+    value[m++] = -c;
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+/* Operator and right side */
+static PetscErrorCode Create(const Problem *p, Mat *A, Vec *b)
+{
+  const DMBoundaryType t    = p->end == END_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  PetscInt             s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  DM                   da;
+  PetscScalar         *values;
+  MatNullSpace         constant;
+
+  PetscFunctionBeginUser;
+  if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t, t, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t, t, t, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMCreateGlobalVector(da, b));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(*b, &values));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
+        PetscCall(SetRow(p, at, *A));
+        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = PetscSinReal(3 * at[0] + 5 * at[1] * at[1] + 7 * at[2]) + 0.3;
+      }
+    }
+  }
+  PetscCall(VecRestoreArray(*b, &values));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  if (p->end != END_STORED) {
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
+    PetscCall(MatSetNullSpace(*A, constant));
+    PetscCall(MatNullSpaceRemove(constant, *b));
+    PetscCall(MatNullSpaceDestroy(&constant));
+  }
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Iterations(const Problem *p, PetscInt *its)
+{
+  Mat                A;
+  Vec                b, x;
+  KSP                ksp;
+  PC                 pc;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(p, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if (reason < 0) *its = 1000;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* Few iterations, however large the jumps. On several processes the grids are such that no cell of the checkerboard is cut: a cluster in two parts is not corrected */
+static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
+{
+  const PetscReal contrasts[] = {1e2, 1e4, 1e6};
+
+  PetscFunctionBeginUser;
+  p->end = end;
+  for (int f = FIELD_BALLS; f <= FIELD_CHECKERBOARD; f++) {
+    PetscInt its, least = 1000, most = 0;
+
+    p->field = (Field)f;
+    for (int c = 0; c < 3; c++) {
+      p->contrast = contrasts[c];
+      PetscCall(Iterations(p, &its));
+      if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  contrast %g: %" PetscInt_FMT "\n", (double)contrasts[c], its));
+      least = PetscMin(least, its);
+      most  = PetscMax(most, its);
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Ends[end], most <= 20 ? "yes" : "NO"));
+    if (f != FIELD_RANDOM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s", most - least <= 3 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateRelax(Mat A, PCRelaxClustering clustering, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(PCSetType(*pc, PCRELAX));
+  PetscCall(PCRelaxSetClusters(*pc, clustering));
+  PetscFunctionReturn(0);
+}
+
+/* One cluster alone: behind a sweep the residuals of its points add up to zero. No process grid cuts it */
+static PetscErrorCode TestExact(Problem *p)
+{
+  Mat         A;
+  Vec         b, x, r, block;
+  PC          pc;
+  PetscScalar sum[2], *a;
+  PetscReal   norm;
+  PetscInt    n;
+
+  PetscFunctionBeginUser;
+  p->field    = FIELD_BLOCK;
+  p->contrast = 1e6;
+  PetscCall(Create(p, &A, &b));
+  PetscCall(MatCreateVecs(A, &x, &r));
+  PetscCall(VecDuplicate(x, &block));
+  PetscCall(MatGetDiagonal(A, block));
+  PetscCall(VecGetLocalSize(block, &n));
+  PetscCall(VecGetArray(block, &a));
+  for (PetscInt i = 0; i < n; i++) a[i] = PetscRealPart(a[i]) > p->contrast ? 1 : 0;
+  PetscCall(VecRestoreArray(block, &a));
+  for (int on = 0; on < 2; on++) {
+    PetscCall(CreateRelax(A, on ? PC_RELAX_CLUSTERS_AUTO : PC_RELAX_CLUSTERS_OFF, &pc));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(VecDot(r, block, &sum[on]));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(VecNorm(block, NORM_1, &norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "behind a sweep the residuals of the block's points add up to zero: %s, without the cluster they do not: %s\n",
+                        norm == (p->dim == 2 ? 4 : 8) && PetscAbsScalar(sum[1]) < 1e-8 ? "yes" : "NO", PetscAbsScalar(sum[0]) > 1e-3 ? "yes" : "NO"));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&block));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* <M u, v> = <u, M^T v>; transposed is false for an M that is symmetric itself */
+static PetscErrorCode CheckAdjoint(PC pc, PetscBool transposed, Vec u, Vec v, const char name[])
+{
+  Vec         Mu, Mv;
+  PetscScalar left, right;
+  PetscReal   size[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(u, &Mu));
+  PetscCall(VecDuplicate(v, &Mv));
+  PetscCall(PCApply(pc, u, Mu));
+  if (transposed) PetscCall(PCApplyTranspose(pc, v, Mv));
+  else PetscCall(PCApply(pc, v, Mv));
+  PetscCall(VecTDot(Mu, v, &left));
+  PetscCall(VecTDot(u, Mv, &right));
+  PetscCall(VecNorm(Mu, NORM_2, &size[0]));
+  PetscCall(VecNorm(v, NORM_2, &size[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, PetscAbsScalar(left - right) <= 1e-9 * size[0] * size[1] ? "yes" : "NO"));
+  PetscCall(VecDestroy(&Mu));
+  PetscCall(VecDestroy(&Mv));
+  PetscFunctionReturn(0);
+}
+
+/* Generations of clusters backwards are the adjoint of generations forwards */
+static PetscErrorCode TestAdjoint(Problem *p)
+{
+  Mat A;
+  Vec u, v;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  p->field    = FIELD_RANDOM;
+  p->contrast = 1e4;
+  PetscCall(Create(p, &A, &u));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(VecPointwiseMult(v, u, u));
+  PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
+  PetscCall(CheckAdjoint(pc, PETSC_TRUE, u, v, "the transpose of a sweep with clusters is its adjoint"));
+  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_SYMMETRIC));
+  PetscCall(CheckAdjoint(pc, PETSC_FALSE, u, v, "a symmetric sweep with clusters is symmetric"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(CheckAdjoint(pc, PETSC_FALSE, u, v, "a cycle with clusters is symmetric"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* Where nothing jumps auto finds no clusters; on takes a small part of a process for one */
+static PetscErrorCode TestChoices(Problem *p)
+{
+  const PCRelaxClustering choice[] = {PC_RELAX_CLUSTERS_OFF, PC_RELAX_CLUSTERS_AUTO, PC_RELAX_CLUSTERS_ON};
+  PCRelaxClustering       got;
+  PetscErrorCode          ierr;
+  PetscBool               same;
+  Mat                     A;
+  Vec                     b, x[3];
+  PC                      pc;
+
+  PetscFunctionBeginUser;
+  p->field = FIELD_CONSTANT;
+  PetscCall(Create(p, &A, &b));
+  for (int c = 0; c < 3; c++) {
+    PetscCall(VecDuplicate(b, &x[c]));
+    PetscCall(CreateRelax(A, choice[c], &pc));
+    PetscCall(PCApply(pc, b, x[c]));
+    PetscCall(PCRelaxGetClusters(pc, &got));
+    PetscCall(VecEqual(x[0], x[c], &same));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters %s: got back: %s", PCRelaxClusterings[choice[c]], got == choice[c] ? "yes" : "NO"));
+    if (choice[c] != PC_RELAX_CLUSTERS_ON) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", no change without jumps: %s", same ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_ON, &pc));
+  PetscCall(PCRelaxSetType(pc, PC_RELAX_CHEBYSHEV));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters behind Chebyshev polynomials are refused: %s\n", ierr == PETSC_ERR_ARG_INCOMP ? "yes" : "NO"));
+  PetscCall(PCDestroy(&pc));
+  for (int c = 0; c < 3; c++) PetscCall(VecDestroy(&x[c]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices"};
+  Problem           p       = {2, 48, FIELD_BALLS, END_STORED, 1};
+  PetscInt          test    = 0;
+  PetscBool         show    = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &test, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  for (int e = END_STORED; e <= END_PERIODIC && test == 0; e++) PetscCall(TestSolve(&p, (End)e, show));
+  if (test == 1) PetscCall(TestExact(&p));
+  if (test == 2) PetscCall(TestAdjoint(&p));
+  if (test == 3) PetscCall(TestChoices(&p));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 4}}
+    output_file: output/jumps.out
+
+    test:
+      suffix: 2d
+
+    test:
+      suffix: 3d
+      args: -dim 3 -n 18
+
+  testset:
+    nsize: {{1 2 4}}
+
+    test:
+      suffix: exact
+      args: -test exact -dim {{2 3}} -n 14
+      output_file: output/jumps_exact.out
+
+    test:
+      suffix: adjoint
+      args: -test adjoint -dim {{2 3}} -n 16
+      output_file: output/jumps_adjoint.out
+
+    test:
+      suffix: choices
+      args: -test choices
+
+TEST*/

@@ -1,0 +1,420 @@
+static char help[] = "PCRELAX beside loops over points: each smoother, order, start and number of sweeps, on random grids; and what is refused.\n\
+  -first <0> -cases <150>   which random cases\n\n";
+
+/*
+  The reference runs on each process over the whole grid, from the rows of grids.h. The points of a colour are updated together, so that points
+  of one colour that are neighbours where an odd grid wraps around read old values.
+*/
+
+#include "grids.h"
+
+typedef struct {
+  Grid         g;
+  PCRelaxType  type;
+  PCRelaxOrder order;
+  PetscReal    omega;
+  PetscInt     its, degree;
+  PetscBool    zeroguess, aij;
+} Case;
+
+/* All rows; row i has its entries at 27 i, the diagonal first */
+typedef struct {
+  PetscInt     n, *count, *col, (*at)[3];
+  PetscScalar *value;
+  PetscReal    bound; /* of the eigenvalues of D^-1 A, by Gershgorin */
+} Rows;
+
+static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
+{
+  const PetscInt    sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 23};
+  const PetscInt    number_of[4] = {0, 14, 14, 9};
+  const PCRelaxType types[3][4]  = {{PC_RELAX_AUTO, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK},
+                                    {PC_RELAX_AUTO, PC_RELAX_JACOBI, PC_RELAX_FOURCOLOR, PC_RELAX_REDBLACK},
+                                    {PC_RELAX_EIGHTCOLOR, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK}};
+  Grid             *g            = &c->g;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(c, sizeof(*c)));
+  g->number = number;
+  g->dim    = 1 + GridChoose(g, 0, 3);
+  for (PetscInt d = 0; d < 3; d++) {
+    g->size[d]     = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
+    g->strength[d] = 0.5 + GridHash(number, d, 5, 6);
+    g->end[d][0]   = (GridEnd)GridChoose(g, 4 + d, 4);
+    g->end[d][1]   = g->end[d][0] == END_PERIODIC ? END_PERIODIC : (GridEnd)GridChoose(g, 7 + d, 3);
+  }
+  g->box       = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
+  g->uneven    = (PetscBool)GridChoose(g, 11, 2);
+  g->vary      = GridChoose(g, 12, 3) * 0.3;
+  c->type      = types[g->dim - 1][GridChoose(g, 13, 4)];
+  c->order     = (PCRelaxOrder)GridChoose(g, 14, 3);
+  c->omega     = GridChoose(g, 15, 2) * 0.7;
+  c->its       = 1 + GridChoose(g, 16, 4) * GridChoose(g, 60, 5);
+  c->degree    = 1 + GridChoose(g, 17, 4);
+  c->zeroguess = (PetscBool)GridChoose(g, 18, 2);
+  c->aij       = (PetscBool)GridChoose(g, 19, 2);
+  if (g->box && c->type == PC_RELAX_REDBLACK) c->type = g->dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR;
+  PetscCall(GridDistribute(g, possible));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RowsCreate(const Grid *g, Rows *r)
+{
+  PetscInt to[27][3];
+
+  PetscFunctionBeginUser;
+  r->n = GridPoints(g);
+  PetscCall(PetscMalloc4(r->n, &r->count, 27 * r->n, &r->col, 27 * r->n, &r->value, r->n, &r->at));
+  r->bound = 0;
+  for (PetscInt i = 0; i < r->n; i++) {
+    PetscReal sum = 0;
+
+    r->at[i][0] = i % g->size[0];
+    r->at[i][1] = i / g->size[0] % g->size[1];
+    r->at[i][2] = i / g->size[0] / g->size[1];
+    r->count[i] = GridRow(g, r->at[i], r->col + 27 * i, to, r->value + 27 * i);
+    for (PetscInt m = 0; m < r->count[i]; m++) sum += PetscAbsScalar(r->value[27 * i + m]);
+    r->bound = PetscMax(r->bound, sum / PetscAbsScalar(r->value[27 * i]));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RowsDestroy(Rows *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree4(r->count, r->col, r->value, r->at));
+  PetscFunctionReturn(0);
+}
+
+/* z = D^-1 (b - A x) */
+static void ScaledResidual(const Rows *r, const PetscScalar b[], const PetscScalar x[], PetscScalar z[])
+{
+  for (PetscInt i = 0; i < r->n; i++) {
+    z[i] = b[i];
+    for (PetscInt m = 0; m < r->count[i]; m++) z[i] -= r->value[27 * i + m] * x[r->col[27 * i + m]];
+    z[i] /= r->value[27 * i];
+  }
+}
+
+/* The Chebyshev iteration in three terms for eigenvalues from bound / (4 dim) to bound */
+static PetscErrorCode Chebyshev(const Case *c, const Rows *r, const PetscScalar b[], PetscScalar x[])
+{
+  const PetscReal lower = r->bound / (4 * c->g.dim), theta = (r->bound + lower) / 2, rho = (r->bound - lower) / (r->bound + lower);
+  PetscReal       omega = 1;
+  PetscScalar    *z, *before;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(r->n, &z, r->n, &before));
+  for (PetscInt k = 0; k < c->degree; k++) {
+    ScaledResidual(r, b, x, z);
+    if (k) omega = 1 / (1 - rho * rho * (k == 1 ? 2 : omega) / 4);
+    for (PetscInt i = 0; i < r->n; i++) {
+      const PetscScalar now = x[i];
+
+      x[i]      = k ? before[i] + omega * (now + z[i] / theta - before[i]) : now + z[i] / theta;
+      before[i] = now;
+    }
+  }
+  PetscCall(PetscFree2(z, before));
+  PetscFunctionReturn(0);
+}
+
+static PCRelaxType Used(const Case *c)
+{
+  if (c->type != PC_RELAX_AUTO) return c->type;
+  return !c->g.box ? PC_RELAX_REDBLACK : c->g.dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR;
+}
+
+static PetscInt Colour(PCRelaxType type, const PetscInt at[])
+{
+  return type == PC_RELAX_JACOBI ? 0 : type == PC_RELAX_REDBLACK ? (at[0] + at[1] + at[2]) % 2 : at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
+}
+
+static PetscErrorCode Sweep(const Case *c, const Rows *r, PetscBool backward, const PetscScalar b[], PetscScalar x[])
+{
+  const PCRelaxType type     = Used(c);
+  const PetscInt    ncolours = type == PC_RELAX_JACOBI ? 1 : type == PC_RELAX_REDBLACK ? 2 : type == PC_RELAX_FOURCOLOR ? 4 : 8;
+  const PetscReal   chosen = type == PC_RELAX_JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : 1, omega = c->omega == 0 ? chosen : c->omega;
+  PetscScalar      *z;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(r->n, &z));
+  for (PetscInt k = 0; k < ncolours; k++) {
+    ScaledResidual(r, b, x, z);
+    for (PetscInt i = 0; i < r->n; i++) {
+      if (Colour(type, r->at[i]) == (backward ? ncolours - 1 - k : k)) x[i] += omega * z[i];
+    }
+  }
+  PetscCall(PetscFree(z));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Reference(const Case *c, const Rows *r, const PetscScalar b[], PetscScalar x[])
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < c->its; i++) {
+    if (Used(c) == PC_RELAX_CHEBYSHEV) PetscCall(Chebyshev(c, r, b, x));
+    else if (Used(c) == PC_RELAX_JACOBI) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
+    else {
+      if (c->order != PC_RELAX_BACKWARD) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
+      if (c->order != PC_RELAX_FORWARD) PetscCall(Sweep(c, r, PETSC_TRUE, b, x));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The smoother in a KSPRICHARDSON, as in multigrid */
+static PetscErrorCode Solve(const Case *c, Mat A, Vec b, Vec x)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, c->its));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)!c->zeroguess));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, c->type));
+  PetscCall(PCRelaxSetOrder(pc, c->order));
+  PetscCall(PCRelaxSetOmega(pc, c->omega));
+  PetscCall(PCRelaxSetDegree(pc, c->degree));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* The difference to the reference, relative to it */
+static PetscErrorCode Compare(const Case *c, DM da, Vec x, PetscReal *difference)
+{
+  Rows               r;
+  PetscInt          *row, first, end;
+  PetscScalar       *rb, *rx;
+  const PetscScalar *a;
+  PetscReal          norms[2] = {0, 0}, all[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(RowsCreate(&c->g, &r));
+  PetscCall(GridRows(da, r.n, &row));
+  PetscCall(PetscMalloc2(r.n, &rb, r.n, &rx));
+  for (PetscInt i = 0; i < r.n; i++) {
+    rb[i] = GridHash(i, 1, 3, 5) - 0.4;
+    rx[i] = c->zeroguess ? 0 : GridHash(i, 2, 3, 5) - 0.4;
+  }
+  PetscCall(Reference(c, &r, rb, rx));
+  PetscCall(VecGetOwnershipRange(x, &first, &end));
+  PetscCall(VecGetArrayRead(x, &a));
+  for (PetscInt i = 0; i < r.n; i++) {
+    norms[0] = PetscMax(norms[0], PetscAbsScalar(rx[i]));
+    if (row[i] >= first && row[i] < end) norms[1] = PetscMax(norms[1], PetscAbsScalar(rx[i] - a[row[i] - first]));
+    if (row[i] >= first && row[i] < end && PetscIsInfOrNanScalar(a[row[i] - first])) norms[1] = 1e30;
+  }
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCallMPI(MPI_Allreduce(norms, all, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  *difference = all[1] / all[0];
+  PetscCall(PetscFree2(rb, rx));
+  PetscCall(PetscFree(row));
+  PetscCall(RowsDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RunCase(const Case *c, PetscReal *difference, PetscReal *norm)
+{
+  DM  da;
+  Mat A;
+  Vec b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreateDM(&c->g, &da));
+  PetscCall(GridCreateMat(&c->g, da, c->aij ? MATAIJ : MATSTENCIL, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(GridFill(&c->g, da, 1, b));
+  PetscCall(GridFill(&c->g, da, 2, x));
+  PetscCall(Solve(c, A, b, x));
+  PetscCall(Compare(c, da, x, difference));
+  PetscCall(VecNorm(x, NORM_2, norm));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
+{
+  PetscBool holds[6] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
+  PetscInt  runs[6]  = {0, 0, 0, 0, 0, 0};
+
+  PetscFunctionBeginUser;
+  for (PetscInt number = first; number < first + cases; number++) {
+    Case      c;
+    PetscBool possible;
+    PetscReal difference, norm;
+
+    PetscCall(CaseMake(&c, number, &possible));
+    if (!possible) continue;
+    PetscCall(RunCase(&c, &difference, &norm));
+    runs[Used(&c)]++;
+    if (difference <= 1e-13) continue;
+    holds[Used(&c)] = PETSC_FALSE;
+    PetscCall(GridShow(&c.g, PCRelaxTypes[Used(&c)]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT ", omega %g: %g\n", PCRelaxOrders[c.order], c.its,
+                          c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil", c.degree, (double)c.omega, (double)difference));
+  }
+  for (int t = PC_RELAX_JACOBI; t <= PC_RELAX_EIGHTCOLOR; t++) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is what it says: %s\n", PCRelaxTypes[t], holds[t] && (runs[t] || cases < 100) ? "yes" : "NO"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The same numbers on any number of processes */
+static PetscErrorCode Norms(void)
+{
+  const struct {
+    PCRelaxType type;
+    PetscInt    dim, size[3];
+    PetscBool   box;
+    GridEnd     end;
+  } cases[] = {{PC_RELAX_REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, END_PERIODIC},  {PC_RELAX_REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, END_PERIODIC},
+               {PC_RELAX_FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, END_PERIODIC}, {PC_RELAX_JACOBI, 2, {13, 20, 1}, PETSC_TRUE, END_INTERIOR},
+               {PC_RELAX_EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, END_PERIODIC}, {PC_RELAX_EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, END_CELL},
+               {PC_RELAX_CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, END_STORED},    {PC_RELAX_REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, END_STORED}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    Case      c;
+    PetscBool possible;
+    PetscReal difference, norm;
+
+    PetscCall(PetscMemzero(&c, sizeof(c)));
+    c.g.dim  = cases[i].dim;
+    c.g.box  = cases[i].box;
+    c.g.vary = 0.5;
+    for (PetscInt d = 0; d < 3; d++) {
+      c.g.size[d]     = cases[i].size[d];
+      c.g.strength[d] = 1 + d;
+    }
+    GridSetEnds(&c.g, cases[i].end);
+    c.type   = cases[i].type;
+    c.order  = (PCRelaxOrder)(i % 3);
+    c.its    = 3;
+    c.degree = 3;
+    PetscCall(GridDistribute(&c.g, &possible));
+    PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+    PetscCall(RunCase(&c, &difference, &norm));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n", PCRelaxTypes[c.type], c.g.dim, c.g.box ? "box" : "star",
+                          GridEnds[cases[i].end], (double)norm, difference <= 1e-13 ? "yes" : "NO"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Keeps the words of an error */
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
+{
+  (void)comm;
+  (void)line;
+  (void)function;
+  (void)file;
+  if (p == PETSC_ERROR_INITIAL) (void)snprintf((char *)ctx, 512, "%s", words ? words : "");
+  return n;
+}
+
+static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, PCRelaxType relax, const char expected[])
+{
+  DM             da;
+  Mat            A, B;
+  PC             pc;
+  char           words[512] = "", claim[256];
+  char          *found;
+  PetscBool      possible;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridDistribute(g, &possible));
+  PetscCall(GridCreateDM(g, &da));
+  PetscCall(GridCreateMat(g, da, type, &A));
+  if (detached) {
+    PetscCall(MatSetDM(A, NULL));
+    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+    PetscCall(MatDestroy(&A));
+    A = B;
+  }
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, relax));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PetscPushErrorHandler(Keep, words));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(words, expected, &found));
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s on a %s in %" PetscInt_FMT "D%s is an error that says so: ", PCRelaxTypes[relax], g->box ? "box" : "star", g->dim,
+                          detached ? " without a grid" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", claim, ierr && found ? "yes" : "NO"));
+  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refusals(void)
+{
+  Grid g;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(&g, sizeof(g)));
+  g.dim     = 2;
+  g.size[0] = g.size[1] = 9;
+  g.size[2]             = 1;
+  g.strength[0] = g.strength[1] = g.strength[2] = 1;
+  GridSetEnds(&g, END_INTERIOR);
+  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, PC_RELAX_EIGHTCOLOR, "eightcolor is for three dimensions"));
+  PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, PC_RELAX_AUTO, "PCRELAX needs a matrix of type stencil"));
+  g.box = PETSC_TRUE;
+  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, PC_RELAX_REDBLACK, "Two colours do not separate the points of a 9-point stencil"));
+  g.dim     = 3;
+  g.size[2] = 9;
+  PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, PC_RELAX_FOURCOLOR, "fourcolor is for two dimensions"));
+  PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, PC_RELAX_REDBLACK, "27-point stencil"));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  first = 0, cases = 150;
+  PetscBool norms = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-norms", &norms, NULL));
+  if (norms) {
+    PetscCall(Norms());
+    PetscCall(Refusals());
+  } else PetscCall(Randoms(first, cases));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    requires: !complex
+    nsize: {{1 3 8}}
+
+    test:
+      suffix: random
+      output_file: output/relax_random.out
+
+    test:
+      suffix: norms
+      args: -norms
+      output_file: output/relax_norms.out
+
+TEST*/

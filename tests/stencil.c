@@ -1,0 +1,738 @@
+static char help[] = "MATSTENCIL beside MATAIJ: random stencils on random grids and process grids; every operation gives the same.\n\
+  -first <0> -cases <60>   which random cases\n\
+  -kind <-1>               only this kind of coefficients\n\
+  -errors                  shows what is refused instead\n\n";
+
+/*
+  An entry depends on the point of its row and its offset; of a symmetric matrix the upper one of a pair counts. Kinds: constant, by layers in
+  (y, z), variable, and a mixture, so that all forms of storage occur.
+*/
+
+#include "poisson.h"
+
+typedef enum {
+  CONSTANT,
+  LAYERED,
+  VARIABLE,
+  MIXED,
+  NUM_KINDS
+} Kind;
+
+typedef enum {
+  BY_STENCIL,
+  BY_LOCAL,
+  BY_GLOBAL,
+  TO_NEIGHBOURS,
+  BY_COLUMNS,
+  NUM_WAYS
+} Way;
+
+typedef struct {
+  PetscInt       number, dim, size[3], nproc[3];
+  DMBoundaryType boundary[3];
+  PetscBool      box, symmetric, identity, uneven;
+  Kind           kind;
+  Way            way;
+  DM             da;
+} Case;
+
+typedef enum {
+  MULT,
+  MULTADD,
+  TRANSPOSE,
+  RESIDUAL,
+  DIAGONAL,
+  NORMS,
+  ROWS,
+  CONVERT,
+  CONVERT_BACK,
+  SCALE,
+  SHIFT,
+  DIAGONALSCALE,
+  AXPY,
+  COPY,
+  DUPLICATE,
+  ZEROROWS,
+  ZEROROWSCOLUMNS,
+  LOAD,
+  AGAIN,
+  SUBMATRIX,
+  NUM_PROPERTIES
+} Property;
+
+static const char *const Claims[NUM_PROPERTIES] = {"mult",           "multadd",          "multtranspose",   "residual", "diagonal",        "norms",    "getrow",
+                                                   "convert to AIJ", "convert from AIJ", "scale",           "shift",    "diagonalscale",   "axpy",     "copy",
+                                                   "duplicate",      "zerorows",         "zerorowscolumns", "load",     "assembled again", "submatrix"};
+
+/* A number in (0, 1) from some integers, the same everywhere */
+static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)
+{
+  unsigned long h    = 1469598103934665603UL;
+  PetscInt      v[4] = {a, b, c, d};
+
+  for (int i = 0; i < 4; i++) {
+    h = (h ^ (unsigned long)(v[i] + 77)) * 1099511628211UL;
+    h ^= h >> 29;
+  }
+  return (PetscReal)((h >> 20) % 100003 + 1) / 100005;
+}
+
+static PetscInt Choose(const Case *c, PetscInt what, PetscInt n)
+{
+  return (PetscInt)(Hash(c->number, what, 17, 4) * n);
+}
+
+static PetscInt Wrap(const Case *c, PetscInt d, PetscInt x)
+{
+  return c->boundary[d] == DM_BOUNDARY_PERIODIC ? (x + c->size[d]) % c->size[d] : x;
+}
+
+static PetscBool InGrid(const Case *c, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < c->dim; d++) {
+    if (at[d] < 0 || at[d] >= c->size[d]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+static PetscBool IsIdentity(const Case *c, const PetscInt at[])
+{
+  return (PetscBool)(c->identity && (at[0] == 0 || at[0] == c->size[0] - 1));
+}
+
+/* The entry of a row at an offset; both points are on the grid */
+static PetscScalar Entry(const Case *c, const PetscInt row[], const PetscInt off[])
+{
+  PetscInt       at[3], o[3], to[3];
+  const PetscInt place = off[0] + 3 * off[1] + 9 * off[2];
+  Kind           kind  = c->kind;
+
+  for (PetscInt d = 0; d < 3; d++) to[d] = Wrap(c, d, row[d] + off[d]);
+  if (place && (IsIdentity(c, row) || IsIdentity(c, to))) return 0;
+  if (IsIdentity(c, row)) return 1;
+  for (PetscInt d = 0; d < 3; d++) {
+    const PetscBool swap = (PetscBool)(c->symmetric && place < 0);
+
+    at[d] = swap ? to[d] : row[d];
+    o[d]  = swap ? -off[d] : off[d];
+  }
+  if (kind == MIXED) kind = (at[1] + 2 * at[2]) % 7 < 3 ? CONSTANT : VARIABLE;
+  return (place ? -1 : 8) * (0.1 + Hash(o[0] + 3 * o[1] + 9 * o[2], kind == VARIABLE ? at[0] : 0, kind == CONSTANT ? 0 : at[1], kind == CONSTANT ? 0 : at[2]));
+}
+
+static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBool *possible)
+{
+  const PetscInt       sizes[]      = {1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 31, 33};
+  const DMBoundaryType boundaries[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_PERIODIC};
+  const PetscInt       number_of[4] = {0, 14, 14, 9};
+  PetscMPIInt          nprocs;
+  PetscInt             left;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  c->number = number;
+  c->dim    = 1 + Choose(c, 0, 3);
+  for (PetscInt d = 0; d < 3; d++) {
+    c->size[d]     = d < c->dim ? sizes[Choose(c, 1 + d, number_of[c->dim])] : 1;
+    c->boundary[d] = d < c->dim ? boundaries[Choose(c, 4 + d, 3)] : DM_BOUNDARY_NONE;
+    c->nproc[d]    = 1;
+  }
+  c->box       = (PetscBool)(c->dim > 1 && Choose(c, 7, 2));
+  c->symmetric = (PetscBool)Choose(c, 8, 2);
+  c->identity  = (PetscBool)(Choose(c, 9, 3) == 0);
+  c->uneven    = (PetscBool)Choose(c, 10, 2);
+  c->kind      = kind >= 0 ? (Kind)kind : (Kind)Choose(c, 11, NUM_KINDS);
+  c->way       = (Way)Choose(c, 12, NUM_WAYS);
+  left         = nprocs;
+  for (PetscInt t = 0; left % 2 == 0 && t < 50; t++) {
+    const PetscInt d = Choose(c, 20 + t, c->dim);
+
+    if (c->size[d] < 2 * c->nproc[d]) continue;
+    c->nproc[d] *= 2;
+    left /= 2;
+  }
+  if (left > 1 && c->size[0] >= left * c->nproc[0]) {
+    c->nproc[0] *= left;
+    left = 1;
+  }
+  *possible = (PetscBool)(left == 1);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CaseCreateDM(Case *c)
+{
+  PetscInt owned[3][64];
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) {
+    PetscInt rest = c->size[d] - c->nproc[d];
+
+    for (PetscInt p = 0; p < c->nproc[d]; p++) {
+      const PetscInt more = p == c->nproc[d] - 1 ? rest : Choose(c, 100 + 10 * d + p, rest + 1);
+
+      owned[d][p] = 1 + more;
+      rest -= more;
+    }
+  }
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, &c->da));
+  PetscCall(DMSetDimension(c->da, c->dim));
+  PetscCall(DMDASetSizes(c->da, c->size[0], c->size[1], c->size[2]));
+  PetscCall(DMDASetNumProcs(c->da, c->nproc[0], c->nproc[1], c->nproc[2]));
+  PetscCall(DMDASetBoundaryType(c->da, c->boundary[0], c->boundary[1], c->boundary[2]));
+  PetscCall(DMDASetDof(c->da, 1));
+  PetscCall(DMDASetStencilType(c->da, c->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilWidth(c->da, 1));
+  if (c->uneven) PetscCall(DMDASetOwnershipRanges(c->da, owned[0], c->dim > 1 ? owned[1] : NULL, c->dim > 2 ? owned[2] : NULL));
+  PetscCall(DMSetUp(c->da));
+  PetscFunctionReturn(0);
+}
+
+/* Ghosted local number */
+static PetscErrorCode LocalNumber(const Case *c, const PetscInt at[], PetscInt *number)
+{
+  PetscInt s[3], n[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetGhostCorners(c->da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
+  for (PetscInt d = c->dim; d < 3; d++) {
+    s[d] = 0;
+    n[d] = 1;
+  }
+  *number = at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]));
+  PetscFunctionReturn(0);
+}
+
+/* The row of one point by one of the ways */
+static PetscErrorCode SetRow(const Case *c, Mat A, PetscInt m, PetscInt at[], PetscInt to[][3], PetscScalar value[])
+{
+  ISLocalToGlobalMapping map;
+  PetscInt               row, col[27];
+  MatStencil             srow, scol[27];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalToGlobalMapping(A, &map, NULL));
+  PetscCall(LocalNumber(c, at, &row));
+  for (PetscInt i = 0; i < m; i++) PetscCall(LocalNumber(c, to[i], &col[i]));
+  if (c->way == BY_STENCIL) {
+    srow = (MatStencil){at[2], at[1], at[0], 0};
+    for (PetscInt i = 0; i < m; i++) scol[i] = (MatStencil){to[i][2], to[i][1], to[i][0], 0};
+    PetscCall(MatSetValuesStencil(A, 1, &srow, m, scol, value, INSERT_VALUES));
+  } else if (c->way == BY_GLOBAL) {
+    PetscCall(ISLocalToGlobalMappingApply(map, 1, &row, &row));
+    PetscCall(ISLocalToGlobalMappingApply(map, m, col, col));
+    PetscCall(MatSetValues(A, 1, &row, m, col, value, INSERT_VALUES));
+  } else PetscCall(MatSetValuesLocal(A, 1, &row, m, col, value, c->way == BY_LOCAL ? INSERT_VALUES : ADD_VALUES));
+  PetscFunctionReturn(0);
+}
+
+/* Half of each coupling from either side, by a block of two rows */
+static PetscErrorCode AddPair(const Case *c, Mat A, PetscInt at[], PetscInt to[], PetscInt off[])
+{
+  const PetscInt  back[3] = {-off[0], -off[1], -off[2]};
+  PetscInt        number[2], wrapped[3];
+  PetscScalar     v[4]     = {0, 0, 0, 0};
+  const PetscBool diagonal = (PetscBool)(!off[0] && !off[1] && !off[2]);
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) wrapped[d] = Wrap(c, d, to[d]);
+  PetscCall(LocalNumber(c, at, &number[0]));
+  PetscCall(LocalNumber(c, to, &number[1]));
+  v[1] = 0.5 * Entry(c, at, off);
+  v[2] = 0.5 * Entry(c, wrapped, back);
+  if (diagonal) {
+    v[0] = Entry(c, at, off);
+    PetscCall(MatSetValuesLocal(A, 1, number, 1, number, v, ADD_VALUES));
+  } else if (c->way == BY_COLUMNS) {
+    const PetscScalar w[4] = {v[0], v[2], v[1], v[3]};
+
+    PetscCall(MatSetOption(A, MAT_ROW_ORIENTED, PETSC_FALSE));
+    PetscCall(MatSetValuesLocal(A, 2, number, 2, number, w, ADD_VALUES));
+    PetscCall(MatSetOption(A, MAT_ROW_ORIENTED, PETSC_TRUE));
+  } else PetscCall(MatSetValuesLocal(A, 2, number, 2, number, v, ADD_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetPoint(const Case *c, Mat A, PetscInt at[])
+{
+  PetscInt    m = 0, to[27][3], off[27][3], wrapped[3];
+  PetscScalar value[27];
+
+  PetscFunctionBeginUser;
+  for (PetscInt o = 0; o < 27; o++) {
+    PetscInt away = 0;
+
+    for (PetscInt d = 0, rest = o; d < 3; d++, rest /= 3) {
+      off[m][d]  = rest % 3 - 1;
+      to[m][d]   = at[d] + off[m][d];
+      wrapped[d] = Wrap(c, d, to[m][d]);
+      away += off[m][d] != 0;
+      if (off[m][d] && d >= c->dim) away = 9;
+    }
+    if (away > (c->box ? 3 : 1) || !InGrid(c, wrapped)) continue;
+    value[m] = Entry(c, at, off[m]);
+    m++;
+  }
+  if (c->way == TO_NEIGHBOURS || c->way == BY_COLUMNS) {
+    for (PetscInt i = 0; i < m; i++) PetscCall(AddPair(c, A, at, to[i], off[i]));
+  } else PetscCall(SetRow(c, A, m, at, to, value));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Assemble(const Case *c, Mat A)
+{
+  PetscInt s[3], n[3], at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(c->da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
+  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) PetscCall(SetPoint(c, A, at));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Fill(const Case *c, Vec v, PetscInt seed)
+{
+  PetscScalar *a;
+  PetscInt     first, end;
+
+  PetscFunctionBeginUser;
+  (void)c;
+  PetscCall(VecGetOwnershipRange(v, &first, &end));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt i = first; i < end; i++) a[i - first] = Hash(i, seed, 3, 5) - 0.4;
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Equal(Vec a, Vec b, PetscBool *equal)
+{
+  PetscReal norm, size;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(a, NORM_INFINITY, &size));
+  PetscCall(VecAXPY(b, -1.0, a));
+  PetscCall(VecNorm(b, NORM_INFINITY, &norm));
+  *equal = (PetscBool)(norm <= 1e-13 * PetscMax(size, 1));
+  PetscFunctionReturn(0);
+}
+
+/* Do an AIJ matrix and another one have the same products? */
+static PetscErrorCode Products(const Case *c, Mat A, Mat B, PetscBool equal[])
+{
+  Vec x, y, z, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(y, &w));
+  PetscCall(Fill(c, x, 1));
+  PetscCall(Fill(c, w, 2));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(Equal(y, z, &equal[MULT]));
+  PetscCall(MatMultAdd(A, x, w, y));
+  PetscCall(MatMultAdd(B, x, w, z));
+  PetscCall(Equal(y, z, &equal[MULTADD]));
+  PetscCall(VecCopy(w, z));
+  PetscCall(MatMultAdd(B, x, z, z));
+  if (equal[MULTADD]) PetscCall(Equal(y, z, &equal[MULTADD]));
+  PetscCall(MatMultTranspose(A, x, y));
+  PetscCall(MatMultTranspose(B, x, z));
+  PetscCall(Equal(y, z, &equal[TRANSPOSE]));
+  PetscCall(MatResidual(A, w, x, y));
+  PetscCall(MatResidual(B, w, x, z));
+  PetscCall(Equal(y, z, &equal[RESIDUAL]));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatGetDiagonal(B, z));
+  PetscCall(Equal(y, z, &equal[DIAGONAL]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SameProducts(const Case *c, Mat A, Mat B, PetscBool *same)
+{
+  PetscBool equal[NUM_PROPERTIES];
+
+  PetscFunctionBeginUser;
+  PetscCall(Products(c, A, B, equal));
+  *same = (PetscBool)(equal[MULT] && equal[MULTADD] && equal[TRANSPOSE] && equal[RESIDUAL] && equal[DIAGONAL]);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Rows(Mat A, Mat B, PetscBool *equal)
+{
+  PetscInt     first, end, N;
+  PetscScalar *row;
+  int          same = 1, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  PetscCall(MatGetSize(A, NULL, &N));
+  PetscCall(PetscCalloc1(N, &row));
+  for (PetscInt r = first; r < end; r++) {
+    const PetscInt    *cols;
+    const PetscScalar *v;
+    PetscInt           m;
+
+    PetscCall(MatGetRow(A, r, &m, &cols, &v));
+    for (PetscInt i = 0; i < m; i++) row[cols[i]] += v[i];
+    PetscCall(MatRestoreRow(A, r, &m, &cols, &v));
+    PetscCall(MatGetRow(B, r, &m, &cols, &v));
+    for (PetscInt i = 0; i < m; i++) {
+      if (i && cols[i] <= cols[i - 1]) same = 0;
+      row[cols[i]] -= v[i];
+    }
+    PetscCall(MatRestoreRow(B, r, &m, &cols, &v));
+    for (PetscInt i = 0; i < N; i++) {
+      if (PetscAbsScalar(row[i]) > 1e-13) same = 0;
+      row[i] = 0;
+    }
+  }
+  PetscCall(PetscFree(row));
+  PetscCallMPI(MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  *equal = (PetscBool)all;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode NormsAndRows(const Case *c, Mat A, Mat B, PetscBool equal[])
+{
+  const NormType types[3] = {NORM_1, NORM_INFINITY, NORM_FROBENIUS};
+  Mat            C;
+
+  PetscFunctionBeginUser;
+  equal[NORMS] = PETSC_TRUE;
+  for (int t = 0; t < 3; t++) {
+    PetscReal a, b;
+
+    PetscCall(MatNorm(A, types[t], &a));
+    PetscCall(MatNorm(B, types[t], &b));
+    if (PetscAbsReal(a - b) > 1e-13 * a) equal[NORMS] = PETSC_FALSE;
+  }
+  PetscCall(Rows(A, B, &equal[ROWS]));
+  PetscCall(MatConvert(B, MATAIJ, MAT_INITIAL_MATRIX, &C));
+  PetscCall(Rows(A, C, &equal[CONVERT]));
+  PetscCall(MatScale(C, 3.0));
+  PetscCall(MatConvert(B, MATAIJ, MAT_REUSE_MATRIX, &C));
+  if (equal[CONVERT]) PetscCall(Rows(A, C, &equal[CONVERT]));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatConvert(A, MATSTENCIL, MAT_INITIAL_MATRIX, &C));
+  PetscCall(SameProducts(c, A, C, &equal[CONVERT_BACK]));
+  PetscCall(MatScale(C, 3.0));
+  PetscCall(MatConvert(A, MATSTENCIL, MAT_REUSE_MATRIX, &C));
+  if (equal[CONVERT_BACK]) PetscCall(SameProducts(c, A, C, &equal[CONVERT_BACK]));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(0);
+}
+
+/* Changes of both matrices; A0 is a copy of the first */
+static PetscErrorCode Changes(const Case *c, Mat A, Mat B, PetscBool equal[])
+{
+  Vec l, r;
+  Mat A0, B0;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &r, &l));
+  PetscCall(Fill(c, l, 5));
+  PetscCall(Fill(c, r, 6));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &A0));
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
+  PetscCall(SameProducts(c, A0, B0, &equal[DUPLICATE]));
+  PetscCall(MatScale(A, 1.7));
+  PetscCall(MatScale(B, 1.7));
+  PetscCall(SameProducts(c, A, B, &equal[SCALE]));
+  PetscCall(MatShift(A, 0.3));
+  PetscCall(MatShift(B, 0.3));
+  PetscCall(SameProducts(c, A, B, &equal[SHIFT]));
+  PetscCall(MatDiagonalScale(A, l, r));
+  PetscCall(MatDiagonalScale(B, l, r));
+  PetscCall(SameProducts(c, A, B, &equal[DIAGONALSCALE]));
+  PetscCall(MatAXPY(A, -0.6, A0, SAME_NONZERO_PATTERN));
+  PetscCall(MatAXPY(B, -0.6, B0, SAME_NONZERO_PATTERN));
+  PetscCall(SameProducts(c, A, B, &equal[AXPY]));
+  PetscCall(MatCopy(B0, B, SAME_NONZERO_PATTERN));
+  PetscCall(SameProducts(c, A0, B, &equal[COPY]));
+  PetscCall(MatCopy(B, A, SAME_NONZERO_PATTERN));
+  if (equal[COPY]) PetscCall(SameProducts(c, A, B0, &equal[COPY]));
+  PetscCall(MatDestroy(&A0));
+  PetscCall(MatDestroy(&B0));
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &B0));
+  PetscCall(MatZeroEntries(A));
+  if (equal[DUPLICATE]) PetscCall(SameProducts(c, A, B0, &equal[DUPLICATE]));
+  PetscCall(MatZeroEntries(B));
+  PetscCall(SameProducts(c, A, B, &equal[AGAIN]));
+  PetscCall(Assemble(c, A));
+  PetscCall(Assemble(c, B));
+  if (equal[AGAIN]) PetscCall(SameProducts(c, A, B, &equal[AGAIN]));
+  PetscCall(MatDestroy(&B0));
+  PetscCall(VecDestroy(&l));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ZeroRows(const Case *c, Mat A, Mat B, PetscBool columns, PetscBool *equal)
+{
+  Vec       x, b, d;
+  PetscInt  N, rows[40], m = 0;
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &d));
+  PetscCall(Fill(c, x, 8));
+  PetscCall(Fill(c, b, 9));
+  PetscCall(Fill(c, d, 9));
+  PetscCall(VecGetSize(x, &N));
+  for (PetscInt r = 0; r < N && m < 40; r++) {
+    if (Hash(r, c->number, 1, columns) < 0.3) rows[m++] = r;
+  }
+  if (columns) {
+    PetscCall(MatZeroRowsColumns(A, m, rows, 2.5, x, b));
+    PetscCall(MatZeroRowsColumns(B, m, rows, 2.5, x, d));
+  } else {
+    PetscCall(MatZeroRows(A, m, rows, 2.5, x, b));
+    PetscCall(MatZeroRows(B, m, rows, 2.5, x, d));
+  }
+  PetscCall(SameProducts(c, A, B, equal));
+  PetscCall(Equal(b, d, &same));
+  *equal = (PetscBool)(*equal && same);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(0);
+}
+
+/* Written as AIJ, read as stencil, and the other way round */
+static PetscErrorCode Load(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  PetscViewer viewer;
+  Mat         C;
+
+  PetscFunctionBeginUser;
+  for (int way = 0; way < 2; way++) {
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "stencil.petsc", FILE_MODE_WRITE, &viewer));
+    PetscCall(MatView(way ? B : A, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    PetscCall(MatDuplicate(way ? A : B, MAT_DO_NOT_COPY_VALUES, &C));
+    if (way) {
+      PetscCall(MatDestroy(&C));
+      PetscCall(DMSetMatType(c->da, MATAIJ));
+      PetscCall(DMCreateMatrix(c->da, &C));
+    }
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "stencil.petsc", FILE_MODE_READ, &viewer));
+    PetscCall(MatLoad(C, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    if (!way || *equal) PetscCall(SameProducts(c, A, C, equal));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* All rows in reverse order */
+static PetscErrorCode Submatrix(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  PetscInt N, first, end;
+  IS       is;
+  Mat      SA, SB;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &N, NULL));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, end - first, N - 1 - first, -1, &is));
+  PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &SA));
+  PetscCall(MatCreateSubMatrix(B, is, is, MAT_INITIAL_MATRIX, &SB));
+  PetscCall(SameProducts(c, SA, SB, equal));
+  PetscCall(ISDestroy(&is));
+  PetscCall(MatDestroy(&SA));
+  PetscCall(MatDestroy(&SB));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RunCase(Case *c, PetscBool equal[])
+{
+  Mat A, B;
+
+  PetscFunctionBeginUser;
+  PetscCall(CaseCreateDM(c));
+  PetscCall(DMSetMatType(c->da, MATAIJ));
+  PetscCall(DMCreateMatrix(c->da, &A));
+  PetscCall(DMSetMatType(c->da, MATSTENCIL));
+  PetscCall(DMCreateMatrix(c->da, &B));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(Assemble(c, A));
+  PetscCall(Assemble(c, B));
+  PetscCall(Products(c, A, B, equal));
+  PetscCall(NormsAndRows(c, A, B, equal));
+  PetscCall(Changes(c, A, B, equal));
+  PetscCall(Load(c, A, B, &equal[LOAD]));
+  PetscCall(Submatrix(c, A, B, &equal[SUBMATRIX]));
+  PetscCall(ZeroRows(c, A, B, PETSC_FALSE, &equal[ZEROROWS]));
+  PetscCall(ZeroRows(c, A, B, PETSC_TRUE, &equal[ZEROROWSCOLUMNS]));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(DMDestroy(&c->da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ShowCase(const Case *c, Property p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "  %s: case %" PetscInt_FMT ", %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                        ", %s %s %s, %s, kind %d, way %d%s%s%s\n",
+                        Claims[p], c->number, c->size[0], c->size[1], c->size[2], c->nproc[0], c->nproc[1], c->nproc[2], DMBoundaryTypes[c->boundary[0]],
+                        DMBoundaryTypes[c->boundary[1]], DMBoundaryTypes[c->boundary[2]], c->box ? "box" : "star", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
+                        c->identity ? ", identity" : "", c->uneven ? ", uneven" : ""));
+  PetscFunctionReturn(0);
+}
+
+/* What is refused, and in which words */
+typedef enum {
+  OUTSIDE_STAR,
+  OUTSIDE_BOX,
+  FAR_ROW,
+  INSERTED_THERE,
+  DOF,
+  WIDTH,
+  NO_DM,
+  NO_STENCIL,
+  NUM_ERRORS
+} Refusal;
+
+static PetscErrorCode RefusedMatrix(Refusal which, DM *da, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, which == OUTSIDE_BOX ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, 5, 8, 1, PETSC_DECIDE,
+                         which == DOF ? 2 : 1, which == WIDTH ? 2 : 1, NULL, NULL, da));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMSetMatType(*da, which == NO_STENCIL ? MATAIJ : MATSTENCIL));
+  if (which == NO_DM) {
+    PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+    PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, 40, 40));
+    PetscCall(MatSetType(*A, MATSTENCIL));
+    PetscCall(MatSetUp(*A));
+  } else PetscCall(DMCreateMatrix(*da, A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refused(Refusal which, DM *da, Mat *A)
+{
+  PetscInt    row = 0, col = 1;
+  PetscScalar one = 1;
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(RefusedMatrix(which, da, A));
+  if (which == OUTSIDE_STAR) col = 6;
+  if (which == OUTSIDE_BOX) col = 7;
+  if (which == INSERTED_THERE) row = 20;
+  if (which == FAR_ROW) row = 37;
+  if (which == NO_STENCIL) {
+    PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    col = 2;
+  }
+  if ((which == FAR_ROW || which == INSERTED_THERE) && size == 1) PetscFunctionReturn(0);
+  if (!rank) PetscCall(MatSetValues(*A, 1, &row, 1, which == INSERTED_THERE || which == FAR_ROW ? &row : &col, &one, which == FAR_ROW ? ADD_VALUES : INSERT_VALUES));
+  if (which != NO_STENCIL) PetscFunctionReturn(0);
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(*A, MATSTENCIL, MAT_INPLACE_MATRIX, A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ShowErrors(void)
+{
+  char words[POISSON_ERROR_LENGTH];
+
+  PetscFunctionBeginUser;
+  for (int which = 0; which < NUM_ERRORS; which++) {
+    DM  da = NULL;
+    Mat A  = NULL;
+
+    words[0] = 0;
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    (void)!Refused((Refusal)which, &da, &A);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d: %s\n", which, words));
+    PetscCall(DMDestroy(&da));
+    if (which != DOF && which != WIDTH) PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  first = 0, cases = 60, kind = -1, done = 0;
+  PetscBool all[NUM_PROPERTIES];
+  PetscBool errors = PETSC_FALSE;
+  char      claim[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-kind", &kind, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
+  if (errors) {
+    PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* PETSc forgets what it was making when an error came */
+    PetscCall(ShowErrors());
+    PetscCall(PetscFinalize());
+    return 0;
+  }
+  for (int p = 0; p < NUM_PROPERTIES; p++) all[p] = PETSC_TRUE;
+  for (PetscInt number = first; number < first + cases; number++) {
+    PetscBool equal[NUM_PROPERTIES], possible = PETSC_FALSE;
+    Case      c;
+
+    PetscCall(CaseMake(&c, number, kind, &possible));
+    if (!possible) continue;
+    done++;
+    PetscCall(RunCase(&c, equal));
+    for (int p = 0; p < NUM_PROPERTIES; p++) {
+      if (!equal[p]) PetscCall(ShowCase(&c, (Property)p));
+      all[p] = (PetscBool)(all[p] && equal[p]);
+    }
+  }
+  for (int p = 0; p < NUM_PROPERTIES; p++) {
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: as AIJ", Claims[p]));
+    PetscCall(PoissonClaim(all[p], claim));
+  }
+  PetscCall(PoissonClaim((PetscBool)(done > cases / 3), "enough cases"));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 2 4 8}}
+    args: -cases 60 -malloc_dump
+    output_file: output/stencil.out
+
+  test:
+    suffix: three
+    nsize: 3
+    args: -first 60 -cases 60
+    output_file: output/stencil.out
+
+  test:
+    suffix: blocks
+    nsize: {{1 2}}
+    args: -first 200 -cases 40 -kind {{0 1 2 3}}
+    output_file: output/stencil.out
+
+  test:
+    suffix: errors
+    nsize: 2
+    args: -errors
+
+TEST*/

@@ -1,0 +1,498 @@
+static char help[] = "PCKCYCLE on structured levels.\n\
+  -test sizes|feng|ways|choices   which part\n\
+  -samples <12>                   sizes: grids of each dimension and kind\n\
+  -show                           sizes: the worst grids\n\n";
+
+#include "grids.h"
+#include "poisson.h"
+#include <petscdmplex.h>
+
+/* One solve: the KSP takes its options, its DM is that of the operator */
+typedef struct {
+  DM                 da;
+  Mat                A;
+  Vec                b, x;
+  KSP                ksp;
+  PoissonResiduals   residuals;
+  PetscInt           its;
+  KSPConvergedReason reason;
+} Solve;
+
+static PetscBool IsSingular(const Grid *g)
+{
+  for (PetscInt d = 0; d < g->dim; d++) {
+    for (int side = 0; side < 2; side++) {
+      if (g->end[d][side] == END_STORED || g->end[d][side] == END_INTERIOR) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+static PetscErrorCode SolveCreate(const Grid *g, MatType type, const char prefix[], Solve *s)
+{
+  PetscScalar sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  PetscCall(GridCreateDM(g, &s->da));
+  PetscCall(GridCreateMat(g, s->da, type, &s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(GridFill(g, s->da, 1, s->b));
+  if (IsSingular(g)) {
+    PetscCall(VecSum(s->b, &sum));
+    PetscCall(VecShift(s->b, -sum / (PetscReal)GridPoints(g)));
+  }
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+  PetscCall(KSPSetOptionsPrefix(s->ksp, prefix));
+  PetscCall(KSPSetType(s->ksp, KSPCG));
+  PetscCall(KSPSetNormType(s->ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-8, 1e-50, 1e10, 150));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SolveRun(Solve *s)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPMonitorCancel(s->ksp));
+  PetscCall(KSPMonitorSet(s->ksp, PoissonMonitor, &s->residuals, NULL));
+  PetscCall(KSPSetFromOptions(s->ksp));
+  PetscCall(VecSet(s->x, 0));
+  PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscCall(KSPGetIterationNumber(s->ksp, &s->its));
+  PetscCall(KSPGetConvergedReason(s->ksp, &s->reason));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SolveDestroy(Solve *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(MatDestroy(&s->A));
+  PetscCall(DMDestroy(&s->da));
+  PetscFunctionReturn(0);
+}
+
+/* Kinds of ends: the four of grids.h, and mixtures of them */
+#define NUM_MIXED 3
+static const GridEnd Mixed[NUM_MIXED][3][2] = {{{END_STORED, END_CELL}, {END_PERIODIC, END_PERIODIC}, {END_STORED, END_STORED}},
+                                               {{END_CELL, END_INTERIOR}, {END_STORED, END_INTERIOR}, {END_CELL, END_CELL}},
+                                               {{END_CELL, END_CELL}, {END_STORED, END_STORED}, {END_PERIODIC, END_PERIODIC}}};
+
+static void SetKind(Grid *g, PetscInt kind)
+{
+  if (kind < 4) GridSetEnds(g, (GridEnd)kind);
+  else {
+    for (PetscInt d = 0; d < 3; d++) {
+      for (int side = 0; side < 2; side++) g->end[d][side] = Mixed[kind - 4][d][side];
+    }
+  }
+}
+
+/* The worst of many sizes; a direction in four is long in 2D */
+static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal strength[], PetscInt samples, PetscInt *worst)
+{
+  PetscBool show = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  *worst = 0;
+  for (PetscInt number = 0; number < samples; number++) {
+    Grid      g;
+    Solve     s;
+    PetscBool possible = PETSC_FALSE;
+
+    PetscCall(PetscMemzero(&g, sizeof(g)));
+    g.number = number;
+    g.dim    = dim;
+    for (PetscInt d = 0; d < 3; d++) {
+      g.size[d]     = d >= dim ? 1 : 5 + GridChoose(&g, 1 + d, dim == 2 ? 36 : 28) * (dim == 2 && GridChoose(&g, 5 + d, 4) == 0 ? 5 : 1);
+      g.strength[d] = strength[d];
+    }
+    SetKind(&g, kind);
+    PetscCall(GridDistribute(&g, &possible));
+    if (!possible) continue;
+    g.nproc[0] = 0;
+    PetscCall(SolveCreate(&g, number % 2 ? MATAIJ : MATSTENCIL, NULL, &s));
+    PetscCall(SolveRun(&s));
+    if (s.reason <= 0) s.its = 999;
+    if (show && s.its > PetscMax(*worst, 9))
+      PetscCall(
+          PetscPrintf(PETSC_COMM_WORLD, "    %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", g.size[0], g.size[1], g.size[2], s.its));
+    *worst = PetscMax(*worst, s.its);
+    PetscCall(SolveDestroy(&s));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Sizes(void)
+{
+  const char *const kinds[]       = {"stored", "interior", "cell", "periodic", "mixed 1", "mixed 2", "mixed 3"};
+  const PetscReal   strength[][3] = {{1, 1, 1}, {1, 1, 100}, {1, 100, 100}, {100, 1, 1}, {1, 100, 1}, {100, 1, 100}};
+  PetscInt          samples = 12, worst, all = 0;
+  char              claim[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-samples", &samples, NULL));
+  for (PetscInt dim = 2; dim <= 3; dim++) {
+    for (PetscInt kind = 0; kind < 4 + NUM_MIXED; kind++) {
+      PetscCall(WorstOfSizes(dim, kind, strength[0], samples, &worst));
+      PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim, kinds[kind]));
+      PetscCall(PoissonClaim((PetscBool)(worst <= 12), claim));
+      if (worst > 12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
+    }
+  }
+  for (PetscInt a = 1; a < 6; a++) {
+    all = 0;
+    for (PetscInt kind = 0; kind < 4 + NUM_MIXED; kind++) {
+      PetscCall(WorstOfSizes(3, kind, strength[a], 1 + samples / 6, &worst));
+      all = PetscMax(all, worst);
+    }
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g : %g: at most 15 iterations", (double)strength[a][0], (double)strength[a][1], (double)strength[a][2]));
+    PetscCall(PoissonClaim((PetscBool)(all <= 15), claim));
+    if (all > 15) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", all));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Table 5 of Feng and others: everything about multigrid comes from options */
+static PetscErrorCode Feng(void)
+{
+  PetscInt     L = 8, s[3], n[3], at[3];
+  Grid         g;
+  Solve        solve;
+  PetscScalar *a;
+  PetscReal    h, relative;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-L", &L, NULL));
+  PetscCall(PetscMemzero(&g, sizeof(g)));
+  g.dim     = 2;
+  g.size[0] = g.size[1] = ((PetscInt)1 << L) - 1;
+  g.size[2]             = 1;
+  g.strength[0] = g.strength[1] = 1;
+  h                             = 1.0 / ((PetscInt)1 << L);
+  GridSetEnds(&g, END_INTERIOR);
+  PetscCall(SolveCreate(&g, MATAIJ, NULL, &solve));
+  PetscCall(DMDAGetCorners(solve.da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
+  PetscCall(VecGetArrayWrite(solve.b, &a));
+  for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
+    for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++)
+      a[at[0] - s[0] + n[0] * (at[1] - s[1])] = h * h * PetscSinReal(PETSC_PI * h * (at[0] + 1)) * PetscSinReal(PETSC_PI * h * (at[1] + 1));
+  }
+  PetscCall(VecRestoreArrayWrite(solve.b, &a));
+  PetscCall(SolveRun(&solve));
+  PetscCall(PoissonResidual(solve.A, solve.b, solve.x, &relative));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its, (double)relative));
+  PetscCall(SolveDestroy(&solve));
+  PetscFunctionReturn(0);
+}
+
+/* A monitor of smoothers keeps their steps apart */
+static PetscErrorCode NoMonitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  PetscFunctionBeginUser;
+  (void)ksp;
+  (void)it;
+  (void)rnorm;
+  (void)ctx;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode KeepApart(Solve *s)
+{
+  PC       pc;
+  PetscInt nlevels;
+  KSP      smoother;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  for (PetscInt l = 1; l < nlevels; l++) {
+    PetscCall(PCMGGetSmoother(pc, l, &smoother));
+    PetscCall(KSPMonitorSet(smoother, NoMonitor, NULL, NULL));
+  }
+  PetscCall(MatScale(s->A, 1.0));
+  PetscFunctionReturn(0);
+}
+
+/* Residual norms agree to rounding */
+static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b, PetscReal tolerance, PetscBool *agree)
+{
+  PetscFunctionBeginUser;
+  *agree = (PetscBool)(a->length == b->length && a->length > 1);
+  for (PetscInt i = 0; *agree && i < a->length; i++) *agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= tolerance * a->value[0]);
+  PetscFunctionReturn(0);
+}
+
+static void SetGrid(Grid *g, PetscInt dim, PetscInt kind, PetscReal vary)
+{
+  const PetscInt sizes[3] = {22, 17, 13};
+
+  (void)memset(g, 0, sizeof(*g));
+  g->dim  = dim;
+  g->vary = vary;
+  for (PetscInt d = 0; d < 3; d++) {
+    g->size[d]     = d < dim ? sizes[d] : 1;
+    g->strength[d] = 1 + 0.2 * d;
+  }
+  SetKind(g, kind);
+}
+
+/* One kind of grid and smoother: fused or not, matrix of one type or the other, set up again or afresh */
+static PetscErrorCode WaysOf(const Grid *g, PetscBool holds[])
+{
+  Solve            a, b;
+  PoissonResiduals first;
+  PetscBool        agree;
+  Grid             other = *g;
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) other.strength[d] *= 1.7;
+  other.vary += 0.05;
+  PetscCall(SolveCreate(g, MATSTENCIL, NULL, &a));
+  PetscCall(SolveRun(&a));
+  first    = a.residuals;
+  holds[0] = (PetscBool)(holds[0] && a.reason > 0);
+  PetscCall(KeepApart(&a));
+  PetscCall(SolveRun(&a));
+  PetscCall(Agree(&first, &a.residuals, 1e-12, &agree));
+  holds[1] = (PetscBool)(holds[1] && agree);
+  PetscCall(SolveDestroy(&a));
+  for (int way = 0; way < 2; way++) {
+    PetscCall(SolveCreate(g, way ? MATAIJ : MATSTENCIL, NULL, &a));
+    PetscCall(SolveRun(&a));
+    if (way) PetscCall(Agree(&first, &a.residuals, 0, &agree));
+    if (way) holds[2] = (PetscBool)(holds[2] && agree);
+    PetscCall(SolveCreate(&other, way ? MATAIJ : MATSTENCIL, NULL, &b));
+    PetscCall(SolveRun(&b));
+    PetscCall(MatZeroEntries(a.A));
+    PetscCall(GridAssemble(&other, a.da, a.A));
+    PetscCall(SolveRun(&a));
+    PetscCall(Agree(&a.residuals, &b.residuals, 1e-12, &agree));
+    holds[0] = (PetscBool)(holds[0] && a.reason > 0 && b.reason > 0);
+    holds[3] = (PetscBool)(holds[3] && agree);
+    PetscCall(SolveDestroy(&a));
+    PetscCall(SolveDestroy(&b));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Ways(void)
+{
+  const char *const claims[] = {"all solves converge", "steps behind each other give what steps apart give", "aij and stencil operators give the same",
+                                "new values give what a fresh set-up gives"};
+  PetscBool         all[4]   = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
+
+  PetscFunctionBeginUser;
+  for (PetscInt dim = 1; dim <= 3; dim++) {
+    for (PetscInt kind = 0; kind < 4 + NUM_MIXED; kind++) {
+      for (int vary = 0; vary < 2; vary++) {
+        PetscBool holds[4] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
+        Grid      g;
+
+        SetGrid(&g, dim, kind, 0.4 * vary);
+        g.box = (PetscBool)(dim > 1 && (kind + vary) % 3 == 0);
+        PetscCall(WaysOf(&g, holds));
+        for (int i = 0; i < 4; i++) {
+          if (!holds[i]) PetscCall(GridShow(&g, claims[i]));
+          all[i] = (PetscBool)(all[i] && holds[i]);
+        }
+      }
+    }
+  }
+  for (int i = 0; i < 4; i++) PetscCall(PoissonClaim(all[i], claims[i]));
+  PetscFunctionReturn(0);
+}
+
+/* Grids that levels cannot be structured on */
+typedef enum {
+  TWO_UNKNOWNS,
+  WIDTH_TWO,
+  ENTRIES_FAR,
+  GALERKIN_NONE,
+  SOR,
+  PLEX,
+  NUM_CHOICES
+} Choice;
+
+static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
+{
+  const PetscInt faces[3] = {8, 8, 1};
+  Grid           g;
+  PetscInt       first, end;
+
+  PetscFunctionBeginUser;
+  SetGrid(&g, 2, END_STORED, 0);
+  g.size[0] = g.size[1] = 17;
+  if (choice == PLEX) {
+    PetscSection section;
+
+    PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, 2, PETSC_FALSE, faces, NULL, NULL, NULL, PETSC_TRUE, dm));
+    PetscCall(PetscSectionCreate(PETSC_COMM_WORLD, &section));
+    PetscCall(DMPlexGetDepthStratum(*dm, 0, &first, &end));
+    PetscCall(PetscSectionSetChart(section, first, end));
+    for (PetscInt p = first; p < end; p++) PetscCall(PetscSectionSetDof(section, p, 1));
+    PetscCall(PetscSectionSetUp(section));
+    PetscCall(DMSetLocalSection(*dm, section));
+    PetscCall(PetscSectionDestroy(&section));
+  } else {
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 17, 17, PETSC_DECIDE, PETSC_DECIDE, choice == TWO_UNKNOWNS ? 2 : 1,
+                           choice == WIDTH_TWO || choice == ENTRIES_FAR ? 2 : 1, NULL, NULL, dm));
+    PetscCall(DMSetUp(*dm));
+  }
+  PetscCall(DMSetMatType(*dm, MATAIJ));
+  PetscCall(DMCreateMatrix(*dm, A));
+  if (choice == GALERKIN_NONE || choice == SOR || choice == WIDTH_TWO) PetscCall(GridAssemble(&g, *dm, *A));
+  else {
+    PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatShift(*A, 1.0));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetUp(PC pc, PCKCycleStructured structured, const char prefix[], char words[])
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSetOptionsPrefix(pc, prefix));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCKCycleSetStructured(pc, structured));
+  words[0] = 0;
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = PCSetFromOptions(pc);
+  if (!ierr) ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  if (!ierr) words[0] = 0;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Choices(void)
+{
+  const struct {
+    Choice      choice;
+    const char *name, *prefix, *why;
+  } choices[] = {{TWO_UNKNOWNS, "two unknowns at a point", "two_", "2 unknowns at a point"},
+                 {WIDTH_TWO, "stencil width 2", "width_", "the stencil width of its DMDA is 2"},
+                 {GALERKIN_NONE, "-pc_mg_galerkin none", "none_", "-pc_mg_galerkin none"},
+                 {SOR, "smoother sor", "sor_", "needs an ordinary matrix"},
+                 {PLEX, "DMPlex", "plex_", "it is not on a DMDA"}};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, "-none_pc_mg_galerkin none -sor_mg_levels_pc_type sor"));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(choices); i++) {
+    DM        dm;
+    Mat       A;
+    PC        pc;
+    char      words[POISSON_ERROR_LENGTH], claim[256], *found;
+    PetscBool has = PETSC_FALSE;
+
+    PetscCall(ChoiceCreate(choices[i].choice, &dm, &A));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_ON, choices[i].prefix, words));
+    PetscCall(PetscStrstr(words, choices[i].why, &found));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
+    PetscCall(PoissonClaim((PetscBool)(found != NULL), claim));
+    if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+    PetscCall(PCDestroy(&pc));
+    if (choices[i].choice != PLEX && choices[i].choice != GALERKIN_NONE) {
+      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+      PetscCall(PCSetOperators(pc, A, A));
+      PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_AUTO, choices[i].prefix, words));
+      if (!words[0]) PetscCall(PoissonViewHas(pc, choices[i].why, &has));
+      PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: auto does without, and the view says why", choices[i].name));
+      PetscCall(PoissonClaim(has, claim));
+      if (words[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const tests[] = {"sizes", "feng", "ways", "choices"};
+  PetscInt          which   = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &which, NULL));
+  if (which == 0) PetscCall(Sizes());
+  else if (which == 1) PetscCall(Feng());
+  else if (which == 2) PetscCall(Ways());
+  else PetscCall(Choices());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    requires: !complex
+
+    test:
+      suffix: sizes
+      nsize: {{1 4}}
+
+    test:
+      suffix: ways
+      nsize: {{1 3}}
+      args: -test ways -pc_kcycle_kappa {{1 3}}
+      output_file: output/structured_ways.out
+
+    test:
+      suffix: ways_smoothers
+      nsize: {{1 2}}
+      args: -test ways -mg_levels_pc_relax_order symmetric -mg_levels_ksp_max_it 3 -pc_kcycle_kappa w
+      output_file: output/structured_ways.out
+
+    test:
+      suffix: choices
+      nsize: {{1 2}}
+      args: -test choices
+
+  testset:
+    requires: !complex double
+    args: -test feng -ksp_type richardson -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -pc_type kcycle -pc_kcycle_kappa 1 -pc_kcycle_grid interior
+    args: -pc_kcycle_interpolation simplex -pc_mg_galerkin both -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type relax
+
+    test:
+      suffix: feng_fourcolor
+      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type fourcolor
+
+    test:
+      suffix: feng_fourcolor_9
+      args: -L 9 -pc_mg_levels 9 -mg_levels_pc_relax_type fourcolor
+
+    test:
+      suffix: feng_fourcolor_parallel
+      nsize: {{1 2 4}}
+      args: -L 8 -pc_mg_levels 7 -mg_levels_pc_relax_type fourcolor
+
+    test:
+      suffix: feng_redblack
+      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type redblack
+
+    test:
+      suffix: feng_jacobi
+      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type jacobi -mg_levels_pc_relax_omega 0.8
+      args: -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1 -mg_coarse_pc_type jacobi -mg_coarse_ksp_richardson_scale 0.8
+
+    test:
+      suffix: feng_jacobi_667
+      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type jacobi -mg_levels_pc_relax_omega 0.667
+      args: -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1 -mg_coarse_pc_type jacobi -mg_coarse_ksp_richardson_scale 0.667
+
+TEST*/

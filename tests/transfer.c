@@ -1,0 +1,527 @@
+static char help[] = "Structured levels of PCKCYCLE beside their definition: interpolation, restriction and coarse operators on random grids.\n\
+  -first <0> -cases <60>   which random cases\n\n";
+
+/*
+  The reference is built from AIJ matrices and the sizes of grids alone: which points a coarse grid keeps, the weights of each fine point,
+  Galerkin products by MatPtAP().
+*/
+
+#include "grids.h"
+
+typedef struct {
+  PetscInt   size[3], owned[3][64], s[3], n[3];
+  GridEnd    end[3][2];
+  PetscInt   npoints;
+  PetscInt  *row;        /* of each point */
+  PetscBool *decoupled;  /* points that are coupled to nobody */
+  PetscBool  couples[3]; /* are there couplings in a direction? */
+  DM         da;
+} Level;
+
+typedef struct {
+  Grid                g;
+  KCycleInterpolation interpolation;
+  const char         *directions;
+  PC                  pc;
+} Case;
+
+typedef enum {
+  GRIDS,
+  INTERPOLATE,
+  INTERPOLATEADD,
+  RESTRICT,
+  RESTRICTADD,
+  GALERKIN,
+  COLLAPSED,
+  COARSEST,
+  NUM_PROPERTIES
+} Property;
+
+static const char *const Claims[NUM_PROPERTIES] = {"coarse grids have the points expected",  "interpolation follows its definition",
+                                                   "interpolation is added likewise",        "restriction is its transpose",
+                                                   "restriction is added likewise",          "coarse operators are the products of MatPtAP()",
+                                                   "or these products, collapsed to a star", "the coarsest grid is small or cannot be coarsened"};
+
+static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
+{
+  const PetscInt            sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 17, 23, 31, 32, 33};
+  const PetscInt            number_of[4] = {0, 17, 17, 10};
+  const KCycleInterpolation rules[]      = {KCYCLE_INTERPOLATION_LINEAR, KCYCLE_INTERPOLATION_SIMPLEX, KCYCLE_INTERPOLATION_CONSTANT};
+  const char *const         directions[] = {"xyz", "xyz", "xyz", "x", "y", "xy", "yz", "xz", "z"};
+  Grid                     *g            = &c->g;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(c, sizeof(*c)));
+  g->number = number;
+  g->dim    = 1 + GridChoose(g, 0, 3);
+  for (PetscInt d = 0; d < 3; d++) {
+    g->size[d]     = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
+    g->strength[d] = 0.5 + GridHash(number, d, 5, 6);
+    g->end[d][0]   = (GridEnd)GridChoose(g, 4 + d, 4);
+    g->end[d][1]   = g->end[d][0] == END_PERIODIC ? END_PERIODIC : (GridEnd)GridChoose(g, 7 + d, 3);
+  }
+  g->box           = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
+  g->uneven        = (PetscBool)GridChoose(g, 11, 2);
+  g->vary          = GridChoose(g, 12, 2) * 0.2;
+  c->interpolation = rules[GridChoose(g, 13, 3)];
+  c->directions    = directions[GridChoose(g, 14, g->dim == 3 ? 9 : 5)];
+  PetscCall(GridDistribute(g, possible));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ShowCase(const Case *c, Property p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(GridShow(&c->g, Claims[p]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s, coarsened in %s\n", KCycleInterpolations[c->interpolation], c->directions));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelFinish(Level *l)
+{
+  const PetscInt *owned[3];
+  PetscInt        nproc[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetInfo(l->da, NULL, &l->size[0], &l->size[1], &l->size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetOwnershipRanges(l->da, &owned[0], &owned[1], &owned[2]));
+  for (PetscInt d = 0; d < 3; d++) {
+    for (PetscInt p = 0; p < nproc[d]; p++) l->owned[d][p] = nproc[d] == 1 ? l->size[d] : owned[d][p];
+  }
+  PetscCall(DMDAGetCorners(l->da, &l->s[0], &l->s[1], &l->s[2], &l->n[0], &l->n[1], &l->n[2]));
+  l->npoints = l->size[0] * l->size[1] * l->size[2];
+  PetscCall(GridRows(l->da, l->npoints, &l->row));
+  PetscCall(PetscCalloc1(l->npoints, &l->decoupled));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelDestroy(Level *l)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(l->row));
+  PetscCall(PetscFree(l->decoupled));
+  PetscCall(DMDestroy(&l->da));
+  PetscFunctionReturn(0);
+}
+
+static PetscInt Number(const Level *l, const PetscInt at[])
+{
+  return at[0] + l->size[0] * (at[1] + l->size[1] * at[2]);
+}
+
+/* The points that this process owns */
+#define FOR_OWNED(l, at)                                                  \
+  for ((at)[2] = (l)->s[2]; (at)[2] < (l)->s[2] + (l)->n[2]; (at)[2]++)   \
+    for ((at)[1] = (l)->s[1]; (at)[1] < (l)->s[1] + (l)->n[1]; (at)[1]++) \
+      for ((at)[0] = (l)->s[0]; (at)[0] < (l)->s[0] + (l)->n[0]; (at)[0]++)
+
+/* Which points have no entry beside the diagonal, and which directions have couplings; known on all processes */
+static PetscErrorCode FindDecoupled(Level *l, Mat A)
+{
+  PetscInt at[3], *place;
+  int     *coupled, couples[3] = {0, 0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(l->npoints, &coupled));
+  PetscCall(PetscMalloc1(l->npoints, &place));
+  for (PetscInt i = 0; i < l->npoints; i++) place[l->row[i]] = i;
+  FOR_OWNED(l, at)
+  {
+    const PetscInt     row = l->row[Number(l, at)];
+    const PetscInt    *cols;
+    const PetscScalar *v;
+    PetscInt           m;
+
+    PetscCall(MatGetRow(A, row, &m, &cols, &v));
+    for (PetscInt i = 0; i < m; i++) {
+      const PetscInt p = place[cols[i]], to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
+
+      if (cols[i] == row || v[i] == (PetscScalar)0.0) continue;
+      coupled[Number(l, at)] = 1;
+      for (PetscInt d = 0; d < 3; d++) couples[d] |= to[d] != at[d];
+    }
+    PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, coupled, (PetscMPIInt)l->npoints, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, couples, 3, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  for (PetscInt i = 0; i < l->npoints; i++) l->decoupled[i] = (PetscBool)!coupled[i];
+  for (PetscInt d = 0; d < 3; d++) l->couples[d] = (PetscBool)couples[d];
+  PetscCall(PetscFree(coupled));
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(0);
+}
+
+/* Factor and first point of each direction, and the grid of the points that are kept */
+static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[], PetscInt first[], Level *coarse)
+{
+  PetscInt       keep[3][64];
+  DMBoundaryType boundary[3];
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) {
+    const PetscBool named = (PetscBool)(strchr(c->directions, (int)('x' + d)) != NULL && d < c->g.dim && fine->size[d] > 1 && fine->couples[d]);
+    PetscInt        start = 0;
+
+    first[d]  = d < c->g.dim && fine->end[d][0] == END_INTERIOR ? 1 : 0;
+    factor[d] = named ? 2 : 1;
+    for (PetscInt p = 0; p < c->g.nproc[d]; p++) {
+      keep[d][p] = 0;
+      for (PetscInt i = start; i < start + fine->owned[d][p]; i++) keep[d][p] += (i - first[d]) % 2 == 0;
+      start += fine->owned[d][p];
+      if (!keep[d][p]) factor[d] = 1;
+    }
+    coarse->size[d] = 0;
+    if (factor[d] == 1) first[d] = 0;
+    for (PetscInt p = 0; p < c->g.nproc[d]; p++) {
+      if (factor[d] == 1) keep[d][p] = fine->owned[d][p];
+      coarse->size[d] += keep[d][p];
+    }
+    boundary[d]       = fine->end[d][0] == END_PERIODIC && d < c->g.dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    coarse->end[d][0] = fine->end[d][0];
+    coarse->end[d][1] = fine->end[d][1];
+    if (factor[d] == 2 && fine->end[d][1] == END_STORED && (fine->size[d] - 1 - first[d]) % 2) coarse->end[d][1] = END_INTERIOR;
+  }
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, &coarse->da));
+  PetscCall(DMSetDimension(coarse->da, c->g.dim));
+  PetscCall(DMDASetSizes(coarse->da, coarse->size[0], coarse->size[1], coarse->size[2]));
+  PetscCall(DMDASetNumProcs(coarse->da, c->g.nproc[0], c->g.nproc[1], c->g.nproc[2]));
+  PetscCall(DMDASetBoundaryType(coarse->da, boundary[0], boundary[1], boundary[2]));
+  PetscCall(DMDASetDof(coarse->da, 1));
+  PetscCall(DMDASetStencilType(coarse->da, DMDA_STENCIL_BOX));
+  PetscCall(DMDASetStencilWidth(coarse->da, 1));
+  PetscCall(DMDASetOwnershipRanges(coarse->da, keep[0], keep[1], keep[2]));
+  PetscCall(DMSetUp(coarse->da));
+  PetscCall(LevelFinish(coarse));
+  PetscFunctionReturn(0);
+}
+
+/* The coarse point a fine one lies on, or the two it lies between: low and high, the same where they coincide; -1: there is none */
+static void Neighbours(const Level *fine, const Level *coarse, PetscInt d, PetscInt factor, PetscInt first, PetscInt i, PetscInt at[2])
+{
+  const PetscInt away = i - first;
+
+  if (factor == 1) at[0] = at[1] = i;
+  else if (away % 2 == 0) at[0] = at[1] = away / 2;
+  else {
+    at[0] = away > 0 ? (away - 1) / 2 : -1;
+    at[1] = at[0] + 1;
+    if (at[1] == coarse->size[d]) at[1] = fine->end[d][0] == END_PERIODIC ? 0 : -1;
+  }
+}
+
+/* Beyond an end without flux the function goes on as it is */
+static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
+{
+  for (int s = 0; s < 2; s++) {
+    if (at[s] < 0 && fine->end[d][s] == END_CELL) at[s] = at[1 - s];
+  }
+}
+
+/* The weights of one fine point on at most eight coarse ones */
+static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[], const PetscInt first[], const PetscInt at[], PetscInt to[][3],
+                        PetscReal weight[])
+{
+  PetscInt  near[3][2], m = 0;
+  PetscBool simplex = (PetscBool)(c->interpolation == KCYCLE_INTERPOLATION_SIMPLEX);
+
+  for (PetscInt d = 0; d < 3; d++) {
+    Neighbours(fine, coarse, d, factor[d], first[d], at[d], near[d]);
+    Mirror(fine, d, near[d]);
+  }
+  for (int corner = 0; corner < 8; corner++) {
+    weight[m] = 1;
+    for (PetscInt d = 0; d < 3; d++) {
+      const int side = (corner >> d) & 1;
+
+      to[m][d] = near[d][side];
+      if (simplex) weight[m] *= side == (corner & 1);
+      else if (c->interpolation == KCYCLE_INTERPOLATION_CONSTANT) weight[m] *= side == (near[d][0] >= 0 ? 0 : 1);
+      else weight[m] *= 0.5;
+      if (to[m][d] < 0) weight[m] = 0;
+    }
+    if (simplex) weight[m] *= 0.5;
+    if (weight[m] > 0) m++;
+  }
+  return m;
+}
+
+/* The interpolation as AIJ */
+static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[], const PetscInt first[], Mat *P)
+{
+  PetscInt at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, P));
+  PetscCall(MatSetSizes(*P, fine->n[0] * fine->n[1] * fine->n[2], coarse->n[0] * coarse->n[1] * coarse->n[2], PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*P, MATAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(*P, 8, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*P, 8, NULL, 8, NULL));
+  FOR_OWNED(fine, at)
+  {
+    PetscInt       to[9][3], f[3];
+    PetscReal      weight[9];
+    const PetscInt m = Weights(c, fine, coarse, factor, first, at, to, weight), row = fine->row[Number(fine, at)];
+
+    for (PetscInt i = 0; i < m; i++) {
+      const PetscScalar w = weight[i];
+
+      for (PetscInt d = 0; d < 3; d++) f[d] = factor[d] * to[i][d] + first[d];
+      if (!fine->decoupled[Number(fine, at)] && !fine->decoupled[Number(fine, f)]) PetscCall(MatSetValues(*P, 1, &row, 1, &coarse->row[Number(coarse, to[i])], &w, ADD_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Same(Vec a, Vec b, PetscBool *same)
+{
+  PetscReal norm, difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(a, NORM_INFINITY, &norm));
+  PetscCall(VecAXPY(b, -1.0, a));
+  PetscCall(VecNorm(b, NORM_INFINITY, &difference));
+  *same = (PetscBool)(*same && difference <= 1e-13 * PetscMax(norm, 1));
+  PetscFunctionReturn(0);
+}
+
+/* Both matrices on vectors without pattern */
+static PetscErrorCode CompareTransfers(const Case *c, Mat P, Mat Q, PetscBool holds[])
+{
+  Vec e, f, x, y, z;
+
+  PetscFunctionBeginUser;
+  (void)c;
+  PetscCall(MatCreateVecs(P, &e, &x));
+  PetscCall(VecDuplicate(e, &f));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecSetRandom(e, NULL));
+  PetscCall(VecSetRandom(z, NULL));
+  PetscCall(MatMult(P, e, x));
+  PetscCall(MatMult(Q, e, y));
+  PetscCall(Same(x, y, &holds[INTERPOLATE]));
+  PetscCall(MatMultAdd(P, e, z, x));
+  PetscCall(VecCopy(z, y));
+  PetscCall(MatMultAdd(Q, e, y, y));
+  PetscCall(Same(x, y, &holds[INTERPOLATEADD]));
+  PetscCall(MatMultTranspose(P, z, f));
+  PetscCall(VecCopy(f, e));
+  PetscCall(MatMultTranspose(Q, z, e));
+  PetscCall(Same(f, e, &holds[RESTRICT]));
+  PetscCall(VecSetRandom(e, NULL));
+  PetscCall(MatMultTransposeAdd(P, z, e, f));
+  PetscCall(MatMultTransposeAdd(Q, z, e, e));
+  PetscCall(Same(f, e, &holds[RESTRICTADD]));
+  PetscCall(VecDestroy(&e));
+  PetscCall(VecDestroy(&f));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(0);
+}
+
+/* Adds what entry g at (at, to) of a product gives to the product collapsed to a star */
+static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt at[], const PetscInt to[], PetscScalar g, Mat S)
+{
+  const PetscInt    row  = l->row[Number(l, at)];
+  const PetscScalar half = 0.5 * g, minus = -half;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSetValues(S, 1, &row, 1, &row, &g, ADD_VALUES));
+  for (PetscInt d = 0; d < c->g.dim; d++) {
+    PetscInt there[3] = {at[0], at[1], at[2]}, other;
+
+    there[d] = to[d];
+    other    = l->row[Number(l, there)];
+    if (other == row) continue;
+    PetscCall(MatSetValues(S, 1, &row, 1, &other, &half, ADD_VALUES));
+    PetscCall(MatSetValues(S, 1, &other, 1, &row, &half, ADD_VALUES));
+    PetscCall(MatSetValues(S, 1, &row, 1, &row, &minus, ADD_VALUES));
+    PetscCall(MatSetValues(S, 1, &other, 1, &other, &minus, ADD_VALUES));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The coarse operator, from the product G: rows of points that take no correction get the diagonal of their fine points */
+static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[], const PetscInt first[], PetscBool star, Mat A, Mat G, Mat *S)
+{
+  PetscInt at[3], *place;
+  Vec      diagonal;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(coarse->npoints, &place));
+  for (PetscInt i = 0; i < coarse->npoints; i++) place[coarse->row[i]] = i;
+  PetscCall(MatCreateVecs(A, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, S));
+  PetscCall(MatSetSizes(*S, coarse->n[0] * coarse->n[1] * coarse->n[2], coarse->n[0] * coarse->n[1] * coarse->n[2], PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*S, MATAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(*S, 27, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*S, 27, NULL, 27, NULL));
+  PetscCall(MatSetOption(*S, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  FOR_OWNED(coarse, at)
+  {
+    const PetscInt     row = coarse->row[Number(coarse, at)], f[3] = {factor[0] * at[0] + first[0], factor[1] * at[1] + first[1], factor[2] * at[2] + first[2]};
+    const PetscInt    *cols;
+    const PetscScalar *v;
+    PetscScalar        d;
+    PetscInt           m;
+
+    PetscCall(VecGetValues(diagonal, 1, &fine->row[Number(fine, f)], &d));
+    if (fine->decoupled[Number(fine, f)]) PetscCall(MatSetValues(*S, 1, &row, 1, &row, &d, ADD_VALUES));
+    PetscCall(MatGetRow(G, row, &m, &cols, &v));
+    for (PetscInt i = 0; i < m; i++) {
+      const PetscInt p = place[cols[i]], to[3] = {p % coarse->size[0], p / coarse->size[0] % coarse->size[1], p / coarse->size[0] / coarse->size[1]};
+
+      if (star) PetscCall(AddCollapsed(c, coarse, at, to, v[i], *S));
+      else PetscCall(MatSetValues(*S, 1, &row, 1, &cols[i], &v[i], ADD_VALUES));
+    }
+    PetscCall(MatRestoreRow(G, row, &m, &cols, &v));
+  }
+  PetscCall(MatAssemblyBegin(*S, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*S, MAT_FINAL_ASSEMBLY));
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelOperator(const Case *c, PetscInt l, Mat *aij)
+{
+  KSP ksp;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmoother(c->pc, l, &ksp));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, aij));
+  PetscFunctionReturn(0);
+}
+
+/* One level beside its reference; the level is the finest of those that remain */
+static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, Level *coarse, PetscBool star, PetscBool holds[])
+{
+  PetscInt  factor[3], first[3], m, n;
+  Mat       A, Ac, P, Q, G, S;
+  PetscReal norm, difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(LevelOperator(c, l, &A));
+  PetscCall(LevelOperator(c, l - 1, &Ac));
+  PetscCall(PCMGGetInterpolation(c->pc, l, &P));
+  PetscCall(FindDecoupled((Level *)fine, A));
+  PetscCall(Coarsen(c, fine, factor, first, coarse));
+  PetscCall(MatGetLocalSize(P, &m, &n));
+  m = m == fine->n[0] * fine->n[1] * fine->n[2] && n == coarse->n[0] * coarse->n[1] * coarse->n[2];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &m, 1, MPIU_INT, MPI_MIN, PETSC_COMM_WORLD));
+  if (m) {
+    PetscCall(Reference(c, fine, coarse, factor, first, &Q));
+    PetscCall(CompareTransfers(c, Q, P, holds));
+    PetscCall(MatPtAP(A, Q, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &G));
+    PetscCall(CoarseOperator(c, fine, coarse, factor, first, star, A, G, &S));
+    PetscCall(MatNorm(S, NORM_FROBENIUS, &norm));
+    PetscCall(MatAXPY(S, -1, Ac, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatNorm(S, NORM_FROBENIUS, &difference));
+    if (!(difference <= 1e-12 * norm)) holds[star ? COLLAPSED : GALERKIN] = PETSC_FALSE;
+    PetscCall(MatDestroy(&Q));
+    PetscCall(MatDestroy(&G));
+    PetscCall(MatDestroy(&S));
+  } else holds[GRIDS] = PETSC_FALSE;
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&Ac));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
+{
+  Level    level[2];
+  PetscInt nlevels, factor[3], first[3];
+  Mat      A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(level, sizeof(level)));
+  for (PetscInt d = 0; d < 3; d++) {
+    level[0].end[d][0] = c->g.end[d][0];
+    level[0].end[d][1] = c->g.end[d][1];
+  }
+  PetscCall(GridCreateDM(&c->g, &level[0].da));
+  PetscCall(LevelFinish(&level[0]));
+  PetscCall(PCMGGetLevels(c->pc, &nlevels));
+  for (PetscInt l = nlevels - 1; l > 0 && holds[GRIDS]; l--) {
+    const PetscBool star = (PetscBool)(c->interpolation == KCYCLE_INTERPOLATION_LINEAR && !c->g.box && c->g.dim > 1);
+
+    PetscCall(CheckLevel(c, l, &level[0], &level[1], star, holds));
+    PetscCall(LevelDestroy(&level[0]));
+    level[0] = level[1];
+  }
+  if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 5) {
+    PetscCall(LevelOperator(c, 0, &A));
+    PetscCall(FindDecoupled(&level[0], A));
+    PetscCall(MatDestroy(&A));
+    PetscCall(Coarsen(c, &level[0], factor, first, &level[1]));
+    if (factor[0] * factor[1] * factor[2] > 1) holds[COARSEST] = PETSC_FALSE;
+    PetscCall(LevelDestroy(&level[1]));
+  }
+  PetscCall(LevelDestroy(&level[0]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RunCase(Case *c, PetscBool holds[])
+{
+  DM  da;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreateDM(&c->g, &da));
+  PetscCall(GridCreateMat(&c->g, da, c->g.number % 2 ? MATAIJ : MATSTENCIL, &A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &c->pc));
+  PetscCall(PCSetType(c->pc, PCKCYCLE));
+  PetscCall(PCKCycleSetStructured(c->pc, PC_KCYCLE_STRUCTURED_ON));
+  PetscCall(PCKCycleSetInterpolation(c->pc, c->interpolation));
+  PetscCall(PCKCycleSetSemicoarsen(c->pc, c->directions));
+  PetscCall(PCSetOperators(c->pc, A, A));
+  PetscCall(PCSetUp(c->pc));
+  PetscCall(CheckLevels(c, holds));
+  PetscCall(PCDestroy(&c->pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  first = 0, cases = 60;
+  PetscBool all[NUM_PROPERTIES];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  for (PetscInt p = 0; p < NUM_PROPERTIES; p++) all[p] = PETSC_TRUE;
+  for (PetscInt number = first; number < first + cases; number++) {
+    Case      c;
+    PetscBool possible, holds[NUM_PROPERTIES];
+
+    for (PetscInt p = 0; p < NUM_PROPERTIES; p++) holds[p] = PETSC_TRUE;
+    PetscCall(CaseMake(&c, number, &possible));
+    if (possible) PetscCall(RunCase(&c, holds));
+    for (PetscInt p = 0; p < NUM_PROPERTIES; p++) {
+      if (!holds[p]) PetscCall(ShowCase(&c, (Property)p));
+      all[p] = (PetscBool)(all[p] && holds[p]);
+    }
+  }
+  for (PetscInt p = 0; p < NUM_PROPERTIES; p++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", Claims[p], all[p] ? "yes" : "NO"));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: !complex
+    nsize: {{1 3 8}}
+    output_file: output/transfer.out
+
+TEST*/
