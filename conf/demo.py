@@ -71,15 +71,16 @@ PROBLEMS = (
 
 def all_methods(library):
     """The preconditioners compared. Colours (Okabe and Ito's) and marks tell them apart also where lines coincide."""
-    kcycle = ["-dll_append", library, "-pc_type", "kcycle", "-pc_kcycle_kappa"]
+    kcycle = ["-dll_append", library, "-pc_type", "kcycle"]
+    general = kcycle + ["-pc_kcycle_structured", "off", "-pc_kcycle_kappa"]
     return [
         Method("mg", ["-pc_type", "mg"], "#000000", "-", "s", 5, "#000000"),
         Method("gamg", ["-pc_type", "gamg"], "#999999", "-", "D", 5, "#999999"),
         Method("hypre", ["-pc_type", "hypre"], "#E69F00", "-", "^", 6, "#E69F00"),
-        Method("kcycle, kappa 1 (V)", kcycle + ["1"], "#D55E00", "--", "o", 9, "none"),
-        Method("kcycle, kappa 2 (F)", kcycle + ["2"], "#0072B2", "-", "o", 5, "#0072B2"),
-        Method("kcycle, kappa 3", kcycle + ["3"], "#009E73", "--", "v", 9, "none"),
-        Method("kcycle, kappa w (W)", kcycle + ["w"], "#CC79A7", ":", "x", 7, "#CC79A7"),
+        Method("kcycle", kcycle, "#D55E00", "-", "o", 7, "#D55E00"),
+        Method("mg levels, kappa 1 (V)", general + ["1"], "#56B4E9", "--", "v", 9, "none"),
+        Method("mg levels, kappa 2 (F)", general + ["2"], "#0072B2", "-", "o", 5, "#0072B2"),
+        Method("mg levels, kappa w (W)", general + ["w"], "#CC79A7", ":", "x", 7, "#CC79A7"),
     ]
 
 

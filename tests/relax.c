@@ -252,7 +252,7 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
   PetscFunctionBeginUser;
   for (PetscInt number = first; number < first + cases; number++) {
     Case      c;
-    PetscBool possible;
+    PetscBool possible = PETSC_FALSE;
     PetscReal difference, norm;
 
     PetscCall(CaseMake(&c, number, &possible));

@@ -324,9 +324,8 @@ typedef enum {
 
 static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
 {
-  const PetscInt faces[3] = {8, 8, 1};
-  Grid           g;
-  PetscInt       first, end;
+  Grid     g;
+  PetscInt first, end;
 
   PetscFunctionBeginUser;
   SetGrid(&g, 2, END_STORED, 0);
@@ -334,7 +333,10 @@ static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
   if (choice == PLEX) {
     PetscSection section;
 
-    PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, 2, PETSC_FALSE, faces, NULL, NULL, NULL, PETSC_TRUE, dm));
+    PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_plex_simplex 0 -dm_distribute 0"));
+    PetscCall(DMCreate(PETSC_COMM_WORLD, dm)); /* a square */
+    PetscCall(DMSetType(*dm, DMPLEX));
+    PetscCall(DMSetFromOptions(*dm));
     PetscCall(PetscSectionCreate(PETSC_COMM_WORLD, &section));
     PetscCall(DMPlexGetDepthStratum(*dm, 0, &first, &end));
     PetscCall(PetscSectionSetChart(section, first, end));

@@ -502,7 +502,7 @@ int main(int argc, char **argv)
   for (PetscInt p = 0; p < NUM_PROPERTIES; p++) all[p] = PETSC_TRUE;
   for (PetscInt number = first; number < first + cases; number++) {
     Case      c;
-    PetscBool possible, holds[NUM_PROPERTIES];
+    PetscBool possible = PETSC_FALSE, holds[NUM_PROPERTIES];
 
     for (PetscInt p = 0; p < NUM_PROPERTIES; p++) holds[p] = PETSC_TRUE;
     PetscCall(CaseMake(&c, number, &possible));

@@ -125,7 +125,7 @@ static PetscErrorCode Table(Problem *s)
 
 static PetscErrorCode Words(Problem *s)
 {
-  PetscBool structured;
+  PetscBool structured = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(Create(s, 0));

@@ -77,13 +77,14 @@ typedef struct {
 /* One line of the matrix and the lines of a vector that it reads */
 typedef struct {
   const PetscScalar *x[KC_MAX_LINES];
-  PetscScalar        left[KC_MAX_LINES], right[KC_MAX_LINES]; /* what lies beyond the ends of these lines */
-  const PetscScalar *head, *tail;                             /* coefficients of the first and the last points, point by point */
-  PetscInt           nhead, ntail;                            /* number of these points */
-  const PetscScalar *c[KC_MAX_COEFFS];                        /* if not constant: coefficients of points 1 to n - 2 */
-  const KCycleClass *constant;                                /* or NULL */
-  const PetscScalar *end[2];                                  /* coefficients of the first and the last point */
-  PetscInt           stride;                                  /* between them */
+  const PetscScalar *left, *right;             /* what lies beyond the ends of these lines */
+  PetscScalar        beyond[2 * KC_MAX_LINES]; /* holds it, unless it is zero */
+  const PetscScalar *head, *tail;              /* coefficients of the first and the last points, point by point */
+  PetscInt           nhead, ntail;             /* number of these points */
+  const PetscScalar *c[KC_MAX_COEFFS];         /* if not constant: coefficients of points 1 to n - 2 */
+  const KCycleClass *constant;                 /* or NULL */
+  const PetscScalar *end[2];                   /* coefficients of the first and the last point */
+  PetscInt           stride;                   /* between them */
   PetscInt           n;
 } KCycleLine;
 

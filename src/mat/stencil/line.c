@@ -29,8 +29,13 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
                         PetscScalar *y)
 {
   for (PetscInt i = a; i < b_; i++, c += KC_COUNT(nl, box)) {
-    const PetscScalar s = EndSum(nl, box, l, c, i);
+    PetscScalar s;
 
+    if (op == KC_RELAX && w[i] == (PetscScalar)0.0) { /* a point of another colour */
+      y[i] = l->x[nl / 2][i];
+      continue;
+    }
+    s    = EndSum(nl, box, l, c, i);
     y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0, op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
   }
 }
@@ -183,18 +188,35 @@ void KCycleLineCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, KCycl
   }
 }
 
+/* Lines that have all their neighbours on this process, as most have: the neighbours lie at fixed distances */
+static PetscBool IsSurrounded(const KCycleBox *box, PetscInt j, PetscInt k)
+{
+  return (PetscBool)(!box->ends && (!box->reach[1] || (j > 0 && j < box->n[1] - 1)) && (!box->reach[2] || (k > 0 && k < box->n[2] - 1)));
+}
+
 /* Line (j, k) of the matrix, and what it reads of x */
 void KCycleLineGather(const Mat_Stencil *st, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
 {
-  const KCycleBox   *box   = st->box;
-  const KCycleShape *shape = &st->shape;
+  static const PetscScalar zeros[KC_MAX_LINES] = {0};
+  const KCycleBox         *box                 = st->box;
+  const KCycleShape       *shape               = &st->shape;
 
   KCycleLineCoefficients(st, j, k, l);
+  l->left = l->right = zeros;
+  if (IsSurrounded(box, j, k)) {
+    x += box->n[0] * (j + box->n[1] * k);
+    for (int q = 0; q < shape->nl; q++) l->x[q] = x + box->n[0] * (shape->dy[q] + box->n[1] * shape->dz[q]);
+    return;
+  }
   for (int q = 0; q < shape->nl; q++) {
     const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
 
-    l->x[q]     = KCycleBoxLine(box, x, halo, jj, kk);
-    l->left[q]  = box->ends ? halo[box->left + e] : 0;
-    l->right[q] = box->ends ? halo[box->right + e] : 0;
+    l->x[q] = KCycleBoxLine(box, x, halo, jj, kk);
+    if (!box->ends) continue;
+    l->beyond[q]                = halo[box->left + e];
+    l->beyond[KC_MAX_LINES + q] = halo[box->right + e];
   }
+  if (!box->ends) return;
+  l->left  = l->beyond;
+  l->right = l->beyond + KC_MAX_LINES;
 }

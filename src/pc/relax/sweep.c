@@ -18,6 +18,9 @@
 
 #define MAX_STEPS 32
 
+/* Bytes of a second-level cache that a strip may take */
+#define KCYCLE_CACHE 400000
+
 typedef enum {
   STEP_HALF,       /* half a coloured sweep */
   STEP_RESTRICT,   /* residual and restriction */
@@ -90,13 +93,13 @@ static void RelaxBoth(const Stroke *s, PetscInt j, PetscInt k, PetscBool reverse
   RelaxLine(s, j, k, 1 - first, PETSC_FALSE);
 }
 
-static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t)
+static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = s->st->box;
-  const PetscInt   m = LinesOfPlane(box), d = box->dim - 1;
+  const PetscInt   d   = box->dim - 1;
 
   if (s->relax->used == PC_RELAX_REDBLACK) {
-    for (PetscInt l = 0; l < m; l++) {
+    for (PetscInt l = low; l < high; l++) {
       const PetscInt j = box->dim == 3 ? l : t, k = box->dim == 3 ? t : 0, sum = Parity(s->st, 0, 0) + (d > 0 ? Parity(s->st, 1, j) : 0) + (d > 1 ? Parity(s->st, 2, k) : 0);
 
       RelaxLine(s, j, k, (step->half + sum) & 1, step->zeroguess);
@@ -106,19 +109,19 @@ static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t)
   if (d > 0 && Parity(s->st, d, t) != step->half) return;
   if (box->dim < 3) RelaxBoth(s, t, 0, step->reverse);
   for (PetscInt pass = 0; box->dim == 3 && pass < 2; pass++) {
-    for (PetscInt j = 0; j < m; j++) {
+    for (PetscInt j = low; j < high; j++) {
       if (Parity(s->st, 1, j) == (step->reverse ? 1 - pass : pass)) RelaxBoth(s, j, t, step->reverse);
     }
   }
 }
 
 /* A residual line goes to the coarse grid at once */
-static void RestrictPlane(const Stroke *s, PetscInt t)
+static void RestrictPlane(const Stroke *s, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = s->st->box;
   KCycleLine       l;
 
-  for (PetscInt i = 0; i < LinesOfPlane(box); i++) {
+  for (PetscInt i = low; i < high; i++) {
     const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
 
     KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
@@ -127,22 +130,23 @@ static void RestrictPlane(const Stroke *s, PetscInt t)
   }
 }
 
-static void InterpolatePlane(const Stroke *s, PetscInt t)
+static void InterpolatePlane(const Stroke *s, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = s->st->box;
 
-  for (PetscInt i = 0; i < LinesOfPlane(box); i++) {
+  for (PetscInt i = low; i < high; i++) {
     const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
 
     KCycleTransferInterpolateLine(s->tr, s->e, j, k, PETSC_TRUE, s->x + box->n[0] * (j + box->n[1] * k));
   }
 }
 
-static void StepPlane(const Stroke *s, const Step *step, PetscInt t)
+/* The lines low to high - 1 of plane t; in 2D a plane is a line */
+static void StepPlane(const Stroke *s, const Step *step, PetscInt t, PetscInt low, PetscInt high)
 {
-  if (step->kind == STEP_HALF) HalfSweepPlane(s, step, t);
-  else if (step->kind == STEP_RESTRICT) RestrictPlane(s, t);
-  else InterpolatePlane(s, t);
+  if (step->kind == STEP_HALF) HalfSweepPlane(s, step, t, low, high);
+  else if (step->kind == STEP_RESTRICT) RestrictPlane(s, t, low, high);
+  else InterpolatePlane(s, t, low, high);
 }
 
 /* Do planes need nothing of other processes but whole planes, once for half a sweep? Not where an odd number of them wraps around: two of the same half are neighbours there */
@@ -178,26 +182,47 @@ static PetscErrorCode Exchange(const Stroke *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All steps through the grid, each one plane behind the one before it */
+/* Lines of a strip so that what all steps work on stays in a second-level cache: of x and b, a plane for each step and two more. Two colours only:
+   more of them take turns within a plane */
+static PetscInt LinesOfStrip(const Stroke *s)
+{
+  const KCycleBox *box   = s->st->box;
+  const PetscInt   bytes = 2 * (s->nsteps + 2) * box->n[0] * (PetscInt)sizeof(PetscScalar), m = LinesOfPlane(box);
+
+  return s->relax->used == PC_RELAX_REDBLACK ? PetscMin(m, PetscMax(KCYCLE_CACHE / bytes, 4)) : m;
+}
+
+/*
+  All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a line earlier, since
+  a step needs the one before it on both sides:
+
+    step 0   |    strip 0    |    strip 1    |
+    step 1   |   strip 0    |    strip 1    |
+    step 2   |  strip 0    |    strip 1    |        lines of a plane ->
+*/
 static PetscErrorCode RunBehindEachOther(const Stroke *s)
 {
   const KCycleBox *box    = s->st->box;
-  const PetscInt   planes = Planes(box);
+  const PetscInt   planes = Planes(box), m = LinesOfPlane(box), width = LinesOfStrip(s), strips = (m + width - 1) / width;
   PetscInt         first, last;
 
   PetscFunctionBegin;
   if (s->nsteps && s->step[0].kind == STEP_HALF && !s->step[0].zeroguess) PetscCall(Exchange(s));
-  for (PetscInt t = 0; t < planes + s->nsteps - 1; t++) {
-    for (PetscInt i = 0; i < s->nsteps; i++) {
-      InnerPlanes(box, i, &first, &last);
-      if (t - i >= first && t - i <= last) StepPlane(s, &s->step[i], t - i);
+  for (PetscInt strip = 0; strip < strips; strip++) {
+    for (PetscInt t = 0; t < planes + s->nsteps - 1; t++) {
+      for (PetscInt i = 0; i < s->nsteps; i++) {
+        const PetscInt low = strip ? PetscMax(0, strip * width - i) : 0, high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
+
+        InnerPlanes(box, i, &first, &last);
+        if (t - i >= first && t - i <= last) StepPlane(s, &s->step[i], t - i, low, high);
+      }
     }
   }
   for (PetscInt i = 1; i < s->nsteps && KCycleBoxTalks(box); i++) {
     PetscCall(Exchange(s));
     InnerPlanes(box, i, &first, &last);
-    for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t);
-    for (PetscInt t = last + 1; t < planes; t++) StepPlane(s, &s->step[i], t);
+    for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t, 0, m);
+    for (PetscInt t = last + 1; t < planes; t++) StepPlane(s, &s->step[i], t, 0, m);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
