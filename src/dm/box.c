@@ -277,6 +277,15 @@ PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *box, PetscBool corners, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where there is nothing to do meanwhile */
+PetscErrorCode KCycleBoxExchange(const KCycleBox *box, PetscBool corners, const PetscScalar *x, PetscScalar *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxExchangeBegin(box, corners, x, halo));
+  PetscCall(KCycleBoxExchangeEnd(box, corners, x, halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds halo values to the points that they stand for */
 PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const PetscScalar *halo, PetscScalar *x)
 {

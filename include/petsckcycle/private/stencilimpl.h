@@ -32,7 +32,7 @@ typedef struct {
   PetscScalar  inverse; /* 1 / diagonal of the middle */
   PetscInt     a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */
   PetscScalar *ends;    /* all coefficients of the points before a, point by point, then of those from b on */
-  PetscInt     uses;
+  PetscInt     uses;    /* lines that share it */
 } KCycleClass;
 
 /* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all neighbours of the grid in it */
@@ -45,7 +45,6 @@ typedef struct {
 
 typedef struct {
   KCycleBox       *box;
-  DM               dm;
   KCycleShape      shape;
   /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
   PetscScalar     *dense;
@@ -59,7 +58,7 @@ typedef struct {
   PetscInt        *kind;  /* of each owned line: its class, or -1: it has a block of its own */
   PetscInt64      *block; /* where the block of each extended line starts in store, or -1 */
   PetscScalar     *store; /* blocks */
-  PetscInt64       nstore, maxstore;
+  PetscInt64       nstore;
   PetscBool        half;                   /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
   PetscReal        slack;                  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
   PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
@@ -87,6 +86,15 @@ typedef struct {
   PetscInt           stride;                   /* between them */
   PetscInt           n;
 } KCycleLine;
+
+/* Does a line share its coefficients with the one that was looked at last (-1: none was)? */
+static inline PetscBool MatStencilLineIsLast(const Mat_Stencil *st, PetscInt line, PetscInt last)
+{
+  return (PetscBool)(last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]);
+}
+
+/* Coefficients jump where a point's couplings with opposite neighbours differ by more than this factor */
+#define KCYCLE_JUMP 3
 
 PETSC_INTERN PetscErrorCode MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode MatStencilIs(Mat, PetscBool *);

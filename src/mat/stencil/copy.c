@@ -17,7 +17,7 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
   MatStencilMakeFrames(B);
   b->slack    = a->slack;
   b->nclasses = b->maxclasses = a->nclasses;
-  b->nstore = b->maxstore = a->nstore;
+  b->nstore                   = a->nstore;
   PetscCall(PetscMalloc1(a->nclasses, &b->classes));
   PetscCall(PetscArraycpy(b->classes, a->classes, a->nclasses));
   for (PetscInt c = 0; c < a->nclasses; c++) {

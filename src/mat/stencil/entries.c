@@ -108,8 +108,7 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
   if (left) PetscCall(VecGetArrayRead(left, &l));
   if (right) {
     PetscCall(VecGetArrayRead(right, &r));
-    PetscCall(KCycleBoxExchangeBegin(st->box, PETSC_TRUE, r, st->halo));
-    PetscCall(KCycleBoxExchangeEnd(st->box, PETSC_TRUE, r, st->halo));
+    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, r, st->halo));
   }
   for (PetscInt line = 0; line < st->box->nlines; line++) ScaleLine(st, line, l, r, st->dense + (size_t)line * st->shape.ncoeffs * st->box->n[0]);
   if (left) PetscCall(VecRestoreArrayRead(left, &l));

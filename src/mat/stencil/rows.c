@@ -111,12 +111,10 @@ static PetscErrorCode MatZeroRowsColumns_Stencil(Mat A, PetscInt m, const PetscI
   PetscCall(PetscLayoutMapLocal(A->rmap, m, rows, &count, &mine, NULL));
   PetscCall(PetscCalloc1(st->box->npoints, &mark));
   for (PetscInt r = 0; r < count; r++) mark[mine[r]] = 1;
-  PetscCall(KCycleBoxExchangeBegin(st->box, PETSC_TRUE, mark, st->back));
-  PetscCall(KCycleBoxExchangeEnd(st->box, PETSC_TRUE, mark, st->back));
+  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, mark, st->back));
   if (x) {
     PetscCall(VecGetArrayRead(x, &xa));
-    PetscCall(KCycleBoxExchangeBegin(st->box, PETSC_TRUE, xa, st->halo));
-    PetscCall(KCycleBoxExchangeEnd(st->box, PETSC_TRUE, xa, st->halo));
+    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, xa, st->halo));
   }
   if (b) PetscCall(VecGetArray(b, &ba));
   for (PetscInt line = 0; line < st->box->nlines; line++) ZeroColumns(st, line, mark, xa, ba);

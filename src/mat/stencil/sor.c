@@ -44,8 +44,7 @@ PetscErrorCode MatSOR_Stencil(Mat A, Vec bb, PetscReal omega, MatSORType flag, P
   PetscCall(VecGetArrayRead(bb, &b));
   PetscCall(VecGetArray(xx, &x));
   for (PetscInt it = 0; it < its; it++) {
-    PetscCall(KCycleBoxExchangeBegin(st->box, PETSC_TRUE, x, st->halo));
-    PetscCall(KCycleBoxExchangeEnd(st->box, PETSC_TRUE, x, st->halo));
+    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, x, st->halo));
     for (PetscInt local = 0; local < lits; local++) {
       for (PetscInt line = 0; forward && line < st->box->nlines; line++) PetscCall(RelaxLine(st, line, PETSC_TRUE, omega, b, x));
       for (PetscInt line = st->box->nlines - 1; backward && line >= 0; line--) PetscCall(RelaxLine(st, line, PETSC_FALSE, omega, b, x));

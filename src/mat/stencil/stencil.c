@@ -51,7 +51,6 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscCall(PetscFree(st->zeros));
   PetscCall(PetscFree(st->halo));
   PetscCall(PetscFree(st->back));
-  PetscCall(DMDestroy(&st->dm));
   PetscCall(MatStencilComposeMethods(A, PETSC_FALSE));
   PetscCall(PetscFree(A->data));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,7 +24,7 @@ PetscErrorCode MatStencilStoreReset(Mat A)
     PetscCall(PetscFree(st->classes[c].ends));
   }
   st->nclasses = st->maxclasses = 0;
-  st->nstore = st->maxstore = 0;
+  st->nstore                    = 0;
   PetscCall(PetscFree(st->classes));
   PetscCall(PetscFree(st->kind));
   PetscCall(PetscFree(st->block));
@@ -63,9 +63,10 @@ static PetscErrorCode NewBlock(Mat_Stencil *st, PetscInt e)
 
   PetscFunctionBegin;
   if (!st->store) {
-    st->maxstore = 0;
-    for (PetscInt f = 0; f < st->box->nextended; f++) st->maxstore += st->box->slot[f] ? length : 0;
-    PetscCall(PetscMalloc1(st->maxstore, &st->store));
+    PetscInt64 most = 0;
+
+    for (PetscInt f = 0; f < st->box->nextended; f++) most += st->box->slot[f] ? length : 0;
+    PetscCall(PetscMalloc1(most, &st->store));
   }
   st->block[e] = st->nstore;
   st->nstore += length;
@@ -280,7 +281,6 @@ PetscErrorCode MatStencilStoreEnd(Mat A)
 
   PetscFunctionBegin;
   if (st->store) PetscCall(PetscRealloc(st->nstore * sizeof(PetscScalar), &st->store));
-  st->maxstore = st->nstore;
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -219,6 +219,16 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
   }
 }
 
+/* The line before, or the one in the plane before, if it depends on the same; else -1. signs: of the last lines, one for each place in a plane */
+static PetscInt LineAlike(const KCycleBox *box, PetscInt line, const Signature *now, const Signature signs[])
+{
+  const PetscInt J = line % box->n[1];
+
+  if (now->kind[0] == -2) return -1;
+  if (J && !memcmp(now, &signs[J - 1], sizeof(*now))) return line - 1;
+  return line >= box->n[1] && !memcmp(now, &signs[J], sizeof(*now)) ? line - box->n[1] : -1;
+}
+
 /* Coarse lines whose coefficients are complete on this process, in order */
 static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBool *same)
 {
@@ -235,11 +245,11 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
   *same = PETSC_TRUE;
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
     const PetscInt J = line % box->n[1];
+    PetscInt       alike;
 
     Sign(pr, J, line / box->n[1], &now);
-    if (now.kind[0] != -2 && J && sc->kind[line - 1] >= 0 && !memcmp(&now, &signs[J - 1], sizeof(now))) PetscCall(MatStencilStoreSame(Ac, line, line - 1));
-    else if (now.kind[0] != -2 && line >= box->n[1] && sc->kind[line - box->n[1]] >= 0 && !memcmp(&now, &signs[J], sizeof(now)))
-      PetscCall(MatStencilStoreSame(Ac, line, line - box->n[1]));
+    alike = LineAlike(box, line, &now, signs);
+    if (alike >= 0 && sc->kind[alike] >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
     else {
       PetscCall(ProductLine(pr, J, line / box->n[1]));
       for (int i = 0; i < 27; i++) {
@@ -356,10 +366,11 @@ static PetscErrorCode FillFields(Product *pr, const KCycleShape *shape, PetscBoo
   PetscCall(PetscMalloc1(box->n[1], &signs));
   for (PetscInt line = 0; line < box->nlines; line++) {
     const PetscInt J = line % box->n[1], K = line / box->n[1];
+    PetscInt       alike;
 
     Sign(pr, J, K, &now);
-    if (now.kind[0] != -2 && J && !memcmp(&now, &signs[J - 1], sizeof(now))) CopyFields(box, nfields, line, line - 1, fields);
-    else if (now.kind[0] != -2 && K && !memcmp(&now, &signs[J], sizeof(now))) CopyFields(box, nfields, line, line - box->n[1], fields);
+    alike = LineAlike(box, line, &now, signs);
+    if (alike >= 0) CopyFields(box, nfields, line, alike, fields);
     else {
       PetscCall(ProductLine(pr, J, K));
       AddToFields(pr, shape, star, J, K, fields, halos);
@@ -388,8 +399,7 @@ static PetscErrorCode GatherFields(Product *pr, const KCycleShape *shape, PetscB
 
     PetscCall(KCycleBoxReduce(box, halo, field));
     PetscCall(PetscArrayzero(halo, box->nhalo));
-    PetscCall(KCycleBoxExchangeBegin(box, PETSC_FALSE, field, halo));
-    PetscCall(KCycleBoxExchangeEnd(box, PETSC_FALSE, field, halo));
+    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, field, halo));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

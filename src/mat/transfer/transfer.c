@@ -157,8 +157,7 @@ static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(e, &ea));
   PetscCall(VecGetArray(x, &xa));
-  PetscCall(KCycleBoxExchangeBegin(tr->coarse, PETSC_TRUE, ea, tr->halo));
-  PetscCall(KCycleBoxExchangeEnd(tr->coarse, PETSC_TRUE, ea, tr->halo));
+  PetscCall(KCycleBoxExchange(tr->coarse, PETSC_TRUE, ea, tr->halo));
   for (PetscInt k = 0; k < box->n[2]; k++) {
     for (PetscInt j = 0; j < box->n[1]; j++) KCycleTransferInterpolateLine(tr, ea, j, k, add, xa + box->n[0] * (j + box->n[1] * k));
   }

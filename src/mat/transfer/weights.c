@@ -328,8 +328,7 @@ PetscErrorCode KCycleSlotsExchange(const Mat_StencilTransfer *tr, PetscScalar *s
 {
   PetscFunctionBegin;
   for (PetscInt s = 0; s < 8; s++) {
-    PetscCall(KCycleBoxExchangeBegin(tr->fine, PETSC_TRUE, slots + (size_t)s * tr->fine->npoints, halos + (size_t)s * tr->fine->nhalo));
-    PetscCall(KCycleBoxExchangeEnd(tr->fine, PETSC_TRUE, slots + (size_t)s * tr->fine->npoints, halos + (size_t)s * tr->fine->nhalo));
+    PetscCall(KCycleBoxExchange(tr->fine, PETSC_TRUE, slots + (size_t)s * tr->fine->npoints, halos + (size_t)s * tr->fine->nhalo));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -437,7 +436,7 @@ PetscErrorCode KCycleMaskCreate(Mat A, PetscScalar **mask, PetscScalar **halo)
   for (PetscInt line = 0; line < box->nlines; line++) {
     PetscScalar *m = *mask + (size_t)line * n;
 
-    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) {
+    if (MatStencilLineIsLast(st, line, last)) {
       PetscCall(PetscArraycpy(m, *mask + (size_t)last * n, n));
       continue;
     }
@@ -454,8 +453,7 @@ PetscErrorCode KCycleMaskCreate(Mat A, PetscScalar **mask, PetscScalar **halo)
   *halo = NULL;
   if (anywhere) {
     PetscCall(KCycleBoxHaloCreate(box, halo));
-    PetscCall(KCycleBoxExchangeBegin(box, PETSC_TRUE, *mask, *halo));
-    PetscCall(KCycleBoxExchangeEnd(box, PETSC_TRUE, *mask, *halo));
+    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, *mask, *halo));
   } else PetscCall(PetscFree(*mask));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -145,7 +145,7 @@ static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckKernel(PC pc, Mat A, Vec ones, Vec sums, Vec diagonal, Vec work)
+static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec work)
 {
   PC_KCycle   *kc;
   MatNullSpace nullspace;
@@ -155,7 +155,7 @@ static PetscErrorCode CheckKernel(PC pc, Mat A, Vec ones, Vec sums, Vec diagonal
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(RelativeSums(sums, diagonal, work, &rows));
   PetscCall(ChooseKernel(pc, rows, &nullspace));
-  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(A, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +194,7 @@ static PetscErrorCode LookAtStencil(Mat A, StencilReport *report)
   report->notfinite = report->zero = PETSC_INT_MAX;
   report->scale = report->sums = 0;
   for (PetscInt line = 0; line < st->box->nlines; line++) {
-    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) continue;
+    if (MatStencilLineIsLast(st, line, last)) continue;
     last = line;
     PetscCall(MatStencilGetLine(A, line, values));
     for (PetscInt i = 0; i < n; i++) LookAtRow(&st->shape, values, n, i, start + line * n + i, report);
@@ -272,7 +272,7 @@ static PetscErrorCode CheckMatrix(PC pc)
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));
     PetscCall(VecNorm(diagonal, NORM_INFINITY, &kc->scale));
     PetscCall(CheckDiagonal(pc, diagonal, work));
-    if (!kc->failure[0]) PetscCall(CheckKernel(pc, pc->pmat, ones, sums, diagonal, work));
+    if (!kc->failure[0]) PetscCall(CheckKernel(pc, ones, sums, diagonal, work));
   }
   PetscCall(VecDestroy(&ones));
   PetscCall(VecDestroy(&sums));

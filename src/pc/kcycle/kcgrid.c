@@ -7,9 +7,6 @@
 /* Directions whose couplings are weaker than this part of the strongest are not coarsened */
 #define KCYCLE_STRONG 0.6
 
-/* Where a point's couplings with its two neighbours in a direction differ by more than this factor, interpolation must follow the operator */
-#define KCYCLE_VARIES 3
-
 /* The coarsest grid has at most this many points in each direction, if it can be had */
 #define KCYCLE_COARSEST 3
 
@@ -165,12 +162,6 @@ static PetscErrorCode Gather(MPI_Comm comm, Direction direction[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a line the same as the one before it, which is in memory? */
-static PetscBool IsRead(const Mat_Stencil *st, PetscInt number, PetscInt last)
-{
-  return (PetscBool)(last >= 0 && st->kind[number] >= 0 && st->kind[number] == st->kind[last]);
-}
-
 /* The ends of the grid, which need the row sums of the points beside them */
 static PetscErrorCode ScanEnds(Mat A, Line *line, Sums *sums, Direction direction[])
 {
@@ -180,14 +171,13 @@ static PetscErrorCode ScanEnds(Mat A, Line *line, Sums *sums, Direction directio
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxHaloCreate(box, &sums->halo));
-  PetscCall(KCycleBoxExchangeBegin(box, PETSC_FALSE, sums->own, sums->halo));
-  PetscCall(KCycleBoxExchangeEnd(box, PETSC_FALSE, sums->own, sums->halo));
+  PetscCall(KCycleBoxExchange(box, PETSC_FALSE, sums->own, sums->halo));
   for (PetscInt l = 0; l < box->nlines; l++) {
     PetscInt  at[3] = {0, l % box->n[1] + box->start[1], l / box->n[1] + box->start[2]}, step;
     PetscBool inner = PETSC_TRUE;
 
     for (PetscInt d = 1; d < box->dim; d++) inner = (PetscBool)(inner && at[d] > 0 && at[d] < box->size[d] - 1);
-    if (!IsRead(st, l, last)) PetscCall(LineRead(A, l, line));
+    if (!MatStencilLineIsLast(st, l, last)) PetscCall(LineRead(A, l, line));
     last = l;
     step = inner ? PetscMax(line->n - 1, 1) : 1;
     for (PetscInt i = 0; i < line->n; i += step) {
@@ -213,7 +203,7 @@ static PetscErrorCode Scan(Mat A, PetscBool ends, Direction direction[])
   PetscCall(LineCreate(st, &line));
   if (ends) PetscCall(PetscMalloc1(box->npoints, &sums.own));
   for (PetscInt l = 0; l < box->nlines; l++) {
-    if (!IsRead(st, l, last)) PetscCall(LineRead(A, l, &line));
+    if (!MatStencilLineIsLast(st, l, last)) PetscCall(LineRead(A, l, &line));
     last = l;
     ScanLine(&line, box->dim, direction);
     for (PetscInt i = 0; ends && i < line.n; i++) sums.own[l * line.n + i] = line.sum[i];
@@ -346,7 +336,7 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
 
     if (fresh) level->first[d] = wall && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
     for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(wall && level->end[d][side] == KCYCLE_END_INSULATED);
-    jumps = (PetscBool)(jumps || direction[d].ratio > KCYCLE_VARIES);
+    jumps = (PetscBool)(jumps || direction[d].ratio > KCYCLE_JUMP);
   }
   if (fresh) {
     if (!asked && IsSmall(box)) PetscFunctionReturn(PETSC_SUCCESS);

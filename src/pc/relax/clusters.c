@@ -460,8 +460,7 @@ PetscErrorCode KCycleClustersCorrect(const KCycleClusters *cl, Mat A, PetscBool 
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
-    PetscCall(KCycleBoxExchangeBegin(st->box, corners, x, st->halo));
-    PetscCall(KCycleBoxExchangeEnd(st->box, corners, x, st->halo));
+    PetscCall(KCycleBoxExchange(st->box, corners, x, st->halo));
     CorrectGeneration(cl, innerlast ? cl->ngenerations - 1 - i : i, st->box, st->halo, b, x);
   }
   PetscCall(PetscLogFlops(2.0 * cl->start[cl->nclusters]));

@@ -61,7 +61,7 @@ static PetscErrorCode IsStar(Mat A, PetscBool *star)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   for (PetscInt line = 0; st->shape.box && mine && line < st->box->nlines; line++) {
-    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) continue;
+    if (MatStencilLineIsLast(st, line, last)) continue;
     last = line;
     PetscCall(MatStencilGetLine(A, line, values));
     for (int o = 0; o < st->shape.ncoeffs; o++) {
@@ -98,9 +98,6 @@ static PetscErrorCode ChooseType(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do the couplings of a point with opposite neighbours differ by more than this factor? */
-#define KCYCLE_JUMP 3
-
 static PetscBool Jumps(const PetscScalar *values, int nc, PetscInt n, PetscInt i)
 {
   for (int o = 0; o < nc / 2; o++) {
@@ -125,7 +122,7 @@ static PetscErrorCode ScanRows(PC pc)
   relax->jumps = PETSC_FALSE;
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   for (PetscInt line = 0; line < st->box->nlines; line++) {
-    if (last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]) continue;
+    if (MatStencilLineIsLast(st, line, last)) continue;
     last = line;
     PetscCall(MatStencilGetLine(relax->A, line, values));
     for (PetscInt i = 0; i < n; i++) {
@@ -208,7 +205,7 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chebyshev semi-iteration for the upper part of the spectrum of D^-1 A: from 1/10 to 11/10 of the estimated largest eigenvalue */
+/* Chebyshev semi-iteration for the upper part of the spectrum of D^-1 A: from the bound of its eigenvalues down to 1 / (4 d) of it in d dimensions */
 static PetscErrorCode ChebyshevSweep(PC pc, Vec b, Vec x, PetscBool zeroguess)
 {
   PC_Relax       *relax = (PC_Relax *)pc->data;

@@ -177,8 +177,7 @@ static PetscErrorCode Exchange(const Stroke *s)
   const PetscBool corners = (PetscBool)(s->st->shape.box != 0);
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxExchangeBegin(s->st->box, corners, s->x, s->st->halo));
-  PetscCall(KCycleBoxExchangeEnd(s->st->box, corners, s->x, s->st->halo));
+  PetscCall(KCycleBoxExchange(s->st->box, corners, s->x, s->st->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -444,8 +443,7 @@ PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its
   PetscCall(StrokeCreate(relax, ba, xa, PETSC_FALSE, &s));
   s.tr = (Mat_StencilTransfer *)P->data;
   s.e  = ea;
-  PetscCall(KCycleBoxExchangeBegin(s.tr->coarse, PETSC_TRUE, ea, s.tr->halo));
-  PetscCall(KCycleBoxExchangeEnd(s.tr->coarse, PETSC_TRUE, ea, s.tr->halo));
+  PetscCall(KCycleBoxExchange(s.tr->coarse, PETSC_TRUE, ea, s.tr->halo));
   s.step[s.nsteps++].kind = STEP_INTERPOLATE;
   PetscCall(ColouredSweeps(&s, PETSC_TRUE, its, PETSC_FALSE));
   PetscCall(Run(&s));
