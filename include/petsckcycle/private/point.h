@@ -69,6 +69,29 @@ KC_POINT PetscScalar KCyclePointSumConstant(const int nl, const int box, const P
   return sum;
 }
 
+/* The sum without the diagonal; x[o] and c[o] belong to coefficient o of n */
+KC_POINT PetscScalar KCyclePointNeighbours(const int n, const PetscScalar *const c[], const PetscScalar *const x[], PetscInt i)
+{
+  PetscScalar sum = 0;
+
+  KC_UNROLL
+  for (int o = 0; o < n; o++) {
+    if (o != n / 2) sum += c[o][i] * x[o][i];
+  }
+  return sum;
+}
+
+KC_POINT PetscScalar KCyclePointNeighboursConstant(const int n, const PetscScalar c[], const PetscScalar *const x[], PetscInt i)
+{
+  PetscScalar sum = 0;
+
+  KC_UNROLL
+  for (int o = 0; o < n; o++) {
+    if (o != n / 2) sum += c[o] * x[o][i];
+  }
+  return sum;
+}
+
 /* What becomes of the sum s = (A x)_i */
 typedef enum {
   KC_MULT,     /* y = s */

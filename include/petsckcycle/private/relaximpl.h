@@ -19,6 +19,34 @@ typedef struct {
   PetscScalar *change;  /* of each cluster of a generation */
 } KCycleClusters;
 
+/* Steps of a stroke that may run behind each other through a window */
+#define KC_WINDOW_STEPS 6
+
+/* A class of lines */
+typedef struct {
+  const KCycleClass *class; /* if it is constant but at its ends, or NULL */
+  PetscScalar *ends;        /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all coefficients */
+} KCycleWindowClass;
+
+typedef struct {
+  const KCycleWindowClass *shared;      /* class, or NULL: its coefficients are in the window, */
+  PetscScalar              ends[2 * 8]; /* and those of its end points here */
+} KCycleWindowLine;
+
+/* A few planes of x, b and coefficients that red-black sweeps work on; see window.c */
+typedef struct {
+  const Mat_Stencil *st;
+  int                nc, words;     /* coefficients; whole lines kept of each grid line */
+  PetscInt           half;          /* places of half a line */
+  PetscInt           width, nlines; /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  PetscInt           base;          /* grid line that stands first in a plane of the ring */
+  PetscScalar       *memory, *data; /* as allocated, and from the first place that suits vectors */
+  KCycleWindowLine  *lines;         /* of the ring */
+  KCycleWindowClass *classes;
+  PetscInt           nclasses;
+  PetscScalar       *residual; /* half a line */
+} KCycleWindow;
+
 typedef struct {
   /* parameters */
   PCRelaxType       type;
@@ -37,6 +65,7 @@ typedef struct {
   KCycleClusters *clusters;       /* or NULL */
   PetscReal       bound;          /* upper bound of the eigenvalues of D^-1 A */
   PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
+  KCycleWindow   *window;         /* or NULL: sweeps work on x and b themselves */
   PetscScalar    *line;           /* a line of x while it is computed */
   PetscScalar    *old;            /* two planes of x before a Jacobi sweep */
   Vec             diagonal, r, d; /* Chebyshev */
@@ -53,5 +82,15 @@ PETSC_INTERN PetscErrorCode KCycleClustersCreate(Mat, PetscBool search, KCycleCl
 PETSC_INTERN PetscErrorCode KCycleClustersDestroy(KCycleClusters **);
 PETSC_INTERN PetscErrorCode KCycleClustersCorrect(const KCycleClusters *, Mat, PetscBool innerlast, const PetscScalar *b, PetscScalar *x);
 
+/* window.c */
+PETSC_INTERN PetscErrorCode KCycleWindowCreate(const Mat_Stencil *, KCycleWindow **);
+PETSC_INTERN PetscErrorCode KCycleWindowDestroy(KCycleWindow **);
+PETSC_INTERN void           KCycleWindowPack(const KCycleWindow *, const PetscScalar *b, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high, PetscInt zero);
+PETSC_INTERN void           KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
+PETSC_INTERN void           KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
+PETSC_INTERN void           KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, PetscScalar *);
+PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const PetscScalar *);
+
 /* sweep.c */
+PETSC_INTERN PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *);
 PETSC_INTERN PetscErrorCode KCycleRelaxSweeps(PC_Relax *, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess);

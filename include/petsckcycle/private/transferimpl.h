@@ -49,6 +49,8 @@ PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);
 PETSC_INTERN void           KCycleTransferTouch(const Mat_StencilTransfer *, PetscInt j, PetscInt k, KCycleTouch *);
 PETSC_INTERN void           KCycleTransferInterpolateLine(const Mat_StencilTransfer *, const PetscScalar *e, PetscInt j, PetscInt k, PetscBool add, PetscScalar *x);
 PETSC_INTERN void           KCycleTransferRestrictLine(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt j, PetscInt k, PetscScalar *b);
+PETSC_INTERN void           KCycleTransferInterpolateHalf(const Mat_StencilTransfer *, const PetscScalar *e, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *x);
+PETSC_INTERN void           KCycleTransferRestrictHalf(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *b);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictBegin(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictEnd(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, Mat *Ac);

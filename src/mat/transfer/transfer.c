@@ -147,6 +147,84 @@ void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar
   }
 }
 
+KC_VERSIONS static void AddSame(PetscInt n, const PetscScalar *w, const PetscScalar *e, PetscScalar *restrict x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
+}
+
+KC_VERSIONS static void AddBetween(PetscInt n, const PetscScalar *left, const PetscScalar *right, const PetscScalar *e, PetscScalar *restrict x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] += left[i] * e[i] + right[i] * e[i + 1];
+}
+
+KC_VERSIONS static void RestrictBetween(PetscInt n, const PetscScalar *left, const PetscScalar *right, const PetscScalar *r, PetscScalar *restrict b)
+{
+  for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[i - 1] + left[i] * r[i];
+}
+
+/* The same for the points of one parity of a line, which lie side by side. Lines do not reach other processes, nor wrap around */
+static void InterpolateHalfFromLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *e, PetscInt parity, PetscScalar *x)
+{
+  const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool          first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = parity; i < n; i += 2) x[i / 2] += same[i] * e[i];
+  } else if (parity == shift) AddSame(n, same, e, x);
+  else {
+    OwnedBetween(tr, &first, &last);
+    if (first) x[0] += right[-1] * e[0];
+    AddBetween(n - 1, left, right, e, x + shift);
+    if (last) x[n - 1 + shift] += left[n - 1] * e[n - 1];
+  }
+}
+
+static void RestrictHalfToLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *r, PetscInt parity, PetscScalar *b)
+{
+  const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool          first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = parity; i < n; i += 2) b[i] += same[i] * r[i / 2];
+  } else if (parity == shift) AddSame(n, same, r, b);
+  else {
+    OwnedBetween(tr, &first, &last);
+    r += shift;
+    if (first) b[0] += right[-1] * r[-1];
+    if (last) b[n - 1] += left[n - 1] * r[n - 1];
+    if (n == 1) return;
+    b[0] += left[0] * r[0];
+    RestrictBetween(n - 2, left + 1, right + 1, r + 1, b + 1);
+    b[n - 1] += right[n - 2] * r[n - 2];
+  }
+}
+
+void KCycleTransferInterpolateHalf(const Mat_StencilTransfer *tr, const PetscScalar *e, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *x)
+{
+  const KCycleBox *box = tr->coarse;
+  KCycleTouch      touch;
+
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
+    InterpolateHalfFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), parity, x);
+  }
+}
+
+void KCycleTransferRestrictHalf(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *b)
+{
+  const KCycleBox *box = tr->coarse;
+  KCycleTouch      touch;
+
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
+    RestrictHalfToLine(tr, touch.w[q], r, parity, (PetscScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
+  }
+}
+
 static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
 {
   Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;

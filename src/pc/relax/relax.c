@@ -16,6 +16,7 @@ static PetscErrorCode PCReset_Relax(PC pc)
   PetscCall(KCycleClustersDestroy(&relax->clusters));
   PetscCall(PetscFree(relax->weights));
   PetscCall(PetscFree(relax->line));
+  PetscCall(KCycleWindowDestroy(&relax->window));
   PetscCall(PetscFree(relax->old));
   PetscCall(VecDestroy(&relax->diagonal));
   PetscCall(VecDestroy(&relax->r));
@@ -168,6 +169,7 @@ static PetscErrorCode CreateWork(PC pc)
   PetscFunctionBegin;
   if (!relax->line) PetscCall(PetscMalloc1(box->n[0], &relax->line));
   if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1(2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
+  PetscCall(KCycleRelaxCreateWindow(relax));
   if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
   if (!relax->r) {
     PetscCall(MatCreateVecs(pc->pmat, &relax->r, &relax->d));

@@ -93,6 +93,15 @@ static void RelaxBoth(const Stroke *s, PetscInt j, PetscInt k, PetscBool reverse
   RelaxLine(s, j, k, 1 - first, PETSC_FALSE);
 }
 
+/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the line */
+static PetscInt ParityOfHalf(const Stroke *s, int half, PetscInt t, PetscInt l)
+{
+  const Mat_Stencil *st = s->st;
+  const PetscInt     d  = st->box->dim - 1;
+
+  return (half + Parity(st, 0, 0) + (d > 0 ? Parity(st, d, t) : 0) + (d > 1 ? Parity(st, 1, l) : 0)) & 1;
+}
+
 static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = s->st->box;
@@ -100,9 +109,7 @@ static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t, PetscI
 
   if (s->relax->used == PC_RELAX_REDBLACK) {
     for (PetscInt l = low; l < high; l++) {
-      const PetscInt j = box->dim == 3 ? l : t, k = box->dim == 3 ? t : 0, sum = Parity(s->st, 0, 0) + (d > 0 ? Parity(s->st, 1, j) : 0) + (d > 1 ? Parity(s->st, 2, k) : 0);
-
-      RelaxLine(s, j, k, (step->half + sum) & 1, step->zeroguess);
+      RelaxLine(s, box->dim == 3 ? l : t, box->dim == 3 ? t : 0, ParityOfHalf(s, step->half, t, l), step->zeroguess);
     }
     return;
   }
@@ -158,6 +165,20 @@ static PetscBool PlanesAreWhole(const PC_Relax *relax)
   return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
 }
 
+/* Anew for each operator, as other lines may have become constant. None where points of one colour are neighbours, as an odd number of planes that wraps around makes them */
+PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *relax)
+{
+  const Mat_Stencil *st   = (Mat_Stencil *)relax->A->data;
+  const PetscInt     slow = st->box->dim - 1;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleWindowDestroy(&relax->window));
+  if (relax->used != PC_RELAX_REDBLACK || relax->weight != 1 || st->shape.box || slow == 0 || !PlanesAreWhole(relax)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (st->box->periodic[slow] && st->box->size[slow] % 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleWindowCreate(st, &relax->window));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The planes that step i runs on before any exchange: first to last */
 static void InnerPlanes(const KCycleBox *box, PetscInt i, PetscInt *first, PetscInt *last)
 {
@@ -191,6 +212,22 @@ static PetscInt LinesOfStrip(const Stroke *s)
   return s->relax->used == PC_RELAX_REDBLACK ? PetscMin(m, PetscMax(KCYCLE_CACHE / bytes, 4)) : m;
 }
 
+/* The planes that the steps left out, at ends where other processes follow */
+static PetscErrorCode RunOuterPlanes(const Stroke *s)
+{
+  const KCycleBox *box = s->st->box;
+  PetscInt         first, last;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 1; i < s->nsteps && KCycleBoxTalks(box); i++) {
+    PetscCall(Exchange(s));
+    InnerPlanes(box, i, &first, &last);
+    for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t, 0, LinesOfPlane(box));
+    for (PetscInt t = last + 1; t < Planes(box); t++) StepPlane(s, &s->step[i], t, 0, LinesOfPlane(box));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a line earlier, since
   a step needs the one before it on both sides:
@@ -206,7 +243,7 @@ static PetscErrorCode RunBehindEachOther(const Stroke *s)
   PetscInt         first, last;
 
   PetscFunctionBegin;
-  if (s->nsteps && s->step[0].kind == STEP_HALF && !s->step[0].zeroguess) PetscCall(Exchange(s));
+  if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
   for (PetscInt strip = 0; strip < strips; strip++) {
     for (PetscInt t = 0; t < planes + s->nsteps - 1; t++) {
       for (PetscInt i = 0; i < s->nsteps; i++) {
@@ -217,12 +254,48 @@ static PetscErrorCode RunBehindEachOther(const Stroke *s)
       }
     }
   }
-  for (PetscInt i = 1; i < s->nsteps && KCycleBoxTalks(box); i++) {
-    PetscCall(Exchange(s));
-    InnerPlanes(box, i, &first, &last);
-    for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t, 0, m);
-    for (PetscInt t = last + 1; t < planes; t++) StepPlane(s, &s->step[i], t, 0, m);
+  PetscCall(RunOuterPlanes(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Step i on the lines low to high - 1 of plane t of the window. Points relaxed in the step before have no residual, those relaxed in the next need no correction */
+static void StepWindow(const Stroke *s, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
+{
+  const Step *step = &s->step[i], *beside = step->kind == STEP_RESTRICT ? (i ? step - 1 : NULL) : i + 1 < s->nsteps ? step + 1 : NULL;
+  for (int half = 0; half < 2; half++) {
+    const PetscInt parity = ParityOfHalf(s, half, t, 0);
+
+    if (step->kind == STEP_HALF && step->half == half) KCycleWindowRelax(s->relax->window, t, low, high, parity);
+    if (beside && beside->half == half) continue;
+    if (step->kind == STEP_RESTRICT) KCycleWindowRestrict(s->relax->window, t, low, high, parity, s->tr, s->coarse);
+    if (step->kind == STEP_INTERPOLATE) KCycleWindowInterpolate(s->relax->window, t, low, high, parity, s->tr, s->e);
   }
+}
+
+/* The same on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the last */
+static PetscErrorCode RunThroughWindow(const Stroke *s)
+{
+  KCycleWindow    *w      = s->relax->window;
+  const KCycleBox *box    = s->st->box;
+  const PetscInt   planes = Planes(box), m = LinesOfPlane(box), n = s->nsteps;
+  PetscInt         first, last;
+
+  PetscFunctionBegin;
+  if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
+  for (PetscInt start = 0; start < m; start += w->width) {
+    const PetscInt bottom = PetscMax(0, start - n - 1), top = PetscMin(m, start + w->width), zero = s->step[0].zeroguess ? start : m;
+
+    w->base = bottom - 1;
+    for (PetscInt t = -1; t < planes + n; t++) {
+      if (t <= planes) KCycleWindowPack(w, s->b, s->x, t, bottom, top, zero);
+      for (PetscInt i = 0; i < n; i++) {
+        InnerPlanes(box, i, &first, &last);
+        if (t - 1 - i >= first && t - 1 - i <= last) StepWindow(s, i, t - 1 - i, start ? start - i - 1 : 0, top < m ? top - i - 1 : m);
+      }
+      if (t >= n && t - n < planes) KCycleWindowUnpack(w, t - n, bottom, top, s->x);
+    }
+  }
+  PetscCall(RunOuterPlanes(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,7 +365,9 @@ static PetscErrorCode StrokeCreate(PC_Relax *relax, const PetscScalar *b, PetscS
 static PetscErrorCode Run(Stroke *s)
 {
   PetscFunctionBegin;
-  if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
+  if (!s->nsteps) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->relax->window) PetscCall(RunThroughWindow(s));
+  else if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
   else PetscCall(RunByColours(s));
   s->nsteps = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -307,7 +382,7 @@ static PetscErrorCode ColouredSweeps(Stroke *s, PetscBool reverse, PetscInt its,
   for (PetscInt i = 0; i < its; i++) {
     const PetscBool backward = (PetscBool)((relax->order == PC_RELAX_BACKWARD) != reverse), both = (PetscBool)(relax->order == PC_RELAX_SYMMETRIC);
 
-    if (s->nsteps > MAX_STEPS - 6) PetscCall(Run(s));
+    if (s->nsteps + (both ? 4 : 2) >= (relax->window ? KC_WINDOW_STEPS : MAX_STEPS)) PetscCall(Run(s)); /* a place is left for the restriction */
     AddSweep(s, both ? PETSC_FALSE : backward, (PetscBool)(zeroguess && i == 0));
     if (both) AddSweep(s, PETSC_TRUE, PETSC_FALSE);
   }
@@ -416,7 +491,6 @@ PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, P
   s.tr     = (Mat_StencilTransfer *)P->data;
   s.coarse = ca;
   PetscCall(ColouredSweeps(&s, PETSC_FALSE, its, zeroguess));
-  if (s.nsteps == MAX_STEPS) PetscCall(Run(&s));
   s.step[s.nsteps++].kind = STEP_RESTRICT;
   PetscCall(LogSweeps(relax, its, 2 * s.st->shape.ncoeffs + 5)); /* residual and restriction */
   PetscCall(MatStencilTransferRestrictBegin(P, ca));
