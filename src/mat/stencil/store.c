@@ -339,7 +339,7 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
   KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
   for (int o = 0; o < shape->ncoeffs; o++) {
     values[o * n] = l.end[0][o];
-    for (PetscInt i = 1; i < n - 1; i++) values[o * n + i] = l.c[o][i];
+    if (n > 2) PetscCall(PetscArraycpy(values + o * n + 1, l.c[o] + 1, n - 2));
     values[o * n + n - 1] = l.end[1][o];
   }
   PetscFunctionReturn(PETSC_SUCCESS);

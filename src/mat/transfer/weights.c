@@ -423,14 +423,17 @@ static PetscErrorCode WeightsByLine(Weights *ws, Mat A)
 /* The mask of the points of a matrix, or NULL if all of them are coupled to others */
 PetscErrorCode KCycleMaskCreate(Mat A, PetscScalar **mask, PetscScalar **halo)
 {
-  Mat_Stencil     *st  = (Mat_Stencil *)A->data;
-  const KCycleBox *box = st->box;
-  const PetscInt   n   = box->n[0];
-  PetscScalar     *values;
-  int              any  = 0, anywhere;
-  PetscInt         last = -1;
+  Mat_Stencil      *st  = (Mat_Stencil *)A->data;
+  const KCycleBox  *box = st->box;
+  const PetscInt    n   = box->n[0];
+  PetscScalar      *values;
+  PetscInt          last = -1;
+  const KCycleScan *scan;
 
   PetscFunctionBegin;
+  *mask = *halo = NULL;
+  PetscCall(MatStencilScan(A, &scan));
+  if (!scan->alone) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   PetscCall(PetscMalloc1(box->npoints, mask));
   for (PetscInt line = 0; line < box->nlines; line++) {
@@ -446,15 +449,10 @@ PetscErrorCode KCycleMaskCreate(Mat A, PetscScalar **mask, PetscScalar **halo)
     for (int o = 0; o < st->shape.ncoeffs; o++) {
       for (PetscInt i = 0; o != st->shape.ncoeffs / 2 && i < n; i++) m[i] = values[o * n + i] != (PetscScalar)0.0 ? 1 : m[i];
     }
-    for (PetscInt i = 0; i < n; i++) any = any || m[i] == (PetscScalar)0.0;
   }
   PetscCall(PetscFree(values));
-  PetscCallMPI(MPI_Allreduce(&any, &anywhere, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
-  *halo = NULL;
-  if (anywhere) {
-    PetscCall(KCycleBoxHaloCreate(box, halo));
-    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, *mask, *halo));
-  } else PetscCall(PetscFree(*mask));
+  PetscCall(KCycleBoxHaloCreate(box, halo));
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, *mask, *halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
