@@ -9,6 +9,7 @@
 
 #define LINES_AROUND 9
 #define FINE_AROUND  25
+#define NEAR         3 /* fine lines that a coarse line takes from, in each direction */
 
 /* What coarse line depends on; two lines that agree have the same product */
 typedef struct {
@@ -16,29 +17,48 @@ typedef struct {
   const PetscScalar *weights[FINE_AROUND * 4];
 } Signature;
 
+/* Coefficients of a fine line, points that coincide and points between: [coefficient][-1 to n] */
+typedef struct {
+  PetscInt     line;
+  PetscScalar *c[2];
+} Apart;
+
+/* A sum of products a w, point by point */
+typedef struct {
+  int                m;
+  const PetscScalar *a[KC_MAX_COEFFS], *w[KC_MAX_COEFFS];
+} Terms;
+
 typedef struct {
   Mat_Stencil         *st; /* fine */
   Mat_StencilTransfer *tr;
   Mat                  A;
-  PetscInt             n, pad;   /* coarse points of a line; n + 2 */
-  PetscScalar         *values;   /* of a fine line */
-  PetscScalar         *apart[2]; /* the same, points that coincide and points between: [coefficient][-1 to n] */
-  PetscScalar         *ap;       /* [coarse line around][x - 1, x, x + 1][-1 to n] */
-  PetscScalar         *out;      /* [27 offsets][-1 to n] */
-  PetscBool            used[LINES_AROUND * 3];
+  PetscInt             n, pad; /* coarse points of a line; n + 2 */
+  PetscScalar         *values; /* of a fine line */
+  Apart                apart[NEAR * NEAR];
+  PetscScalar         *ap;    /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
+  PetscBool            used[2][27];
+  PetscScalar         *out; /* [27 offsets][-1 to n] */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
 {
+  PetscInt length;
+
   PetscFunctionBegin;
   pr->A   = A;
   pr->st  = (Mat_Stencil *)A->data;
   pr->tr  = (Mat_StencilTransfer *)P->data;
   pr->n   = pr->tr->coarse->n[0];
   pr->pad = pr->n + 2;
+  length  = pr->st->shape.ncoeffs * pr->pad;
   PetscCall(PetscMalloc1(pr->st->shape.ncoeffs * pr->st->box->n[0], &pr->values));
-  PetscCall(PetscMalloc2(KC_MAX_COEFFS * pr->pad, &pr->apart[0], KC_MAX_COEFFS * pr->pad, &pr->apart[1]));
-  PetscCall(PetscMalloc2(27 * pr->pad, &pr->ap, 27 * pr->pad, &pr->out));
+  PetscCall(PetscCalloc1(2 * NEAR * NEAR * length, &pr->apart[0].c[0]));
+  for (int i = 0; i < NEAR * NEAR; i++) {
+    pr->apart[i].line = -1;
+    for (int x = 0; x < 2; x++) pr->apart[i].c[x] = pr->apart[0].c[0] + (2 * i + x) * length;
+  }
+  PetscCall(PetscMalloc2(54 * pr->pad, &pr->ap, 27 * pr->pad, &pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,123 +66,174 @@ static PetscErrorCode ProductDestroy(Product *pr)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(pr->values));
-  PetscCall(PetscFree2(pr->apart[0], pr->apart[1]));
+  PetscCall(PetscFree(pr->apart[0].c[0]));
   PetscCall(PetscFree2(pr->ap, pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficients of fine line (j, k), sorted into points that coincide and points between; those of other processes are zero */
-static PetscErrorCode TakeApart(Product *pr, PetscInt j, PetscInt k)
+/* Every other point of a line */
+KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict even, PetscScalar *restrict odd)
 {
-  const PetscInt nf = pr->st->box->n[0], f = pr->tr->factor[0], shift = pr->tr->shift[0];
+  for (PetscInt i = 0; i < n; i++) {
+    even[i] = from[2 * i];
+    odd[i]  = from[2 * i + 1];
+  }
+}
+
+/* Coefficients of fine line (j, k), sorted into points that coincide and points between; those of other processes stay zero. Lines around that were needed last are kept */
+static PetscErrorCode TakeApart(Product *pr, PetscInt j, PetscInt k, const Apart **apart)
+{
+  const PetscInt nf = pr->st->box->n[0], n = pr->n, shift = pr->tr->shift[0], line = j + pr->st->box->n[1] * k;
+  Apart         *to = &pr->apart[j % NEAR + NEAR * (k % NEAR)];
 
   PetscFunctionBegin;
-  PetscCall(MatStencilGetLine(pr->A, j + pr->st->box->n[1] * k, pr->values));
-  for (int x = 0; x < f; x++) {
-    for (int o = 0; o < pr->st->shape.ncoeffs; o++) {
-      PetscScalar *to = pr->apart[x] + o * pr->pad + 1;
+  *apart = to;
+  if (to->line == line) PetscFunctionReturn(PETSC_SUCCESS);
+  to->line = line;
+  PetscCall(MatStencilGetLine(pr->A, line, pr->values));
+  for (int o = 0; o < pr->st->shape.ncoeffs; o++) {
+    const PetscScalar *v       = pr->values + o * nf;
+    PetscScalar       *same    = to->c[0] + o * pr->pad + 1, *between = to->c[1] + o * pr->pad + 1;
 
-      for (PetscInt i = -1; i <= pr->n; i++) {
-        const PetscInt at = f * i + shift + x;
-
-        to[i] = i == pr->n || at < 0 || at >= nf ? 0 : pr->values[o * nf + at];
-      }
+    if (pr->tr->factor[0] == 1) PetscCall(PetscArraycpy(same, v, n));
+    else {
+      TakePoints(n - 1, v + shift, same, between);
+      same[n - 1] = v[2 * (n - 1) + shift];
+      if (shift) between[-1] = v[0];
+      if (2 * n - 1 + shift < nf) between[n - 1] = v[2 * n - 1 + shift];
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y += a b, point by point */
-KC_VERSIONS static void MultiplyAdd(PetscInt n, const PetscScalar *restrict a, const PetscScalar *restrict b, PetscScalar *restrict y)
+/* m products in one loop, added to y or not */
+static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const PetscScalar *const a[], const PetscScalar *const w[], const PetscBool add,
+                                                              PetscScalar *y)
 {
-  for (PetscInt i = 0; i < n; i++) y[i] += a[i] * b[i];
-}
+  const PetscScalar *p[6], *q[6];
 
-/* Where in ap the products with the coarse point x away on coarse line l gather */
-static PetscScalar *Gather(Product *pr, PetscInt l, PetscInt x)
-{
-  PetscScalar *ap = pr->ap + (3 * l + x + 1) * pr->pad + 1;
-
-  if (!pr->used[3 * l + x + 1]) {
-    for (PetscInt i = -1; i <= pr->n; i++) ap[i] = 0;
+  for (int t = 0; t < m; t++) {
+    p[t] = a[t];
+    q[t] = w[t];
   }
-  pr->used[3 * l + x + 1] = PETSC_TRUE;
-  return ap;
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  {
+    PetscScalar sum = add ? y[i] : 0;
+
+    KC_UNROLL
+    for (int t = 0; t < m; t++) sum += p[t][i] * q[t][i];
+    y[i] = sum;
+  }
 }
 
-/* Adds coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line */
-static void TimesRow(Product *pr, const PetscScalar *a, const PetscScalar *w, PetscInt to, PetscInt l)
+KC_VERSIONS static void SumOfProducts(int m, PetscInt n, const PetscScalar *const a[], const PetscScalar *const w[], PetscBool add, PetscScalar *y)
+{
+  while (m > 0) {
+    const int now = m > 6 ? (m < 12 ? m / 2 : 6) : m;
+
+    if (now == 1) AddProducts(1, n, a, w, add, y);
+    else if (now == 2) AddProducts(2, n, a, w, add, y);
+    else if (now == 3) AddProducts(3, n, a, w, add, y);
+    else if (now == 4) AddProducts(4, n, a, w, add, y);
+    else if (now == 5) AddProducts(5, n, a, w, add, y);
+    else AddProducts(6, n, a, w, add, y);
+    a += now;
+    w += now;
+    m -= now;
+    add = PETSC_TRUE;
+  }
+}
+
+static void AddTerm(Terms *terms, const PetscScalar *a, const PetscScalar *w)
+{
+  terms->a[terms->m]   = a;
+  terms->w[terms->m++] = w;
+}
+
+/* Coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line: columns x - 1, x, x + 1 */
+static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar *w, int to, Terms column[3])
 {
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
-  PetscScalar       *ap;
-  PetscInt           first;
 
-  if (pr->tr->factor[0] == 1 || to == 0 || to == 2) {
-    const PetscInt c = pr->tr->factor[0] == 1 ? to : to / 2;
-
-    ap    = Gather(pr, l, c);
-    first = PetscMax(-1, -1 - c);
-    MultiplyAdd(pr->n - first, a + first, same + first + c, ap + first);
-  } else {
-    const PetscInt c = to == 1 ? 0 : -1;
-
-    first = -1 - c;
-    ap    = Gather(pr, l, c);
-    MultiplyAdd(pr->n - first, a + first, left + first + c, ap + first);
-    ap = Gather(pr, l, c + 1);
-    MultiplyAdd(pr->n - first, a + first, right + first + c, ap + first);
+  if (pr->tr->factor[0] == 1) AddTerm(&column[to + 1], a, same + to);
+  else if (to == 0 || to == 2) AddTerm(&column[1 + to / 2], a, same + to / 2);
+  else {
+    AddTerm(&column[(to + 1) / 2], a, left + (to - 1) / 2);
+    AddTerm(&column[(to + 3) / 2], a, right + (to - 1) / 2);
   }
 }
 
 /* Rows of A P of the points x of fine line (j, k), on the coarse lines around (J, K) */
-static void RowsOfAP(Product *pr, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
+static void RowsOfAP(Product *pr, const Apart *apart, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
+  Terms              column[27];
+  KCycleTouch        touch;
 
-  for (int i = 0; i < LINES_AROUND * 3; i++) pr->used[i] = PETSC_FALSE;
+  for (int i = 0; i < 27; i++) column[i].m = 0;
   for (int o = 0; o < shape->ncoeffs; o++) {
     const int      line = shape->line[o];
     const PetscInt jj = j + shape->dy[line], kk = k + shape->dz[line];
-    KCycleTouch    touch;
 
     if (box->slot[KCycleBoxExtended(box, jj, kk)] == 0) continue;
-    KCycleTransferTouch(pr->tr, jj, kk, &touch);
+    if (o == 0 || line != shape->line[o - 1]) KCycleTransferTouch(pr->tr, jj, kk, &touch);
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - J + 1) + 3 * (touch.k[q] - K + 1);
 
-      if (touch.w[q]) TimesRow(pr, pr->apart[x] + o * pr->pad + 1, touch.w[q], x + shape->dx[o], l);
+      if (touch.w[q]) TimesRow(pr, apart->c[x] + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
     }
+  }
+  for (int i = 0; i < 27; i++) {
+    const int first = -x; /* the point between that lies before the first coarse one */
+
+    pr->used[x][i] = (PetscBool)(column[i].m > 0);
+    for (int t = 0; t < column[i].m; t++) {
+      column[i].a[t] += first;
+      column[i].w[t] += first;
+    }
+    SumOfProducts(column[i].m, pr->n - first, column[i].a, column[i].w, PETSC_FALSE, pr->ap + (27 * x + i) * pr->pad + 1 + first);
   }
 }
 
-/* out += weight times ap, for coarse rows that are "row" further than the loop index */
-static void TimesColumn(Product *pr, const PetscScalar *weight, PetscInt row)
+/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other processes own these */
+static void TimesColumn(Product *pr, const PetscScalar *w)
 {
-  for (PetscInt l = 0; l < LINES_AROUND; l++) {
-    for (PetscInt x = -1; x <= 1; x++) {
-      const PetscInt dx = x - row;
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
+  const PetscBool    ends = pr->tr->coarse->ends;
+  const PetscInt     n    = pr->n;
 
-      if (!pr->used[3 * l + x + 1] || dx < -1) continue;
-      MultiplyAdd(pr->n + 1, weight - 1, pr->ap + (3 * l + x + 1) * pr->pad, pr->out + (3 * l + dx + 1) * pr->pad + row);
+  for (int i = 0; i < 27; i++) {
+    const PetscScalar *ap0 = pr->ap + i * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
+    PetscScalar       *out = pr->out + i * pr->pad + 1;
+    Terms              terms;
+
+    terms.m = 0;
+    if (pr->used[0][i]) AddTerm(&terms, ap0, same);
+    if (pr->used[1][i]) {
+      AddTerm(&terms, ap1, left);
+      if (ends) out[-1] += ap1[-1] * left[-1];
     }
+    if (i % 3 < 2 && pr->used[1][i + 1]) {
+      AddTerm(&terms, next - 1, right - 1);
+      if (ends) out[n] += next[n - 1] * right[n - 1];
+    }
+    SumOfProducts(terms.m, n, terms.a, terms.w, PETSC_TRUE, out);
   }
 }
 
 /* Coarse points that take no corrections (stored Dirichlet points) have empty rows: they get the diagonal of their fine points */
 static PetscErrorCode FillEmptyRows(Product *pr, PetscInt j, PetscInt k)
 {
-  const PetscInt     nf       = pr->st->box->n[0];
-  const PetscScalar *diagonal = pr->values + pr->st->shape.ncoeffs / 2 * nf, *w = pr->tr->weights[4 * KCycleBoxExtended(pr->st->box, j, k)];
+  const PetscScalar *w   = pr->tr->weights[4 * KCycleBoxExtended(pr->st->box, j, k)];
   PetscScalar       *out = pr->out + 13 * pr->pad + 1;
-  PetscBool          got = PETSC_FALSE;
+  const Apart       *apart;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < pr->n; i++) {
     if (w && KCycleWeightsSame(w)[i] != (PetscScalar)0.0) continue;
-    if (!got) PetscCall(MatStencilGetLine(pr->A, j + pr->st->box->n[1] * k, pr->values));
-    got    = PETSC_TRUE;
-    out[i] = diagonal[pr->tr->factor[0] * i + pr->tr->shift[0]];
+    PetscCall(TakeApart(pr, j, k, &apart));
+    out[i] = apart->c[0][pr->st->shape.ncoeffs / 2 * pr->pad + 1 + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,18 +250,18 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   for (PetscInt k = PetscMax(0, fk - rz); k <= PetscMin(box->n[2] - 1, fk + rz); k++) {
     for (PetscInt j = PetscMax(0, fj - ry); j <= PetscMin(box->n[1] - 1, fj + ry); j++) {
       KCycleTouch        touch;
+      const Apart       *apart;
       const PetscScalar *w = NULL;
 
       KCycleTransferTouch(tr, j, k, &touch);
       for (PetscInt q = 0; q < touch.count; q++) w = touch.j[q] == J && touch.k[q] == K ? touch.w[q] : w;
       if (!w) continue;
-      PetscCall(TakeApart(pr, j, k));
-      RowsOfAP(pr, j, k, 0, J, K);
-      TimesColumn(pr, KCycleWeightsSame(w), 0);
-      if (tr->factor[0] == 1) continue;
-      RowsOfAP(pr, j, k, 1, J, K);
-      TimesColumn(pr, KCycleWeightsLeft(w, pr->n), 0);
-      TimesColumn(pr, KCycleWeightsRight(w, pr->n), 1);
+      PetscCall(TakeApart(pr, j, k, &apart));
+      for (int x = 0; x < 2; x++) {
+        if (x < tr->factor[0]) RowsOfAP(pr, apart, j, k, x, J, K);
+        else PetscCall(PetscArrayzero(pr->used[1], 27));
+      }
+      TimesColumn(pr, w);
     }
   }
   if (J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
