@@ -9,7 +9,6 @@
 
 #define LINES_AROUND 9
 #define FINE_AROUND  25
-#define NEAR         3 /* fine lines that a coarse line takes from, in each direction */
 
 /* What coarse line depends on; two lines that agree have the same product */
 typedef struct {
@@ -17,47 +16,26 @@ typedef struct {
   const PetscScalar *weights[FINE_AROUND * 4];
 } Signature;
 
-/* Coefficients of a fine line, points that coincide and points between: [coefficient][-1 to n] */
-typedef struct {
-  PetscInt     line;
-  PetscScalar *c[2];
-} Apart;
-
-/* A sum of products a w, point by point */
-typedef struct {
-  int                m;
-  const PetscScalar *a[KC_MAX_COEFFS], *w[KC_MAX_COEFFS];
-} Terms;
-
 typedef struct {
   Mat_Stencil         *st; /* fine */
   Mat_StencilTransfer *tr;
   Mat                  A;
   PetscInt             n, pad; /* coarse points of a line; n + 2 */
-  PetscScalar         *values; /* of a fine line */
-  Apart                apart[NEAR * NEAR];
-  PetscScalar         *ap;    /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
+  KCycleApart          apart;
+  PetscScalar         *ap; /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
   PetscBool            used[2][27];
   PetscScalar         *out; /* [27 offsets][-1 to n] */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
 {
-  PetscInt length;
-
   PetscFunctionBegin;
   pr->A   = A;
   pr->st  = (Mat_Stencil *)A->data;
   pr->tr  = (Mat_StencilTransfer *)P->data;
   pr->n   = pr->tr->coarse->n[0];
   pr->pad = pr->n + 2;
-  length  = pr->st->shape.ncoeffs * pr->pad;
-  PetscCall(PetscMalloc1(pr->st->shape.ncoeffs * pr->st->box->n[0], &pr->values));
-  PetscCall(PetscCalloc1(2 * NEAR * NEAR * length, &pr->apart[0].c[0]));
-  for (int i = 0; i < NEAR * NEAR; i++) {
-    pr->apart[i].line = -1;
-    for (int x = 0; x < 2; x++) pr->apart[i].c[x] = pr->apart[0].c[0] + (2 * i + x) * length;
-  }
+  PetscCall(KCycleApartCreate(A, pr->tr, &pr->apart));
   PetscCall(PetscMalloc2(54 * pr->pad, &pr->ap, 27 * pr->pad, &pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,110 +43,30 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
 static PetscErrorCode ProductDestroy(Product *pr)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(pr->values));
-  PetscCall(PetscFree(pr->apart[0].c[0]));
+  PetscCall(KCycleApartDestroy(&pr->apart));
   PetscCall(PetscFree2(pr->ap, pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every other point of a line */
-KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict even, PetscScalar *restrict odd)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    even[i] = from[2 * i];
-    odd[i]  = from[2 * i + 1];
-  }
-}
-
-/* Coefficients of fine line (j, k), sorted into points that coincide and points between; those of other processes stay zero. Lines around that were needed last are kept */
-static PetscErrorCode TakeApart(Product *pr, PetscInt j, PetscInt k, const Apart **apart)
-{
-  const PetscInt nf = pr->st->box->n[0], n = pr->n, shift = pr->tr->shift[0], line = j + pr->st->box->n[1] * k;
-  Apart         *to = &pr->apart[j % NEAR + NEAR * (k % NEAR)];
-
-  PetscFunctionBegin;
-  *apart = to;
-  if (to->line == line) PetscFunctionReturn(PETSC_SUCCESS);
-  to->line = line;
-  PetscCall(MatStencilGetLine(pr->A, line, pr->values));
-  for (int o = 0; o < pr->st->shape.ncoeffs; o++) {
-    const PetscScalar *v       = pr->values + o * nf;
-    PetscScalar       *same    = to->c[0] + o * pr->pad + 1, *between = to->c[1] + o * pr->pad + 1;
-
-    if (pr->tr->factor[0] == 1) PetscCall(PetscArraycpy(same, v, n));
-    else {
-      TakePoints(n - 1, v + shift, same, between);
-      same[n - 1] = v[2 * (n - 1) + shift];
-      if (shift) between[-1] = v[0];
-      if (2 * n - 1 + shift < nf) between[n - 1] = v[2 * n - 1 + shift];
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* m products in one loop, added to y or not */
-static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const PetscScalar *const a[], const PetscScalar *const w[], const PetscBool add,
-                                                              PetscScalar *y)
-{
-  const PetscScalar *p[6], *q[6];
-
-  for (int t = 0; t < m; t++) {
-    p[t] = a[t];
-    q[t] = w[t];
-  }
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
-  {
-    PetscScalar sum = add ? y[i] : 0;
-
-    KC_UNROLL
-    for (int t = 0; t < m; t++) sum += p[t][i] * q[t][i];
-    y[i] = sum;
-  }
-}
-
-KC_VERSIONS static void SumOfProducts(int m, PetscInt n, const PetscScalar *const a[], const PetscScalar *const w[], PetscBool add, PetscScalar *y)
-{
-  while (m > 0) {
-    const int now = m > 6 ? (m < 12 ? m / 2 : 6) : m;
-
-    if (now == 1) AddProducts(1, n, a, w, add, y);
-    else if (now == 2) AddProducts(2, n, a, w, add, y);
-    else if (now == 3) AddProducts(3, n, a, w, add, y);
-    else if (now == 4) AddProducts(4, n, a, w, add, y);
-    else if (now == 5) AddProducts(5, n, a, w, add, y);
-    else AddProducts(6, n, a, w, add, y);
-    a += now;
-    w += now;
-    m -= now;
-    add = PETSC_TRUE;
-  }
-}
-
-static void AddTerm(Terms *terms, const PetscScalar *a, const PetscScalar *w)
-{
-  terms->a[terms->m]   = a;
-  terms->w[terms->m++] = w;
-}
-
 /* Coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line: columns x - 1, x, x + 1 */
-static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar *w, int to, Terms column[3])
+static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar *w, int to, KCycleTerms column[3])
 {
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
 
-  if (pr->tr->factor[0] == 1) AddTerm(&column[to + 1], a, same + to);
-  else if (to == 0 || to == 2) AddTerm(&column[1 + to / 2], a, same + to / 2);
+  if (pr->tr->factor[0] == 1) KCycleTermsAdd(&column[to + 1], a, same + to);
+  else if (to == 0 || to == 2) KCycleTermsAdd(&column[1 + to / 2], a, same + to / 2);
   else {
-    AddTerm(&column[(to + 1) / 2], a, left + (to - 1) / 2);
-    AddTerm(&column[(to + 3) / 2], a, right + (to - 1) / 2);
+    KCycleTermsAdd(&column[(to + 1) / 2], a, left + (to - 1) / 2);
+    KCycleTermsAdd(&column[(to + 3) / 2], a, right + (to - 1) / 2);
   }
 }
 
 /* Rows of A P of the points x of fine line (j, k), on the coarse lines around (J, K) */
-static void RowsOfAP(Product *pr, const Apart *apart, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
+static void RowsOfAP(Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
-  Terms              column[27];
+  KCycleTerms        column[27];
   KCycleTouch        touch;
 
   for (int i = 0; i < 27; i++) column[i].m = 0;
@@ -181,7 +79,7 @@ static void RowsOfAP(Product *pr, const Apart *apart, PetscInt j, PetscInt k, in
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - J + 1) + 3 * (touch.k[q] - K + 1);
 
-      if (touch.w[q]) TimesRow(pr, apart->c[x] + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
+      if (touch.w[q]) TimesRow(pr, c + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
     }
   }
   for (int i = 0; i < 27; i++) {
@@ -192,7 +90,7 @@ static void RowsOfAP(Product *pr, const Apart *apart, PetscInt j, PetscInt k, in
       column[i].a[t] += first;
       column[i].w[t] += first;
     }
-    SumOfProducts(column[i].m, pr->n - first, column[i].a, column[i].w, PETSC_FALSE, pr->ap + (27 * x + i) * pr->pad + 1 + first);
+    KCycleSumOfProducts(&column[i], pr->n - first, PETSC_FALSE, pr->ap + (27 * x + i) * pr->pad + 1 + first);
   }
 }
 
@@ -206,19 +104,19 @@ static void TimesColumn(Product *pr, const PetscScalar *w)
   for (int i = 0; i < 27; i++) {
     const PetscScalar *ap0 = pr->ap + i * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
     PetscScalar       *out = pr->out + i * pr->pad + 1;
-    Terms              terms;
+    KCycleTerms        terms;
 
     terms.m = 0;
-    if (pr->used[0][i]) AddTerm(&terms, ap0, same);
+    if (pr->used[0][i]) KCycleTermsAdd(&terms, ap0, same);
     if (pr->used[1][i]) {
-      AddTerm(&terms, ap1, left);
+      KCycleTermsAdd(&terms, ap1, left);
       if (ends) out[-1] += ap1[-1] * left[-1];
     }
     if (i % 3 < 2 && pr->used[1][i + 1]) {
-      AddTerm(&terms, next - 1, right - 1);
+      KCycleTermsAdd(&terms, next - 1, right - 1);
       if (ends) out[n] += next[n - 1] * right[n - 1];
     }
-    SumOfProducts(terms.m, n, terms.a, terms.w, PETSC_TRUE, out);
+    KCycleSumOfProducts(&terms, n, PETSC_TRUE, out);
   }
 }
 
@@ -227,13 +125,13 @@ static PetscErrorCode FillEmptyRows(Product *pr, PetscInt j, PetscInt k)
 {
   const PetscScalar *w   = pr->tr->weights[4 * KCycleBoxExtended(pr->st->box, j, k)];
   PetscScalar       *out = pr->out + 13 * pr->pad + 1;
-  const Apart       *apart;
+  const PetscScalar *c[2];
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < pr->n; i++) {
     if (w && KCycleWeightsSame(w)[i] != (PetscScalar)0.0) continue;
-    PetscCall(TakeApart(pr, j, k, &apart));
-    out[i] = apart->c[0][pr->st->shape.ncoeffs / 2 * pr->pad + 1 + i];
+    PetscCall(KCycleApartLine(&pr->apart, j, k, c));
+    out[i] = c[0][pr->st->shape.ncoeffs / 2 * pr->pad + 1 + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,15 +148,15 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   for (PetscInt k = PetscMax(0, fk - rz); k <= PetscMin(box->n[2] - 1, fk + rz); k++) {
     for (PetscInt j = PetscMax(0, fj - ry); j <= PetscMin(box->n[1] - 1, fj + ry); j++) {
       KCycleTouch        touch;
-      const Apart       *apart;
+      const PetscScalar *c[2];
       const PetscScalar *w = NULL;
 
       KCycleTransferTouch(tr, j, k, &touch);
       for (PetscInt q = 0; q < touch.count; q++) w = touch.j[q] == J && touch.k[q] == K ? touch.w[q] : w;
       if (!w) continue;
-      PetscCall(TakeApart(pr, j, k, &apart));
+      PetscCall(KCycleApartLine(&pr->apart, j, k, c));
       for (int x = 0; x < 2; x++) {
-        if (x < tr->factor[0]) RowsOfAP(pr, apart, j, k, x, J, K);
+        if (x < tr->factor[0]) RowsOfAP(pr, c[x], j, k, x, J, K);
         else PetscCall(PetscArrayzero(pr->used[1], 27));
       }
       TimesColumn(pr, w);
