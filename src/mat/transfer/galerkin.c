@@ -166,7 +166,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All that ProductLine() of an owned line reads; kind[0] is -2 if the line cannot be the same as another */
+/* All that ProductLine() reads; kind[0] is -2 if the line cannot be the same as another */
 static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 {
   const Mat_StencilTransfer *tr  = pr->tr;
@@ -181,7 +181,8 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 
       if (near) s->kind[nkind++] = owned ? pr->st->kind[j + box->n[1] * k] : -3;
       if (near && owned && pr->st->kind[j + box->n[1] * k] < 0) s->kind[0] = -2;
-      if (owned) memcpy(&s->weights[nweights], &tr->weights[4 * KCycleBoxExtended(box, j, k)], 4 * sizeof(*s->weights));
+      if (j >= -box->reach[1] && j < box->n[1] + box->reach[1] && k >= -box->reach[2] && k < box->n[2] + box->reach[2])
+        memcpy(&s->weights[nweights], &tr->weights[4 * KCycleBoxExtended(box, j, k)], 4 * sizeof(*s->weights));
       nweights += 4;
       if (s->kind[0] == -2) return;
     }
@@ -234,66 +235,219 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
 }
 
 /*
-  Fields that the product of a line is added to: its coefficients, or, collapsed to a star, for each direction the sums of the coefficients
-  that look forward and of those that look back, and last the sum of all.
+  Products of all lines, where neighbours add to each other's or the product is collapsed. Fields of a line: its coefficients, or, collapsed to a star, for
+  each direction the sums of the coefficients that look forward and of those that look back, and last the sum of all.
 */
-static PetscInt FieldOf(const KCycleShape *shape, PetscBool star, PetscInt dim, int i, int which)
+typedef struct {
+  const KCycleShape *shape;
+  const KCycleBox   *box;
+  PetscBool          star;
+  PetscInt           nfields, pad;
+  PetscScalar      **line;   /* of each extended line: [field][-1 to n]; lines with the same product share it */
+  PetscBool         *shared; /* by extended line */
+  PetscScalar       *store, *zeros;
+  size_t             nstore;
+} Fields;
+
+static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields *f)
+{
+  const KCycleBox *box = sc->box;
+
+  PetscFunctionBegin;
+  f->shape   = &sc->shape;
+  f->box     = box;
+  f->star    = star;
+  f->pad     = box->n[0] + 2;
+  f->nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
+  f->nstore  = 0;
+  PetscCall(PetscCalloc3(box->nextended, &f->line, box->nextended, &f->shared, f->nfields * f->pad, &f->zeros));
+  PetscCall(PetscMalloc1((size_t)(2 * box->nextended) * f->nfields * f->pad, &f->store)); /* what is never written costs nothing */
+  for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FieldsDestroy(Fields *f)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(f->line, f->shared, f->zeros));
+  PetscCall(PetscFree(f->store));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a line one that nobody shares */
+static PetscErrorCode FieldsNew(Fields *f, PetscInt e)
+{
+  const PetscInt length = f->nfields * f->pad;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(f->store + f->nstore, f->line[e], length));
+  f->line[e]   = f->store + f->nstore;
+  f->shared[e] = PETSC_FALSE;
+  f->nstore += length;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt FieldOf(const Fields *f, int i, int which)
 {
   const int d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
 
-  if (!star) return which == 0 ? shape->find[i] : -1;
-  if (which == 3) return 2 * dim;
-  return which < dim && d[which] ? 2 * which + (d[which] > 0 ? 0 : 1) : -1;
+  if (!f->star) return which == 0 ? f->shape->find[i] : -1;
+  if (which == 3) return 2 * f->box->dim;
+  return which < f->box->dim && d[which] ? 2 * which + (d[which] > 0 ? 0 : 1) : -1;
 }
 
-static void AddToFields(const Product *pr, const KCycleShape *shape, PetscBool star, PetscInt J, PetscInt K, PetscScalar *fields, PetscScalar *halos)
+KC_VERSIONS static void Add(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
 {
-  const KCycleBox *box = pr->tr->coarse;
-  const PetscInt   e   = KCycleBoxExtended(box, J, K);
+  for (PetscInt i = 0; i < n; i++) to[i] += from[i];
+}
 
-  for (int i = 0; i < 27; i++) {
-    const PetscScalar *out = pr->out + i * pr->pad + 1;
+/* Products on this process; the weights of lines around tell what these add to neighbours' */
+static PetscErrorCode FillFields(Product *pr, Fields *f)
+{
+  const KCycleBox *box   = f->box;
+  const PetscInt   width = box->n[1] + 2 * box->reach[1];
+  Signature       *signs, now;
 
-    for (int which = 0; which < 4; which++) {
-      const PetscInt field = FieldOf(shape, star, box->dim, i, which);
-      PetscScalar   *halo  = halos + (size_t)field * box->nhalo, *line;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(width, &signs));
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    const PetscInt j = e % width, J = j - box->reach[1], K = e / width - box->reach[2];
+    PetscInt       alike = -1;
 
-      if (field < 0) continue;
-      line = (PetscScalar *)KCycleBoxLine(box, fields + (size_t)field * box->npoints, halo, J, K);
-      for (PetscInt x = 0; x < pr->n; x++) line[x] += out[x];
-      if (!box->ends) continue;
-      halo[box->left + e] += out[-1];
-      halo[box->right + e] += out[pr->n];
+    now.kind[0] = -2;
+    if (box->slot[e]) Sign(pr, J, K, &now);
+    if (now.kind[0] != -2 && j && !memcmp(&now, &signs[j - 1], sizeof(now))) alike = e - 1;
+    else if (now.kind[0] != -2 && e >= width && !memcmp(&now, &signs[j], sizeof(now))) alike = e - width;
+    signs[j] = now;
+    if (alike >= 0) {
+      f->line[e]   = f->line[alike];
+      f->shared[e] = f->shared[alike] = PETSC_TRUE;
+    } else if (box->slot[e]) {
+      PetscCall(FieldsNew(f, e));
+      PetscCall(ProductLine(pr, J, K));
+      for (int i = 0; i < 27; i++) {
+        for (int which = 0; which < 4; which++) {
+          const PetscInt field = FieldOf(f, i, which);
+
+          if (field >= 0) Add(f->pad, pr->out + i * f->pad, f->line[e] + field * f->pad);
+        }
+      }
     }
+  }
+  PetscCall(PetscFree(signs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between the points of one field that neighbours see and an array of all points: copies the field there, sets zeros there, or adds what is there */
+typedef enum {
+  SEEN_COPY,
+  SEEN_ZERO,
+  SEEN_ADD
+} Seen;
+
+static void SeenPoints(const Fields *f, PetscInt field, Seen what, PetscScalar *all)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   n   = box->n[0];
+
+  for (PetscInt l = 0; l < box->nlines; l++) {
+    const PetscInt  j = l % box->n[1], k = l / box->n[1];
+    const PetscBool seen = KCycleBoxLineIsSeen(box, j, k);
+    PetscScalar    *line = f->line[KCycleBoxExtended(box, j, k)] + field * f->pad + 1, *there = all + l * n;
+
+    for (PetscInt i = 0; (seen || box->ends) && i < n; i += seen ? 1 : PetscMax(n - 1, 1)) {
+      if (what == SEEN_COPY) there[i] = line[i];
+      else if (what == SEEN_ZERO) there[i] = 0;
+      else line[i] += there[i];
+    }
+  }
+}
+
+/* Between lines around, with the points beside lines, and a halo buffer */
+static void AroundPoints(const Fields *f, PetscInt field, PetscBool tobuffer, PetscScalar *halo)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   n   = box->n[0];
+
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    PetscScalar *line = f->line[e] + field * f->pad + 1;
+
+    if (box->slot[e] == 0) continue;
+    for (PetscInt i = 0; box->slot[e] > 0 && i < n; i++) *(tobuffer ? &halo[box->slot[e] + i] : &line[i]) = tobuffer ? line[i] : halo[box->slot[e] + i];
+    if (!box->ends) continue;
+    *(tobuffer ? &halo[box->left + e] : &line[-1]) = tobuffer ? line[-1] : halo[box->left + e];
+    *(tobuffer ? &halo[box->right + e] : &line[n]) = tobuffer ? line[n] : halo[box->right + e];
+  }
+}
+
+/* Neighbours add to each other's lines; to collapse them, each sees those of the others */
+static PetscErrorCode GatherFields(Fields *f)
+{
+  const KCycleBox *box = f->box;
+  PetscScalar     *all, *halo;
+
+  PetscFunctionBegin;
+  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    const PetscInt width = box->n[1] + 2 * box->reach[1];
+
+    if (f->shared[e] && (box->ends || box->slot[e] > 0 || KCycleBoxLineIsSeen(box, e % width - box->reach[1], e / width - box->reach[2]))) PetscCall(FieldsNew(f, e));
+  }
+  PetscCall(PetscMalloc1(box->npoints, &all));
+  PetscCall(KCycleBoxHaloCreate(box, &halo));
+  for (PetscInt field = 0; field < f->nfields; field++) {
+    AroundPoints(f, field, PETSC_TRUE, halo);
+    SeenPoints(f, field, SEEN_ZERO, all);
+    PetscCall(KCycleBoxReduce(box, halo, all));
+    SeenPoints(f, field, SEEN_ADD, all);
+    if (!f->star) continue;
+    SeenPoints(f, field, SEEN_COPY, all);
+    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, all, halo));
+    AroundPoints(f, field, PETSC_FALSE, halo);
+  }
+  PetscCall(PetscFree(all));
+  PetscCall(PetscFree(halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *restrict mine, const PetscScalar *restrict other, PetscScalar *restrict c, PetscScalar *restrict diagonal)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    c[i] = 0.5 * (mine[i] + other[i]);
+    diagonal[i] -= c[i];
   }
 }
 
 /* Coefficients of a line from the fields of a star: the coupling of two neighbours is the mean of what both say */
-static void StarLine(const KCycleShape *shape, const KCycleBox *box, PetscInt line, const PetscScalar *fields, const PetscScalar *halos, PetscScalar *values)
+static void StarLine(const Fields *f, PetscInt line, PetscScalar *values)
 {
-  const PetscInt n = box->n[0], j = line % box->n[1], k = line / box->n[1], dim = box->dim, e = KCycleBoxExtended(box, j, k);
-  PetscScalar   *diagonal = values + shape->ncoeffs / 2 * n;
+  const KCycleBox *box = f->box;
+  const PetscInt   n = box->n[0], j = line % box->n[1], k = line / box->n[1], dim = box->dim;
+  PetscScalar     *own = f->line[KCycleBoxExtended(box, j, k)] + 1, *diagonal = values + f->shape->ncoeffs / 2 * n;
 
-  for (PetscInt i = 0; i < n; i++) diagonal[i] = fields[(size_t)2 * dim * box->npoints + line * n + i];
+  memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
   for (PetscInt d = 0; d < dim; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscInt     step = side ? -1 : 1, to[3] = {d == 0 ? step : 0, d == 1 ? step : 0, d == 2 ? step : 0};
-      const PetscScalar *mine = fields + (size_t)(2 * d + side) * box->npoints + line * n, *other = fields + (size_t)(2 * d + 1 - side) * box->npoints;
-      const PetscScalar *halo = halos + (size_t)(2 * d + 1 - side) * box->nhalo, *there = KCycleBoxLine(box, other, halo, j + to[1], k + to[2]);
-      PetscScalar       *c = values + shape->find[(to[0] + 1) + 3 * (to[1] + 1) + 9 * (to[2] + 1)] * n;
+      const PetscInt     step = side ? -1 : 1, x = d == 0 ? step : 0, y = d == 1 ? step : 0, z = d == 2 ? step : 0;
+      const PetscScalar *other = f->line[KCycleBoxExtended(box, j + y, k + z)] + 1 + (2 * d + 1 - side) * f->pad + x;
 
-      for (PetscInt i = 0; i < n; i++) {
-        const PetscInt    at   = i + to[0];
-        const PetscScalar says = at < 0 ? (box->ends ? halo[box->left + e] : 0) : at >= n ? (box->ends ? halo[box->right + e] : 0) : there[at];
-
-        c[i] = 0.5 * (mine[i] + says);
-        diagonal[i] -= c[i];
-      }
+      TakeMean(n, own + (2 * d + side) * f->pad, other, values + f->shape->find[13 + x + 3 * y + 9 * z] * n, diagonal);
     }
   }
 }
 
-static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fields, const PetscScalar *halos, PetscBool half, PetscBool *same)
+/* Do two owned lines get the same coefficients, as what they are made of is shared? */
+static PetscBool SameFields(const Fields *f, PetscInt line, PetscInt as)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   ry = f->star ? box->reach[1] : 0, rz = f->star ? box->reach[2] : 0, plane = box->n[1] + 2 * box->reach[1];
+  const PetscInt   a = KCycleBoxExtended(box, line % box->n[1], line / box->n[1]), b = KCycleBoxExtended(box, as % box->n[1], as / box->n[1]);
+
+  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] && f->line[a + ry] == f->line[b + ry] && f->line[a - rz * plane] == f->line[b - rz * plane] &&
+                     f->line[a + rz * plane] == f->line[b + rz * plane]);
+}
+
+static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, PetscBool *same)
 {
   Mat_Stencil     *sc  = (Mat_Stencil *)Ac->data;
   const KCycleBox *box = sc->box;
@@ -305,9 +459,17 @@ static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fie
   PetscCall(MatStencilStoreBegin(Ac, half));
   *same = PETSC_TRUE;
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    if (star) StarLine(&sc->shape, box, line, fields, halos, values);
+    const PetscInt as = line % box->n[1] && SameFields(f, line, line - 1) ? line - 1 : line >= box->n[1] && SameFields(f, line, line - box->n[1]) ? line - box->n[1] : -1;
+
+    if (as >= 0 && sc->kind[as] >= 0) {
+      PetscCall(MatStencilStoreSame(Ac, line, as));
+      continue;
+    }
+    if (f->star) StarLine(f, line, values);
     else {
-      for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, fields + (size_t)o * box->npoints + line * n, n));
+      const PetscScalar *own = f->line[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])] + 1;
+
+      for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, own + o * f->pad, n));
     }
     PetscCall(MatStencilStoreLine(Ac, line, values, same));
   }
@@ -315,79 +477,17 @@ static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A line whose product is that of an earlier one */
-static void CopyFields(const KCycleBox *box, PetscInt nfields, PetscInt line, PetscInt from, PetscScalar *fields)
-{
-  for (PetscInt f = 0; f < nfields; f++) {
-    PetscScalar *field = fields + (size_t)f * box->npoints;
-
-    memcpy(field + line * box->n[0], field + from * box->n[0], box->n[0] * sizeof(*field));
-  }
-}
-
-/* Lines that are complete on this process */
-static PetscErrorCode FillFields(Product *pr, const KCycleShape *shape, PetscBool star, PetscInt nfields, PetscScalar *fields, PetscScalar *halos)
-{
-  const KCycleBox *box = pr->tr->coarse;
-  Signature       *signs, now;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->n[1], &signs));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt J = line % box->n[1], K = line / box->n[1];
-    PetscInt       alike;
-
-    Sign(pr, J, K, &now);
-    alike = LineAlike(box, line, &now, signs);
-    if (alike >= 0) CopyFields(box, nfields, line, alike, fields);
-    else {
-      PetscCall(ProductLine(pr, J, K));
-      AddToFields(pr, shape, star, J, K, fields, halos);
-    }
-    signs[J] = now;
-  }
-  PetscCall(PetscFree(signs));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Lines that several processes add to, or that wrap around */
-static PetscErrorCode GatherFields(Product *pr, const KCycleShape *shape, PetscBool star, PetscInt nfields, PetscScalar *fields, PetscScalar *halos)
-{
-  const KCycleBox *box = pr->tr->coarse;
-
-  PetscFunctionBegin;
-  for (PetscInt K = -box->reach[2]; K < box->n[2] + box->reach[2]; K++) {
-    for (PetscInt J = -box->reach[1]; J < box->n[1] + box->reach[1]; J++) {
-      if (box->slot[KCycleBoxExtended(box, J, K)] == 0) continue;
-      PetscCall(ProductLine(pr, J, K));
-      AddToFields(pr, shape, star, J, K, fields, halos);
-    }
-  }
-  for (PetscInt f = 0; f < nfields; f++) {
-    PetscScalar *halo = halos + (size_t)f * box->nhalo, *field = fields + (size_t)f * box->npoints;
-
-    PetscCall(KCycleBoxReduce(box, halo, field));
-    PetscCall(PetscArrayzero(halo, box->nhalo));
-    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, field, halo));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Through fields: neighbours add to each other's lines, or the product is collapsed */
 static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 {
-  Mat_Stencil     *sc      = (Mat_Stencil *)Ac->data;
-  const KCycleBox *box     = sc->box;
-  const PetscInt   nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
-  PetscScalar     *fields, *halos;
-  PetscBool        same = PETSC_FALSE;
+  PetscBool same = PETSC_FALSE;
+  Fields    f;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc2((size_t)nfields * box->npoints, &fields, (size_t)nfields * box->nhalo, &halos));
-  if (KCycleBoxTalks(box)) PetscCall(GatherFields(pr, &sc->shape, star, nfields, fields, halos));
-  else PetscCall(FillFields(pr, &sc->shape, star, nfields, fields, halos));
-  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(Ac, star, fields, halos, (PetscBool)half, &same));
-  PetscCall(PetscFree2(fields, halos));
+  PetscCall(FieldsCreate((Mat_Stencil *)Ac->data, star, &f));
+  PetscCall(FillFields(pr, &f));
+  PetscCall(GatherFields(&f));
+  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(Ac, &f, (PetscBool)half, &same));
+  PetscCall(FieldsDestroy(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
