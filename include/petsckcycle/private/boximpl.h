@@ -68,3 +68,14 @@ static inline PetscBool KCycleBoxTalks(const KCycleBox *box)
   }
   return PETSC_FALSE;
 }
+
+/* Do neighbours read all points of line (j, k)? Of other lines they read the two ends at most, where box->ends */
+static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, PetscInt k)
+{
+  const PetscInt at[3] = {0, j, k};
+
+  for (PetscInt d = 1; d < box->dim; d++) {
+    if ((box->periodic[d] || box->nproc[d] > 1) && (at[d] == 0 || at[d] == box->n[d] - 1)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}

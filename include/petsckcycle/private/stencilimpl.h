@@ -43,6 +43,18 @@ typedef struct {
   int      offset[KC_MAX_COEFFS];     /* and their coefficients */
 } KCycleFrame;
 
+/* What one look at all coefficients finds, on all processes; rows are global */
+typedef struct {
+  PetscBool        done;
+  PetscObjectState state;             /* of the matrix at that time */
+  PetscInt         notfinite, zero;   /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
+  PetscReal        scale, sums;       /* largest entry of the diagonal, largest row sum relative to it */
+  PetscReal        bound;             /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
+  PetscReal        sum[3], count[3];  /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
+  PetscBool        jumps, jumps_here; /* couplings of a point with opposite neighbours differ much: summed up across, in any direction; one by one, on this process */
+  PetscBool        alone;             /* there are points that are coupled to nobody */
+} KCycleScan;
+
 typedef struct {
   KCycleBox       *box;
   KCycleShape      shape;
@@ -70,7 +82,8 @@ typedef struct {
   PetscScalar      rowvalues[KC_MAX_COEFFS];
   PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
   PetscErrorCode (*dmview)(Mat, PetscViewer); /* how the DMDA shows contents: in natural order */
-  PetscInt origin[3];                         /* parity of the points that coarse grids keep: their colour comes first */
+  KCycleScan scan;
+  PetscInt   origin[3]; /* parity of the points that coarse grids keep: their colour comes first */
 } Mat_Stencil;
 
 /* One line of the matrix and the lines of a vector that it reads */
@@ -127,6 +140,7 @@ PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
 
 /* shape.c, store.c: coefficients */
 PETSC_INTERN void           KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
+PETSC_INTERN unsigned long  KCycleKey(const PetscScalar *, PetscInt, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreBegin(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilStoreLine(Mat, PetscInt, const PetscScalar[], PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilStoreSame(Mat, PetscInt, PetscInt);
@@ -137,6 +151,9 @@ PETSC_INTERN PetscErrorCode MatStencilClassChanged(const Mat_Stencil *, KCycleCl
 PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
+
+/* scan.c */
+PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
 
 /* line.c: kernels on lines */
 PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);

@@ -13,6 +13,16 @@
 
 #include <petsckcycle/private/stencilimpl.h>
 
+/* Different arrays of the same length, each kept once */
+typedef struct {
+  PetscInt      length, n;
+  PetscInt      maxchunks;
+  PetscScalar **chunk; /* of KC_CHUNK arrays each */
+  PetscHMapI    map;   /* while arrays arrive: from the key of one to its number */
+} KCycleLists;
+
+#define KC_CHUNK 64
+
 typedef struct {
   KCycleBox          *fine, *coarse;
   DM                  finedm, coarsedm;
@@ -21,8 +31,7 @@ typedef struct {
   PetscInt            shift[3];  /* the same in the numbering of the owned boxes */
   PetscInt            stride;    /* length of the weights of a line on one coarse line */
   const PetscScalar **weights;   /* of extended fine line e on its coarse line q: weights[4 * e + q], or NULL where all are zero */
-  PetscInt            nlists, maxlists;
-  PetscScalar       **list; /* all different lists of weights */
+  KCycleLists         lists;
   PetscScalar        *halo; /* coarse halo buffer */
   PetscScalar        *line; /* one fine line, for fused steps */
   KCycleInterpolation interpolation;
@@ -40,10 +49,62 @@ PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const P
 PETSC_INTERN PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation, const PetscBool insulated[], Mat A);
 PETSC_INTERN PetscErrorCode MatStencilTransferResetWeights(Mat P);
 
-/* operator.c: slots[s * npoints + i] becomes the weight of point i on the coarse point with offset bits s from its base; halos likewise, with their length */
-PETSC_INTERN PetscErrorCode KCycleOperatorWeights(Mat P, Mat A, const PetscScalar *mask, const PetscScalar *maskhalo, PetscScalar *slots, PetscScalar *halos);
-PETSC_INTERN PetscErrorCode KCycleSlotsExchange(const Mat_StencilTransfer *, PetscScalar *slots, PetscScalar *halos);
-PETSC_INTERN PetscErrorCode KCycleMaskCreate(Mat A, PetscScalar **mask, PetscScalar **halo);
+/*
+  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. line[e]: of extended fine line e, 0 for such points and 1
+  for others, from -1 to n, the points beside the line included; NULL for lines outside the grid
+*/
+typedef struct {
+  KCycleLists         lists;
+  const PetscScalar **line;
+} KCycleMask;
+
+/* What SetWeights works with */
+typedef struct {
+  Mat_StencilTransfer *tr;
+  KCycleInterpolation  interpolation;
+  const PetscBool     *insulated; /* no flux through the low and the high end, in each direction */
+  KCycleMask          *mask;      /* NULL if all points are coupled to others */
+  PetscScalar         *temp;      /* weights of one line on up to four coarse lines */
+  PetscScalar         *field;     /* for exchanges: what neighbours see of one slot */
+  PetscScalar         *halos;     /* of eight slots */
+  PetscScalar         *own;       /* weights of lines that are not complete yet: [extended line][4][stride] */
+} KCycleWeights;
+
+PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
+PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
+PETSC_INTERN PetscErrorCode KCycleWeightsExchange(KCycleWeights *);
+PETSC_INTERN void           KCycleWeightsSee(const KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *, PetscScalar *weights);
+
+/* apart.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i], i = -1 to n. The lines around that were needed last are kept */
+#define KC_NEAR 3
+typedef struct {
+  Mat                        A;
+  const Mat_StencilTransfer *tr;
+  PetscInt                   n, pad; /* coarse points of a line; n + 2 */
+  PetscScalar               *values; /* of a fine line */
+  PetscInt                   line[KC_NEAR * KC_NEAR];
+  PetscScalar               *c;
+} KCycleApart;
+
+PETSC_INTERN PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *, KCycleApart *);
+PETSC_INTERN PetscErrorCode KCycleApartDestroy(KCycleApart *);
+PETSC_INTERN PetscErrorCode KCycleApartLine(KCycleApart *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
+
+/* A sum of products a w, point by point */
+typedef struct {
+  int                m;
+  const PetscScalar *a[KC_MAX_COEFFS], *w[KC_MAX_COEFFS];
+} KCycleTerms;
+
+/* y = sum, or y += sum, for n points */
+PETSC_INTERN void KCycleSumOfProducts(const KCycleTerms *, PetscInt n, PetscBool add, PetscScalar *y);
+
+static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, const PetscScalar *w)
+{
+  terms->a[terms->m]   = a;
+  terms->w[terms->m++] = w;
+}
+
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);
 
 PETSC_INTERN void           KCycleTransferTouch(const Mat_StencilTransfer *, PetscInt j, PetscInt k, KCycleTouch *);

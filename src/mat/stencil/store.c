@@ -139,7 +139,8 @@ static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static unsigned long KeyPart(const PetscScalar *v, PetscInt count, PetscInt step)
+/* A number from every step-th value. Four sums side by side, as one waits for its last product */
+unsigned long KCycleKey(const PetscScalar *v, PetscInt count, PetscInt step)
 {
   unsigned long h[4] = {1, 2, 3, 4};
 
@@ -153,11 +154,11 @@ static unsigned long KeyPart(const PetscScalar *v, PetscInt count, PetscInt step
   return h[0];
 }
 
-/* Key of a line in the hash map: from the whole diagonal and a sample of the rest, since lines are compared anyway. Four sums side by side, as one waits for its last product */
+/* Key of a line in the hash map: from the whole diagonal and a sample of the rest, since lines are compared anyway */
 static PetscInt LineKey(const Mat_Stencil *st, const PetscScalar values[])
 {
   const PetscInt      n = st->box->n[0], nc = st->shape.ncoeffs;
-  const unsigned long key = (KeyPart(values + nc / 2 * n, n, 1) ^ KeyPart(values, nc * n, 7)) * 1099511628211UL;
+  const unsigned long key = (KCycleKey(values + nc / 2 * n, n, 1) ^ KCycleKey(values, nc * n, 7)) * 1099511628211UL;
 
   return (PetscInt)((key >> 33) & 0x3fffffff);
 }
@@ -339,7 +340,7 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
   KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
   for (int o = 0; o < shape->ncoeffs; o++) {
     values[o * n] = l.end[0][o];
-    for (PetscInt i = 1; i < n - 1; i++) values[o * n + i] = l.c[o][i];
+    if (n > 2) PetscCall(PetscArraycpy(values + o * n + 1, l.c[o] + 1, n - 2));
     values[o * n + n - 1] = l.end[1][o];
   }
   PetscFunctionReturn(PETSC_SUCCESS);

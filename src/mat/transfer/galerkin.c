@@ -20,12 +20,11 @@ typedef struct {
   Mat_Stencil         *st; /* fine */
   Mat_StencilTransfer *tr;
   Mat                  A;
-  PetscInt             n, pad;   /* coarse points of a line; n + 2 */
-  PetscScalar         *values;   /* of a fine line */
-  PetscScalar         *apart[2]; /* the same, points that coincide and points between: [coefficient][-1 to n] */
-  PetscScalar         *ap;       /* [coarse line around][x - 1, x, x + 1][-1 to n] */
-  PetscScalar         *out;      /* [27 offsets][-1 to n] */
-  PetscBool            used[LINES_AROUND * 3];
+  PetscInt             n, pad; /* coarse points of a line; n + 2 */
+  KCycleApart          apart;
+  PetscScalar         *ap; /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
+  PetscBool            used[2][27];
+  PetscScalar         *out; /* [27 offsets][-1 to n] */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
@@ -36,133 +35,103 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
   pr->tr  = (Mat_StencilTransfer *)P->data;
   pr->n   = pr->tr->coarse->n[0];
   pr->pad = pr->n + 2;
-  PetscCall(PetscMalloc1(pr->st->shape.ncoeffs * pr->st->box->n[0], &pr->values));
-  PetscCall(PetscMalloc2(KC_MAX_COEFFS * pr->pad, &pr->apart[0], KC_MAX_COEFFS * pr->pad, &pr->apart[1]));
-  PetscCall(PetscMalloc2(27 * pr->pad, &pr->ap, 27 * pr->pad, &pr->out));
+  PetscCall(KCycleApartCreate(A, pr->tr, &pr->apart));
+  PetscCall(PetscMalloc2(54 * pr->pad, &pr->ap, 27 * pr->pad, &pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ProductDestroy(Product *pr)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(pr->values));
-  PetscCall(PetscFree2(pr->apart[0], pr->apart[1]));
+  PetscCall(KCycleApartDestroy(&pr->apart));
   PetscCall(PetscFree2(pr->ap, pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficients of fine line (j, k), sorted into points that coincide and points between; those of other processes are zero */
-static PetscErrorCode TakeApart(Product *pr, PetscInt j, PetscInt k)
-{
-  const PetscInt nf = pr->st->box->n[0], f = pr->tr->factor[0], shift = pr->tr->shift[0];
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetLine(pr->A, j + pr->st->box->n[1] * k, pr->values));
-  for (int x = 0; x < f; x++) {
-    for (int o = 0; o < pr->st->shape.ncoeffs; o++) {
-      PetscScalar *to = pr->apart[x] + o * pr->pad + 1;
-
-      for (PetscInt i = -1; i <= pr->n; i++) {
-        const PetscInt at = f * i + shift + x;
-
-        to[i] = i == pr->n || at < 0 || at >= nf ? 0 : pr->values[o * nf + at];
-      }
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* y += a b, point by point */
-KC_VERSIONS static void MultiplyAdd(PetscInt n, const PetscScalar *restrict a, const PetscScalar *restrict b, PetscScalar *restrict y)
-{
-  for (PetscInt i = 0; i < n; i++) y[i] += a[i] * b[i];
-}
-
-/* Where in ap the products with the coarse point x away on coarse line l gather */
-static PetscScalar *Gather(Product *pr, PetscInt l, PetscInt x)
-{
-  PetscScalar *ap = pr->ap + (3 * l + x + 1) * pr->pad + 1;
-
-  if (!pr->used[3 * l + x + 1]) {
-    for (PetscInt i = -1; i <= pr->n; i++) ap[i] = 0;
-  }
-  pr->used[3 * l + x + 1] = PETSC_TRUE;
-  return ap;
-}
-
-/* Adds coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line */
-static void TimesRow(Product *pr, const PetscScalar *a, const PetscScalar *w, PetscInt to, PetscInt l)
+/* Coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line: columns x - 1, x, x + 1 */
+static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar *w, int to, KCycleTerms column[3])
 {
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
-  PetscScalar       *ap;
-  PetscInt           first;
 
-  if (pr->tr->factor[0] == 1 || to == 0 || to == 2) {
-    const PetscInt c = pr->tr->factor[0] == 1 ? to : to / 2;
-
-    ap    = Gather(pr, l, c);
-    first = PetscMax(-1, -1 - c);
-    MultiplyAdd(pr->n - first, a + first, same + first + c, ap + first);
-  } else {
-    const PetscInt c = to == 1 ? 0 : -1;
-
-    first = -1 - c;
-    ap    = Gather(pr, l, c);
-    MultiplyAdd(pr->n - first, a + first, left + first + c, ap + first);
-    ap = Gather(pr, l, c + 1);
-    MultiplyAdd(pr->n - first, a + first, right + first + c, ap + first);
+  if (pr->tr->factor[0] == 1) KCycleTermsAdd(&column[to + 1], a, same + to);
+  else if (to == 0 || to == 2) KCycleTermsAdd(&column[1 + to / 2], a, same + to / 2);
+  else {
+    KCycleTermsAdd(&column[(to + 1) / 2], a, left + (to - 1) / 2);
+    KCycleTermsAdd(&column[(to + 3) / 2], a, right + (to - 1) / 2);
   }
 }
 
 /* Rows of A P of the points x of fine line (j, k), on the coarse lines around (J, K) */
-static void RowsOfAP(Product *pr, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
+static void RowsOfAP(Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
+  KCycleTerms        column[27];
+  KCycleTouch        touch;
 
-  for (int i = 0; i < LINES_AROUND * 3; i++) pr->used[i] = PETSC_FALSE;
+  for (int i = 0; i < 27; i++) column[i].m = 0;
   for (int o = 0; o < shape->ncoeffs; o++) {
     const int      line = shape->line[o];
     const PetscInt jj = j + shape->dy[line], kk = k + shape->dz[line];
-    KCycleTouch    touch;
 
     if (box->slot[KCycleBoxExtended(box, jj, kk)] == 0) continue;
-    KCycleTransferTouch(pr->tr, jj, kk, &touch);
+    if (o == 0 || line != shape->line[o - 1]) KCycleTransferTouch(pr->tr, jj, kk, &touch);
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - J + 1) + 3 * (touch.k[q] - K + 1);
 
-      if (touch.w[q]) TimesRow(pr, pr->apart[x] + o * pr->pad + 1, touch.w[q], x + shape->dx[o], l);
+      if (touch.w[q]) TimesRow(pr, c + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
     }
+  }
+  for (int i = 0; i < 27; i++) {
+    const int first = -x; /* the point between that lies before the first coarse one */
+
+    pr->used[x][i] = (PetscBool)(column[i].m > 0);
+    for (int t = 0; t < column[i].m; t++) {
+      column[i].a[t] += first;
+      column[i].w[t] += first;
+    }
+    KCycleSumOfProducts(&column[i], pr->n - first, PETSC_FALSE, pr->ap + (27 * x + i) * pr->pad + 1 + first);
   }
 }
 
-/* out += weight times ap, for coarse rows that are "row" further than the loop index */
-static void TimesColumn(Product *pr, const PetscScalar *weight, PetscInt row)
+/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other processes own these */
+static void TimesColumn(Product *pr, const PetscScalar *w)
 {
-  for (PetscInt l = 0; l < LINES_AROUND; l++) {
-    for (PetscInt x = -1; x <= 1; x++) {
-      const PetscInt dx = x - row;
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
+  const PetscBool    ends = pr->tr->coarse->ends;
+  const PetscInt     n    = pr->n;
 
-      if (!pr->used[3 * l + x + 1] || dx < -1) continue;
-      MultiplyAdd(pr->n + 1, weight - 1, pr->ap + (3 * l + x + 1) * pr->pad, pr->out + (3 * l + dx + 1) * pr->pad + row);
+  for (int i = 0; i < 27; i++) {
+    const PetscScalar *ap0 = pr->ap + i * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
+    PetscScalar       *out = pr->out + i * pr->pad + 1;
+    KCycleTerms        terms;
+
+    terms.m = 0;
+    if (pr->used[0][i]) KCycleTermsAdd(&terms, ap0, same);
+    if (pr->used[1][i]) {
+      KCycleTermsAdd(&terms, ap1, left);
+      if (ends) out[-1] += ap1[-1] * left[-1];
     }
+    if (i % 3 < 2 && pr->used[1][i + 1]) {
+      KCycleTermsAdd(&terms, next - 1, right - 1);
+      if (ends) out[n] += next[n - 1] * right[n - 1];
+    }
+    KCycleSumOfProducts(&terms, n, PETSC_TRUE, out);
   }
 }
 
 /* Coarse points that take no corrections (stored Dirichlet points) have empty rows: they get the diagonal of their fine points */
 static PetscErrorCode FillEmptyRows(Product *pr, PetscInt j, PetscInt k)
 {
-  const PetscInt     nf       = pr->st->box->n[0];
-  const PetscScalar *diagonal = pr->values + pr->st->shape.ncoeffs / 2 * nf, *w = pr->tr->weights[4 * KCycleBoxExtended(pr->st->box, j, k)];
+  const PetscScalar *w   = pr->tr->weights[4 * KCycleBoxExtended(pr->st->box, j, k)];
   PetscScalar       *out = pr->out + 13 * pr->pad + 1;
-  PetscBool          got = PETSC_FALSE;
+  const PetscScalar *c[2];
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < pr->n; i++) {
     if (w && KCycleWeightsSame(w)[i] != (PetscScalar)0.0) continue;
-    if (!got) PetscCall(MatStencilGetLine(pr->A, j + pr->st->box->n[1] * k, pr->values));
-    got    = PETSC_TRUE;
-    out[i] = diagonal[pr->tr->factor[0] * i + pr->tr->shift[0]];
+    PetscCall(KCycleApartLine(&pr->apart, j, k, c));
+    out[i] = c[0][pr->st->shape.ncoeffs / 2 * pr->pad + 1 + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,25 +148,25 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   for (PetscInt k = PetscMax(0, fk - rz); k <= PetscMin(box->n[2] - 1, fk + rz); k++) {
     for (PetscInt j = PetscMax(0, fj - ry); j <= PetscMin(box->n[1] - 1, fj + ry); j++) {
       KCycleTouch        touch;
+      const PetscScalar *c[2];
       const PetscScalar *w = NULL;
 
       KCycleTransferTouch(tr, j, k, &touch);
       for (PetscInt q = 0; q < touch.count; q++) w = touch.j[q] == J && touch.k[q] == K ? touch.w[q] : w;
       if (!w) continue;
-      PetscCall(TakeApart(pr, j, k));
-      RowsOfAP(pr, j, k, 0, J, K);
-      TimesColumn(pr, KCycleWeightsSame(w), 0);
-      if (tr->factor[0] == 1) continue;
-      RowsOfAP(pr, j, k, 1, J, K);
-      TimesColumn(pr, KCycleWeightsLeft(w, pr->n), 0);
-      TimesColumn(pr, KCycleWeightsRight(w, pr->n), 1);
+      PetscCall(KCycleApartLine(&pr->apart, j, k, c));
+      for (int x = 0; x < 2; x++) {
+        if (x < tr->factor[0]) RowsOfAP(pr, c[x], j, k, x, J, K);
+        else PetscCall(PetscArrayzero(pr->used[1], 27));
+      }
+      TimesColumn(pr, w);
     }
   }
   if (J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All that ProductLine() of an owned line reads; kind[0] is -2 if the line cannot be the same as another */
+/* All that ProductLine() reads; kind[0] is -2 if the line cannot be the same as another */
 static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 {
   const Mat_StencilTransfer *tr  = pr->tr;
@@ -212,7 +181,8 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 
       if (near) s->kind[nkind++] = owned ? pr->st->kind[j + box->n[1] * k] : -3;
       if (near && owned && pr->st->kind[j + box->n[1] * k] < 0) s->kind[0] = -2;
-      if (owned) memcpy(&s->weights[nweights], &tr->weights[4 * KCycleBoxExtended(box, j, k)], 4 * sizeof(*s->weights));
+      if (j >= -box->reach[1] && j < box->n[1] + box->reach[1] && k >= -box->reach[2] && k < box->n[2] + box->reach[2])
+        memcpy(&s->weights[nweights], &tr->weights[4 * KCycleBoxExtended(box, j, k)], 4 * sizeof(*s->weights));
       nweights += 4;
       if (s->kind[0] == -2) return;
     }
@@ -265,66 +235,219 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
 }
 
 /*
-  Fields that the product of a line is added to: its coefficients, or, collapsed to a star, for each direction the sums of the coefficients
-  that look forward and of those that look back, and last the sum of all.
+  Products of all lines, where neighbours add to each other's or the product is collapsed. Fields of a line: its coefficients, or, collapsed to a star, for
+  each direction the sums of the coefficients that look forward and of those that look back, and last the sum of all.
 */
-static PetscInt FieldOf(const KCycleShape *shape, PetscBool star, PetscInt dim, int i, int which)
+typedef struct {
+  const KCycleShape *shape;
+  const KCycleBox   *box;
+  PetscBool          star;
+  PetscInt           nfields, pad;
+  PetscScalar      **line;   /* of each extended line: [field][-1 to n]; lines with the same product share it */
+  PetscBool         *shared; /* by extended line */
+  PetscScalar       *store, *zeros;
+  size_t             nstore;
+} Fields;
+
+static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields *f)
+{
+  const KCycleBox *box = sc->box;
+
+  PetscFunctionBegin;
+  f->shape   = &sc->shape;
+  f->box     = box;
+  f->star    = star;
+  f->pad     = box->n[0] + 2;
+  f->nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
+  f->nstore  = 0;
+  PetscCall(PetscCalloc3(box->nextended, &f->line, box->nextended, &f->shared, f->nfields * f->pad, &f->zeros));
+  PetscCall(PetscMalloc1((size_t)(2 * box->nextended) * f->nfields * f->pad, &f->store)); /* what is never written costs nothing */
+  for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FieldsDestroy(Fields *f)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(f->line, f->shared, f->zeros));
+  PetscCall(PetscFree(f->store));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a line one that nobody shares */
+static PetscErrorCode FieldsNew(Fields *f, PetscInt e)
+{
+  const PetscInt length = f->nfields * f->pad;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(f->store + f->nstore, f->line[e], length));
+  f->line[e]   = f->store + f->nstore;
+  f->shared[e] = PETSC_FALSE;
+  f->nstore += length;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt FieldOf(const Fields *f, int i, int which)
 {
   const int d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
 
-  if (!star) return which == 0 ? shape->find[i] : -1;
-  if (which == 3) return 2 * dim;
-  return which < dim && d[which] ? 2 * which + (d[which] > 0 ? 0 : 1) : -1;
+  if (!f->star) return which == 0 ? f->shape->find[i] : -1;
+  if (which == 3) return 2 * f->box->dim;
+  return which < f->box->dim && d[which] ? 2 * which + (d[which] > 0 ? 0 : 1) : -1;
 }
 
-static void AddToFields(const Product *pr, const KCycleShape *shape, PetscBool star, PetscInt J, PetscInt K, PetscScalar *fields, PetscScalar *halos)
+KC_VERSIONS static void Add(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
 {
-  const KCycleBox *box = pr->tr->coarse;
-  const PetscInt   e   = KCycleBoxExtended(box, J, K);
+  for (PetscInt i = 0; i < n; i++) to[i] += from[i];
+}
 
-  for (int i = 0; i < 27; i++) {
-    const PetscScalar *out = pr->out + i * pr->pad + 1;
+/* Products on this process; the weights of lines around tell what these add to neighbours' */
+static PetscErrorCode FillFields(Product *pr, Fields *f)
+{
+  const KCycleBox *box   = f->box;
+  const PetscInt   width = box->n[1] + 2 * box->reach[1];
+  Signature       *signs, now;
 
-    for (int which = 0; which < 4; which++) {
-      const PetscInt field = FieldOf(shape, star, box->dim, i, which);
-      PetscScalar   *halo  = halos + (size_t)field * box->nhalo, *line;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(width, &signs));
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    const PetscInt j = e % width, J = j - box->reach[1], K = e / width - box->reach[2];
+    PetscInt       alike = -1;
 
-      if (field < 0) continue;
-      line = (PetscScalar *)KCycleBoxLine(box, fields + (size_t)field * box->npoints, halo, J, K);
-      for (PetscInt x = 0; x < pr->n; x++) line[x] += out[x];
-      if (!box->ends) continue;
-      halo[box->left + e] += out[-1];
-      halo[box->right + e] += out[pr->n];
+    now.kind[0] = -2;
+    if (box->slot[e]) Sign(pr, J, K, &now);
+    if (now.kind[0] != -2 && j && !memcmp(&now, &signs[j - 1], sizeof(now))) alike = e - 1;
+    else if (now.kind[0] != -2 && e >= width && !memcmp(&now, &signs[j], sizeof(now))) alike = e - width;
+    signs[j] = now;
+    if (alike >= 0) {
+      f->line[e]   = f->line[alike];
+      f->shared[e] = f->shared[alike] = PETSC_TRUE;
+    } else if (box->slot[e]) {
+      PetscCall(FieldsNew(f, e));
+      PetscCall(ProductLine(pr, J, K));
+      for (int i = 0; i < 27; i++) {
+        for (int which = 0; which < 4; which++) {
+          const PetscInt field = FieldOf(f, i, which);
+
+          if (field >= 0) Add(f->pad, pr->out + i * f->pad, f->line[e] + field * f->pad);
+        }
+      }
     }
+  }
+  PetscCall(PetscFree(signs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between the points of one field that neighbours see and an array of all points: copies the field there, sets zeros there, or adds what is there */
+typedef enum {
+  SEEN_COPY,
+  SEEN_ZERO,
+  SEEN_ADD
+} Seen;
+
+static void SeenPoints(const Fields *f, PetscInt field, Seen what, PetscScalar *all)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   n   = box->n[0];
+
+  for (PetscInt l = 0; l < box->nlines; l++) {
+    const PetscInt  j = l % box->n[1], k = l / box->n[1];
+    const PetscBool seen = KCycleBoxLineIsSeen(box, j, k);
+    PetscScalar    *line = f->line[KCycleBoxExtended(box, j, k)] + field * f->pad + 1, *there = all + l * n;
+
+    for (PetscInt i = 0; (seen || box->ends) && i < n; i += seen ? 1 : PetscMax(n - 1, 1)) {
+      if (what == SEEN_COPY) there[i] = line[i];
+      else if (what == SEEN_ZERO) there[i] = 0;
+      else line[i] += there[i];
+    }
+  }
+}
+
+/* Between lines around, with the points beside lines, and a halo buffer */
+static void AroundPoints(const Fields *f, PetscInt field, PetscBool tobuffer, PetscScalar *halo)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   n   = box->n[0];
+
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    PetscScalar *line = f->line[e] + field * f->pad + 1;
+
+    if (box->slot[e] == 0) continue;
+    for (PetscInt i = 0; box->slot[e] > 0 && i < n; i++) *(tobuffer ? &halo[box->slot[e] + i] : &line[i]) = tobuffer ? line[i] : halo[box->slot[e] + i];
+    if (!box->ends) continue;
+    *(tobuffer ? &halo[box->left + e] : &line[-1]) = tobuffer ? line[-1] : halo[box->left + e];
+    *(tobuffer ? &halo[box->right + e] : &line[n]) = tobuffer ? line[n] : halo[box->right + e];
+  }
+}
+
+/* Neighbours add to each other's lines; to collapse them, each sees those of the others */
+static PetscErrorCode GatherFields(Fields *f)
+{
+  const KCycleBox *box = f->box;
+  PetscScalar     *all, *halo;
+
+  PetscFunctionBegin;
+  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    const PetscInt width = box->n[1] + 2 * box->reach[1];
+
+    if (f->shared[e] && (box->ends || box->slot[e] > 0 || KCycleBoxLineIsSeen(box, e % width - box->reach[1], e / width - box->reach[2]))) PetscCall(FieldsNew(f, e));
+  }
+  PetscCall(PetscMalloc1(box->npoints, &all));
+  PetscCall(KCycleBoxHaloCreate(box, &halo));
+  for (PetscInt field = 0; field < f->nfields; field++) {
+    AroundPoints(f, field, PETSC_TRUE, halo);
+    SeenPoints(f, field, SEEN_ZERO, all);
+    PetscCall(KCycleBoxReduce(box, halo, all));
+    SeenPoints(f, field, SEEN_ADD, all);
+    if (!f->star) continue;
+    SeenPoints(f, field, SEEN_COPY, all);
+    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, all, halo));
+    AroundPoints(f, field, PETSC_FALSE, halo);
+  }
+  PetscCall(PetscFree(all));
+  PetscCall(PetscFree(halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *restrict mine, const PetscScalar *restrict other, PetscScalar *restrict c, PetscScalar *restrict diagonal)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    c[i] = 0.5 * (mine[i] + other[i]);
+    diagonal[i] -= c[i];
   }
 }
 
 /* Coefficients of a line from the fields of a star: the coupling of two neighbours is the mean of what both say */
-static void StarLine(const KCycleShape *shape, const KCycleBox *box, PetscInt line, const PetscScalar *fields, const PetscScalar *halos, PetscScalar *values)
+static void StarLine(const Fields *f, PetscInt line, PetscScalar *values)
 {
-  const PetscInt n = box->n[0], j = line % box->n[1], k = line / box->n[1], dim = box->dim, e = KCycleBoxExtended(box, j, k);
-  PetscScalar   *diagonal = values + shape->ncoeffs / 2 * n;
+  const KCycleBox *box = f->box;
+  const PetscInt   n = box->n[0], j = line % box->n[1], k = line / box->n[1], dim = box->dim;
+  PetscScalar     *own = f->line[KCycleBoxExtended(box, j, k)] + 1, *diagonal = values + f->shape->ncoeffs / 2 * n;
 
-  for (PetscInt i = 0; i < n; i++) diagonal[i] = fields[(size_t)2 * dim * box->npoints + line * n + i];
+  memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
   for (PetscInt d = 0; d < dim; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscInt     step = side ? -1 : 1, to[3] = {d == 0 ? step : 0, d == 1 ? step : 0, d == 2 ? step : 0};
-      const PetscScalar *mine = fields + (size_t)(2 * d + side) * box->npoints + line * n, *other = fields + (size_t)(2 * d + 1 - side) * box->npoints;
-      const PetscScalar *halo = halos + (size_t)(2 * d + 1 - side) * box->nhalo, *there = KCycleBoxLine(box, other, halo, j + to[1], k + to[2]);
-      PetscScalar       *c = values + shape->find[(to[0] + 1) + 3 * (to[1] + 1) + 9 * (to[2] + 1)] * n;
+      const PetscInt     step = side ? -1 : 1, x = d == 0 ? step : 0, y = d == 1 ? step : 0, z = d == 2 ? step : 0;
+      const PetscScalar *other = f->line[KCycleBoxExtended(box, j + y, k + z)] + 1 + (2 * d + 1 - side) * f->pad + x;
 
-      for (PetscInt i = 0; i < n; i++) {
-        const PetscInt    at   = i + to[0];
-        const PetscScalar says = at < 0 ? (box->ends ? halo[box->left + e] : 0) : at >= n ? (box->ends ? halo[box->right + e] : 0) : there[at];
-
-        c[i] = 0.5 * (mine[i] + says);
-        diagonal[i] -= c[i];
-      }
+      TakeMean(n, own + (2 * d + side) * f->pad, other, values + f->shape->find[13 + x + 3 * y + 9 * z] * n, diagonal);
     }
   }
 }
 
-static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fields, const PetscScalar *halos, PetscBool half, PetscBool *same)
+/* Do two owned lines get the same coefficients, as what they are made of is shared? */
+static PetscBool SameFields(const Fields *f, PetscInt line, PetscInt as)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   ry = f->star ? box->reach[1] : 0, rz = f->star ? box->reach[2] : 0, plane = box->n[1] + 2 * box->reach[1];
+  const PetscInt   a = KCycleBoxExtended(box, line % box->n[1], line / box->n[1]), b = KCycleBoxExtended(box, as % box->n[1], as / box->n[1]);
+
+  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] && f->line[a + ry] == f->line[b + ry] && f->line[a - rz * plane] == f->line[b - rz * plane] &&
+                     f->line[a + rz * plane] == f->line[b + rz * plane]);
+}
+
+static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, PetscBool *same)
 {
   Mat_Stencil     *sc  = (Mat_Stencil *)Ac->data;
   const KCycleBox *box = sc->box;
@@ -336,9 +459,17 @@ static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fie
   PetscCall(MatStencilStoreBegin(Ac, half));
   *same = PETSC_TRUE;
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    if (star) StarLine(&sc->shape, box, line, fields, halos, values);
+    const PetscInt as = line % box->n[1] && SameFields(f, line, line - 1) ? line - 1 : line >= box->n[1] && SameFields(f, line, line - box->n[1]) ? line - box->n[1] : -1;
+
+    if (as >= 0 && sc->kind[as] >= 0) {
+      PetscCall(MatStencilStoreSame(Ac, line, as));
+      continue;
+    }
+    if (f->star) StarLine(f, line, values);
     else {
-      for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, fields + (size_t)o * box->npoints + line * n, n));
+      const PetscScalar *own = f->line[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])] + 1;
+
+      for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, own + o * f->pad, n));
     }
     PetscCall(MatStencilStoreLine(Ac, line, values, same));
   }
@@ -346,79 +477,17 @@ static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A line whose product is that of an earlier one */
-static void CopyFields(const KCycleBox *box, PetscInt nfields, PetscInt line, PetscInt from, PetscScalar *fields)
-{
-  for (PetscInt f = 0; f < nfields; f++) {
-    PetscScalar *field = fields + (size_t)f * box->npoints;
-
-    memcpy(field + line * box->n[0], field + from * box->n[0], box->n[0] * sizeof(*field));
-  }
-}
-
-/* Lines that are complete on this process */
-static PetscErrorCode FillFields(Product *pr, const KCycleShape *shape, PetscBool star, PetscInt nfields, PetscScalar *fields, PetscScalar *halos)
-{
-  const KCycleBox *box = pr->tr->coarse;
-  Signature       *signs, now;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->n[1], &signs));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt J = line % box->n[1], K = line / box->n[1];
-    PetscInt       alike;
-
-    Sign(pr, J, K, &now);
-    alike = LineAlike(box, line, &now, signs);
-    if (alike >= 0) CopyFields(box, nfields, line, alike, fields);
-    else {
-      PetscCall(ProductLine(pr, J, K));
-      AddToFields(pr, shape, star, J, K, fields, halos);
-    }
-    signs[J] = now;
-  }
-  PetscCall(PetscFree(signs));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Lines that several processes add to, or that wrap around */
-static PetscErrorCode GatherFields(Product *pr, const KCycleShape *shape, PetscBool star, PetscInt nfields, PetscScalar *fields, PetscScalar *halos)
-{
-  const KCycleBox *box = pr->tr->coarse;
-
-  PetscFunctionBegin;
-  for (PetscInt K = -box->reach[2]; K < box->n[2] + box->reach[2]; K++) {
-    for (PetscInt J = -box->reach[1]; J < box->n[1] + box->reach[1]; J++) {
-      if (box->slot[KCycleBoxExtended(box, J, K)] == 0) continue;
-      PetscCall(ProductLine(pr, J, K));
-      AddToFields(pr, shape, star, J, K, fields, halos);
-    }
-  }
-  for (PetscInt f = 0; f < nfields; f++) {
-    PetscScalar *halo = halos + (size_t)f * box->nhalo, *field = fields + (size_t)f * box->npoints;
-
-    PetscCall(KCycleBoxReduce(box, halo, field));
-    PetscCall(PetscArrayzero(halo, box->nhalo));
-    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, field, halo));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Through fields: neighbours add to each other's lines, or the product is collapsed */
 static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 {
-  Mat_Stencil     *sc      = (Mat_Stencil *)Ac->data;
-  const KCycleBox *box     = sc->box;
-  const PetscInt   nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
-  PetscScalar     *fields, *halos;
-  PetscBool        same = PETSC_FALSE;
+  PetscBool same = PETSC_FALSE;
+  Fields    f;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc2((size_t)nfields * box->npoints, &fields, (size_t)nfields * box->nhalo, &halos));
-  if (KCycleBoxTalks(box)) PetscCall(GatherFields(pr, &sc->shape, star, nfields, fields, halos));
-  else PetscCall(FillFields(pr, &sc->shape, star, nfields, fields, halos));
-  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(Ac, star, fields, halos, (PetscBool)half, &same));
-  PetscCall(PetscFree2(fields, halos));
+  PetscCall(FieldsCreate((Mat_Stencil *)Ac->data, star, &f));
+  PetscCall(FillFields(pr, &f));
+  PetscCall(GatherFields(&f));
+  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(Ac, &f, (PetscBool)half, &same));
+  PetscCall(FieldsDestroy(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,21 +9,44 @@
   first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts where a neighbour in S is
   missing or is a stored boundary point. Taking |c| keeps the weights positive where Galerkin products have couplings of both signs.
 
-  Lines are worked on as a whole, and the points that the set S is not that of are left out when the line is written.
+  Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are kept.
 */
 #include <petsckcycle/private/transferimpl.h>
 
 typedef struct {
-  const Mat_StencilTransfer *tr;
-  const Mat_Stencil         *st;
-  const PetscScalar         *mask, *maskhalo;
-  PetscScalar               *slots, *halos;
-  PetscInt                   n;
-  PetscScalar               *values;  /* coefficients of a line */
-  PetscScalar               *c;       /* collapsed: [27][n] */
-  PetscScalar               *inverse; /* of what the weights are divided by */
-  PetscScalar               *row;     /* weights: [8 slots][n] */
+  KCycleWeights     *ws;
+  const Mat_Stencil *st;
+  KCycleApart        apart;
+  PetscInt           n, pad;
+  PetscBool          merged;  /* no process needs its neighbours for a line in x: both kinds of points at once */
+  PetscScalar       *sums;    /* [27][pad]: coefficients that have been summed up */
+  PetscScalar       *w;       /* [27][pad]: weights of neighbours */
+  PetscScalar       *inverse; /* of what the weights are divided by */
+  PetscScalar       *excess;
+  PetscScalar       *end; /* 1: the excess of a point's equation is that of a boundary */
+  PetscScalar       *row[4];
 } Operator;
+
+static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
+{
+  PetscFunctionBegin;
+  op->ws     = ws;
+  op->st     = (Mat_Stencil *)A->data;
+  op->n      = ws->tr->coarse->n[0];
+  op->pad    = op->n + 2;
+  op->merged = (PetscBool)!op->st->box->ends;
+  PetscCall(KCycleApartCreate(A, ws->tr, &op->apart));
+  PetscCall(PetscMalloc5(27 * op->pad, &op->sums, 27 * op->pad, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperatorDestroy(Operator *op)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleApartDestroy(&op->apart));
+  PetscCall(PetscFree5(op->sums, op->w, op->inverse, op->excess, op->end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Directions in which a coordinate of the owned box lies between coarse points */
 static int Between(const Mat_StencilTransfer *tr, PetscInt d, PetscInt i)
@@ -31,175 +54,239 @@ static int Between(const Mat_StencilTransfer *tr, PetscInt d, PetscInt i)
   return tr->factor[d] == 2 && ((i - tr->shift[d]) & 1) ? 1 << d : 0;
 }
 
-/* A value at a point of the owned box or beside it */
-static PetscScalar At(const KCycleBox *box, const PetscScalar *x, const PetscScalar *halo, PetscInt i, PetscInt j, PetscInt k)
+KC_VERSIONS static void Sum(PetscInt n, const PetscScalar *a, const PetscScalar *b, PetscScalar *to)
 {
-  const PetscInt e = KCycleBoxExtended(box, j, k);
-
-  if (box->slot[e] == 0) return 0;
-  if (i < 0) return box->ends ? halo[box->left + e] : 0;
-  if (i >= box->n[0]) return box->ends ? halo[box->right + e] : 0;
-  return KCycleBoxLine(box, x, halo, j, k)[i];
+  for (PetscInt i = 0; i < n; i++) to[i] = a[i] + b[i];
 }
 
-/* c(o), o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line summed over the directions not in S; those that are there */
-static void Collapse(const Operator *op, int S, PetscBool there[])
+/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind) summed over the directions not in S; NULL where there are none */
+static void Collapse(const Operator *op, int S, const PetscScalar *from, const PetscScalar *c[])
 {
   const KCycleShape *shape = &op->st->shape;
 
-  for (int o = 0; o < 27; o++) there[o] = PETSC_FALSE;
+  for (int o = 0; o < 27; o++) c[o] = NULL;
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const int q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0, dz = S & 4 ? shape->dz[q] : 0;
-    const int to                     = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
-    const PetscScalar *restrict from = op->values + o * op->n;
-    PetscScalar *restrict c          = op->c + to * op->n;
+    const int          q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0, dz = S & 4 ? shape->dz[q] : 0;
+    const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
+    const PetscScalar *more = from + o * op->pad;
 
-    if (there[to]) {
-      for (PetscInt i = 0; i < op->n; i++) c[i] += from[i];
-    } else {
-      for (PetscInt i = 0; i < op->n; i++) c[i] = from[i];
-    }
-    there[to] = PETSC_TRUE;
+    if (c[to]) Sum(op->pad, c[to], more, op->sums + to * op->pad);
+    c[to] = c[to] ? op->sums + to * op->pad : more;
   }
 }
 
-/* Is the excess of the equation that of a boundary? */
-static PetscBool AtEnd(const Operator *op, int S, PetscInt i, PetscInt j, PetscInt k)
+static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
 {
-  const KCycleBox *box   = op->tr->fine;
-  const PetscInt   at[3] = {i, j, k};
+  return (PetscBool)(!box->periodic[d] && (at + box->start[d] < 0 || at + box->start[d] >= box->size[d]));
+}
 
-  for (PetscInt d = 0; d < box->dim; d++) {
+/* Which points of the kind x have a neighbour in S that is missing or coupled to nobody? any: there are some */
+static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, PetscBool *any)
+{
+  const Mat_StencilTransfer *tr   = op->ws->tr;
+  const KCycleBox           *box  = tr->fine;
+  const KCycleMask          *mask = op->ws->mask;
+  const PetscInt             f = tr->factor[0], low = x + tr->shift[0];
+
+  *any = PETSC_FALSE;
+  for (PetscInt i = 0; i < op->pad; i++) op->end[i] = 0;
+  for (int d = 0; d < 3; d++) {
     for (int side = -1; side <= 1 && (S & 1 << d); side += 2) {
-      PetscInt       to[3]  = {i, j, k};
-      const PetscInt global = at[d] + box->start[d] + side;
+      const PetscInt     jj = j + (d == 1 ? side : 0), kk = k + (d == 2 ? side : 0), away = d == 0 ? side : 0;
+      const PetscBool    outside = (PetscBool)((d == 1 && IsOutside(box, 1, jj)) || (d == 2 && IsOutside(box, 2, kk)));
+      const PetscScalar *line    = mask && !outside ? mask->line[KCycleBoxExtended(box, jj, kk)] : NULL;
 
-      to[d] += side;
-      if (!box->periodic[d] && (global < 0 || global >= box->size[d])) return PETSC_TRUE;
-      if (op->mask && At(box, op->mask, op->maskhalo, to[0], to[1], to[2]) == (PetscScalar)0.0) return PETSC_TRUE;
+      if (d && !outside && !line) continue;
+      for (PetscInt i = -1; i < op->n; i++) {
+        const PetscInt at = f * i + low;
+
+        if (at < 0 || at >= box->n[0]) continue;
+        if (outside || (d == 0 && IsOutside(box, 0, at + away)) || (line && line[at + away] == (PetscScalar)0.0)) {
+          op->end[i + 1] = 1;
+          *any           = PETSC_TRUE;
+        }
+      }
     }
   }
-  return PETSC_FALSE;
 }
 
-KC_VERSIONS static void AddProducts(PetscInt n, const PetscScalar *restrict c, const PetscScalar *restrict inverse, const PetscScalar *restrict from, PetscScalar *restrict to)
-{
-  for (PetscInt i = 0; i < n; i++) to[i] += PetscAbsScalar(c[i]) * inverse[i] * from[i];
-}
-
-KC_VERSIONS static void AddSums(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict all, PetscScalar *restrict sum)
+KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict sizes, PetscScalar *restrict excess)
 {
   for (PetscInt i = 0; i < n; i++) {
-    all[i] += PetscAbsScalar(c[i]);
-    sum[i] -= c[i];
+    sizes[i] += PetscAbsScalar(c[i]);
+    excess[i] += c[i];
   }
 }
 
-/* inverse[i] = 1 / (sum of weights + excess), 0 for a point that is coupled to nobody */
-static void Divisors(const Operator *op, int S, const PetscBool there[], PetscInt j, PetscInt k)
+KC_VERSIONS static void Invert(PetscInt n, PetscScalar *x)
 {
-  const PetscInt n              = op->n;
-  PetscScalar *restrict inverse = op->inverse, *restrict sum = op->row; /* row is free yet */
-  PetscBool inside = (PetscBool)!op->mask;
-
-  for (PetscInt i = 0; i < n; i++) inverse[i] = sum[i] = 0;
-  for (int o = 0; o < 27; o++) {
-    const PetscScalar *restrict c = op->c + o * n;
-
-    if (!there[o] || o == 13) continue;
-    AddSums(n, c, inverse, sum);
-  }
-  inside = (PetscBool)(inside && n > 2 && !AtEnd(op, S, 1, j, k)); /* then the two end points are the only ones that may lie at an end */
   for (PetscInt i = 0; i < n; i++) {
-    if (inside && i > 0 && i < n - 1) continue;
-    if (AtEnd(op, S, i, j, k)) inverse[i] += PetscMax(PetscRealPart(op->c[13 * n + i] - sum[i]), 0);
-  }
-  for (PetscInt i = 0; i < n; i++) inverse[i] = inverse[i] == (PetscScalar)0.0 ? 0 : 1 / inverse[i];
-}
+    const PetscScalar divisor = x[i] == (PetscScalar)0.0 ? 1 : x[i];
 
-/* row += weight times the row of the points o further. Bits of slots: the coarse point ahead in x, y, z; o decides those of the directions it moves in */
-static void AddRows(const Operator *op, int S, int o, PetscInt j, PetscInt k)
-{
-  const KCycleBox *box = op->tr->fine;
-  const PetscInt   n = op->n, dx = o % 3 - 1, jj = j + o / 3 % 3 - 1, kk = k + o / 9 - 1, e = KCycleBoxExtended(box, jj, kk);
-  const int        moved = (dx != 0) | (jj != j) << 1 | (kk != k) << 2, ahead = (dx > 0) | (jj > j) << 1 | (kk > k) << 2;
-  const PetscScalar *restrict c = op->c + o * n, *restrict inverse = op->inverse;
-
-  if (box->slot[e] == 0) return;
-  for (int bits = 0; bits < 8; bits++) {
-    const PetscScalar *slots = op->slots + (size_t)bits * box->npoints, *halo = op->halos + (size_t)bits * box->nhalo;
-    const PetscScalar *restrict from = KCycleBoxLine(box, slots, halo, jj, kk) + dx;
-    PetscScalar *restrict to         = op->row + (bits | ahead) * n;
-
-    if (bits & ~(S & ~moved)) continue;
-    AddProducts(n - (dx != 0), c + (dx < 0), inverse + (dx < 0), from + (dx < 0), to + (dx < 0));
-    if (!box->ends) continue;
-    if (dx < 0) to[0] += PetscAbsScalar(c[0]) * inverse[0] * halo[box->left + e];
-    if (dx > 0) to[n - 1] += PetscAbsScalar(c[n - 1]) * inverse[n - 1] * halo[box->right + e];
+    x[i] = (x[i] == (PetscScalar)0.0 ? 0 : 1) / divisor;
   }
 }
 
-/* Weights of the points of a line for which S is the set of directions in which they lie between coarse points */
-static void LineWeights(const Operator *op, int S, PetscInt j, PetscInt k)
+KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *restrict c, const PetscScalar *restrict factor, PetscScalar *restrict w)
 {
-  const Mat_StencilTransfer *tr = op->tr;
-  const PetscInt             n = op->n, at = n * (j + tr->fine->n[1] * k), step = tr->factor[0];
-  const PetscInt             first = tr->factor[0] == 1 ? 0 : (S & 1) ? 1 - tr->shift[0] : tr->shift[0];
-  PetscBool                  there[27];
+  for (PetscInt i = 0; i < n; i++) w[i] = PetscAbsScalar(c[i]) * factor[i];
+}
 
-  Collapse(op, S, there);
-  Divisors(op, S, there, j, k);
-  memset(op->row, 0, 8 * n * sizeof(PetscScalar));
+/* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point that is coupled to nobody */
+static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar *const c[], PetscInt j, PetscInt k)
+{
+  const Mat_StencilTransfer *tr   = op->ws->tr;
+  const PetscScalar         *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
+  PetscBool                  any;
+
+  for (PetscInt i = 0; i < op->pad; i++) op->inverse[i] = op->excess[i] = 0;
   for (int o = 0; o < 27; o++) {
-    if (there[o] && o != 13) AddRows(op, S, o, j, k);
+    if (c[o] && o != 13) AddSizes(op->pad, c[o], op->inverse, op->excess);
   }
-  for (int bits = 0; bits < 8; bits++) {
-    PetscScalar       *to   = op->slots + (size_t)bits * tr->fine->npoints + at;
-    const PetscScalar *from = op->row + bits * n;
+  FindEnds(op, S, x, j, k, &any);
+  for (PetscInt i = 0; any && i < op->pad; i++) {
+    if (op->end[i] != (PetscScalar)0.0) op->inverse[i] += PetscMax(PetscRealPart(c[13][i] + op->excess[i]), 0);
+  }
+  for (PetscInt i = -1; mask && i < op->n; i++) {
+    const PetscInt at = tr->factor[0] * i + tr->shift[0] + x;
 
-    if (bits & ~S) continue;
-    for (PetscInt i = first; i < n; i += step) to[i] = op->mask && op->mask[at + i] == (PetscScalar)0.0 ? 0 : from[i];
+    if (at >= 0 && at < tr->fine->n[0] && mask[at] == (PetscScalar)0.0) op->inverse[i + 1] = 0;
   }
+  Invert(op->pad, op->inverse);
+  for (int o = 0; o < 27; o++) {
+    if (c[o] && o != 13) Scale(op->pad, c[o], op->inverse, op->w + o * op->pad);
+  }
+}
+
+/* The rows of the points o further, as terms of the rows of this line: [coarse line][same, left, right] */
+static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, const KCycleTouch *touch, KCycleTerms terms[][3])
+{
+  const Mat_StencilTransfer *tr = op->ws->tr;
+  const PetscInt             n = op->n, jj = j + o / 3 % 3 - 1, kk = k + o / 9 - 1;
+  const int                  dx = o % 3 - 1;
+  const PetscScalar         *w  = op->w + o * op->pad + 1;
+  KCycleTouch                there;
+
+  if (tr->fine->slot[KCycleBoxExtended(tr->fine, jj, kk)] == 0) return;
+  KCycleTransferTouch(tr, jj, kk, &there);
+  for (PetscInt p = 0; p < there.count; p++) {
+    const PetscScalar *weights = jj == j && kk == k ? op->row[p] : there.w[p];
+    PetscInt           q       = 0;
+
+    if (!weights) continue;
+    while (touch->j[q] != there.j[p] || touch->k[q] != there.k[p]) q++;
+    if (x == 0) KCycleTermsAdd(&terms[q][0], w, KCycleWeightsSame(weights));
+    else if (dx) KCycleTermsAdd(&terms[q][dx < 0 ? 1 : 2], w, KCycleWeightsSame(weights) + (dx > 0));
+    else {
+      KCycleTermsAdd(&terms[q][1], w, KCycleWeightsLeft(weights, n));
+      KCycleTermsAdd(&terms[q][2], w, KCycleWeightsRight(weights, n));
+    }
+  }
+}
+
+/* Weights of the points of a line that lie between coarse points in the directions S; x: 1 if x is one of them */
+static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, const KCycleTouch *touch)
+{
+  const int          x     = S & 1;
+  const PetscInt     first = -x;
+  const PetscScalar *apart[2], *c[27];
+  KCycleTerms        terms[4][3];
+
+  PetscFunctionBegin;
+  PetscCall(KCycleApartLine(&op->apart, j, k, apart));
+  Collapse(op, S, apart[x], c);
+  NeighbourWeights(op, S, x, c, j, k);
+  for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
+  for (int o = 0; o < 27; o++) {
+    if (c[o] && o != 13) AddRows(op, o, x, j, k, touch, terms);
+  }
+  for (PetscInt q = 0; q < touch->count; q++) {
+    PetscScalar *to[3] = {op->row[q] + 1, op->row[q] + op->n + 3, op->row[q] + 2 * op->n + 4};
+
+    for (int i = 0; i < 3; i++) {
+      for (int t = 0; t < terms[q][i].m; t++) {
+        terms[q][i].a[t] += first;
+        terms[q][i].w[t] += first;
+      }
+      KCycleSumOfProducts(&terms[q][i], op->n - first, PETSC_FALSE, to[i] + first);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Points that coincide with coarse ones take their values */
 static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
 {
-  const Mat_StencilTransfer *tr = op->tr;
-  const PetscInt             at = op->n * (j + tr->fine->n[1] * k);
+  const Mat_StencilTransfer *tr   = op->ws->tr;
+  const PetscScalar         *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
 
-  for (PetscInt i = tr->factor[0] == 1 ? 0 : tr->shift[0]; i < op->n; i += tr->factor[0]) op->slots[at + i] = op->mask ? op->mask[at + i] : 1;
+  for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
 
-/* Points that lie between coarse points in count directions; those with none coincide */
-static PetscErrorCode Stage(const Operator *op, Mat A, int count)
+/* A line whose weights are complete is kept at once; the weights of others stay where they can be changed */
+static PetscErrorCode StageLine(Operator *op, PetscInt j, PetscInt k, PetscBool same, PetscBool between)
 {
-  const Mat_StencilTransfer *tr  = op->tr;
-  const KCycleBox           *box = tr->fine;
+  Mat_StencilTransfer *tr = op->ws->tr;
+  const PetscInt       e  = KCycleBoxExtended(tr->fine, j, k);
+  const int            S  = Between(tr, 1, j) | Between(tr, 2, k);
+  KCycleTouch          touch;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < box->n[2]; k++) {
-    for (PetscInt j = 0; j < box->n[1]; j++) {
-      const int yz = Between(tr, 1, j) | Between(tr, 2, k), lines = (yz >> 1 & 1) + (yz >> 2 & 1);
-
-      if (count == 0 && lines == 0) CoincidingPoints(op, j, k);
-      if (count == 0 || lines > count || lines < count - 1 || (lines == count - 1 && tr->factor[0] == 1)) continue;
-      PetscCall(MatStencilGetLine(A, j + box->n[1] * k, op->values));
-      LineWeights(op, lines == count ? yz : yz | 1, j, k);
-    }
-  }
-  PetscCall(KCycleSlotsExchange(tr, op->slots, op->halos));
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < 4; q++) op->row[q] = op->merged ? op->ws->temp + q * tr->stride : op->ws->own + (size_t)(4 * e + q) * tr->stride;
+  if (same) PetscCall(PetscArrayzero(op->row[0], touch.count * tr->stride));
+  if (same && S) PetscCall(LineWeights(op, S, j, k, &touch));
+  else if (same) CoincidingPoints(op, j, k);
+  if (between) PetscCall(LineWeights(op, S | 1, j, k, &touch));
+  if (op->merged) PetscCall(KCycleWeightsStore(op->ws, j, k, &touch));
+  for (PetscInt q = 0; !op->merged && q < touch.count; q++) tr->weights[4 * e + q] = op->row[q];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleOperatorWeights(Mat P, Mat A, const PetscScalar *mask, const PetscScalar *maskhalo, PetscScalar *slots, PetscScalar *halos)
+/* What neighbours have worked out so far */
+static PetscErrorCode StageSee(const Operator *op)
 {
-  Operator op = {(Mat_StencilTransfer *)P->data, (Mat_Stencil *)A->data, mask, maskhalo, slots, halos, 0, NULL, NULL, NULL, NULL};
+  Mat_StencilTransfer *tr  = op->ws->tr;
+  const KCycleBox     *box = tr->fine;
+  KCycleTouch          touch;
 
   PetscFunctionBegin;
-  op.n = op.st->box->n[0];
-  PetscCall(PetscMalloc4(op.st->shape.ncoeffs * op.n, &op.values, 27 * op.n, &op.c, op.n, &op.inverse, 8 * op.n, &op.row));
-  for (int count = 0; count <= op.st->box->dim; count++) PetscCall(Stage(&op, A, count));
-  PetscCall(PetscFree4(op.values, op.c, op.inverse, op.row));
+  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleWeightsExchange(op->ws));
+  for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
+    for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
+      const PetscInt e = KCycleBoxExtended(box, j, k);
+
+      if (box->slot[e] == 0 || (box->slot[e] < 0 && (op->merged || !tr->weights[4 * e]))) continue;
+      KCycleTransferTouch(tr, j, k, &touch);
+      KCycleWeightsSee(op->ws, j, k, &touch, op->ws->own + (size_t)4 * e * tr->stride);
+      for (PetscInt q = 0; q < touch.count; q++) tr->weights[4 * e + q] = op->ws->own + (size_t)(4 * e + q) * tr->stride;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Line by line, in the order of the number of directions across in which a line lies between coarse lines. Where points beside a line are other processes', its points between wait for them */
+PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
+{
+  const Mat_StencilTransfer *tr  = ws->tr;
+  const KCycleBox           *box = tr->fine;
+  const PetscBool            two = (PetscBool)(tr->factor[0] == 2);
+  Operator                   op;
+
+  PetscFunctionBegin;
+  PetscCall(OperatorCreate(ws, A, &op));
+  for (PetscInt count = 0; count <= box->dim; count++) {
+    for (PetscInt k = 0; k < box->n[2]; k++) {
+      for (PetscInt j = 0; j < box->n[1]; j++) {
+        const PetscInt lines = (Between(tr, 1, j) > 0) + (Between(tr, 2, k) > 0);
+
+        if (lines == count) PetscCall(StageLine(&op, j, k, PETSC_TRUE, (PetscBool)(two && op.merged)));
+        else if (lines == count - 1 && two && !op.merged) PetscCall(StageLine(&op, j, k, PETSC_FALSE, PETSC_TRUE));
+      }
+    }
+    if (count < box->dim) PetscCall(StageSee(&op));
+  }
+  PetscCall(OperatorDestroy(&op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -343,7 +343,7 @@ static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInf
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size = 1;
-  local = all = sizeof(PetscScalar) * ((PetscReal)tr->nlists * tr->stride + tr->coarse->nhalo) + 4.0 * sizeof(void *) * tr->fine->nextended;
+  local = all = sizeof(PetscScalar) * ((PetscReal)tr->lists.n * tr->stride + tr->coarse->nhalo) + 4.0 * sizeof(void *) * tr->fine->nextended;
   if (type == MAT_GLOBAL_SUM) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)P)));
   if (type == MAT_GLOBAL_MAX) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)P)));
   info->memory = all;

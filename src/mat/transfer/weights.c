@@ -1,29 +1,63 @@
 /*
   The weights of a MATSTENCILTRANSFER that do not depend on coefficients: linear, simplex, constant; and how weights are kept.
 
-  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. A "mask" is 0 there, 1 elsewhere.
+  Each process works out the weights of its own lines. Those of lines around, and of points beside its own lines, come from neighbours, slot by slot:
+  slot s of a point is its weight on the coarse point that is further in x (bit 0), y (bit 1), z (bit 2) than the point's base. Only the points that
+  neighbours see are put into slots.
 */
 #include <petsckcycle/private/transferimpl.h>
 
-/* What SetWeights works with */
-typedef struct {
-  Mat_StencilTransfer *tr;
-  KCycleInterpolation  interpolation;
-  const PetscBool     *insulated;       /* no flux through the low and the high end, in each direction */
-  PetscScalar         *mask, *maskhalo; /* of fine points; NULL if all are 1 */
-  PetscScalar         *slots, *slothalos;
-  PetscScalar         *temp; /* weights of one line on up to four coarse lines */
-  PetscHMapI           map;  /* from the key of a list of weights to its number */
-} Weights;
+static PetscErrorCode ListsDestroy(KCycleLists *lists)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < lists->maxchunks; i++) PetscCall(PetscFree(lists->chunk[i]));
+  PetscCall(PetscFree(lists->chunk));
+  PetscCall(PetscHMapIDestroy(&lists->map));
+  PetscCall(PetscMemzero(lists, sizeof(*lists)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ListsCreate(PetscInt length, KCycleLists *lists)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(lists, sizeof(*lists)));
+  PetscCall(PetscHMapICreate(&lists->map));
+  lists->length = length;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscScalar *ListsGet(const KCycleLists *lists, PetscInt number)
+{
+  return lists->chunk[number / KC_CHUNK] + number % KC_CHUNK * lists->length;
+}
+
+/* Keeps one array, or finds that it is kept already */
+static PetscErrorCode ListsKeep(KCycleLists *lists, const PetscScalar v[], const PetscScalar **kept)
+{
+  const size_t   bytes = (size_t)lists->length * sizeof(*v);
+  const PetscInt key   = (PetscInt)(KCycleKey(v, lists->length, 1) >> 33 & 0x3fffffff);
+  PetscInt       number;
+
+  PetscFunctionBegin;
+  PetscCall(PetscHMapIGet(lists->map, key, &number));
+  if (number >= 0 && !memcmp(ListsGet(lists, number), v, bytes)) {
+    *kept = ListsGet(lists, number);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (lists->n == lists->maxchunks * KC_CHUNK) {
+    PetscCall(PetscRealloc((lists->maxchunks + 1) * sizeof(*lists->chunk), &lists->chunk));
+    PetscCall(PetscMalloc1(KC_CHUNK * lists->length, &lists->chunk[lists->maxchunks++]));
+  }
+  if (number < 0) PetscCall(PetscHMapISet(lists->map, key, lists->n));
+  PetscCall(PetscArraycpy(ListsGet(lists, lists->n), v, lists->length));
+  *kept = ListsGet(lists, lists->n++);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode MatStencilTransferResetWeights(Mat P)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
-
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < tr->nlists; i++) PetscCall(PetscFree(tr->list[i]));
-  PetscCall(PetscFree(tr->list));
-  tr->nlists = tr->maxlists = 0;
+  PetscCall(ListsDestroy(&((Mat_StencilTransfer *)P->data)->lists));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -35,7 +69,7 @@ static PetscBool CoarseExists(const Mat_StencilTransfer *tr, PetscInt d, PetscIn
 }
 
 /* Weights of a point between coarse points low and low + 1 */
-static void BetweenWeights(const Weights *ws, PetscInt d, PetscInt low, PetscReal w[])
+static void BetweenWeights(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscReal w[])
 {
   const PetscBool exists[2] = {CoarseExists(ws->tr, d, low), CoarseExists(ws->tr, d, low + 1)};
 
@@ -48,7 +82,7 @@ static void BetweenWeights(const Weights *ws, PetscInt d, PetscInt low, PetscRea
 }
 
 /* Weights of fine line (j, k) on its coarse lines, which differ in y (bit 0) and z (bit 1) */
-static void LineFactors(const Weights *ws, const KCycleTouch *touch, PetscReal factor[])
+static void LineFactors(const KCycleWeights *ws, const KCycleTouch *touch, PetscReal factor[])
 {
   const PetscInt pairs_y = touch->count > 1 && touch->j[1] != touch->j[0], pairs_z = touch->k[touch->count - 1] != touch->k[0];
   PetscReal      wy[2] = {1, 0}, wz[2] = {1, 0};
@@ -58,7 +92,7 @@ static void LineFactors(const Weights *ws, const KCycleTouch *touch, PetscReal f
   for (PetscInt q = 0; q < touch->count; q++) factor[q] = wy[touch->j[q] - touch->j[0]] * wz[touch->k[q] - touch->k[0]];
 }
 
-static void TensorLine(const Weights *ws, const KCycleTouch *touch, PetscScalar *out)
+static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscScalar *out)
 {
   const Mat_StencilTransfer *tr = ws->tr;
   const PetscInt             n  = tr->coarse->n[0];
@@ -78,7 +112,7 @@ static void TensorLine(const Weights *ws, const KCycleTouch *touch, PetscScalar 
 }
 
 /* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond an end. Beyond an insulated end stands the last one */
-static void Pair(const Weights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
+static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
 {
   for (int s = 0; s < 2; s++) {
     if (CoarseExists(ws->tr, d, low + s)) stand[s] = s;
@@ -87,7 +121,7 @@ static void Pair(const Weights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
 }
 
 /* Linear on simplices: half of the two ends of the edge or diagonal that the point halves */
-static void SimplexLine(const Weights *ws, const KCycleTouch *touch, PetscScalar *out)
+static void SimplexLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscScalar *out)
 {
   const Mat_StencilTransfer *tr = ws->tr;
   const PetscInt             n = tr->coarse->n[0], last = touch->count - 1;
@@ -112,18 +146,14 @@ static void SimplexLine(const Weights *ws, const KCycleTouch *touch, PetscScalar
 }
 
 /* The mask of a point relative to the owned box, at most one point beyond it */
-static PetscScalar Mask(const Weights *ws, PetscInt i, PetscInt j, PetscInt k)
+static PetscScalar Mask(const KCycleWeights *ws, PetscInt i, PetscInt j, PetscInt k)
 {
-  const KCycleBox *box = ws->tr->fine;
-  const PetscInt   e   = KCycleBoxExtended(box, j, k);
+  const PetscScalar *line = ws->mask->line[KCycleBoxExtended(ws->tr->fine, j, k)];
 
-  if (i < 0) return box->ends ? ws->maskhalo[box->left + e] : 0;
-  if (i >= box->n[0]) return box->ends ? ws->maskhalo[box->right + e] : 0;
-  if (box->slot[e] == 0) return 0;
-  return KCycleBoxLine(box, ws->mask, ws->maskhalo, j, k)[i];
+  return line ? line[i] : 0;
 }
 
-static void ApplyMask(const Weights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, PetscScalar *out)
+static void ApplyMask(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, PetscScalar *out)
 {
   const Mat_StencilTransfer *tr = ws->tr;
   const PetscInt             n = tr->coarse->n[0], f = tr->factor[0];
@@ -144,7 +174,7 @@ static void ApplyMask(const Weights *ws, const KCycleTouch *touch, PetscInt j, P
 }
 
 /* Weights of an owned line by rule; those of points that the process does not own are zero */
-static PetscErrorCode RuleLine(const Weights *ws, PetscInt j, PetscInt k, KCycleTouch *touch)
+static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, KCycleTouch *touch)
 {
   const Mat_StencilTransfer *tr = ws->tr;
 
@@ -157,103 +187,83 @@ static PetscErrorCode RuleLine(const Weights *ws, PetscInt j, PetscInt k, KCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt ListKey(const PetscScalar v[], PetscInt n)
-{
-  unsigned long h = 7;
-
-  for (PetscInt i = 0; i < n; i++) {
-    const double  value = (double)PetscRealPart(v[i]);
-    unsigned long bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    h = (h ^ bits) * 1099511628211UL;
-    h ^= h >> 29;
-  }
-  return (PetscInt)(h & 0x3fffffff);
-}
-
-/* Keeps one list of weights, or finds that it is kept already */
-static PetscErrorCode StoreList(Weights *ws, const PetscScalar v[], const PetscScalar *likely, const PetscScalar **kept)
-{
-  Mat_StencilTransfer *tr   = ws->tr;
-  PetscBool            zero = PETSC_TRUE;
-  PetscInt             key, number;
-
-  PetscFunctionBegin;
-  *kept = likely;
-  if (likely && !memcmp(likely, v, tr->stride * sizeof(*v))) PetscFunctionReturn(PETSC_SUCCESS);
-  *kept = NULL;
-  for (PetscInt i = 0; i < tr->stride && zero; i++) zero = (PetscBool)(v[i] == (PetscScalar)0.0);
-  if (zero) PetscFunctionReturn(PETSC_SUCCESS);
-  key = ListKey(v, tr->stride);
-  PetscCall(PetscHMapIGet(ws->map, key, &number));
-  if (number >= 0 && !memcmp(tr->list[number], v, tr->stride * sizeof(*v))) {
-    *kept = tr->list[number];
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (tr->nlists == tr->maxlists) {
-    tr->maxlists = PetscMax(16, 2 * tr->maxlists);
-    PetscCall(PetscRealloc(tr->maxlists * sizeof(*tr->list), &tr->list));
-  }
-  if (number < 0) PetscCall(PetscHMapISet(ws->map, key, tr->nlists));
-  PetscCall(PetscMalloc1(tr->stride, &tr->list[tr->nlists]));
-  PetscCall(PetscArraycpy(tr->list[tr->nlists], v, tr->stride));
-  *kept = tr->list[tr->nlists++];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Two lines further there is a line of the same kind */
-static PetscErrorCode StoreLine(Weights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
+/* Keeps the weights of a line. Two lines further there is a line of the same kind */
+PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
 {
   Mat_StencilTransfer *tr = ws->tr;
   const PetscInt       e  = KCycleBoxExtended(tr->fine, j, k);
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < touch->count; q++) {
-    const PetscScalar *likely = j >= 2 ? tr->weights[4 * (e - 2) + q] : NULL;
+    const PetscScalar  *v = ws->temp + q * tr->stride, *likely = j >= 2 ? tr->weights[4 * (e - 2) + q] : NULL;
+    const PetscScalar **kept = &tr->weights[4 * e + q];
+    PetscBool           zero = PETSC_TRUE;
 
-    PetscCall(StoreList(ws, ws->temp + q * tr->stride, likely, &tr->weights[4 * e + q]));
+    *kept = likely;
+    if (likely && !memcmp(likely, v, tr->stride * sizeof(*v))) continue;
+    *kept = NULL;
+    for (PetscInt i = 0; i < tr->stride && zero; i++) zero = (PetscBool)(v[i] == (PetscScalar)0.0);
+    if (!zero) PetscCall(ListsKeep(&tr->lists, v, kept));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Slot s: the coarse point that is further in x (bit 0), y (bit 1), z (bit 2) than the point's base */
 static PetscInt Slot(const KCycleTouch *touch, PetscInt q, PetscInt x)
 {
   return x + 2 * (touch->j[q] - touch->j[0]) + 4 * (touch->k[q] - touch->k[0]);
 }
 
-static void LineToSlots(const Weights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
+/* One slot of the points of an owned line */
+static void SlotOfLine(const Mat_StencilTransfer *tr, PetscInt s, PetscInt j, PetscInt k, PetscScalar *slot)
 {
-  const Mat_StencilTransfer *tr = ws->tr;
-  const PetscInt             n = tr->coarse->n[0], f = tr->factor[0], nf = tr->fine->n[0];
+  const PetscInt n = tr->coarse->n[0], f = tr->factor[0], shift = tr->shift[0], nf = tr->fine->n[0];
+  KCycleTouch    touch;
 
-  for (PetscInt q = 0; q < touch->count; q++) {
-    const PetscScalar *same = ws->temp + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
-    PetscScalar       *low  = ws->slots + (size_t)Slot(touch, q, 0) * tr->fine->npoints + nf * (j + tr->fine->n[1] * k);
-    PetscScalar       *high = ws->slots + (size_t)Slot(touch, q, 1) * tr->fine->npoints + nf * (j + tr->fine->n[1] * k);
+  for (PetscInt i = 0; i < nf; i++) slot[i] = 0;
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    const PetscScalar *w = touch.w[q], *between;
 
-    for (PetscInt i = 0; i < n; i++) low[f * i + tr->shift[0]] = same[i];
+    if (!w || Slot(&touch, q, s & 1) != s) continue;
+    between = s & 1 ? KCycleWeightsRight(w, n) : KCycleWeightsLeft(w, n);
+    for (PetscInt i = 0; !(s & 1) && i < n; i++) slot[f * i + shift] = KCycleWeightsSame(w)[i];
     for (PetscInt i = -1; i < n && f == 2; i++) {
-      const PetscInt at = 2 * i + 1 + tr->shift[0];
+      const PetscInt at = 2 * i + 1 + shift;
 
-      if (at < 0 || at >= nf) continue;
-      low[at]  = left[i];
-      high[at] = right[i];
+      if (at >= 0 && at < nf) slot[at] = between[i];
     }
   }
 }
 
-/* The value of a slot at a point relative to the owned box */
-static PetscScalar SlotValue(const Weights *ws, PetscInt s, PetscInt i, PetscInt j, PetscInt k)
+/* What neighbours see of owned lines goes to them */
+PetscErrorCode KCycleWeightsExchange(KCycleWeights *ws)
+{
+  const Mat_StencilTransfer *tr  = ws->tr;
+  const KCycleBox           *box = tr->fine;
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < 8; s++) {
+    if ((s & 1 && tr->factor[0] == 1) || (s & 2 && tr->factor[1] == 1) || (s & 4 && tr->factor[2] == 1)) continue;
+    for (PetscInt k = 0; k < box->n[2]; k++) {
+      for (PetscInt j = 0; j < box->n[1]; j++) {
+        if (box->ends || KCycleBoxLineIsSeen(box, j, k)) SlotOfLine(tr, s, j, k, ws->field + box->n[0] * (j + box->n[1] * k));
+      }
+    }
+    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, ws->field, ws->halos + (size_t)s * box->nhalo));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The value of a slot at a point of a neighbour */
+static PetscScalar SlotValue(const KCycleWeights *ws, PetscInt s, PetscInt i, PetscInt j, PetscInt k)
 {
   const KCycleBox   *box  = ws->tr->fine;
-  const PetscScalar *halo = ws->slothalos + (size_t)s * box->nhalo;
+  const PetscScalar *halo = ws->halos + (size_t)s * box->nhalo;
   const PetscInt     e    = KCycleBoxExtended(box, j, k);
 
   if (i < 0) return box->ends ? halo[box->left + e] : 0;
   if (i >= box->n[0]) return box->ends ? halo[box->right + e] : 0;
-  return KCycleBoxLine(box, ws->slots + (size_t)s * box->npoints, halo, j, k)[i];
+  return halo[box->slot[e] + i];
 }
 
 /* Where a grid of odd size wraps around, coarse points 0 and -1 are neighbours on the fine grid: seen from here the point behind the last one lies between, but it coincides with the next coarse one */
@@ -278,118 +288,87 @@ static PetscInt SlotSeen(const Mat_StencilTransfer *tr, const KCycleTouch *touch
   return slot;
 }
 
-static PetscScalar WeightSeen(const Weights *ws, const KCycleTouch *touch, PetscInt q, PetscInt x, const PetscInt at[])
+static PetscScalar WeightSeen(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt q, PetscInt x, const PetscInt at[])
 {
   const PetscInt slot = at[0] < -1 || at[0] > ws->tr->fine->n[0] ? -1 : SlotSeen(ws->tr, touch, q, x, at);
 
   return slot < 0 ? 0 : SlotValue(ws, slot, at[0], at[1], at[2]);
 }
 
-/* Weights of points on owned lines, by far the most, without the questions that the others need */
-static void InnerSlotsToLine(const Weights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch, PetscInt q, PetscScalar *same, PetscScalar *left, PetscScalar *right)
-{
-  const KCycleBox   *box = ws->tr->fine;
-  const PetscInt     n = ws->tr->coarse->n[0], f = ws->tr->factor[0], at = ws->tr->shift[0] + box->n[0] * (j + box->n[1] * k);
-  const PetscScalar *low = ws->slots + (size_t)Slot(touch, q, 0) * box->npoints + at, *high = ws->slots + (size_t)Slot(touch, q, 1) * box->npoints + at;
-
-  for (PetscInt i = 0; i < n; i++) same[i] = low[f * i];
-  for (PetscInt i = 0; f == 2 && i < n - 1; i++) {
-    left[i]  = low[2 * i + 1];
-    right[i] = high[2 * i + 1];
-  }
-}
-
-static void SlotsToLine(const Weights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
+/* Puts the weights of neighbours' points into those of a line: all points of a neighbour's line, of an owned one those beside it */
+void KCycleWeightsSee(const KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch, PetscScalar *weights)
 {
   const Mat_StencilTransfer *tr  = ws->tr;
   const KCycleBox           *box = tr->fine;
-  const PetscInt             n = tr->coarse->n[0], f = tr->factor[0];
-  const PetscBool            inner = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
+  const PetscInt             n = tr->coarse->n[0], f = tr->factor[0], nf = box->n[0];
+  const PetscBool            owned = (PetscBool)(box->slot[KCycleBoxExtended(box, j, k)] < 0);
 
   for (PetscInt q = 0; q < touch->count; q++) {
-    PetscScalar *same = ws->temp + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
+    PetscScalar *same = weights + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
 
-    if (inner) InnerSlotsToLine(ws, j, k, touch, q, same, left, right);
-    for (PetscInt i = -1; i <= n; i += inner ? n + 1 : 1) {
+    for (PetscInt i = -1; i <= n; i += owned ? n + 1 : 1) {
       const PetscInt at[3] = {f * i + tr->shift[0], j, k};
 
       same[i] = WeightSeen(ws, touch, q, 0, at);
     }
-    for (PetscInt i = -1; i < n && f == 2; i += inner ? n : 1) {
+    for (PetscInt i = -1; i < n && f == 2; i += owned ? n : 1) {
       const PetscInt at[3] = {2 * i + 1 + tr->shift[0], j, k};
 
+      if (owned && at[0] >= 0 && at[0] < nf) continue;
       left[i]  = WeightSeen(ws, touch, q, 0, at);
       right[i] = WeightSeen(ws, touch, q, 1, at);
     }
   }
 }
 
-PetscErrorCode KCycleSlotsExchange(const Mat_StencilTransfer *tr, PetscScalar *slots, PetscScalar *halos)
-{
-  PetscFunctionBegin;
-  for (PetscInt s = 0; s < 8; s++) {
-    PetscCall(KCycleBoxExchange(tr->fine, PETSC_TRUE, slots + (size_t)s * tr->fine->npoints, halos + (size_t)s * tr->fine->nhalo));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Weights of all lines, halo lines included, from slots: where neighbours' weights are needed, or weights come point by point */
-static PetscErrorCode WeightsThroughSlots(Weights *ws, Mat P, Mat A)
+/* The weights of all lines that neighbours have a part in */
+static PetscErrorCode CompleteWeights(KCycleWeights *ws)
 {
   Mat_StencilTransfer *tr  = ws->tr;
   const KCycleBox     *box = tr->fine;
   KCycleTouch          touch;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)8 * box->npoints, &ws->slots));
-  PetscCall(PetscCalloc1((size_t)8 * box->nhalo, &ws->slothalos));
-  if (ws->interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(P, A, ws->mask, ws->maskhalo, ws->slots, ws->slothalos));
-  else {
-    for (PetscInt k = 0; k < box->n[2]; k++) {
-      for (PetscInt j = 0; j < box->n[1]; j++) {
-        PetscCall(RuleLine(ws, j, k, &touch));
-        LineToSlots(ws, j, k, &touch);
-      }
-    }
-    PetscCall(KCycleSlotsExchange(tr, ws->slots, ws->slothalos));
-  }
+  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleWeightsExchange(ws));
   for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
     for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
-      if (box->slot[KCycleBoxExtended(box, j, k)] == 0) continue;
+      const PetscInt slot = box->slot[KCycleBoxExtended(box, j, k)];
+
+      if (slot == 0 || (slot < 0 && !box->ends)) continue;
       PetscCall(PetscArrayzero(ws->temp, 4 * tr->stride));
       KCycleTransferTouch(tr, j, k, &touch);
-      SlotsToLine(ws, j, k, &touch);
-      PetscCall(StoreLine(ws, j, k, &touch));
+      for (PetscInt q = 0; slot < 0 && q < touch.count; q++) {
+        if (touch.w[q]) PetscCall(PetscArraycpy(ws->temp + q * tr->stride, touch.w[q], tr->stride));
+      }
+      KCycleWeightsSee(ws, j, k, &touch, ws->temp);
+      PetscCall(KCycleWeightsStore(ws, j, k, &touch));
     }
   }
-  PetscCall(PetscFree(ws->slots));
-  PetscCall(PetscFree(ws->slothalos));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the weights of a line depend on; lines that agree have the same. The kind of a line of the matrix tells its mask */
+/* What the weights of a line depend on; lines that agree have the same */
 typedef struct {
-  PetscInt  kind[5];
-  PetscReal factor[4];
+  const PetscScalar *mask[5];
+  PetscReal          factor[4];
 } LineSign;
 
-static void SignLine(const Weights *ws, const Mat_Stencil *st, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
+static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
 {
-  const KCycleBox *box = ws->tr->fine;
+  const Mat_StencilTransfer *tr = ws->tr;
 
   memset(sign, 0, sizeof(*sign));
   LineFactors(ws, touch, sign->factor);
-  for (PetscInt q = 0; ws->mask && q <= touch->count; q++) {
-    const PetscInt  jj = q ? touch->j[q - 1] * ws->tr->factor[1] + ws->tr->shift[1] : j, kk = q ? touch->k[q - 1] * ws->tr->factor[2] + ws->tr->shift[2] : k;
-    const PetscBool inside = (PetscBool)(jj >= 0 && jj < box->n[1] && kk >= 0 && kk < box->n[2]);
-
-    sign->kind[q] = inside ? st->kind[jj + box->n[1] * kk] : -3;
-    if (sign->kind[q] == -1) sign->kind[0] = -2;
+  if (!ws->mask) return;
+  sign->mask[4] = ws->mask->line[KCycleBoxExtended(tr->fine, j, k)];
+  for (PetscInt q = 0; q < touch->count; q++) {
+    sign->mask[q] = ws->mask->line[KCycleBoxExtended(tr->fine, touch->j[q] * tr->factor[1] + tr->shift[1], touch->k[q] * tr->factor[2] + tr->shift[2])];
   }
 }
 
 /* A line is like the one two lines or two planes before, or is worked out */
-static PetscErrorCode WeightsByLine(Weights *ws, Mat A)
+static PetscErrorCode WeightsByLine(KCycleWeights *ws)
 {
   Mat_StencilTransfer *tr  = ws->tr;
   const KCycleBox     *box = tr->fine;
@@ -405,13 +384,13 @@ static PetscErrorCode WeightsByLine(Weights *ws, Mat A)
       PetscInt       like = -1;
 
       KCycleTransferTouch(tr, j, k, &touch);
-      SignLine(ws, (Mat_Stencil *)A->data, &touch, j, k, &now);
-      if (now.kind[0] != -2 && j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
-      else if (now.kind[0] != -2 && k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - 2 * plane;
+      SignLine(ws, &touch, j, k, &now);
+      if (j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
+      else if (k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - 2 * plane;
       if (like >= 0) PetscCall(PetscArraycpy(&tr->weights[4 * e], &tr->weights[4 * like], 4));
       else {
         PetscCall(RuleLine(ws, j, k, &touch));
-        PetscCall(StoreLine(ws, j, k, &touch));
+        PetscCall(KCycleWeightsStore(ws, j, k, &touch));
       }
       signs[k & 1][j] = now;
     }
@@ -420,62 +399,106 @@ static PetscErrorCode WeightsByLine(Weights *ws, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The mask of the points of a matrix, or NULL if all of them are coupled to others */
-PetscErrorCode KCycleMaskCreate(Mat A, PetscScalar **mask, PetscScalar **halo)
+/* Masks of the owned lines, as if there were no points beside them */
+static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
 {
   Mat_Stencil     *st  = (Mat_Stencil *)A->data;
   const KCycleBox *box = st->box;
   const PetscInt   n   = box->n[0];
-  PetscScalar     *values;
-  int              any  = 0, anywhere;
+  PetscScalar     *values, *m;
   PetscInt         last = -1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
-  PetscCall(PetscMalloc1(box->npoints, mask));
+  PetscCall(PetscCalloc1(n + 2, &m));
   for (PetscInt line = 0; line < box->nlines; line++) {
-    PetscScalar *m = *mask + (size_t)line * n;
+    const PetscScalar **kept = &mask->line[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])];
 
-    if (MatStencilLineIsLast(st, line, last)) {
-      PetscCall(PetscArraycpy(m, *mask + (size_t)last * n, n));
+    if (line % box->n[1] && MatStencilLineIsLast(st, line, last)) {
+      *kept = kept[-1];
       continue;
     }
     last = line;
     PetscCall(MatStencilGetLine(A, line, values));
-    for (PetscInt i = 0; i < n; i++) m[i] = 0;
+    for (PetscInt i = 0; i < n; i++) m[i + 1] = 0;
     for (int o = 0; o < st->shape.ncoeffs; o++) {
-      for (PetscInt i = 0; o != st->shape.ncoeffs / 2 && i < n; i++) m[i] = values[o * n + i] != (PetscScalar)0.0 ? 1 : m[i];
+      for (PetscInt i = 0; o != st->shape.ncoeffs / 2 && i < n; i++) m[i + 1] = values[o * n + i] != (PetscScalar)0.0 ? 1 : m[i + 1];
     }
-    for (PetscInt i = 0; i < n; i++) any = any || m[i] == (PetscScalar)0.0;
+    PetscCall(ListsKeep(&mask->lists, m, kept));
+    ++*kept;
   }
   PetscCall(PetscFree(values));
-  PetscCallMPI(MPI_Allreduce(&any, &anywhere, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
-  *halo = NULL;
-  if (anywhere) {
-    PetscCall(KCycleBoxHaloCreate(box, halo));
-    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, *mask, *halo));
-  } else PetscCall(PetscFree(*mask));
+  PetscCall(PetscFree(m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With what neighbours know */
+static PetscErrorCode MaskComplete(const KCycleBox *box, PetscScalar *field, KCycleMask *mask)
+{
+  const PetscInt n = box->n[0];
+  PetscScalar   *halo, *m;
+
+  PetscFunctionBegin;
+  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleBoxHaloCreate(box, &halo));
+  PetscCall(PetscCalloc1(n + 2, &m));
+  for (PetscInt l = 0; l < box->nlines; l++) {
+    const PetscInt j = l % box->n[1], k = l / box->n[1];
+
+    if (box->ends || KCycleBoxLineIsSeen(box, j, k)) PetscCall(PetscArraycpy(field + l * n, mask->line[KCycleBoxExtended(box, j, k)], n));
+  }
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, field, halo));
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    if (box->slot[e] == 0 || (box->slot[e] < 0 && !box->ends)) continue;
+    PetscCall(PetscArraycpy(m + 1, box->slot[e] < 0 ? mask->line[e] : halo + box->slot[e], n));
+    m[0]     = box->ends ? halo[box->left + e] : 0;
+    m[n + 1] = box->ends ? halo[box->right + e] : 0;
+    PetscCall(ListsKeep(&mask->lists, m, &mask->line[e]));
+    ++mask->line[e];
+  }
+  PetscCall(PetscFree(halo));
+  PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* insulated: through which ends of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid */
 PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[], Mat A)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
-  Weights              ws = {tr, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, NULL};
+  Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
+  const KCycleBox     *box = tr->fine;
+  const KCycleScan    *scan;
+  KCycleWeights        ws = {tr, interpolation, insulated, NULL, NULL, NULL, NULL, NULL};
+  KCycleMask           mask;
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
+  PetscCall(PetscArrayzero(tr->weights, 4 * box->nextended));
+  PetscCall(ListsCreate(tr->stride, &tr->lists));
   tr->interpolation = interpolation;
-  PetscCall(KCycleMaskCreate(A, &ws.mask, &ws.maskhalo));
   PetscCall(PetscMalloc1(4 * tr->stride, &ws.temp));
-  PetscCall(PetscHMapICreate(&ws.map));
-  if (KCycleBoxTalks(tr->fine) || interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(WeightsThroughSlots(&ws, P, A));
-  else PetscCall(WeightsByLine(&ws, A));
-  PetscCall(PetscHMapIDestroy(&ws.map));
+  if (KCycleBoxTalks(box)) {
+    PetscCall(PetscMalloc1(box->npoints, &ws.field));
+    PetscCall(PetscCalloc1(8 * (size_t)box->nhalo, &ws.halos));
+    if (interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(PetscMalloc1(4 * (size_t)tr->stride * box->nextended, &ws.own));
+  }
+  PetscCall(MatStencilScan(A, &scan));
+  PetscCall(ListsCreate(box->n[0] + 2, &mask.lists));
+  PetscCall(PetscCalloc1(box->nextended, &mask.line));
+  if (scan->alone) {
+    ws.mask = &mask;
+    PetscCall(MaskOwnLines(A, &mask));
+    PetscCall(MaskComplete(box, ws.field, &mask));
+  }
+  if (interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(&ws, A));
+  else PetscCall(WeightsByLine(&ws));
+  PetscCall(CompleteWeights(&ws));
+  PetscCall(ListsDestroy(&mask.lists));
+  PetscCall(PetscFree(mask.line));
+  PetscCall(PetscHMapIDestroy(&tr->lists.map));
   PetscCall(PetscFree(ws.temp));
-  PetscCall(PetscFree(ws.mask));
-  PetscCall(PetscFree(ws.maskhalo));
+  PetscCall(PetscFree(ws.field));
+  PetscCall(PetscFree(ws.halos));
+  PetscCall(PetscFree(ws.own));
   PetscCall(PetscObjectStateIncrease((PetscObject)P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -159,76 +159,22 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a look at the coefficients of a stencil finds; rows are global */
-typedef struct {
-  PetscInt  notfinite, zero; /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
-  PetscReal scale, sums;     /* largest entry of the diagonal, largest row sum relative to it */
-} StencilReport;
-
-static void LookAtRow(const KCycleShape *shape, const PetscScalar *values, PetscInt n, PetscInt i, PetscInt row, StencilReport *report)
-{
-  const PetscReal diagonal = PetscAbsScalar(values[shape->ncoeffs / 2 * n + i]);
-  PetscScalar     sum      = 0;
-
-  for (int o = 0; o < shape->ncoeffs; o++) sum += values[o * n + i];
-  if (PetscIsInfOrNanScalar(sum)) report->notfinite = PetscMin(report->notfinite, row);
-  else if (diagonal == 0) report->zero = PetscMin(report->zero, row);
-  else {
-    report->scale = PetscMax(report->scale, diagonal);
-    report->sums  = PetscMax(report->sums, PetscAbsScalar(sum) / diagonal);
-  }
-}
-
-/* Lines that share their coefficients are looked at once in a row */
-static PetscErrorCode LookAtStencil(Mat A, StencilReport *report)
-{
-  const Mat_Stencil *st = (Mat_Stencil *)A->data;
-  const PetscInt     n  = st->box->n[0];
-  PetscScalar       *values;
-  PetscInt           start, last = -1, rows[2], allrows[2];
-  PetscReal          sizes[2], allsizes[2];
-
-  PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(A, &start, NULL));
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
-  report->notfinite = report->zero = PETSC_INT_MAX;
-  report->scale = report->sums = 0;
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
-    if (MatStencilLineIsLast(st, line, last)) continue;
-    last = line;
-    PetscCall(MatStencilGetLine(A, line, values));
-    for (PetscInt i = 0; i < n; i++) LookAtRow(&st->shape, values, n, i, start + line * n + i, report);
-  }
-  PetscCall(PetscFree(values));
-  rows[0]  = report->notfinite;
-  rows[1]  = report->zero;
-  sizes[0] = report->scale;
-  sizes[1] = report->sums;
-  PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  PetscCallMPI(MPI_Allreduce(sizes, allsizes, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
-  report->notfinite = allrows[0];
-  report->zero      = allrows[1];
-  report->scale     = allsizes[0];
-  report->sums      = allsizes[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CheckStencil(PC pc, Mat A)
 {
-  PC_KCycle    *kc;
-  MatNullSpace  nullspace;
-  StencilReport report;
-  Vec           ones, sums, diagonal, work;
+  PC_KCycle        *kc;
+  MatNullSpace      nullspace;
+  const KCycleScan *scan;
+  Vec               ones, sums, diagonal, work;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(LookAtStencil(A, &report));
-  kc->scale = report.scale;
-  if (report.notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, report.notfinite));
-  else if (report.zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, report.zero));
+  PetscCall(MatStencilScan(A, &scan));
+  kc->scale = scan->scale;
+  if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
+  else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
   if (!kc->failure[0]) {
-    PetscCall(ChooseKernel(pc, report.sums, &nullspace));
-    if (report.sums >= KCYCLE_ROUNDING) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
+    if (scan->sums >= KCYCLE_ROUNDING) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatCreateVecs(A, &ones, &sums));
     PetscCall(VecDuplicate(sums, &diagonal));
     PetscCall(VecDuplicate(sums, &work));

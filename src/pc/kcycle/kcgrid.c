@@ -10,209 +10,143 @@
 /* The coarsest grid has at most this many points in each direction, if it can be had */
 #define KCYCLE_COARSEST 3
 
-/* What a scan of the operator finds of one direction */
+/* What the ends of the grid in one direction look like; second index: 1 for points that other ends are near to */
 typedef struct {
-  PetscReal ratio;        /* the largest of a point's couplings with its two neighbours */
-  PetscReal sum, count;   /* of couplings */
-  PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up; second: of points that other ends are near to */
+  PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
   PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
   PetscReal coupled[2];   /* number of these points that are coupled to any other */
-} Direction;
+} Ends;
 
-/* Row sums of the points that this process owns, and of those around */
+/* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place across, and the row sum */
 typedef struct {
-  PetscScalar *own, *halo;
-} Sums;
+  PetscReal c[3][2], sum, diagonal;
+} Point;
 
-/* One line of the operator: couplings of each point with those behind and ahead in each direction, whatever their place across, and row sums */
-typedef struct {
-  PetscInt     n;
-  PetscScalar *values;
-  PetscReal   *c[3][2], *sum, *diagonal;
-} Line;
-
-static PetscErrorCode LineCreate(const Mat_Stencil *st, Line *line)
+static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i, Point *p)
 {
-  PetscReal *work;
-
-  PetscFunctionBegin;
-  line->n = st->box->n[0];
-  PetscCall(PetscMalloc2(st->shape.ncoeffs * line->n, &line->values, 8 * line->n, &work));
-  for (PetscInt d = 0; d < 6; d++) line->c[d / 2][d % 2] = work + d * line->n;
-  line->sum      = work + 6 * line->n;
-  line->diagonal = work + 7 * line->n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode LineDestroy(Line *line)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(line->values, line->c[0][0]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-KC_VERSIONS static void Accumulate(PetscInt n, PetscReal sign, const PetscScalar *restrict v, PetscReal *restrict to)
-{
-  for (PetscInt i = 0; i < n; i++) to[i] += sign * PetscRealPart(v[i]);
-}
-
-static PetscErrorCode LineRead(Mat A, PetscInt number, Line *line)
-{
-  const KCycleShape *shape = &((Mat_Stencil *)A->data)->shape;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetLine(A, number, line->values));
-  PetscCall(PetscArrayzero(line->c[0][0], 8 * line->n));
+  memset(p, 0, sizeof(*p));
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const int          q = shape->line[o], to[3] = {shape->dx[o], shape->dy[q], shape->dz[q]};
-    const PetscScalar *v = line->values + o * line->n;
+    const int       q = shape->line[o], to[3] = {shape->dx[o], shape->dy[q], shape->dz[q]};
+    const PetscReal v = PetscRealPart(KCycleLineCoefficient(l, o, i));
 
-    Accumulate(line->n, 1, v, line->sum);
-    for (PetscInt d = 0; d < 3; d++) {
-      if (to[d]) Accumulate(line->n, -1, v, line->c[d][to[d] > 0]);
+    p->sum += v;
+    for (int d = 0; d < 3; d++) {
+      if (to[d]) p->c[d][to[d] > 0] -= v;
     }
-    if (o == shape->ncoeffs / 2) Accumulate(line->n, 1, v, line->diagonal);
+    if (o == shape->ncoeffs / 2) p->diagonal = v;
   }
-  for (PetscInt i = 0; i < 6 * line->n; i++) line->c[0][0][i] = PetscAbsReal(line->c[0][0][i]);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  for (int d = 0; d < 6; d++) p->c[d / 2][d % 2] = PetscAbsReal(p->c[d / 2][d % 2]);
 }
+
+/* What looking at ends needs: row sums of neighbours' points are known where somebody owns an end and not the next point */
+typedef struct {
+  const Mat_Stencil *st;
+  PetscScalar       *halo;
+} Look;
 
 /* The sum of the row of a point, which this process owns or a neighbour */
-static PetscReal RowSum(const KCycleBox *box, const Sums *sums, const PetscInt at[])
+static PetscReal RowSum(const Look *look, const PetscInt at[])
 {
-  const PetscInt i = at[0] - box->start[0], j = at[1] - box->start[1], k = at[2] - box->start[2], e = KCycleBoxExtended(box, j, k);
+  const KCycleBox *box = look->st->box;
+  const PetscInt   i = at[0] - box->start[0], j = at[1] - box->start[1], k = at[2] - box->start[2], e = KCycleBoxExtended(box, j, k);
+  KCycleLine       l;
+  Point            p;
 
-  if (i < 0) return PetscRealPart(sums->halo[box->left + e]);
-  if (i >= box->n[0]) return PetscRealPart(sums->halo[box->right + e]);
-  return PetscRealPart(KCycleBoxLine(box, sums->own, sums->halo, j, k)[i]);
+  if (i < 0) return PetscRealPart(look->halo[box->left + e]);
+  if (i >= box->n[0]) return PetscRealPart(look->halo[box->right + e]);
+  if (box->slot[e] >= 0) return PetscRealPart(look->halo[box->slot[e] + i]);
+  KCycleLineCoefficients(look->st, j, k, &l);
+  PointRead(&look->st->shape, &l, i, &p);
+  return p.sum;
 }
 
-/* By how much the row sum of a point at an end exceeds that of the next point: what other ends and reactions add is there too */
-static PetscReal Excess(const KCycleBox *box, const Sums *sums, const PetscInt at[], PetscInt d, int side)
+/* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and reactions add is there too */
+static void LookAtEnd(const Look *look, const Point *p, const PetscInt at[], Ends end[])
 {
-  PetscInt next[3] = {at[0], at[1], at[2]};
-
-  next[d] += side ? -1 : 1;
-  return RowSum(box, sums, at) - (box->size[d] > 2 ? RowSum(box, sums, next) : 0);
-}
-
-/* What the couplings of a line say */
-static void ScanLine(const Line *line, PetscInt dim, Direction direction[])
-{
-  for (PetscInt d = 0; d < dim; d++) {
-    const PetscReal *low = line->c[d][0], *high = line->c[d][1];
-    PetscReal        sum = 0, ratio = direction[d].ratio;
-    PetscInt         count = 0;
-
-    for (PetscInt i = 0; i < line->n; i++) {
-      sum += low[i] + high[i];
-      count += (low[i] > 0) + (high[i] > 0);
-      if (low[i] > ratio * high[i] && high[i] > 0) ratio = low[i] / high[i];
-      if (high[i] > ratio * low[i] && low[i] > 0) ratio = high[i] / low[i];
-    }
-    direction[d].sum += sum;
-    direction[d].count += count;
-    direction[d].ratio = ratio;
-  }
-}
-
-/* A point at an end of the grid */
-static void ScanEnd(const KCycleBox *box, const Line *line, const Sums *sums, const PetscInt at[], Direction direction[])
-{
-  const PetscInt  i       = at[0] - box->start[0];
-  const PetscReal sign    = line->diagonal[i] < 0 ? -1 : 1;
-  PetscBool       coupled = PETSC_FALSE;
-  PetscInt        ends = 0, lacking = 0; /* directions in which the point has one neighbour */
+  const KCycleBox *box     = look->st->box;
+  const PetscReal  sign    = p->diagonal < 0 ? -1 : 1;
+  PetscBool        coupled = PETSC_FALSE;
+  PetscInt         ends = 0, lacking = 0; /* directions in which the point has one neighbour */
 
   for (PetscInt d = 0; d < box->dim; d++) {
     ends += !box->periodic[d] && box->size[d] > 2 && (at[d] == 0 || at[d] == box->size[d] - 1);
-    coupled = (PetscBool)(coupled || line->c[d][0][i] > 0 || line->c[d][1][i] > 0);
-    lacking += box->size[d] > 2 && (line->c[d][0][i] > 0) != (line->c[d][1][i] > 0);
+    coupled = (PetscBool)(coupled || p->c[d][0] > 0 || p->c[d][1] > 0);
+    lacking += box->size[d] > 2 && (p->c[d][0] > 0) != (p->c[d][1] > 0);
   }
   if (ends > 1 || !coupled) return;
   for (PetscInt d = 0; d < box->dim; d++) {
     const int near = lacking > (box->size[d] > 2);
 
     for (int side = 0; side < 2; side++) {
+      PetscInt next[3] = {at[0], at[1], at[2]};
+
       if (box->periodic[d] || at[d] != (side ? box->size[d] - 1 : 0)) continue;
-      direction[d].coupled[side] += 1;
-      direction[d].excess[side][near] += sign * Excess(box, sums, at, d, side);
-      direction[d].inward[side][near] += line->c[d][1 - side][i];
+      next[d] += side ? -1 : 1;
+      end[d].coupled[side] += 1;
+      end[d].excess[side][near] += sign * (p->sum - (box->size[d] > 2 ? RowSum(look, next) : 0));
+      end[d].inward[side][near] += p->c[d][1 - side];
     }
   }
 }
 
-/* Ratios are compared, the rest is added up over the processes */
-static PetscErrorCode Gather(MPI_Comm comm, Direction direction[])
+/* Row sums beside the box, if any process needs them: one that has a single point at an end of the grid */
+static PetscErrorCode LookCreate(Mat A, Look *look)
 {
-  const int most = 3, count = sizeof(Direction) / sizeof(PetscReal) - 1;
-  PetscReal ratio[3], sums[3][sizeof(Direction) / sizeof(PetscReal) - 1], allratio[3], allsums[3][sizeof(Direction) / sizeof(PetscReal) - 1];
+  const KCycleBox   *box;
+  PetscBool          thin = PETSC_FALSE;
+  Vec                ones, sums;
+  const PetscScalar *own;
 
   PetscFunctionBegin;
-  for (int d = 0; d < 3; d++) {
-    ratio[d] = direction[d].ratio;
-    PetscCall(PetscMemcpy(sums[d], &direction[d].sum, sizeof(sums[d])));
+  look->st   = (Mat_Stencil *)A->data;
+  look->halo = NULL;
+  box        = look->st->box;
+  for (PetscInt d = 0; d < box->dim; d++) {
+    const PetscInt *first = box->first[d], last = box->nproc[d] - 1;
+
+    thin = (PetscBool)(thin || (!box->periodic[d] && last && (first[1] - first[0] == 1 || first[last + 1] - first[last] == 1)));
   }
-  PetscCallMPI(MPI_Allreduce(ratio, allratio, most, MPIU_REAL, MPIU_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(sums, allsums, most * count, MPIU_REAL, MPIU_SUM, comm));
-  for (int d = 0; d < 3; d++) {
-    direction[d].ratio = allratio[d];
-    PetscCall(PetscMemcpy(&direction[d].sum, allsums[d], sizeof(allsums[d])));
-  }
+  if (!thin) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(A, &ones, &sums));
+  PetscCall(VecSet(ones, 1));
+  PetscCall(MatMult(A, ones, sums));
+  PetscCall(VecGetArrayRead(sums, &own));
+  PetscCall(KCycleBoxHaloCreate(box, &look->halo));
+  PetscCall(KCycleBoxExchange(box, PETSC_FALSE, own, look->halo));
+  PetscCall(VecRestoreArrayRead(sums, &own));
+  PetscCall(VecDestroy(&ones));
+  PetscCall(VecDestroy(&sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ends of the grid, which need the row sums of the points beside them */
-static PetscErrorCode ScanEnds(Mat A, Line *line, Sums *sums, Direction direction[])
+/* What is found does not depend on how lines are stored */
+static PetscErrorCode LookAtEnds(Mat A, Ends end[])
 {
-  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
-  const KCycleBox   *box  = st->box;
-  PetscInt           last = -1;
+  const Mat_Stencil *st  = (Mat_Stencil *)A->data;
+  const KCycleBox   *box = st->box;
+  Ends               mine[3];
+  Look               look;
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxHaloCreate(box, &sums->halo));
-  PetscCall(KCycleBoxExchange(box, PETSC_FALSE, sums->own, sums->halo));
-  for (PetscInt l = 0; l < box->nlines; l++) {
-    PetscInt  at[3] = {0, l % box->n[1] + box->start[1], l / box->n[1] + box->start[2]}, step;
-    PetscBool inner = PETSC_TRUE;
+  PetscCall(PetscMemzero(mine, sizeof(mine)));
+  PetscCall(LookCreate(A, &look));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    PetscInt   at[3] = {0, line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]}, step;
+    PetscBool  inner = PETSC_TRUE;
+    KCycleLine l;
+    Point      p;
 
     for (PetscInt d = 1; d < box->dim; d++) inner = (PetscBool)(inner && at[d] > 0 && at[d] < box->size[d] - 1);
-    if (!MatStencilLineIsLast(st, l, last)) PetscCall(LineRead(A, l, line));
-    last = l;
-    step = inner ? PetscMax(line->n - 1, 1) : 1;
-    for (PetscInt i = 0; i < line->n; i += step) {
+    step = inner ? PetscMax(box->n[0] - 1, 1) : 1;
+    KCycleLineCoefficients(st, line % box->n[1], line / box->n[1], &l);
+    for (PetscInt i = 0; i < box->n[0]; i += step) {
+      PointRead(&st->shape, &l, i, &p);
       at[0] = i + box->start[0];
-      ScanEnd(box, line, sums, at, direction);
+      LookAtEnd(&look, &p, at, mine);
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What is found does not depend on how lines are stored. ends: are the ends of the grid looked at? */
-static PetscErrorCode Scan(Mat A, PetscBool ends, Direction direction[])
-{
-  Sums               sums = {NULL, NULL};
-  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
-  const KCycleBox   *box  = st->box;
-  Line               line;
-  PetscInt           last = -1;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(direction, 3 * sizeof(*direction)));
-  for (PetscInt d = 0; d < 3; d++) direction[d].ratio = 1;
-  PetscCall(LineCreate(st, &line));
-  if (ends) PetscCall(PetscMalloc1(box->npoints, &sums.own));
-  for (PetscInt l = 0; l < box->nlines; l++) {
-    if (!MatStencilLineIsLast(st, l, last)) PetscCall(LineRead(A, l, &line));
-    last = l;
-    ScanLine(&line, box->dim, direction);
-    for (PetscInt i = 0; ends && i < line.n; i++) sums.own[l * line.n + i] = line.sum[i];
-  }
-  if (ends) PetscCall(ScanEnds(A, &line, &sums, direction));
-  PetscCall(LineDestroy(&line));
-  PetscCall(PetscFree(sums.own));
-  PetscCall(PetscFree(sums.halo));
-  PetscCall(Gather(PetscObjectComm((PetscObject)A), direction));
+  PetscCall(PetscFree(look.halo));
+  PetscCallMPI(MPI_Allreduce(mine, end, (int)(sizeof(mine) / (sizeof(PetscReal))), MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,13 +163,13 @@ static PetscBool CanCoarsen(const KCycleBox *box, PetscInt d, PetscInt first)
 }
 
 /* What the ends of a grid are: stored boundary points are coupled to nobody, through an insulated end nothing flows */
-static void FindEnds(const KCycleBox *box, KCycleGrid grid, const Direction direction[], KCycleEnd end[][2])
+static void FindEnds(const KCycleBox *box, KCycleGrid grid, const Ends found[], KCycleEnd end[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscBool stored = (PetscBool)(grid == KCYCLE_GRID_AUTO ? direction[d].coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
-      const int       near   = direction[d].inward[side][0] > 0 ? 0 : 1;
-      const PetscBool closed = (PetscBool)(grid == KCYCLE_GRID_AUTO ? direction[d].excess[side][near] < 0.1 * direction[d].inward[side][near] : grid == KCYCLE_GRID_CELL);
+      const PetscBool stored = (PetscBool)(grid == KCYCLE_GRID_AUTO ? found[d].coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
+      const int       near   = found[d].inward[side][0] > 0 ? 0 : 1;
+      const PetscBool closed = (PetscBool)(grid == KCYCLE_GRID_AUTO ? found[d].excess[side][near] < 0.1 * found[d].inward[side][near] : grid == KCYCLE_GRID_CELL);
 
       end[d][side] = stored ? KCYCLE_END_STORED : closed ? KCYCLE_END_INSULATED : KCYCLE_END_OPEN;
     }
@@ -253,7 +187,7 @@ static void CoarsenEnds(const KCycleBox *box, const KCycleStructure *level, KCyc
 }
 
 /* Directions named by the user, or those of strong couplings; where there are none a coarser grid is of no use */
-static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const Direction direction[], KCycleStructure *level)
+static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
 {
   PC_KCycle *kc;
   PetscReal  strongest = 0, mean[3];
@@ -263,7 +197,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const Direct
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (PetscInt d = 0; d < 3; d++) {
-    mean[d] = direction[d].count > 0 ? direction[d].sum / direction[d].count : 0;
+    mean[d] = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
     if (CanCoarsen(box, d, level->first[d])) strongest = PetscMax(strongest, mean[d]);
   }
   for (PetscInt d = 0; d < 3; d++) {
@@ -322,25 +256,28 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   PC_KCycle          *kc;
   const Mat_Stencil  *st  = (Mat_Stencil *)level->A->data;
   const KCycleBox    *box = st->box;
-  PetscBool           insulated[6], jumps = PETSC_FALSE, fresh = (PetscBool)!level->P;
+  PetscBool           insulated[6], fresh = (PetscBool)!level->P;
   KCycleInterpolation interpolation;
-  Direction           direction[3];
+  const KCycleScan   *scan;
+  Ends                ends[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   *coarser = PETSC_FALSE;
-  PetscCall(Scan(level->A, (PetscBool)(level == kc->structure), direction));
-  if (level == kc->structure) FindEnds(box, kc->grid, direction, level->end);
+  PetscCall(MatStencilScan(level->A, &scan));
+  if (level == kc->structure) {
+    PetscCall(LookAtEnds(level->A, ends));
+    FindEnds(box, kc->grid, ends, level->end);
+  }
   for (PetscInt d = 0; d < 3; d++) {
     const PetscBool wall = (PetscBool)(d < box->dim && !box->periodic[d]);
 
     if (fresh) level->first[d] = wall && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
     for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(wall && level->end[d][side] == KCYCLE_END_INSULATED);
-    jumps = (PetscBool)(jumps || direction[d].ratio > KCYCLE_JUMP);
   }
   if (fresh) {
     if (!asked && IsSmall(box)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(ChooseDirections(pc, box, direction, level));
+    PetscCall(ChooseDirections(pc, box, scan, level));
     if (level->factor[0] * level->factor[1] * level->factor[2] == 1) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(CoarseDM(level->dm, box, level, &level[1].dm));
     PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->first, &level->P));
@@ -348,7 +285,7 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   CoarsenEnds(box, level, level[1].end);
   for (PetscInt d = 0; d < 3; d++) ((Mat_Stencil *)level->A->data)->origin[d] = level->factor[d] == 2 ? level->first[d] : 0;
   interpolation = kc->interpolation;
-  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
+  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = scan->jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
   level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !st->shape.box);
   PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));
   PetscCall(MatStencilGalerkin(level->A, level->P, level->star, &level[1].A));

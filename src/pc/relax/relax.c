@@ -99,47 +99,17 @@ static PetscErrorCode ChooseType(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Jumps(const PetscScalar *values, int nc, PetscInt n, PetscInt i)
-{
-  for (int o = 0; o < nc / 2; o++) {
-    const PetscReal a = PetscAbsScalar(values[o * n + i]), b = PetscAbsScalar(values[(nc - 1 - o) * n + i]);
-
-    if (a > 0 && b > 0 && (a > KCYCLE_JUMP * b || b > KCYCLE_JUMP * a)) return PETSC_TRUE;
-  }
-  return PETSC_FALSE;
-}
-
-/* The largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A; a zero on the diagonal is a failure that KSP reports */
+/* A zero on the diagonal is a failure that KSP reports */
 static PetscErrorCode ScanRows(PC pc)
 {
-  PC_Relax          *relax = (PC_Relax *)pc->data;
-  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
-  const PetscInt     n     = st->box->n[0];
-  PetscScalar       *values;
-  PetscReal          bound[2] = {0, 0}, all[2];
-  PetscInt           last     = -1;
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  const KCycleScan *scan;
 
   PetscFunctionBegin;
-  relax->jumps = PETSC_FALSE;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
-    if (MatStencilLineIsLast(st, line, last)) continue;
-    last = line;
-    PetscCall(MatStencilGetLine(relax->A, line, values));
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscReal diagonal = PetscAbsScalar(values[st->shape.ncoeffs / 2 * n + i]);
-      PetscReal       sum      = 0;
-
-      for (int o = 0; o < st->shape.ncoeffs; o++) sum += PetscAbsScalar(values[o * n + i]);
-      if (diagonal == 0) bound[1] = 1;
-      else bound[0] = PetscMax(bound[0], sum / diagonal);
-      if (!relax->jumps) relax->jumps = Jumps(values, st->shape.ncoeffs, n, i);
-    }
-  }
-  PetscCall(PetscFree(values));
-  PetscCallMPI(MPI_Allreduce(bound, all, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
-  relax->bound = all[0];
-  if (all[1] > 0) {
+  PetscCall(MatStencilScan(relax->A, &scan));
+  relax->jumps = scan->jumps_here;
+  relax->bound = scan->bound;
+  if (scan->zero < PETSC_INT_MAX) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
   }

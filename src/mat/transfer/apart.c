@@ -1,0 +1,104 @@
+/*
+  Fine lines with points that coincide with coarse ones and those between apart, and sums of products along lines: with both, loops run along coarse
+  points, and the index of each array differs from that of the loop by a constant.
+*/
+#include <petsckcycle/private/transferimpl.h>
+
+PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *tr, KCycleApart *ap)
+{
+  const KCycleShape *shape = &((Mat_Stencil *)A->data)->shape;
+
+  PetscFunctionBegin;
+  ap->A   = A;
+  ap->tr  = tr;
+  ap->n   = tr->coarse->n[0];
+  ap->pad = ap->n + 2;
+  for (int i = 0; i < KC_NEAR * KC_NEAR; i++) ap->line[i] = -1;
+  PetscCall(PetscMalloc1(shape->ncoeffs * tr->fine->n[0], &ap->values));
+  PetscCall(PetscCalloc1(2 * KC_NEAR * KC_NEAR * shape->ncoeffs * ap->pad, &ap->c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleApartDestroy(KCycleApart *ap)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(ap->values));
+  PetscCall(PetscFree(ap->c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every other point of a line */
+KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict even, PetscScalar *restrict odd)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    even[i] = from[2 * i];
+    odd[i]  = from[2 * i + 1];
+  }
+}
+
+/* Coefficients of an owned fine line; those of other processes' points stay zero */
+PetscErrorCode KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
+{
+  const KCycleShape *shape = &((Mat_Stencil *)ap->A->data)->shape;
+  const PetscInt     nf = ap->tr->fine->n[0], n = ap->n, shift = ap->tr->shift[0], line = j + ap->tr->fine->n[1] * k, place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
+
+  PetscFunctionBegin;
+  for (int x = 0; x < 2; x++) c[x] = ap->c + (2 * place + x) * shape->ncoeffs * ap->pad;
+  if (ap->line[place] == line) PetscFunctionReturn(PETSC_SUCCESS);
+  ap->line[place] = line;
+  PetscCall(MatStencilGetLine(ap->A, line, ap->values));
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscScalar *v    = ap->values + o * nf;
+    PetscScalar       *same = ap->c + (2 * place * shape->ncoeffs + o) * ap->pad + 1, *between = same + shape->ncoeffs * ap->pad;
+
+    if (ap->tr->factor[0] == 1) PetscCall(PetscArraycpy(same, v, n));
+    else {
+      TakePoints(n - 1, v + shift, same, between);
+      same[n - 1] = v[2 * (n - 1) + shift];
+      if (shift) between[-1] = v[0];
+      if (2 * n - 1 + shift < nf) between[n - 1] = v[2 * n - 1 + shift];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* m products in one loop, added to y or not */
+static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const PetscScalar *const a[], const PetscScalar *const w[], const PetscBool add,
+                                                              PetscScalar *y)
+{
+  const PetscScalar *p[6], *q[6];
+
+  for (int t = 0; t < m; t++) {
+    p[t] = a[t];
+    q[t] = w[t];
+  }
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  {
+    PetscScalar sum = add ? y[i] : 0;
+
+    KC_UNROLL
+    for (int t = 0; t < m; t++) sum += p[t][i] * q[t][i];
+    y[i] = sum;
+  }
+}
+
+KC_VERSIONS void KCycleSumOfProducts(const KCycleTerms *terms, PetscInt n, PetscBool add, PetscScalar *y)
+{
+  const PetscScalar *const *a = terms->a, *const *w = terms->w;
+  int                       m = terms->m;
+
+  while (m > 0) {
+    const int now = m > 6 ? (m < 12 ? m / 2 : 6) : m;
+
+    if (now == 1) AddProducts(1, n, a, w, add, y);
+    else if (now == 2) AddProducts(2, n, a, w, add, y);
+    else if (now == 3) AddProducts(3, n, a, w, add, y);
+    else if (now == 4) AddProducts(4, n, a, w, add, y);
+    else if (now == 5) AddProducts(5, n, a, w, add, y);
+    else AddProducts(6, n, a, w, add, y);
+    a += now;
+    w += now;
+    m -= now;
+    add = PETSC_TRUE;
+  }
+}
