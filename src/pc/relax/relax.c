@@ -115,11 +115,10 @@ static PetscErrorCode ScanRows(PC pc)
   const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
   const PetscInt     n     = st->box->n[0];
   PetscScalar       *values;
-  PetscReal          bound[2] = {0, 0}, all[2];
+  PetscReal          bound[3] = {0, 0, 0}, all[3]; /* row sum; is there a zero? does it jump? */
   PetscInt           last     = -1;
 
   PetscFunctionBegin;
-  relax->jumps = PETSC_FALSE;
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   for (PetscInt line = 0; line < st->box->nlines; line++) {
     if (MatStencilLineIsLast(st, line, last)) continue;
@@ -132,12 +131,13 @@ static PetscErrorCode ScanRows(PC pc)
       for (int o = 0; o < st->shape.ncoeffs; o++) sum += PetscAbsScalar(values[o * n + i]);
       if (diagonal == 0) bound[1] = 1;
       else bound[0] = PetscMax(bound[0], sum / diagonal);
-      if (!relax->jumps) relax->jumps = Jumps(values, st->shape.ncoeffs, n, i);
+      if (bound[2] == 0 && Jumps(values, st->shape.ncoeffs, n, i)) bound[2] = 1;
     }
   }
   PetscCall(PetscFree(values));
-  PetscCallMPI(MPI_Allreduce(bound, all, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(bound, all, 3, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
   relax->bound = all[0];
+  relax->jumps = (PetscBool)(all[2] > 0);
   if (all[1] > 0) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
@@ -188,7 +188,8 @@ static PetscErrorCode FindClusters(PC pc)
              "Clusters are corrected behind sweeps, and -pc_relax_type chebyshev has none: use coloured sweeps or jacobi, or -pc_relax_clusters off");
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->jumps || relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
+  if (relax->jumps || relax->clustering == PC_RELAX_CLUSTERS_ON)
+    PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -734,12 +735,11 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
 
 static PetscErrorCode ViewClusters(PC pc, PetscViewer viewer)
 {
-  const KCycleClusters *cl      = ((PC_Relax *)pc->data)->clusters;
-  PetscInt64            mine[2] = {cl->nclusters, 0}, all[2];
+  const KCycleClusters *cl = ((PC_Relax *)pc->data)->clusters;
+  PetscInt64            all[2];
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < cl->nclusters; c++) mine[1] += cl->size[c];
-  PetscCallMPI(MPI_Allreduce(mine, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(cl->found, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT " generations, %" PetscInt64_FMT " points together\n",
                                    all[0], cl->ngenerations, all[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
