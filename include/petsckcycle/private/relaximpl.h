@@ -12,10 +12,10 @@ typedef struct {
   PetscInt     most, mostmembers; /* that there is memory for */
   PetscInt    *first, *member;    /* members of each: owned points */
   PetscInt    *generation;
-  PetscScalar *d;                  /* sum of the matrix over the members; known to the owner only */
   PetscMPIInt *owner;              /* -1: no other process has a part */
   PetscInt    *slot;               /* number of a cluster that has parts, among those of its owner */
-  PetscInt     nslots;             /* of this process */
+  PetscInt     nslots, mostslots;
+  PetscScalar *sum; /* of the matrix over the members of each cluster that this process owns */
   PetscInt64   nclusters, npoints; /* found by this process, and all their members */
 } KCycleClusterList;
 
@@ -51,7 +51,6 @@ typedef struct {
   PCRelaxType     used;           /* type, with auto resolved */
   PetscReal       weight;         /* damping that is used */
   PetscBool       symmetric;      /* A has been found symmetric, which the transpose needs */
-  PetscBool       jumps;          /* couplings of a point with opposite neighbours differ much */
   KCycleClusters *clusters;       /* or NULL */
   PetscReal       bound;          /* upper bound of the eigenvalues of D^-1 A */
   PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
@@ -65,6 +64,38 @@ PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxCanFuse(PC, Mat A, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxSmoothRestrict(PC, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse);
 PETSC_INTERN PetscErrorCode PCRelaxInterpolateSmooth(PC, Mat P, Vec e, Vec b, PetscInt its, Vec x);
+
+/* Coefficient o of the points 1 to n - 2 of a line */
+static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)
+{
+  return l->constant ? l->end[0] + o * l->stride : l->c[o];
+}
+
+/* Lines of coefficients at hand */
+#define KC_LINES 64
+typedef struct {
+  const Mat_Stencil *st;
+  PetscInt           key[KC_LINES]; /* which they are; -1: none */
+  KCycleLine         line[KC_LINES];
+} KCycleLines;
+
+static inline void KCycleLinesCreate(const Mat_Stencil *st, KCycleLines *lines)
+{
+  lines->st = st;
+  for (int i = 0; i < KC_LINES; i++) lines->key[i] = -1;
+}
+
+/* The coefficients of an owned line, until others are asked for; at least those of lines around stay */
+static inline const KCycleLine *KCycleLinesAt(KCycleLines *lines, PetscInt j, PetscInt k)
+{
+  const PetscInt line = j + lines->st->box->n[1] * k, place = (j + 5 * k) & (KC_LINES - 1);
+
+  if (lines->key[place] != line) {
+    KCycleLineCoefficients(lines->st, j, k, &lines->line[place]);
+    lines->key[place] = line;
+  }
+  return &lines->line[place];
+}
 
 /* search.c */
 PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, PetscBool all, KCycleClusterList *);

@@ -24,49 +24,86 @@ static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
   return box->slot[e] < 0 ? i + box->n[0] * (j + box->n[1] * k) : box->npoints + box->slot[e] + i;
 }
 
-/* Appends the row 1^T A of one cluster, or of a part. While it is made, place tells where a column stands in it; else -1. most: entries that there is memory for */
-static PetscErrorCode MakeRow(const Mat_Stencil *st, PetscInt m, PetscInt member[], KCycleClusters *cl, PetscInt place[], PetscInt *most)
+/* What the rows are made with */
+typedef struct {
+  KCycleLines lines;
+  PetscInt    delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
+  PetscInt   *place;                /* where a column stands in the row that is made, else -1 */
+  PetscInt    most;                 /* entries that there is memory for */
+} Maker;
+
+/* Adds row p of the matrix to the row of a cluster that ends before end */
+static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
 {
-  const KCycleBox   *box   = st->box;
-  const KCycleShape *shape = &st->shape;
-  PetscInt           begin = cl->start[cl->nclusters], end = begin, last = -1;
-  KCycleLine         l;
+  const KCycleShape *shape = &maker->lines.st->shape;
+  const KCycleBox   *box   = maker->lines.st->box;
+  const PetscInt     i = p % box->n[0], j = p / box->n[0] % box->n[1], k = p / box->n[0] / box->n[1];
+  const PetscInt    *reach = box->reach;
+  const KCycleLine  *l     = KCycleLinesAt(&maker->lines, j, k);
+  const PetscBool inside   = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] && k >= reach[2] && k < box->n[2] - reach[2]);
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscScalar a = inside ? KCycleLineArray(l, o)[i] : KCycleLineCoefficient(l, o, i);
+    PetscInt          q;
+
+    if (a == (PetscScalar)0.0) continue;
+    q = inside ? p + maker->delta[o] : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
+    if (maker->place[q] < 0) {
+      maker->place[q]     = *end;
+      cl->value[*end]     = 0;
+      cl->column[*end]    = q;
+      *end += 1;
+    }
+    cl->value[maker->place[q]] += a;
+  }
+}
+
+/* Appends the row 1^T A of one cluster, or of a part */
+static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycleClusters *cl)
+{
+  const PetscInt begin = cl->start[cl->nclusters], needed = begin + m * maker->lines.st->shape.ncoeffs;
+  PetscInt       end   = begin;
 
   PetscFunctionBegin;
-  if (begin + m * shape->ncoeffs > *most) {
-    *most = 2 * (begin + m * shape->ncoeffs);
-    PetscCall(PetscRealloc(*most * sizeof(PetscInt), &cl->column));
-    PetscCall(PetscRealloc(*most * sizeof(PetscScalar), &cl->value));
+  if (needed > maker->most) {
+    maker->most = 2 * needed;
+    PetscCall(PetscRealloc(maker->most * sizeof(PetscInt), &cl->column));
+    PetscCall(PetscRealloc(maker->most * sizeof(PetscScalar), &cl->value));
   }
   PetscCall(PetscSortInt(m, member));
   for (PetscInt r = 0; r < m; r++) {
-    place[member[r]]  = end;
-    cl->value[end]    = 0;
-    cl->column[end++] = member[r];
+    maker->place[member[r]] = end;
+    cl->value[end]          = 0;
+    cl->column[end++]       = member[r];
   }
-  for (PetscInt r = 0; r < m; r++) {
-    const PetscInt line = member[r] / box->n[0], i = member[r] % box->n[0], j = line % box->n[1], k = line / box->n[1];
-
-    if (line != last) KCycleLineCoefficients(st, j, k, &l);
-    last = line;
-    for (int o = 0; o < shape->ncoeffs; o++) {
-      const PetscScalar a = KCycleLineCoefficient(&l, o, i);
-      PetscInt          q;
-
-      if (a == (PetscScalar)0.0) continue;
-      q = Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
-      if (place[q] < 0) {
-        place[q]          = end;
-        cl->value[end]    = 0;
-        cl->column[end++] = q;
-      }
-      cl->value[place[q]] += a;
-    }
-  }
-  for (PetscInt e = begin; e < end; e++) place[cl->column[e]] = -1;
+  for (PetscInt r = 0; r < m; r++) AddRow(maker, member[r], cl, &end);
+  for (PetscInt e = begin; e < end; e++) maker->place[cl->column[e]] = -1;
   cl->size[cl->nclusters]    = m;
   cl->start[++cl->nclusters] = end;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nothing is in place yet */
+static PetscErrorCode MakerCreate(const Mat_Stencil *st, Maker *maker)
+{
+  const KCycleBox *box = st->box;
+
+  PetscFunctionBegin;
+  KCycleLinesCreate(st, &maker->lines);
+  for (int o = 0; o < st->shape.ncoeffs; o++) maker->delta[o] = st->shape.dx[o] + box->n[0] * (st->shape.dy[st->shape.line[o]] + box->n[1] * st->shape.dz[st->shape.line[o]]);
+  PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->place));
+  for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->place[p] = -1;
+  maker->most = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 1 / d_C */
+static PetscScalar Inverse(const KCycleClusters *cl, PetscInt c)
+{
+  PetscScalar d = 0;
+
+  for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) d += cl->value[e];
+  return 1 / d;
 }
 
 /* Clusters in the order of points, for the sake of the cache. place is -1 before and behind */
@@ -94,14 +131,14 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
 /* Rows of all clusters, generation by generation; those in parts come first. order becomes the order of the rows */
 static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *list, KCycleClusters *cl, PetscInt order[])
 {
-  const KCycleBox *box = st->box;
-  PetscInt        *place, *sorted, entries = 0, most = 0;
+  PetscInt *sorted, most = 0;
+  Maker    *maker;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->npoints + box->nhalo, &place));
+  PetscCall(PetscMalloc1(1, &maker));
+  PetscCall(MakerCreate(st, maker));
   PetscCall(PetscMalloc1(list->n, &sorted));
-  for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) place[p] = -1;
-  PetscCall(SortClusters(list, box->npoints, place, sorted));
+  PetscCall(SortClusters(list, st->box->npoints, maker->place, sorted));
   PetscCall(PetscMalloc1(list->n + 1, &cl->start));
   PetscCall(PetscMalloc1(list->n, &cl->size));
   PetscCall(PetscMalloc1(list->n, &cl->inverse));
@@ -112,9 +149,9 @@ static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *l
         const PetscInt c = sorted[i];
 
         if (list->generation[c] != g || (list->owner[c] < 0) != whole) continue;
-        order[cl->nclusters]       = c;
-        cl->inverse[cl->nclusters] = whole ? 1 / list->d[c] : 1;
-        PetscCall(MakeRow(st, list->first[c + 1] - list->first[c], list->member + list->first[c], cl, place, &entries));
+        order[cl->nclusters] = c;
+        PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], cl));
+        cl->inverse[cl->nclusters - 1] = whole ? Inverse(cl, cl->nclusters - 1) : 1;
       }
       if (!whole) cl->nparts[g] = cl->nclusters - cl->generation[g];
     }
@@ -122,7 +159,8 @@ static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *l
     most                  = PetscMax(most, cl->nclusters - cl->generation[g]);
   }
   PetscCall(PetscFree(sorted));
-  PetscCall(PetscFree(place));
+  PetscCall(PetscFree(maker->place));
+  PetscCall(PetscFree(maker));
   PetscCall(PetscMalloc1(most, &cl->change));
   PetscCall(PetscRealloc(cl->start[cl->nclusters] * sizeof(PetscInt), &cl->column));
   PetscCall(PetscRealloc(cl->start[cl->nclusters] * sizeof(PetscScalar), &cl->value));
@@ -130,7 +168,7 @@ static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *l
 }
 
 /* For each generation the way of parts to the process that adds them up, and back */
-static PetscErrorCode ConnectParts(MPI_Comm comm, PetscMPIInt rank, const KCycleClusterList *list, const PetscInt order[], KCycleClusters *cl)
+static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list, const PetscInt order[], KCycleClusters *cl)
 {
   PetscInt *any;
 
@@ -138,9 +176,7 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, PetscMPIInt rank, const KCycle
   cl->nslots = list->nslots;
   PetscCall(PetscMalloc1(cl->nslots, &cl->slotinverse));
   PetscCall(PetscMalloc1(cl->nslots, &cl->sum));
-  for (PetscInt c = 0; c < list->n; c++) {
-    if (list->owner[c] == rank) cl->slotinverse[list->slot[c]] = 1 / list->d[c];
-  }
+  for (PetscInt i = 0; i < cl->nslots; i++) cl->slotinverse[i] = 1 / list->sum[i];
   PetscCall(PetscMalloc1(cl->ngenerations, &any));
   PetscCallMPI(MPI_Allreduce(cl->nparts, any, (PetscMPIInt)cl->ngenerations, MPIU_INT, MPI_MAX, comm));
   PetscCall(PetscCalloc1(cl->ngenerations, &cl->sf));
@@ -185,7 +221,7 @@ PetscErrorCode KCycleClustersCreate(Mat A, PetscBool all, KCycleClusters **clust
     PetscCall(PetscCalloc1(cl->ngenerations, &cl->nparts));
     PetscCall(PetscMalloc1(list.n, &order));
     PetscCall(MakeRows(st, &list, cl, order));
-    PetscCall(ConnectParts(comm, st->box->rank, &list, order, cl));
+    PetscCall(ConnectParts(comm, &list, order, cl));
     PetscCall(PetscFree(order));
     cl->found[0] = list.nclusters;
     cl->found[1] = list.npoints;

@@ -98,47 +98,63 @@ static PetscErrorCode ChooseType(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Jumps(const PetscScalar *values, int nc, PetscInt n, PetscInt i)
+/* Is there a zero on the diagonal? */
+static PetscBool HasZero(const Mat_Stencil *st)
 {
-  for (int o = 0; o < nc / 2; o++) {
-    const PetscReal a = PetscAbsScalar(values[o * n + i]), b = PetscAbsScalar(values[(nc - 1 - o) * n + i]);
+  const KCycleBox *box = st->box;
+  const int        o   = st->shape.ncoeffs / 2;
+  KCycleLine       l;
+  PetscInt         last = -1, zeros = 0;
 
-    if (a > 0 && b > 0 && (a > KCYCLE_JUMP * b || b > KCYCLE_JUMP * a)) return PETSC_TRUE;
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    if (MatStencilLineIsLast(st, line, last)) continue;
+    last = line;
+    KCycleLineCoefficients(st, line % box->n[1], line / box->n[1], &l);
+    zeros += (KCycleLineCoefficient(&l, o, 0) == (PetscScalar)0.0) + (KCycleLineCoefficient(&l, o, l.n - 1) == (PetscScalar)0.0);
+    for (PetscInt i = 1; i < l.n - 1; i++) zeros += KCycleLineArray(&l, o)[i] == (PetscScalar)0.0;
   }
-  return PETSC_FALSE;
+  return (PetscBool)(zeros > 0);
 }
 
-/* The largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A; a zero on the diagonal is a failure that KSP reports */
-static PetscErrorCode ScanRows(PC pc)
+/* The largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
+static PetscErrorCode LargestRowSum(Mat A, PetscReal *bound)
 {
-  PC_Relax          *relax = (PC_Relax *)pc->data;
-  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
-  const PetscInt     n     = st->box->n[0];
+  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
+  const PetscInt     n    = st->box->n[0];
+  PetscInt           last = -1;
   PetscScalar       *values;
-  PetscReal          bound[3] = {0, 0, 0}, all[3]; /* row sum; is there a zero? does it jump? */
-  PetscInt           last     = -1;
 
   PetscFunctionBegin;
+  *bound = 0;
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   for (PetscInt line = 0; line < st->box->nlines; line++) {
     if (MatStencilLineIsLast(st, line, last)) continue;
     last = line;
-    PetscCall(MatStencilGetLine(relax->A, line, values));
+    PetscCall(MatStencilGetLine(A, line, values));
     for (PetscInt i = 0; i < n; i++) {
       const PetscReal diagonal = PetscAbsScalar(values[st->shape.ncoeffs / 2 * n + i]);
       PetscReal       sum      = 0;
 
       for (int o = 0; o < st->shape.ncoeffs; o++) sum += PetscAbsScalar(values[o * n + i]);
-      if (diagonal == 0) bound[1] = 1;
-      else bound[0] = PetscMax(bound[0], sum / diagonal);
-      if (bound[2] == 0 && Jumps(values, st->shape.ncoeffs, n, i)) bound[2] = 1;
+      if (diagonal > 0) *bound = PetscMax(*bound, sum / diagonal);
     }
   }
   PetscCall(PetscFree(values));
-  PetscCallMPI(MPI_Allreduce(bound, all, 3, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
-  relax->bound = all[0];
-  relax->jumps = (PetscBool)(all[2] > 0);
-  if (all[1] > 0) {
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A zero on the diagonal is a failure that KSP reports; sums of rows are for smoothers without colours */
+static PetscErrorCode ScanRows(PC pc)
+{
+  PC_Relax *relax   = (PC_Relax *)pc->data;
+  PetscReal mine[2] = {0, 0}, all[2];
+
+  PetscFunctionBegin;
+  mine[0] = HasZero((Mat_Stencil *)relax->A->data) ? 1 : 0;
+  if (relax->used < PC_RELAX_REDBLACK) PetscCall(LargestRowSum(relax->A, &mine[1]));
+  PetscCallMPI(MPI_Allreduce(mine, all, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
+  relax->bound = all[1];
+  if (all[0] > 0) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
   }
@@ -188,8 +204,7 @@ static PetscErrorCode FindClusters(PC pc)
              "Clusters are corrected behind sweeps, and -pc_relax_type chebyshev has none: use coloured sweeps or jacobi, or -pc_relax_clusters off");
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
-  if (relax->jumps || relax->clustering == PC_RELAX_CLUSTERS_ON)
-    PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
+  PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,28 +17,32 @@
 #define KC_CLUSTER_REACH  16     /* points beyond its own that a process hears of */
 #define KC_CLUSTER_STRONG 0.02   /* couplings weaker than this part of both diagonals join nobody */
 #define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
+#define KC_CLUSTER_SINGULAR (1000 * PETSC_MACHINE_EPSILON) /* and the smallest */
 #define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor */
 #define KC_CLUSTER_SHIFT  1.083  /* nor are the limits of ranks round numbers */
 #define KC_RANKS          4300
 #define KC_NEVER          KC_RANKS /* rank of what joins nobody, and of the death of the living */
-#define KC_NONE           -1
-#define KC_LINES          64 /* lines of coefficients at hand */
+#define KC_NONE           -1 /* what else stands where a node may: nobody yet */
+#define KC_ROUGH          -2 /* nor here, and couplings jump */
+#define KC_OUTSIDE        -3 /* points of other processes, or beyond the grid */
+#define KC_DEAD           -4 /* joined the dead before it had a node */
+#define KC_SEED           -1 /* in place of a coefficient: a point that the search starts from, as it lies at a cut, */
+#define KC_ROUGH_SEED     -2 /* or as its couplings jump */
 
 /* A point and, if it is the root of its group, the group */
 typedef struct {
   PetscReal t, d;             /* sum of the diagonals, sum of all entries between members */
   PetscInt  at[3];            /* place, from the first point of the process, or of the grid */
-  PetscInt  parent;           /* itself: root */
+  PetscInt  point;            /* number of the place, see Search */
   PetscInt  next, tail, size; /* list of members */
   PetscInt  largest, inside;  /* of the clusters found in it: size of the largest, number of generations */
-  PetscInt  death;            /* rank at which it died */
   PetscInt  cut;              /* rank of its strongest coupling across a cut */
   PetscBool rough;            /* couplings of a member jump */
 } Node;
 
 typedef struct {
-  PetscInt from, next; /* its first point; the next one of its rank */
-  int      o;          /* coefficient */
+  PetscInt from, next; /* its first point: a node, or the number of a seed; the next one of its rank */
+  int      o;          /* coefficient, or what KC_SEED and the other say */
 } Edge;
 
 typedef struct {
@@ -46,20 +50,24 @@ typedef struct {
   int                nc;
   PetscInt           nnodes, maxnodes, nedges, maxedges, ntouched, maxtouched;
   Node              *node;
-  PetscScalar       *a;    /* coefficients, point by point */
-  unsigned short    *rank; /* of couplings, point by point */
+  PetscInt          *parent; /* towards the root of a group, which is its own */
+  unsigned short    *death;  /* of roots: rank at which the group died */
+  PetscScalar       *a;      /* coefficients, point by point */
+  unsigned short    *rank;   /* of couplings, point by point */
   Edge              *edge;
   PetscInt           head[KC_RANKS]; /* first coupling of each rank that is not done with */
-  PetscInt           now;            /* rank that is worked on */
+  PetscInt           now;            /* rank that is worked on, */
+  PetscReal          weakest;        /* and its weakest coupling */
   PetscInt          *touched;        /* points joined at this rank */
   KCycleClusterList  found;          /* members are nodes */
   /* the process's own points */
-  PetscInt          *index;              /* node of each owned point */
-  PetscScalar       *row[KC_MAX_COEFFS]; /* coefficients of points in the halo */
-  PetscInt           key[KC_LINES];      /* lines at hand, and which they are */
-  KCycleLine         line[KC_LINES];
+  PetscInt           npoints, width[2];    /* the owned box with a layer around: points; of a line and of a plane */
+  PetscInt           delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point in it */
+  PetscInt          *index;                /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
+  PetscScalar       *row[KC_MAX_COEFFS];   /* coefficients of points in the halo */
+  KCycleLines        lines;
   /* candidates */
-  PetscInt          *neighbour; /* nodes of neighbours, point by point; KC_NONE: nobody, or not known here */
+  PetscInt          *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody, or not known here */
 } Search;
 
 /* Length of a list is to become so much: memory for it */
@@ -74,27 +82,25 @@ static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *l
 
 static PetscErrorCode ListGrow(KCycleClusterList *list, PetscInt m)
 {
-  PetscInt most[4];
+  PetscInt most[3];
 
   PetscFunctionBegin;
-  for (int i = 0; i < 4; i++) most[i] = list->most;
+  for (int i = 0; i < 3; i++) most[i] = list->most;
   PetscCall(Grow(list->n + 2, &most[0], sizeof(PetscInt), &list->first));
   PetscCall(Grow(list->n + 2, &most[1], sizeof(PetscInt), &list->generation));
   PetscCall(Grow(list->n + 2, &most[2], sizeof(PetscInt), &list->slot));
-  PetscCall(Grow(list->n + 2, &most[3], sizeof(PetscMPIInt), &list->owner));
-  PetscCall(Grow(list->n + 2, &list->most, sizeof(PetscScalar), &list->d));
+  PetscCall(Grow(list->n + 2, &list->most, sizeof(PetscMPIInt), &list->owner));
   PetscCall(Grow(list->nmembers + m, &list->mostmembers, sizeof(PetscInt), &list->member));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A new cluster, or a part of one; its members are appended by the caller */
-static PetscErrorCode ListAppend(KCycleClusterList *list, PetscInt m, PetscInt generation, PetscScalar d, PetscMPIInt owner, PetscInt slot)
+static PetscErrorCode ListAppend(KCycleClusterList *list, PetscInt m, PetscInt generation, PetscMPIInt owner, PetscInt slot)
 {
   PetscFunctionBegin;
   PetscCall(ListGrow(list, m));
   list->first[list->n]      = list->nmembers;
   list->generation[list->n] = generation;
-  list->d[list->n]          = d;
   list->owner[list->n]      = owner;
   list->slot[list->n]       = slot;
   list->first[++list->n]    = list->nmembers + m;
@@ -108,7 +114,7 @@ PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *list)
   PetscCall(PetscFree(list->generation));
   PetscCall(PetscFree(list->slot));
   PetscCall(PetscFree(list->owner));
-  PetscCall(PetscFree(list->d));
+  PetscCall(PetscFree(list->sum));
   PetscCall(PetscFree(list->member));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,104 +122,117 @@ PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *list)
 /* Groups */
 
 /* The root of a point's group; paths become shorter on the way */
-static PetscInt Root(Node *node, PetscInt p)
+static PetscInt Root(PetscInt *parent, PetscInt p)
 {
-  while (node[p].parent != p) p = node[p].parent = node[node[p].parent].parent;
+  while (parent[p] != p) p = parent[p] = parent[parent[p]];
   return p;
 }
 
-/* The place beside a point where a coefficient leads; the grid wraps around where it is periodic and all of it at hand */
+static PetscBool IsDead(const Search *s, PetscInt root)
+{
+  return (PetscBool)(s->death[root] < KC_NEVER);
+}
+
+/* The place beside a point where a coefficient leads */
 static void Beside(const Search *s, const PetscInt at[], int o, PetscInt to[])
 {
   const KCycleShape *shape = &s->st->shape;
-  const KCycleBox   *box   = s->st->box;
 
   to[0] = at[0] + shape->dx[o];
   to[1] = at[1] + shape->dy[shape->line[o]];
   to[2] = at[2] + shape->dz[shape->line[o]];
-  for (int d = 0; d < 3; d++) {
-    if (!box->periodic[d] || (s->index && box->nproc[d] > 1)) continue;
-    if (to[d] < 0) to[d] += box->size[d];
-    else if (to[d] >= box->size[d]) to[d] -= box->size[d];
-  }
 }
 
-static PetscBool IsOwned(const KCycleBox *box, const PetscInt at[])
+/* The number of a place in the owned box or the layer around it */
+static PetscInt Number(const Search *s, const PetscInt at[])
 {
-  return (PetscBool)(at[0] >= 0 && at[0] < box->n[0] && at[1] >= 0 && at[1] < box->n[1] && at[2] >= 0 && at[2] < box->n[2]);
+  const PetscInt *reach = s->st->box->reach;
+
+  return at[0] + reach[0] + s->width[0] * (at[1] + reach[1]) + s->width[1] * (at[2] + reach[2]);
 }
 
-static PetscInt Owned(const KCycleBox *box, const PetscInt at[])
-{
-  return at[0] + box->n[0] * (at[1] + box->n[1] * at[2]);
-}
-
-/* The node of a neighbour, if it is one */
+/* The node of a neighbour, or none */
 static PetscInt Neighbour(const Search *s, PetscInt p, int o)
 {
-  PetscInt to[3];
-
-  if (s->neighbour) return s->neighbour[p * s->nc + o];
-  Beside(s, s->node[p].at, o, to);
-  return IsOwned(s->st->box, to) ? s->index[Owned(s->st->box, to)] : KC_NONE;
+  return s->neighbour ? s->neighbour[(size_t)p * s->nc + o] : s->index[s->node[p].point + s->delta[o]];
 }
 
-/* How strongly two points are coupled: minus the off-diagonal entry if the diagonal is positive. Strong couplings have low ranks */
-static PetscInt Rank(PetscScalar a, PetscScalar b, PetscScalar diagonal, PetscScalar other)
+/* The rank of a coupling, which is minus the off-diagonal entry if the diagonal is positive. Strong couplings have low ranks */
+static PetscInt Rank(PetscReal w)
 {
-  const PetscReal sum = PetscRealPart(a + b) / 2, w = PetscRealPart(diagonal) < 0 ? sum : -sum;
-  int             exponent;
-  double          m;
+  int          exponent;
+  const double m = frexp(KC_CLUSTER_SHIFT * (double)w, &exponent);
 
-  if (!(w > 0 && w >= KC_CLUSTER_STRONG * PetscMin(PetscAbsScalar(diagonal), PetscAbsScalar(other)))) return KC_NEVER;
-  m = frexp(KC_CLUSTER_SHIFT * (double)w, &exponent);
   return PetscMin(PetscMax(2 * (1024 - exponent) + (m < 0.70710678118654752), 0), KC_RANKS - 1);
+}
+
+/* The weakest coupling of a rank */
+static PetscReal WeakestOf(PetscInt rank)
+{
+  return (PetscReal)(ldexp(rank % 2 ? 0.5 : 0.70710678118654752, (int)(1024 - rank / 2)) / KC_CLUSTER_SHIFT);
+}
+
+/* Memory for twice as many nodes */
+static PetscErrorCode GrowNodes(Search *s)
+{
+  PetscFunctionBegin;
+  s->maxnodes = PetscMax(1024, 2 * s->maxnodes);
+  PetscCall(PetscRealloc(s->maxnodes * s->nc * sizeof(PetscScalar), &s->a));
+  PetscCall(PetscRealloc(s->maxnodes * s->nc * sizeof(*s->rank), &s->rank));
+  PetscCall(PetscRealloc(s->maxnodes * sizeof(PetscInt), &s->parent));
+  PetscCall(PetscRealloc(s->maxnodes * sizeof(*s->death), &s->death));
+  PetscCall(PetscRealloc(s->maxnodes * sizeof(Node), &s->node));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode NewNode(Search *s, const PetscInt at[], PetscBool rough, PetscInt *made)
 {
-  PetscInt most[2] = {s->maxnodes, s->maxnodes};
-  Node    *node;
+  Node *node;
 
   PetscFunctionBegin;
-  PetscCall(Grow(s->nnodes + 1, &most[0], s->nc * sizeof(PetscScalar), &s->a));
-  PetscCall(Grow(s->nnodes + 1, &most[1], s->nc * sizeof(*s->rank), &s->rank));
-  PetscCall(Grow(s->nnodes + 1, &s->maxnodes, sizeof(Node), &s->node));
+  if (s->nnodes == s->maxnodes) PetscCall(GrowNodes(s));
   *made = s->nnodes++;
   node  = &s->node[*made];
-  PetscCall(PetscMemzero(node, sizeof(*node)));
   for (int d = 0; d < 3; d++) node->at[d] = at[d];
-  node->parent = node->tail = *made;
-  node->next                = KC_NONE;
-  node->size                = 1;
-  node->death = node->cut = KC_NEVER;
-  node->rough             = rough;
+  node->t = node->d = 0;
+  node->tail        = *made;
+  node->next        = KC_NONE;
+  node->size        = 1;
+  node->largest = node->inside = 0;
+  node->cut                    = KC_NEVER;
+  node->rough                  = rough;
+  s->parent[*made]             = *made;
+  s->death[*made]              = KC_NEVER;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode NewEdge(Search *s, PetscInt from, int o, PetscInt rank)
 {
-  PetscInt e;
+  Edge *e;
 
   PetscFunctionBegin;
-  rank = PetscMax(rank, s->now);
+  if (rank < s->now) rank = s->now;
   if (rank >= KC_RANKS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Grow(s->nedges + 1, &s->maxedges, sizeof(Edge), &s->edge));
-  e               = s->nedges++;
-  s->edge[e].from = from;
-  s->edge[e].o    = o;
-  s->edge[e].next = s->head[rank];
-  s->head[rank]   = e;
+  if (s->nedges == s->maxedges) {
+    s->maxedges = PetscMax(1024, 2 * s->maxedges);
+    PetscCall(PetscRealloc(s->maxedges * sizeof(Edge), &s->edge));
+  }
+  e             = &s->edge[s->nedges];
+  e->from       = from;
+  e->o          = o;
+  e->next       = s->head[rank];
+  s->head[rank] = s->nedges++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Two groups become one; entries between them are found from the smaller one */
 static void Merge(Search *s, PetscInt a, PetscInt b)
 {
-  Node     *node = s->node, *large = &node[node[a].size < node[b].size ? b : a], *small = &node[node[a].size < node[b].size ? a : b];
-  PetscReal between = 0;
+  const PetscInt l = s->node[a].size < s->node[b].size ? b : a, k = l == a ? b : a;
+  Node          *node = s->node, *large = &node[l], *small = &node[k];
+  PetscReal      between = 0;
 
-  for (PetscInt m = small->parent; m >= 0; m = node[m].next) {
+  for (PetscInt m = k; m >= 0; m = node[m].next) {
     const PetscScalar *c    = s->a + (size_t)m * s->nc;
     const PetscReal    sign = PetscRealPart(c[s->nc / 2]) < 0 ? -1 : 1;
 
@@ -222,7 +241,7 @@ static void Merge(Search *s, PetscInt a, PetscInt b)
 
       if (c[o] == (PetscScalar)0.0 || o == s->nc / 2) continue;
       q = Neighbour(s, m, o);
-      if (q >= 0 && Root(node, q) == large->parent) between += sign * PetscRealPart(c[o]);
+      if (q >= 0 && Root(s->parent, q) == l) between += sign * PetscRealPart(c[o]);
     }
   }
   large->t += small->t;
@@ -232,23 +251,23 @@ static void Merge(Search *s, PetscInt a, PetscInt b)
   large->inside          = PetscMax(large->inside, small->inside);
   large->cut             = PetscMin(large->cut, small->cut);
   large->rough           = (PetscBool)(large->rough || small->rough);
-  node[large->tail].next = small->parent;
+  node[large->tail].next = k;
   large->tail            = small->tail;
-  small->parent          = large->parent;
+  s->parent[k]           = l;
 }
 
 static void Kill(Search *s, PetscInt root)
 {
-  s->node[root].death = PetscMin(s->node[root].death, s->now);
+  s->death[root] = (unsigned short)PetscMin((PetscInt)s->death[root], s->now);
 }
 
 static PetscErrorCode Join(Search *s, PetscInt p, PetscInt q)
 {
-  const PetscInt a = Root(s->node, p), b = Root(s->node, q);
+  const PetscInt a = Root(s->parent, p), b = Root(s->parent, q);
 
   PetscFunctionBegin;
   if (a == b) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->node[a].death < KC_NEVER || s->node[b].death < KC_NEVER || s->node[a].size + s->node[b].size > KC_CLUSTER_POINTS) {
+  if (IsDead(s, a) || IsDead(s, b) || s->node[a].size + s->node[b].size > KC_CLUSTER_POINTS) {
     Kill(s, a);
     Kill(s, b);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,39 +281,18 @@ static PetscErrorCode Join(Search *s, PetscInt p, PetscInt q)
 /* Is a group a cluster, and not about the same as one that was found in it? */
 static PetscErrorCode Consider(Search *s, PetscInt root)
 {
-  Node       *node = &s->node[root];
-  PetscScalar d    = 0;
+  Node *node = &s->node[root];
 
   PetscFunctionBegin;
-  if (node->death < KC_NEVER || !node->rough || node->size < 2 || node->size < KC_CLUSTER_GROWTH * node->largest) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!(node->d <= KC_CLUSTER_TIGHT * node->t)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt m = root; m >= 0; m = s->node[m].next) {
-    for (int o = 0; o < s->nc; o++) {
-      const PetscInt q = o == s->nc / 2 ? m : Neighbour(s, m, o);
-
-      if (q >= 0 && Root(s->node, q) == root) d += s->a[(size_t)m * s->nc + o];
-    }
-  }
-  if (!(PetscAbsScalar(d) > 1000 * PETSC_MACHINE_EPSILON * node->t)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ListAppend(&s->found, node->size, node->inside++, d, -1, 0));
+  if (IsDead(s, root) || !node->rough || node->size < KC_CLUSTER_GROWTH * node->largest) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ListAppend(&s->found, node->size, node->inside++, -1, 0));
   for (PetscInt m = root; m >= 0; m = s->node[m].next) s->found.member[s->found.nmembers++] = m;
   node->largest = node->size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The process's own points */
-
-/* The coefficients of an owned line */
-static const KCycleLine *LineAt(Search *s, PetscInt j, PetscInt k)
-{
-  const PetscInt line = j + s->st->box->n[1] * k, place = (j + 5 * k) & (KC_LINES - 1);
-
-  if (s->key[place] != line) {
-    KCycleLineCoefficients(s->st, j, k, &s->line[place]);
-    s->key[place] = line;
-  }
-  return &s->line[place];
-}
 
 /* Where the value of a point beside the owned box stands in the halo buffer */
 static PetscInt HaloPlace(const KCycleBox *box, const PetscInt at[])
@@ -306,74 +304,152 @@ static PetscInt HaloPlace(const KCycleBox *box, const PetscInt at[])
   return box->slot[e] + at[0];
 }
 
-/* The rank of a coupling of a new node, which leads to another place */
-static PetscInt RankTo(Search *s, PetscInt p, int o, const PetscInt to[])
+/* Where the grid wraps around within this process, a place in the layer around the box becomes one in it */
+static void WrapPlace(const KCycleBox *box, PetscInt at[])
 {
-  const KCycleBox   *box = s->st->box;
-  const int          nc = s->nc, opposite = nc - 1 - o;
-  const PetscScalar *a = s->a + (size_t)p * nc;
-
-  if (a[o] == (PetscScalar)0.0) return KC_NEVER;
-  if (IsOwned(box, to)) {
-    const KCycleLine *l = LineAt(s, to[1], to[2]);
-
-    if (s->index[Owned(box, to)] == p) return KC_NEVER;
-    return Rank(a[o], KCycleLineCoefficient(l, opposite, to[0]), a[nc / 2], KCycleLineCoefficient(l, nc / 2, to[0]));
+  for (int d = 0; d < 3; d++) {
+    if (box->periodic[d] && box->nproc[d] == 1) at[d] = (at[d] + box->n[d]) % box->n[d];
   }
-  return Rank(a[o], s->row[opposite][HaloPlace(box, to)], a[nc / 2], s->row[nc / 2][HaloPlace(box, to)]);
 }
 
-/* An owned point becomes a group of its own. Of its couplings those with living groups have been seen from there; those with the dead are looked at first */
-static PetscErrorCode Activate(Search *s, const PetscInt at[], PetscBool rough, PetscInt *made)
+/* All numbers of a place get its node: also those in the layer around the box */
+static void SetIndex(Search *s, const PetscInt at[], PetscInt node)
 {
-  const KCycleBox  *box = s->st->box;
-  const KCycleLine *l   = LineAt(s, at[1], at[2]);
-  const int         nc  = s->nc;
-  PetscInt          p, to[3];
+  const KCycleBox *box = s->st->box;
+  PetscInt         low[3], high[3], to[3];
+
+  for (int d = 0; d < 3; d++) {
+    const PetscBool wraps = (PetscBool)(box->periodic[d] && box->nproc[d] == 1);
+
+    low[d]  = wraps && at[d] == box->n[d] - 1 ? -1 : 0;
+    high[d] = wraps && at[d] == 0 ? 1 : 0;
+  }
+  for (PetscInt z = low[2]; z <= high[2]; z++) {
+    for (PetscInt y = low[1]; y <= high[1]; y++) {
+      for (PetscInt x = low[0]; x <= high[0]; x++) {
+        to[0] = at[0] + x * box->n[0];
+        to[1] = at[1] + y * box->n[1];
+        to[2] = at[2] + z * box->n[2];
+        s->index[Number(s, to)] = node;
+      }
+    }
+  }
+}
+
+/* The rank of a coupling of a new node with a point of this process, or with one of another. What stands elsewhere is looked at where it counts */
+static PetscInt RankOf(Search *s, PetscInt p, int o, PetscBool here)
+{
+  const int          nc = s->nc, opposite = nc - 1 - o;
+  const PetscScalar *a    = s->a + (size_t)p * nc;
+  const PetscReal    sign = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1, least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]);
+  PetscReal          w    = -sign * PetscRealPart(a[o]);
+  PetscScalar        other, diagonal;
+  PetscInt           to[3];
+
+  if (a[o] == (PetscScalar)0.0 || o == nc / 2) return KC_NEVER;
+  if (here && s->st->half && w > 0 && w >= least) return Rank(w);
+  Beside(s, s->node[p].at, o, to);
+  WrapPlace(s->st->box, to);
+  if (here) {
+    const KCycleLine *l = KCycleLinesAt(&s->lines, to[1], to[2]);
+
+    other    = KCycleLineCoefficient(l, opposite, to[0]);
+    diagonal = KCycleLineCoefficient(l, nc / 2, to[0]);
+  } else {
+    const PetscInt place = HaloPlace(s->st->box, to);
+
+    other    = s->row[opposite][place];
+    diagonal = s->row[nc / 2][place];
+  }
+  if (!here || !s->st->half) w = (w - sign * PetscRealPart(other)) / 2;
+  return w > 0 && w >= PetscMin(least, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? Rank(w) : KC_NEVER;
+}
+
+/* Is a point coupled to the dead, and not weaker than what is joined now? Then it need not become a node */
+static PetscBool IsStillborn(const Search *s, const PetscInt at[], const KCycleLine *l, PetscInt point)
+{
+  const PetscScalar diagonal = KCycleLineCoefficient(l, s->nc / 2, at[0]);
+  const PetscReal   sign = PetscRealPart(diagonal) < 0 ? -1 : 1, least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal));
+
+  for (int o = 0; o < s->nc; o++) {
+    const PetscInt q = s->index[point + s->delta[o]];
+
+    if (q != KC_DEAD && !(q >= 0 && IsDead(s, Root(s->parent, q)))) continue;
+    if (-sign * PetscRealPart(KCycleLineCoefficient(l, o, at[0])) >= least) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. Couplings with living groups have been seen from there */
+static PetscErrorCode Activate(Search *s, const PetscInt at[], PetscInt *made)
+{
+  const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
+  const PetscInt    point = Number(s, at);
+  const int         nc    = s->nc;
+  PetscInt          p;
 
   PetscFunctionBegin;
-  PetscCall(NewNode(s, at, rough, &p));
-  s->index[Owned(box, at)] = p;
+  *made = KC_DEAD;
+  if (IsStillborn(s, at, l, point)) {
+    SetIndex(s, at, KC_DEAD);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(NewNode(s, at, (PetscBool)(s->index[point] == KC_ROUGH), &p));
+  SetIndex(s, at, p);
+  s->node[p].point = point;
   for (int o = 0; o < nc; o++) s->a[(size_t)p * nc + o] = KCycleLineCoefficient(l, o, at[0]);
   s->node[p].t = s->node[p].d = PetscAbsScalar(s->a[(size_t)p * nc + nc / 2]);
-  for (int dead = 0; dead < 2; dead++) {
-    for (int o = 0; o < nc; o++) {
-      unsigned short *rank = &s->rank[(size_t)p * nc + o];
-      PetscInt        q    = KC_NONE;
+  for (int o = 0; o < nc; o++) {
+    const PetscInt  q    = Neighbour(s, p, o);
+    unsigned short *rank = &s->rank[(size_t)p * nc + o];
 
-      Beside(s, at, o, to);
-      if (!dead) *rank = (unsigned short)(o == nc / 2 ? KC_NEVER : RankTo(s, p, o, to));
-      if (*rank == KC_NEVER) continue;
-      if (IsOwned(box, to)) {
-        q = s->index[Owned(box, to)];
-        if (q >= 0 ? dead && s->node[Root(s->node, q)].death < KC_NEVER : !dead) PetscCall(NewEdge(s, p, o, *rank));
-      } else s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)*rank);
-    }
+    *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
+    if (*rank == KC_NEVER) continue;
+    if (q == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)*rank);
+    else if (q < 0 || IsDead(s, Root(s->parent, q))) PetscCall(NewEdge(s, p, o, *rank));
   }
   *made = p;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coupling whose turn it is. That of a candidate with itself: its group is known to die now */
-static PetscErrorCode Follow(Search *s, PetscInt e)
+/* The place of a number */
+static void PlaceOf(const Search *s, PetscInt point, PetscInt at[])
 {
-  const PetscInt p = s->edge[e].from, root = Root(s->node, p);
-  const int      o = s->edge[e].o;
-  PetscInt       q = o == s->nc / 2 ? KC_NONE : Neighbour(s, p, o);
+  const PetscInt *reach = s->st->box->reach;
+
+  at[2] = point / s->width[1] - reach[2];
+  point = point % s->width[1];
+  at[1] = point / s->width[0] - reach[1];
+  at[0] = point % s->width[0] - reach[0];
+}
+
+/* A point that the search starts from, at the rank of its strongest coupling */
+static PetscErrorCode Begin(Search *s, PetscInt point)
+{
+  PetscInt at[3], made;
 
   PetscFunctionBegin;
-  if (q < 0 && s->node[root].death < KC_NEVER) PetscFunctionReturn(PETSC_SUCCESS);
-  if (q < 0 && s->neighbour) {
-    Kill(s, root);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (q < 0) {
-    PetscInt to[3];
+  if (s->index[point] != KC_NONE && s->index[point] != KC_ROUGH) PetscFunctionReturn(PETSC_SUCCESS);
+  PlaceOf(s, point, at);
+  PetscCall(Activate(s, at, &made));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
+/* A coupling whose turn it is. One that leads from a candidate to itself, or to a point that is not known, is the death of a group */
+static PetscErrorCode Follow(Search *s, PetscInt p, int o)
+{
+  const PetscInt root = Root(s->parent, p);
+  PetscInt       q    = o == s->nc / 2 ? KC_DEAD : Neighbour(s, p, o), to[3];
+
+  PetscFunctionBegin;
+  if (q < 0 && IsDead(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (q == KC_NONE || q == KC_ROUGH) {
     Beside(s, s->node[p].at, o, to);
-    PetscCall(Activate(s, to, PETSC_FALSE, &q));
+    WrapPlace(s->st->box, to);
+    PetscCall(Activate(s, to, &q));
   }
-  PetscCall(Join(s, p, q));
+  if (q < 0) Kill(s, root);
+  else PetscCall(Join(s, p, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -383,25 +459,30 @@ static PetscErrorCode Run(Search *s)
   PetscFunctionBegin;
   for (s->now = 0; s->now < KC_RANKS; s->now++) {
     s->ntouched = 0;
+    s->weakest  = WeakestOf(s->now);
     while (s->head[s->now] >= 0) {
-      const PetscInt e = s->head[s->now];
+      const Edge e = s->edge[s->head[s->now]];
 
-      s->head[s->now] = s->edge[e].next;
-      PetscCall(Follow(s, e));
+      s->head[s->now] = e.next;
+      if (e.o < 0) PetscCall(Begin(s, e.from));
+      else PetscCall(Follow(s, e.from, e.o));
     }
-    for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, Root(s->node, s->touched[i])));
+    for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, Root(s->parent, s->touched[i])));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds one where the couplings of a point with opposite neighbours jump */
-KC_VERSIONS static void MarkJumps(PetscInt n, const PetscScalar *restrict a, const PetscScalar *restrict b, PetscReal *restrict rough)
+/* Does a coupling of a point jump to that with the opposite neighbour, and is it strong? */
+KC_POINT PetscReal Jump(PetscScalar a, PetscScalar b, PetscScalar diagonal)
 {
-  for (PetscInt i = 1; i < n - 1; i++) {
-    const PetscReal x = PetscAbsScalar(a[i]), y = PetscAbsScalar(b[i]), low = PetscMin(x, y), high = PetscMax(x, y);
+  const PetscReal x = PetscAbsScalar(a), y = PetscAbsScalar(b), low = PetscMin(x, y), high = PetscMax(x, y);
 
-    rough[i] += low > 0 && high > KCYCLE_JUMP * low ? 1 : 0;
-  }
+  return (low > 0 && high > KCYCLE_JUMP * low && high >= KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? 1 : 0;
+}
+
+KC_VERSIONS static void AddJumps(PetscInt n, const PetscScalar *restrict a, const PetscScalar *restrict b, const PetscScalar *restrict diagonal, PetscReal *restrict rough)
+{
+  for (PetscInt i = 1; i < n - 1; i++) rough[i] += Jump(a[i], b[i], diagonal[i]);
 }
 
 /* The points of a line whose couplings jump */
@@ -409,14 +490,9 @@ static void FindJumps(const KCycleLine *l, int nc, PetscReal rough[])
 {
   for (PetscInt i = 0; i < l->n; i++) rough[i] = 0;
   for (int o = 0; o < nc / 2; o++) {
-    const int          opposite = nc - 1 - o;
-    const PetscScalar *a = l->constant ? l->end[0] + o * l->stride : l->c[o], *b = l->constant ? l->end[0] + opposite * l->stride : l->c[opposite];
-
-    MarkJumps(l->n, a, b, rough);
+    AddJumps(l->n, KCycleLineArray(l, o), KCycleLineArray(l, nc - 1 - o), KCycleLineArray(l, nc / 2), rough);
     for (PetscInt i = 0; i < l->n; i += PetscMax(l->n - 1, 1)) {
-      const PetscReal x = PetscAbsScalar(KCycleLineCoefficient(l, o, i)), y = PetscAbsScalar(KCycleLineCoefficient(l, opposite, i));
-
-      rough[i] += PetscMin(x, y) > 0 && PetscMax(x, y) > KCYCLE_JUMP * PetscMin(x, y) ? 1 : 0;
+      rough[i] += Jump(KCycleLineCoefficient(l, o, i), KCycleLineCoefficient(l, nc - 1 - o, i), KCycleLineCoefficient(l, nc / 2, i));
     }
   }
 }
@@ -428,25 +504,44 @@ static PetscBool AtCut(const KCycleBox *box, int d, PetscInt i)
   return (PetscBool)((i == 0 && (box->start[d] > 0 || box->periodic[d])) || (i == box->n[d] - 1 && (box->start[d] + box->n[d] < box->size[d] || box->periodic[d])));
 }
 
-/* The points that the search starts from: those with jumps, or all, and those at cuts */
-static PetscErrorCode ActivateSeeds(Search *s, PetscBool all)
+/* The strongest coupling of a point, as its row has it */
+static PetscReal Strongest(const KCycleLine *l, int nc, PetscInt i)
 {
-  const KCycleBox *box = s->st->box;
-  PetscInt         made, last = -1;
+  const PetscReal sign      = PetscRealPart(KCycleLineCoefficient(l, nc / 2, i)) < 0 ? -1 : 1;
+  PetscReal       strongest = 0;
+
+  for (int o = 0; o < nc; o++) {
+    if (o != nc / 2) strongest = PetscMax(strongest, -sign * PetscRealPart(KCycleLineCoefficient(l, o, i)));
+  }
+  return strongest;
+}
+
+/* The points that the search starts from, in the order of their strongest couplings: those with jumps, or all, and those at cuts. many: how many jump */
+static PetscErrorCode PlantSeeds(Search *s, PetscBool all, PetscInt *many)
+{
+  const KCycleBox *box  = s->st->box;
+  PetscInt         last = -1;
   PetscReal       *rough;
 
   PetscFunctionBegin;
+  *many = 0;
   PetscCall(PetscMalloc1(box->n[0], &rough));
   for (PetscInt line = 0; line < box->nlines; line++) {
-    PetscInt        at[3] = {0, line % box->n[1], line / box->n[1]};
-    const PetscBool cut   = (PetscBool)(AtCut(box, 1, at[1]) || AtCut(box, 2, at[2]));
+    PetscInt          at[3] = {0, line % box->n[1], line / box->n[1]};
+    const PetscBool   cut   = (PetscBool)(AtCut(box, 1, at[1]) || AtCut(box, 2, at[2]));
+    const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
+    const PetscInt    first = Number(s, at);
 
-    if (!all && !MatStencilLineIsLast(s->st, line, last)) FindJumps(LineAt(s, at[1], at[2]), s->nc, rough);
+    if (!all && !MatStencilLineIsLast(s->st, line, last)) FindJumps(l, s->nc, rough);
     last = line;
     for (; at[0] < box->n[0]; at[0]++) {
-      const PetscBool starts = (PetscBool)(all || rough[at[0]] > 0);
+      const PetscBool jumps = (PetscBool)(all || rough[at[0]] > 0);
+      PetscReal       w;
 
-      if (starts || cut || AtCut(box, 0, at[0])) PetscCall(Activate(s, at, starts, &made));
+      if (!jumps && !cut && !AtCut(box, 0, at[0])) continue;
+      *many += jumps;
+      w = Strongest(l, s->nc, at[0]);
+      if (w > 0) PetscCall(NewEdge(s, first + at[0], jumps ? KC_ROUGH_SEED : KC_SEED, Rank(w)));
     }
   }
   PetscCall(PetscFree(rough));
@@ -465,7 +560,7 @@ static PetscErrorCode FillHaloRows(Search *s)
     for (PetscInt line = 0; line < box->nlines; line++) {
       const PetscInt    j = line % box->n[1], k = line / box->n[1];
       const PetscInt    step = AtCut(box, 1, j) || AtCut(box, 2, k) ? 1 : PetscMax(box->n[0] - 1, 1);
-      const KCycleLine *l    = LineAt(s, j, k);
+      const KCycleLine *l    = KCycleLinesAt(&s->lines, j, k);
 
       for (PetscInt i = 0; i < box->n[0]; i += step) x[line * box->n[0] + i] = KCycleLineCoefficient(l, o, i);
     }
@@ -478,14 +573,19 @@ static PetscErrorCode FillHaloRows(Search *s)
 
 static PetscErrorCode SearchCreate(const Mat_Stencil *st, Search **search)
 {
-  Search *s;
+  const KCycleBox *box = st->box;
+  Search          *s;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   s->st = st;
   s->nc = st->shape.ncoeffs;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
-  for (int i = 0; i < KC_LINES; i++) s->key[i] = KC_NONE;
+  s->width[0] = box->n[0] + 2 * box->reach[0];
+  s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
+  s->npoints  = s->width[1] * (box->n[2] + 2 * box->reach[2]);
+  for (int o = 0; o < s->nc; o++) s->delta[o] = st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
+  KCycleLinesCreate(st, &s->lines);
   *search = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -496,6 +596,8 @@ static PetscErrorCode SearchDestroy(Search **search)
 
   PetscFunctionBegin;
   PetscCall(PetscFree(s->node));
+  PetscCall(PetscFree(s->parent));
+  PetscCall(PetscFree(s->death));
   PetscCall(PetscFree(s->a));
   PetscCall(PetscFree(s->rank));
   PetscCall(PetscFree(s->edge));
@@ -508,15 +610,44 @@ static PetscErrorCode SearchDestroy(Search **search)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SearchOwned(Search *s, PetscBool all, PetscBool cut)
+/* Nobody has a node yet. Points in the layer around the box are outside, unless the grid wraps around within this process */
+static PetscErrorCode MakeIndex(Search *s)
 {
   const KCycleBox *box = s->st->box;
+  const PetscInt  *n = box->n, *reach = box->reach;
+  PetscInt         at[3], to[3];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->npoints, &s->index));
-  for (PetscInt i = 0; i < box->npoints; i++) s->index[i] = KC_NONE;
+  PetscCall(PetscMalloc1(s->npoints, &s->index));
+  for (at[2] = -reach[2]; at[2] < n[2] + reach[2]; at[2]++) {
+    for (at[1] = -reach[1]; at[1] < n[1] + reach[1]; at[1]++) {
+      PetscInt *index;
+
+      at[0] = -1;
+      index = s->index + Number(s, at);
+      for (int d = 0; d < 3; d++) to[d] = at[d];
+      WrapPlace(box, to);
+      for (PetscInt i = 0; i < s->width[0]; i++) index[i] = to[1] >= 0 && to[1] < n[1] && to[2] >= 0 && to[2] < n[2] ? KC_NONE : KC_OUTSIDE;
+      if (to[0] < 0) index[0] = index[n[0] + 1] = KC_OUTSIDE;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where most points are seeds they become nodes in their order, which is easy on the cache; else each when it is its turn, as it may be dead by then */
+static PetscErrorCode SearchOwned(Search *s, PetscBool cut)
+{
+  const PetscBool most = (PetscBool)(s->nedges > s->st->box->npoints / 2);
+  PetscInt        at[3];
+
+  PetscFunctionBegin;
+  PetscCall(MakeIndex(s));
   if (cut) PetscCall(FillHaloRows(s));
-  PetscCall(ActivateSeeds(s, all));
+  for (PetscInt e = 0; e < s->nedges; e++) {
+    PlaceOf(s, s->edge[e].from, at);
+    if (s->edge[e].o == KC_ROUGH_SEED) SetIndex(s, at, KC_ROUGH);
+  }
+  for (PetscInt e = 0, n = s->nedges; most && e < n; e++) PetscCall(Begin(s, s->edge[e].from));
   PetscCall(Run(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -581,9 +712,9 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
 /* Can the group of a point reach across a cut while it lives? */
 static PetscBool IsCandidate(Search *s, PetscInt p)
 {
-  const Node *group = &s->node[Root(s->node, p)];
+  const PetscInt root = Root(s->parent, p);
 
-  return (PetscBool)(group->cut < group->death);
+  return (PetscBool)(s->node[root].cut < (PetscInt)s->death[root]);
 }
 
 /* Does a process hear of a point? i: its place in direction d in the grid; process: in that direction */
@@ -605,7 +736,7 @@ static void WriteRecord(Search *s, PetscInt p, char *to)
 {
   const Node     *node    = &s->node[p];
   const PetscInt *start   = s->st->box->start;
-  const PetscInt  head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2], s->node[Root(s->node, p)].death, (PetscInt)node->rough};
+  const PetscInt  head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2], (PetscInt)s->death[Root(s->parent, p)], (PetscInt)node->rough};
 
   memcpy(to, head, sizeof(head));
   to += sizeof(head);
@@ -704,15 +835,22 @@ static PetscErrorCode ConnectCandidates(Search *s)
     for (int o = 0; o < nc; o++) {
       PetscInt *q = &s->neighbour[(size_t)p * nc + o], rank = s->rank[(size_t)p * nc + o];
 
-      *q = KC_NONE;
+      *q = KC_DEAD;
       if (s->a[(size_t)p * nc + o] == (PetscScalar)0.0) continue;
       Beside(s, s->node[p].at, o, to);
+      for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
       PetscCall(PetscHMapIGet(map, Natural(box, to), q));
+      if (*q < 0) *q = KC_DEAD;
       if (rank < KC_NEVER && (*q < 0 || o > nc / 2)) PetscCall(NewEdge(s, p, o, rank));
     }
   }
   PetscCall(PetscHMapIDestroy(&map));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt OwnedPoint(const KCycleBox *box, const PetscInt at[])
+{
+  return at[0] + box->n[0] * (at[1] + box->n[1] * at[2]);
 }
 
 /* Clusters among the process's own points become part of the list; members are then owned points */
@@ -722,8 +860,8 @@ static PetscErrorCode ListOwned(Search *s, PetscInt c, KCycleClusterList *list)
   const PetscInt           m     = found->first[c + 1] - found->first[c];
 
   PetscFunctionBegin;
-  PetscCall(ListAppend(list, m, found->generation[c], found->d[c], -1, 0));
-  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = Owned(s->st->box, s->node[found->member[found->first[c] + i]].at);
+  PetscCall(ListAppend(list, m, found->generation[c], -1, 0));
+  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = OwnedPoint(s->st->box, s->node[found->member[found->first[c] + i]].at);
   list->nclusters++;
   list->npoints += m;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -746,6 +884,24 @@ static PetscErrorCode Write(Letters *l, PetscMPIInt rank, PetscInt number)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The sum of the matrix over a cluster; the lists of groups are used up already, and next marks its members */
+static PetscScalar Sum(Search *s, PetscInt c)
+{
+  const PetscInt *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
+  PetscScalar     sum = 0;
+
+  for (const PetscInt *m = first; m < last; m++) s->node[*m].next = c;
+  for (const PetscInt *m = first; m < last; m++) {
+    for (int o = 0; o < s->nc; o++) {
+      const PetscInt q = o == s->nc / 2 ? *m : s->neighbour[(size_t)*m * s->nc + o];
+
+      if (q >= 0 && s->node[q].next == c) sum += s->a[(size_t)*m * s->nc + o];
+    }
+  }
+  for (const PetscInt *m = first; m < last; m++) s->node[*m].next = KC_NONE;
+  return sum;
+}
+
 /* A cluster among candidates, if the process has its first point. home: the process that has each candidate */
 static PetscErrorCode ListShared(Search *s, PetscInt c, const PetscMPIInt home[], KCycleClusterList *list, Letters *letters)
 {
@@ -762,7 +918,10 @@ static PetscErrorCode ListShared(Search *s, PetscInt c, const PetscMPIInt home[]
   for (PetscInt i = 0; i < m; i++) {
     if (home[member[i]] != box->rank) slot = list->nslots;
   }
-  if (slot >= 0) list->nslots++;
+  if (slot >= 0) {
+    PetscCall(Grow(slot + 1, &list->mostslots, sizeof(PetscScalar), &list->sum));
+    list->sum[list->nslots++] = Sum(s, c);
+  }
   list->nclusters++;
   list->npoints += m;
   for (PetscInt i = 0; i < m; i++) { /* each process once */
@@ -775,7 +934,7 @@ static PetscErrorCode ListShared(Search *s, PetscInt c, const PetscMPIInt home[]
       count++;
     }
     if (!count) continue;
-    if (rank == box->rank) PetscCall(ListAppend(list, count, found->generation[c], found->d[c], slot < 0 ? -1 : rank, slot));
+    if (rank == box->rank) PetscCall(ListAppend(list, count, found->generation[c], slot < 0 ? -1 : rank, slot));
     else {
       PetscCall(Write(letters, rank, found->generation[c]));
       PetscCall(Write(letters, rank, slot));
@@ -786,7 +945,7 @@ static PetscErrorCode ListShared(Search *s, PetscInt c, const PetscMPIInt home[]
       PetscInt    at[3] = {node->at[0] - box->start[0], node->at[1] - box->start[1], node->at[2] - box->start[2]};
 
       if (home[member[j]] != rank) continue;
-      if (rank == box->rank) list->member[list->nmembers++] = Owned(box, at);
+      if (rank == box->rank) list->member[list->nmembers++] = OwnedPoint(box, at);
       else PetscCall(Write(letters, rank, Natural(box, node->at)));
     }
   }
@@ -819,12 +978,12 @@ static PetscErrorCode SendParts(MPI_Comm comm, const KCycleBox *box, const Lette
     while (data < end) {
       const PetscInt m = data[2];
 
-      PetscCall(ListAppend(list, m, data[0], 0, mail.rank[f], data[1]));
+      PetscCall(ListAppend(list, m, data[0], mail.rank[f], data[1]));
       for (PetscInt i = 0; i < m; i++) {
         const PetscInt p     = data[3 + i],
                        at[3] = {p % box->size[0] - box->start[0], p / box->size[0] % box->size[1] - box->start[1], p / box->size[0] / box->size[1] - box->start[2]};
 
-        list->member[list->nmembers++] = Owned(box, at);
+        list->member[list->nmembers++] = OwnedPoint(box, at);
       }
       data += 3 + m;
     }
@@ -866,6 +1025,7 @@ static PetscErrorCode SearchCandidates(MPI_Comm comm, Search *own, KCycleCluster
   PetscCall(MailDestroy(&mail));
   PetscCall(ConnectCandidates(s));
   PetscCall(Run(s));
+  for (PetscInt q = 0; q < s->nnodes; q++) s->node[q].next = KC_NONE;
   for (PetscInt c = 0; c < s->found.n; c++) PetscCall(ListShared(s, c, home, list, &letters));
   PetscCall(SendParts(comm, s->st->box, &letters, list));
   PetscCall(PetscFree(letters.data));
@@ -881,15 +1041,20 @@ PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *lis
   Search     *s;
   MPI_Comm    comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt nprocs;
+  PetscInt    many, most;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
   PetscCall(SearchCreate((Mat_Stencil *)A->data, &s));
-  PetscCall(SearchOwned(s, all, (PetscBool)(nprocs > 1)));
-  for (PetscInt c = 0; c < s->found.n; c++) {
-    if (!IsCandidate(s, s->found.member[s->found.first[c]])) PetscCall(ListOwned(s, c, list));
+  PetscCall(PlantSeeds(s, all, &many));
+  PetscCallMPI(MPI_Allreduce(&many, &most, 1, MPIU_INT, MPI_MAX, comm));
+  if (most) {
+    PetscCall(SearchOwned(s, (PetscBool)(nprocs > 1)));
+    for (PetscInt c = 0; c < s->found.n; c++) {
+      if (!IsCandidate(s, s->found.member[s->found.first[c]])) PetscCall(ListOwned(s, c, list));
+    }
+    if (nprocs > 1) PetscCall(SearchCandidates(comm, s, list));
   }
-  if (nprocs > 1) PetscCall(SearchCandidates(comm, s, list));
   PetscCall(SearchDestroy(&s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
