@@ -14,14 +14,18 @@
 */
 #include <petsckcycle/private/relaximpl.h>
 
-/* Where the value of a point stands: in the owned box, or behind it in the halo buffer */
+/* Where the value of a point stands: in the owned box, also where the grid wraps around within the process, or behind it in the halo buffer */
 static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
 {
-  const PetscInt e = KCycleBoxExtended(box, j, k);
+  PetscInt at[3] = {i, j, k}, e;
 
-  if (i < 0) return box->npoints + box->left + e;
-  if (i >= box->n[0]) return box->npoints + box->right + e;
-  return box->slot[e] < 0 ? i + box->n[0] * (j + box->n[1] * k) : box->npoints + box->slot[e] + i;
+  for (int d = 0; d < 3; d++) {
+    if (box->periodic[d] && box->nproc[d] == 1) at[d] = (at[d] + box->n[d]) % box->n[d];
+  }
+  e = KCycleBoxExtended(box, at[1], at[2]);
+  if (at[0] < 0) return box->npoints + box->left + e;
+  if (at[0] >= box->n[0]) return box->npoints + box->right + e;
+  return box->slot[e] < 0 ? at[0] + box->n[0] * (at[1] + box->n[1] * at[2]) : box->npoints + box->slot[e] + at[0];
 }
 
 /* What the rows are made with */

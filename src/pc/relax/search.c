@@ -26,7 +26,7 @@
 #define KC_ROUGH          -2 /* nor here, and couplings jump */
 #define KC_OUTSIDE        -3 /* points of other processes, or beyond the grid */
 #define KC_DEAD           -4 /* joined the dead before it had a node */
-#define KC_SEED           -1 /* in place of a coefficient: a point that the search starts from, as it lies at a cut, */
+#define KC_SEED           -1 /* from nobody: a point that the search starts from, as it lies at a cut, */
 #define KC_ROUGH_SEED     -2 /* or as its couplings jump */
 
 /* A point and, if it is the root of its group, the group */
@@ -34,28 +34,37 @@ typedef struct {
   PetscReal t, d;             /* sum of the diagonals, sum of all entries between members */
   PetscInt  at[3];            /* place, from the first point of the process, or of the grid */
   PetscInt  point;            /* number of the place, see Search */
-  PetscInt  next, tail, size; /* list of members */
+  PetscInt  tail, size;       /* last member, number of them */
   PetscInt  largest, inside;  /* of the clusters found in it: size of the largest, number of generations */
   PetscInt  cut;              /* rank of its strongest coupling across a cut */
   PetscBool rough;            /* couplings of a member jump */
 } Node;
 
+/* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node). Or a point that the search starts from */
 typedef struct {
-  PetscInt from, next; /* its first point: a node, or the number of a seed; the next one of its rank */
-  int      o;          /* coefficient, or what KC_SEED and the other say */
+  PetscInt from, to;
 } Edge;
+
+/* Couplings of one rank, and the next such chunk; this many, so that a chunk is a few cache lines */
+#define KC_CHUNK 23
+typedef struct {
+  PetscInt count, below;
+  Edge     edge[KC_CHUNK];
+} Chunk;
 
 typedef struct {
   const Mat_Stencil *st;
   int                nc;
-  PetscInt           nnodes, maxnodes, nedges, maxedges, ntouched, maxtouched;
+  PetscInt           nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched, nseeds;
   Node              *node;
   PetscInt          *parent; /* towards the root of a group, which is its own */
+  PetscInt          *next;   /* member of the same group */
   unsigned short    *death;  /* of roots: rank at which the group died */
   PetscScalar       *a;      /* coefficients, point by point */
   unsigned short    *rank;   /* of couplings, point by point */
-  Edge              *edge;
-  PetscInt           head[KC_RANKS]; /* first coupling of each rank that is not done with */
+  Chunk             *chunk;
+  PetscInt           unused; /* first chunk that is free again */
+  PetscInt           head[KC_RANKS]; /* chunk of each rank */
   PetscInt           now;            /* rank that is worked on, */
   PetscReal          weakest;        /* and its weakest coupling */
   PetscInt          *touched;        /* points joined at this rank */
@@ -180,6 +189,7 @@ static PetscErrorCode GrowNodes(Search *s)
   PetscCall(PetscRealloc(s->maxnodes * s->nc * sizeof(PetscScalar), &s->a));
   PetscCall(PetscRealloc(s->maxnodes * s->nc * sizeof(*s->rank), &s->rank));
   PetscCall(PetscRealloc(s->maxnodes * sizeof(PetscInt), &s->parent));
+  PetscCall(PetscRealloc(s->maxnodes * sizeof(PetscInt), &s->next));
   PetscCall(PetscRealloc(s->maxnodes * sizeof(*s->death), &s->death));
   PetscCall(PetscRealloc(s->maxnodes * sizeof(Node), &s->node));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -196,33 +206,65 @@ static PetscErrorCode NewNode(Search *s, const PetscInt at[], PetscBool rough, P
   for (int d = 0; d < 3; d++) node->at[d] = at[d];
   node->t = node->d = 0;
   node->tail        = *made;
-  node->next        = KC_NONE;
   node->size        = 1;
   node->largest = node->inside = 0;
   node->cut                    = KC_NEVER;
   node->rough                  = rough;
   s->parent[*made]             = *made;
+  s->next[*made]               = KC_NONE;
   s->death[*made]              = KC_NEVER;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NewEdge(Search *s, PetscInt from, int o, PetscInt rank)
+/* A chunk for a rank whose last one is full */
+static PetscErrorCode NewChunk(Search *s, PetscInt rank)
 {
-  Edge *e;
+  PetscInt c = s->unused;
+
+  PetscFunctionBegin;
+  if (c >= 0) s->unused = s->chunk[c].below;
+  else {
+    if (s->nchunks == s->maxchunks) {
+      s->maxchunks = PetscMax(256, 2 * s->maxchunks);
+      PetscCall(PetscRealloc(s->maxchunks * sizeof(Chunk), &s->chunk));
+    }
+    c = s->nchunks++;
+  }
+  s->chunk[c].count = 0;
+  s->chunk[c].below = s->head[rank];
+  s->head[rank]     = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NewEdge(Search *s, PetscInt from, PetscInt to, PetscInt rank)
+{
+  Chunk *c;
 
   PetscFunctionBegin;
   if (rank < s->now) rank = s->now;
   if (rank >= KC_RANKS) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->nedges == s->maxedges) {
-    s->maxedges = PetscMax(1024, 2 * s->maxedges);
-    PetscCall(PetscRealloc(s->maxedges * sizeof(Edge), &s->edge));
-  }
-  e             = &s->edge[s->nedges];
-  e->from       = from;
-  e->o          = o;
-  e->next       = s->head[rank];
-  s->head[rank] = s->nedges++;
+  if (s->head[rank] < 0 || s->chunk[s->head[rank]].count == KC_CHUNK) PetscCall(NewChunk(s, rank));
+  c                          = &s->chunk[s->head[rank]];
+  c->edge[c->count].from     = from;
+  c->edge[c->count++].to     = to;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the coupling of a rank that came last, if there is one */
+static PetscBool TakeEdge(Search *s, PetscInt rank, Edge *e)
+{
+  const PetscInt top = s->head[rank];
+  Chunk         *c;
+
+  if (top < 0) return PETSC_FALSE;
+  c  = &s->chunk[top];
+  *e = c->edge[--c->count];
+  if (c->count == 0) {
+    s->head[rank] = c->below;
+    c->below      = s->unused;
+    s->unused     = top;
+  }
+  return PETSC_TRUE;
 }
 
 /* Two groups become one; entries between them are found from the smaller one */
@@ -232,7 +274,7 @@ static void Merge(Search *s, PetscInt a, PetscInt b)
   Node          *node = s->node, *large = &node[l], *small = &node[k];
   PetscReal      between = 0;
 
-  for (PetscInt m = k; m >= 0; m = node[m].next) {
+  for (PetscInt m = k; m >= 0; m = s->next[m]) {
     const PetscScalar *c    = s->a + (size_t)m * s->nc;
     const PetscReal    sign = PetscRealPart(c[s->nc / 2]) < 0 ? -1 : 1;
 
@@ -251,7 +293,7 @@ static void Merge(Search *s, PetscInt a, PetscInt b)
   large->inside          = PetscMax(large->inside, small->inside);
   large->cut             = PetscMin(large->cut, small->cut);
   large->rough           = (PetscBool)(large->rough || small->rough);
-  node[large->tail].next = k;
+  s->next[large->tail]   = k;
   large->tail            = small->tail;
   s->parent[k]           = l;
 }
@@ -287,7 +329,7 @@ static PetscErrorCode Consider(Search *s, PetscInt root)
   if (IsDead(s, root) || !node->rough || node->size < KC_CLUSTER_GROWTH * node->largest) PetscFunctionReturn(PETSC_SUCCESS);
   if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ListAppend(&s->found, node->size, node->inside++, -1, 0));
-  for (PetscInt m = root; m >= 0; m = s->node[m].next) s->found.member[s->found.nmembers++] = m;
+  for (PetscInt m = root; m >= 0; m = s->next[m]) s->found.member[s->found.nmembers++] = m;
   node->largest = node->size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -406,7 +448,7 @@ static PetscErrorCode Activate(Search *s, const PetscInt at[], PetscInt *made)
     *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
     if (*rank == KC_NEVER) continue;
     if (q == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)*rank);
-    else if (q < 0 || IsDead(s, Root(s->parent, q))) PetscCall(NewEdge(s, p, o, *rank));
+    else if (q < 0 || IsDead(s, Root(s->parent, q))) PetscCall(NewEdge(s, p, point + s->delta[o], *rank));
   }
   *made = p;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -431,41 +473,41 @@ static PetscErrorCode Begin(Search *s, PetscInt point)
   PetscFunctionBegin;
   if (s->index[point] != KC_NONE && s->index[point] != KC_ROUGH) PetscFunctionReturn(PETSC_SUCCESS);
   PlaceOf(s, point, at);
+  WrapPlace(s->st->box, at);
   PetscCall(Activate(s, at, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coupling whose turn it is. One that leads from a candidate to itself, or to a point that is not known, is the death of a group */
-static PetscErrorCode Follow(Search *s, PetscInt p, int o)
+/* A coupling whose turn it is. One that leads to the dead, or from a candidate to a point that is not known, is the death of a group */
+static PetscErrorCode Follow(Search *s, PetscInt p, PetscInt to)
 {
   const PetscInt root = Root(s->parent, p);
-  PetscInt       q    = o == s->nc / 2 ? KC_DEAD : Neighbour(s, p, o), to[3];
+  PetscInt       q    = s->neighbour ? to : s->index[to], at[3];
 
   PetscFunctionBegin;
   if (q < 0 && IsDead(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
   if (q == KC_NONE || q == KC_ROUGH) {
-    Beside(s, s->node[p].at, o, to);
-    WrapPlace(s->st->box, to);
-    PetscCall(Activate(s, to, &q));
+    PlaceOf(s, to, at);
+    WrapPlace(s->st->box, at);
+    PetscCall(Activate(s, at, &q));
   }
   if (q < 0) Kill(s, root);
-  else PetscCall(Join(s, p, q));
+  else PetscCall(Join(s, root, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Joins points from strong to weak couplings and looks at the groups that arise */
 static PetscErrorCode Run(Search *s)
 {
+  Edge e;
+
   PetscFunctionBegin;
   for (s->now = 0; s->now < KC_RANKS; s->now++) {
     s->ntouched = 0;
     s->weakest  = WeakestOf(s->now);
-    while (s->head[s->now] >= 0) {
-      const Edge e = s->edge[s->head[s->now]];
-
-      s->head[s->now] = e.next;
-      if (e.o < 0) PetscCall(Begin(s, e.from));
-      else PetscCall(Follow(s, e.from, e.o));
+    while (TakeEdge(s, s->now, &e)) {
+      if (e.from < 0) PetscCall(Begin(s, e.to));
+      else PetscCall(Follow(s, e.from, e.to));
     }
     for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, Root(s->parent, s->touched[i])));
   }
@@ -540,8 +582,9 @@ static PetscErrorCode PlantSeeds(Search *s, PetscBool all, PetscInt *many)
 
       if (!jumps && !cut && !AtCut(box, 0, at[0])) continue;
       *many += jumps;
+      s->nseeds++;
       w = Strongest(l, s->nc, at[0]);
-      if (w > 0) PetscCall(NewEdge(s, first + at[0], jumps ? KC_ROUGH_SEED : KC_SEED, Rank(w)));
+      if (w > 0) PetscCall(NewEdge(s, jumps ? KC_ROUGH_SEED : KC_SEED, first + at[0], Rank(w)));
     }
   }
   PetscCall(PetscFree(rough));
@@ -586,6 +629,7 @@ static PetscErrorCode SearchCreate(const Mat_Stencil *st, Search **search)
   s->npoints  = s->width[1] * (box->n[2] + 2 * box->reach[2]);
   for (int o = 0; o < s->nc; o++) s->delta[o] = st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
   KCycleLinesCreate(st, &s->lines);
+  s->unused   = KC_NONE;
   *search = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -597,10 +641,11 @@ static PetscErrorCode SearchDestroy(Search **search)
   PetscFunctionBegin;
   PetscCall(PetscFree(s->node));
   PetscCall(PetscFree(s->parent));
+  PetscCall(PetscFree(s->next));
   PetscCall(PetscFree(s->death));
   PetscCall(PetscFree(s->a));
   PetscCall(PetscFree(s->rank));
-  PetscCall(PetscFree(s->edge));
+  PetscCall(PetscFree(s->chunk));
   PetscCall(PetscFree(s->touched));
   PetscCall(PetscFree(s->index));
   PetscCall(PetscFree(s->neighbour));
@@ -637,17 +682,23 @@ static PetscErrorCode MakeIndex(Search *s)
 /* Where most points are seeds they become nodes in their order, which is easy on the cache; else each when it is its turn, as it may be dead by then */
 static PetscErrorCode SearchOwned(Search *s, PetscBool cut)
 {
-  const PetscBool most = (PetscBool)(s->nedges > s->st->box->npoints / 2);
-  PetscInt        at[3];
+  const PetscBool most    = (PetscBool)(s->nseeds > s->st->box->npoints / 2);
+  const PetscInt  nchunks = s->nchunks;
 
   PetscFunctionBegin;
   PetscCall(MakeIndex(s));
   if (cut) PetscCall(FillHaloRows(s));
-  for (PetscInt e = 0; e < s->nedges; e++) {
-    PlaceOf(s, s->edge[e].from, at);
-    if (s->edge[e].o == KC_ROUGH_SEED) SetIndex(s, at, KC_ROUGH);
+  for (PetscInt c = 0; c < nchunks; c++) {
+    for (PetscInt i = 0; i < s->chunk[c].count; i++) {
+      PetscInt at[3];
+
+      PlaceOf(s, s->chunk[c].edge[i].to, at);
+      if (s->chunk[c].edge[i].from == KC_ROUGH_SEED) SetIndex(s, at, KC_ROUGH);
+    }
   }
-  for (PetscInt e = 0, n = s->nedges; most && e < n; e++) PetscCall(Begin(s, s->edge[e].from));
+  for (PetscInt point = 0; most && point < s->npoints; point++) {
+    if (s->index[point] == KC_ROUGH) PetscCall(Begin(s, point));
+  }
   PetscCall(Run(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -755,7 +806,7 @@ static PetscErrorCode ReadRecord(Search *s, const char *from)
   memcpy(s->rank + (size_t)p * s->nc, from, s->nc * sizeof(*s->rank));
   memcpy(s->a + (size_t)p * s->nc, from + s->nc * sizeof(*s->rank), s->nc * sizeof(PetscScalar));
   s->node[p].t = s->node[p].d = PetscAbsScalar(s->a[(size_t)p * s->nc + s->nc / 2]);
-  PetscCall(NewEdge(s, p, s->nc / 2, head[3]));
+  PetscCall(NewEdge(s, p, KC_DEAD, head[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -841,7 +892,7 @@ static PetscErrorCode ConnectCandidates(Search *s)
       for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
       PetscCall(PetscHMapIGet(map, Natural(box, to), q));
       if (*q < 0) *q = KC_DEAD;
-      if (rank < KC_NEVER && (*q < 0 || o > nc / 2)) PetscCall(NewEdge(s, p, o, rank));
+      if (rank < KC_NEVER && (*q < 0 || o > nc / 2)) PetscCall(NewEdge(s, p, *q, rank));
     }
   }
   PetscCall(PetscHMapIDestroy(&map));
@@ -890,15 +941,15 @@ static PetscScalar Sum(Search *s, PetscInt c)
   const PetscInt *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
   PetscScalar     sum = 0;
 
-  for (const PetscInt *m = first; m < last; m++) s->node[*m].next = c;
+  for (const PetscInt *m = first; m < last; m++) s->next[*m] = c;
   for (const PetscInt *m = first; m < last; m++) {
     for (int o = 0; o < s->nc; o++) {
       const PetscInt q = o == s->nc / 2 ? *m : s->neighbour[(size_t)*m * s->nc + o];
 
-      if (q >= 0 && s->node[q].next == c) sum += s->a[(size_t)*m * s->nc + o];
+      if (q >= 0 && s->next[q] == c) sum += s->a[(size_t)*m * s->nc + o];
     }
   }
-  for (const PetscInt *m = first; m < last; m++) s->node[*m].next = KC_NONE;
+  for (const PetscInt *m = first; m < last; m++) s->next[*m] = KC_NONE;
   return sum;
 }
 
@@ -1025,7 +1076,7 @@ static PetscErrorCode SearchCandidates(MPI_Comm comm, Search *own, KCycleCluster
   PetscCall(MailDestroy(&mail));
   PetscCall(ConnectCandidates(s));
   PetscCall(Run(s));
-  for (PetscInt q = 0; q < s->nnodes; q++) s->node[q].next = KC_NONE;
+  for (PetscInt q = 0; q < s->nnodes; q++) s->next[q] = KC_NONE;
   for (PetscInt c = 0; c < s->found.n; c++) PetscCall(ListShared(s, c, home, list, &letters));
   PetscCall(SendParts(comm, s->st->box, &letters, list));
   PetscCall(PetscFree(letters.data));
