@@ -12,10 +12,10 @@ typedef struct {
   PetscInt     most, mostmembers; /* that there is memory for */
   PetscInt    *first, *member;    /* members of each: owned points */
   PetscInt    *generation;
-  PetscMPIInt *owner;              /* -1: no other process has a part */
-  PetscInt    *slot;               /* number of a cluster that has parts, among those of its owner */
+  PetscMPIInt *owner; /* -1: no other process has a part */
+  PetscInt    *slot;  /* number of a cluster that has parts, among those of its owner */
   PetscInt     nslots, mostslots;
-  PetscScalar *sum; /* of the matrix over the members of each cluster that this process owns */
+  PetscScalar *sum;                /* of the matrix over the members of each cluster that this process owns */
   PetscInt64   nclusters, npoints; /* found by this process, and all their members */
 } KCycleClusterList;
 

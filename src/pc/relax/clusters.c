@@ -42,9 +42,9 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
   const KCycleShape *shape = &maker->lines.st->shape;
   const KCycleBox   *box   = maker->lines.st->box;
   const PetscInt     i = p % box->n[0], j = p / box->n[0] % box->n[1], k = p / box->n[0] / box->n[1];
-  const PetscInt    *reach = box->reach;
-  const KCycleLine  *l     = KCycleLinesAt(&maker->lines, j, k);
-  const PetscBool inside   = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] && k >= reach[2] && k < box->n[2] - reach[2]);
+  const PetscInt    *reach  = box->reach;
+  const KCycleLine  *l      = KCycleLinesAt(&maker->lines, j, k);
+  const PetscBool    inside = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] && k >= reach[2] && k < box->n[2] - reach[2]);
 
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscScalar a = inside ? KCycleLineArray(l, o)[i] : KCycleLineCoefficient(l, o, i);
@@ -53,9 +53,9 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
     if (a == (PetscScalar)0.0) continue;
     q = inside ? p + maker->delta[o] : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
     if (maker->place[q] < 0) {
-      maker->place[q]     = *end;
-      cl->value[*end]     = 0;
-      cl->column[*end]    = q;
+      maker->place[q]  = *end;
+      cl->value[*end]  = 0;
+      cl->column[*end] = q;
       *end += 1;
     }
     cl->value[maker->place[q]] += a;
@@ -66,7 +66,7 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
 static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycleClusters *cl)
 {
   const PetscInt begin = cl->start[cl->nclusters], needed = begin + m * maker->lines.st->shape.ncoeffs;
-  PetscInt       end   = begin;
+  PetscInt       end = begin;
 
   PetscFunctionBegin;
   if (needed > maker->most) {

@@ -252,32 +252,6 @@ static PetscErrorCode ChebyshevSweep(PC pc, Vec b, Vec x, PetscBool zeroguess)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep in one order, and the clusters behind it; in the reverse order before it */
-static PetscErrorCode SweepWithClusters(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscBool zeroguess)
-{
-  PetscFunctionBegin;
-  if (!reverse) PetscCall(KCycleRelaxSweeps(relax, PETSC_FALSE, b, x, 1, zeroguess));
-  else if (zeroguess) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)relax->A->data)->box->npoints));
-  PetscCall(KCycleClustersCorrect(relax->clusters, relax->A, reverse, b, x));
-  if (reverse) PetscCall(KCycleRelaxSweeps(relax, PETSC_TRUE, b, x, 1, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* With clusters sweeps go one by one; a symmetric one is one forward and one backward */
-static PetscErrorCode SweepsWithClusters(PC_Relax *relax, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
-{
-  const PCRelaxOrder order = relax->order;
-
-  PetscFunctionBegin;
-  if (order == PC_RELAX_SYMMETRIC) relax->order = PC_RELAX_FORWARD;
-  for (PetscInt i = 0; i < its; i++) {
-    PetscCall(SweepWithClusters(relax, order == PC_RELAX_SYMMETRIC ? PETSC_FALSE : relax->reverse, b, x, (PetscBool)(zeroguess && i == 0)));
-    if (order == PC_RELAX_SYMMETRIC) PetscCall(SweepWithClusters(relax, PETSC_TRUE, b, x, PETSC_FALSE));
-  }
-  relax->order = order;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zeroguess)
 {
   PC_Relax          *relax = (PC_Relax *)pc->data;
@@ -291,8 +265,7 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   }
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
-  if (relax->clusters) PetscCall(SweepsWithClusters(relax, ba, xa, its, zeroguess));
-  else PetscCall(KCycleRelaxSweeps(relax, relax->reverse, ba, xa, its, zeroguess));
+  PetscCall(KCycleRelaxSweeps(relax, relax->reverse, ba, xa, its, zeroguess));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscFunctionReturn(PETSC_SUCCESS);

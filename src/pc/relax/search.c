@@ -13,31 +13,31 @@
 */
 #include <petsckcycle/private/relaximpl.h>
 
-#define KC_CLUSTER_POINTS 100    /* of the largest clusters: coarse grids see larger ones */
-#define KC_CLUSTER_REACH  16     /* points beyond its own that a process hears of */
-#define KC_CLUSTER_STRONG 0.02   /* couplings weaker than this part of both diagonals join nobody */
-#define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
+#define KC_CLUSTER_POINTS   100                            /* of the largest clusters: coarse grids see larger ones */
+#define KC_CLUSTER_REACH    16                             /* points beyond its own that a process hears of */
+#define KC_CLUSTER_STRONG   0.02                           /* couplings weaker than this part of both diagonals join nobody */
+#define KC_CLUSTER_TIGHT    0.2503                         /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
 #define KC_CLUSTER_SINGULAR (1000 * PETSC_MACHINE_EPSILON) /* and the smallest */
-#define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor */
-#define KC_CLUSTER_SHIFT  1.083  /* nor are the limits of ranks round numbers */
-#define KC_RANKS          4300
-#define KC_NEVER          KC_RANKS /* rank of what joins nobody, and of the death of the living */
-#define KC_NONE           -1 /* what else stands where a node may: nobody yet */
-#define KC_ROUGH          -2 /* nor here, and couplings jump */
-#define KC_OUTSIDE        -3 /* points of other processes, or beyond the grid */
-#define KC_DEAD           -4 /* joined the dead before it had a node */
-#define KC_SEED           -1 /* from nobody: a point that the search starts from, as it lies at a cut, */
-#define KC_ROUGH_SEED     -2 /* or as its couplings jump */
+#define KC_CLUSTER_GROWTH   1.5                            /* a cluster is larger than those in it by this factor */
+#define KC_CLUSTER_SHIFT    1.083                          /* nor are the limits of ranks round numbers */
+#define KC_RANKS            4300
+#define KC_NEVER            KC_RANKS /* rank of what joins nobody, and of the death of the living */
+#define KC_NONE             -1       /* what else stands where a node may: nobody yet */
+#define KC_ROUGH            -2       /* nor here, and couplings jump */
+#define KC_OUTSIDE          -3       /* points of other processes, or beyond the grid */
+#define KC_DEAD             -4       /* joined the dead before it had a node */
+#define KC_SEED             -1       /* from nobody: a point that the search starts from, as it lies at a cut, */
+#define KC_ROUGH_SEED       -2       /* or as its couplings jump */
 
 /* A point and, if it is the root of its group, the group */
 typedef struct {
-  PetscReal t, d;             /* sum of the diagonals, sum of all entries between members */
-  PetscInt  at[3];            /* place, from the first point of the process, or of the grid */
-  PetscInt  point;            /* number of the place, see Search */
-  PetscInt  tail, size;       /* last member, number of them */
-  PetscInt  largest, inside;  /* of the clusters found in it: size of the largest, number of generations */
-  PetscInt  cut;              /* rank of its strongest coupling across a cut */
-  PetscBool rough;            /* couplings of a member jump */
+  PetscReal t, d;            /* sum of the diagonals, sum of all entries between members */
+  PetscInt  at[3];           /* place, from the first point of the process, or of the grid */
+  PetscInt  point;           /* number of the place, see Search */
+  PetscInt  tail, size;      /* last member, number of them */
+  PetscInt  largest, inside; /* of the clusters found in it: size of the largest, number of generations */
+  PetscInt  cut;             /* rank of its strongest coupling across a cut */
+  PetscBool rough;           /* couplings of a member jump */
 } Node;
 
 /* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node). Or a point that the search starts from */
@@ -63,7 +63,7 @@ typedef struct {
   PetscScalar       *a;      /* coefficients, point by point */
   unsigned short    *rank;   /* of couplings, point by point */
   Chunk             *chunk;
-  PetscInt           unused; /* first chunk that is free again */
+  PetscInt           unused;         /* first chunk that is free again */
   PetscInt           head[KC_RANKS]; /* chunk of each rank */
   PetscInt           now;            /* rank that is worked on, */
   PetscReal          weakest;        /* and its weakest coupling */
@@ -244,9 +244,9 @@ static PetscErrorCode NewEdge(Search *s, PetscInt from, PetscInt to, PetscInt ra
   if (rank < s->now) rank = s->now;
   if (rank >= KC_RANKS) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->head[rank] < 0 || s->chunk[s->head[rank]].count == KC_CHUNK) PetscCall(NewChunk(s, rank));
-  c                          = &s->chunk[s->head[rank]];
-  c->edge[c->count].from     = from;
-  c->edge[c->count++].to     = to;
+  c                      = &s->chunk[s->head[rank]];
+  c->edge[c->count].from = from;
+  c->edge[c->count++].to = to;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,13 +289,13 @@ static void Merge(Search *s, PetscInt a, PetscInt b)
   large->t += small->t;
   large->d += small->d + 2 * between;
   large->size += small->size;
-  large->largest         = PetscMax(large->largest, small->largest);
-  large->inside          = PetscMax(large->inside, small->inside);
-  large->cut             = PetscMin(large->cut, small->cut);
-  large->rough           = (PetscBool)(large->rough || small->rough);
-  s->next[large->tail]   = k;
-  large->tail            = small->tail;
-  s->parent[k]           = l;
+  large->largest       = PetscMax(large->largest, small->largest);
+  large->inside        = PetscMax(large->inside, small->inside);
+  large->cut           = PetscMin(large->cut, small->cut);
+  large->rough         = (PetscBool)(large->rough || small->rough);
+  s->next[large->tail] = k;
+  large->tail          = small->tail;
+  s->parent[k]         = l;
 }
 
 static void Kill(Search *s, PetscInt root)
@@ -369,9 +369,9 @@ static void SetIndex(Search *s, const PetscInt at[], PetscInt node)
   for (PetscInt z = low[2]; z <= high[2]; z++) {
     for (PetscInt y = low[1]; y <= high[1]; y++) {
       for (PetscInt x = low[0]; x <= high[0]; x++) {
-        to[0] = at[0] + x * box->n[0];
-        to[1] = at[1] + y * box->n[1];
-        to[2] = at[2] + z * box->n[2];
+        to[0]                   = at[0] + x * box->n[0];
+        to[1]                   = at[1] + y * box->n[1];
+        to[2]                   = at[2] + z * box->n[2];
         s->index[Number(s, to)] = node;
       }
     }
@@ -384,7 +384,7 @@ static PetscInt RankOf(Search *s, PetscInt p, int o, PetscBool here)
   const int          nc = s->nc, opposite = nc - 1 - o;
   const PetscScalar *a    = s->a + (size_t)p * nc;
   const PetscReal    sign = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1, least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]);
-  PetscReal          w    = -sign * PetscRealPart(a[o]);
+  PetscReal          w = -sign * PetscRealPart(a[o]);
   PetscScalar        other, diagonal;
   PetscInt           to[3];
 
@@ -629,8 +629,8 @@ static PetscErrorCode SearchCreate(const Mat_Stencil *st, Search **search)
   s->npoints  = s->width[1] * (box->n[2] + 2 * box->reach[2]);
   for (int o = 0; o < s->nc; o++) s->delta[o] = st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
   KCycleLinesCreate(st, &s->lines);
-  s->unused   = KC_NONE;
-  *search = s;
+  s->unused = KC_NONE;
+  *search   = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
