@@ -1,8 +1,9 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices   which part\n\
-  -dim <2>                            dimensions\n\
-  -n <48>                             solve: points in each direction\n\
-  -show                               solve: the numbers of iterations\n\n";
+  -test solve|exact|adjoint|choices|processes   which part\n\
+  -dim <2>                                      dimensions\n\
+  -n <48>                                       points in each direction\n\
+  -show                                         solve: the numbers of iterations\n\
+  -cycles <true>                                processes: cycles, not only sweeps\n\n";
 
 #include <petsckcycle.h>
 #include <petscdmda.h>
@@ -11,7 +12,7 @@ typedef enum {
   FIELD_BALLS, /* discs or balls, 3 in each direction */
   FIELD_RANDOM,
   FIELD_CHECKERBOARD, /* of cells with 3 points in each direction */
-  FIELD_BLOCK,        /* two points in each direction, all others as weak as each other */
+  FIELD_BLOCK,        /* two points in each direction in the middle of the grid, all others as weak as each other */
   FIELD_CONSTANT
 } Field;
 
@@ -44,7 +45,7 @@ static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 
     away += x * x;
     sum += at[d] / 3;
-    in = (PetscBool)(in && (at[d] == 2 || at[d] == 3));
+    in = (PetscBool)(in && (at[d] == p->n / 2 - 1 || at[d] == p->n / 2));
     h  = (h ^ (unsigned long)(at[d] + 77)) * 1099511628211UL;
     h ^= h >> 29;
   }
@@ -93,8 +94,8 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Operator and right side */
-static PetscErrorCode Create(const Problem *p, Mat *A, Vec *b)
+/* Operator and right side. Options are for the grids of all processes: alone a process has all of the grid */
+static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
 {
   const DMBoundaryType t    = p->end == END_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscInt             s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
@@ -103,8 +104,9 @@ static PetscErrorCode Create(const Problem *p, Mat *A, Vec *b)
   MatNullSpace         constant;
 
   PetscFunctionBeginUser;
-  if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t, t, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t, t, t, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  if (p->dim == 2) PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  if (comm == PETSC_COMM_WORLD) PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMCreateGlobalVector(da, b));
@@ -122,7 +124,7 @@ static PetscErrorCode Create(const Problem *p, Mat *A, Vec *b)
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   if (p->end != END_STORED) {
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
+    PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constant));
     PetscCall(MatSetNullSpace(*A, constant));
     PetscCall(MatNullSpaceRemove(constant, *b));
     PetscCall(MatNullSpaceDestroy(&constant));
@@ -131,7 +133,7 @@ static PetscErrorCode Create(const Problem *p, Mat *A, Vec *b)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Iterations(const Problem *p, PetscInt *its)
+static PetscErrorCode Iterations(MPI_Comm comm, const Problem *p, PetscInt *its)
 {
   Mat                A;
   Vec                b, x;
@@ -140,9 +142,9 @@ static PetscErrorCode Iterations(const Problem *p, PetscInt *its)
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(p, &A, &b));
+  PetscCall(Create(comm, p, &A, &b));
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPCreate(comm, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
@@ -161,7 +163,7 @@ static PetscErrorCode Iterations(const Problem *p, PetscInt *its)
   PetscFunctionReturn(0);
 }
 
-/* Few iterations, however large the jumps. On several processes the grids are such that no cell of the checkerboard is cut: a cluster in two parts is not corrected */
+/* Few iterations, however large the jumps */
 static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
 {
   const PetscReal contrasts[] = {1e2, 1e4, 1e6};
@@ -174,7 +176,7 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
     p->field = (Field)f;
     for (int c = 0; c < 3; c++) {
       p->contrast = contrasts[c];
-      PetscCall(Iterations(p, &its));
+      PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
       if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  contrast %g: %" PetscInt_FMT "\n", (double)contrasts[c], its));
       least = PetscMin(least, its);
       most  = PetscMax(most, its);
@@ -189,14 +191,14 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
 static PetscErrorCode CreateRelax(Mat A, PCRelaxClustering clustering, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
   PetscCall(PCSetOperators(*pc, A, A));
   PetscCall(PCSetType(*pc, PCRELAX));
   PetscCall(PCRelaxSetClusters(*pc, clustering));
   PetscFunctionReturn(0);
 }
 
-/* One cluster alone: behind a sweep the residuals of its points add up to zero. No process grid cuts it */
+/* One cluster alone: behind a sweep the residuals of its points add up to zero, also where the cluster is cut into processes */
 static PetscErrorCode TestExact(Problem *p)
 {
   Mat         A;
@@ -209,7 +211,7 @@ static PetscErrorCode TestExact(Problem *p)
   PetscFunctionBeginUser;
   p->field    = FIELD_BLOCK;
   p->contrast = 1e6;
-  PetscCall(Create(p, &A, &b));
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
   PetscCall(MatCreateVecs(A, &x, &r));
   PetscCall(VecDuplicate(x, &block));
   PetscCall(MatGetDiagonal(A, block));
@@ -269,7 +271,7 @@ static PetscErrorCode TestAdjoint(Problem *p)
   PetscFunctionBeginUser;
   p->field    = FIELD_RANDOM;
   p->contrast = 1e4;
-  PetscCall(Create(p, &A, &u));
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &u));
   PetscCall(VecDuplicate(u, &v));
   PetscCall(VecPointwiseMult(v, u, u));
   PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
@@ -289,7 +291,7 @@ static PetscErrorCode TestAdjoint(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Where nothing jumps auto finds no clusters; on takes a small part of a process for one */
+/* Where nothing jumps auto finds no clusters; on looks for them all the same */
 static PetscErrorCode TestChoices(Problem *p)
 {
   const PCRelaxClustering choice[] = {PC_RELAX_CLUSTERS_OFF, PC_RELAX_CLUSTERS_AUTO, PC_RELAX_CLUSTERS_ON};
@@ -302,7 +304,7 @@ static PetscErrorCode TestChoices(Problem *p)
 
   PetscFunctionBeginUser;
   p->field = FIELD_CONSTANT;
-  PetscCall(Create(p, &A, &b));
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
   for (int c = 0; c < 3; c++) {
     PetscCall(VecDuplicate(b, &x[c]));
     PetscCall(CreateRelax(A, choice[c], &pc));
@@ -327,24 +329,84 @@ static PetscErrorCode TestChoices(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* What a symmetric sweep with clusters gives, and the number of iterations */
+typedef struct {
+  PetscReal   norm;
+  PetscScalar product;
+  PetscInt    its;
+} Outcome;
+
+static PetscErrorCode Measure(MPI_Comm comm, const Problem *p, PetscBool cycles, Outcome *outcome)
+{
+  Mat A;
+  Vec b, x;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(comm, p, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
+  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_SYMMETRIC));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(VecNorm(x, NORM_2, &outcome->norm));
+  PetscCall(VecTDot(b, x, &outcome->product));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  outcome->its = 0;
+  if (cycles) PetscCall(Iterations(comm, p, &outcome->its));
+  PetscFunctionReturn(0);
+}
+
+/* Clusters that are cut into processes are found and corrected as on one */
+static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  p->contrast = 1e6;
+  for (int e = END_STORED; e <= END_PERIODIC; e++) {
+    for (int f = FIELD_BALLS; f <= FIELD_CHECKERBOARD; f++) {
+      Outcome   alone, all;
+      PetscBool same, mine = PETSC_TRUE;
+
+      p->end   = (End)e;
+      p->field = (Field)f;
+      PetscCall(Measure(PETSC_COMM_WORLD, p, cycles, &all));
+      if (!rank) {
+        PetscCall(Measure(PETSC_COMM_SELF, p, cycles, &alone));
+        mine = (PetscBool)(PetscAbsReal(all.norm - alone.norm) <= 1e-7 * alone.norm && PetscAbsScalar(all.product - alone.product) <= 1e-7 * PetscAbsScalar(alone.product) &&
+                           all.its == alone.its);
+      }
+      PetscCallMPI(MPI_Allreduce(&mine, &same, 1, MPIU_BOOL, MPI_LAND, PETSC_COMM_WORLD));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: as on one process: %s\n", Fields[f], Ends[e], same ? "yes" : "NO"));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices"};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes"};
   Problem           p       = {2, 48, FIELD_BALLS, END_STORED, 1};
   PetscInt          test    = 0;
-  PetscBool         show    = PETSC_FALSE;
+  PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
   for (int e = END_STORED; e <= END_PERIODIC && test == 0; e++) PetscCall(TestSolve(&p, (End)e, show));
   if (test == 1) PetscCall(TestExact(&p));
   if (test == 2) PetscCall(TestAdjoint(&p));
   if (test == 3) PetscCall(TestChoices(&p));
+  if (test == 4) PetscCall(TestProcesses(&p, cycles));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -378,5 +440,24 @@ int main(int argc, char **argv)
     test:
       suffix: choices
       args: -test choices
+
+  testset:
+    args: -test processes
+    output_file: output/jumps_processes.out
+
+    test:
+      suffix: processes
+      nsize: {{2 3 4 8}}
+      args: -n 28
+
+    test:
+      suffix: processes_3d
+      nsize: {{2 4 8}}
+      args: -dim 3 -n 14
+
+    test:
+      suffix: processes_thin
+      nsize: 8
+      args: -dim {{2 3}} -n 12 -da_processors_x 8 -da_processors_y 1 -da_processors_z 1 -cycles 0
 
 TEST*/

@@ -6,17 +6,35 @@
 #include <petsckcycle/private/transferimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* Clusters of strongly coupled points, by generations: those of one generation have no point in common */
+/* Clusters of strongly coupled points as a search finds them. Of a cluster that several processes have points of, each has its part, and one of them, the owner, adds up */
+typedef struct {
+  PetscInt     n, nmembers;       /* clusters and parts on this process, and all their members */
+  PetscInt     most, mostmembers; /* that there is memory for */
+  PetscInt    *first, *member;    /* members of each: owned points */
+  PetscInt    *generation;
+  PetscMPIInt *owner; /* -1: no other process has a part */
+  PetscInt    *slot;  /* number of a cluster that has parts, among those of its owner */
+  PetscInt     nslots, mostslots;
+  PetscScalar *sum;                /* of the matrix over the members of each cluster that this process owns */
+  PetscInt64   nclusters, npoints; /* found by this process, and all their members */
+} KCycleClusterList;
+
+/* Clusters by generations: those of one generation have no point in common; those in parts come first */
 typedef struct {
   PetscInt     ngenerations; /* the same on all processes */
-  PetscInt     nclusters;
-  PetscInt    *generation; /* first cluster of each generation */
-  PetscInt    *start;      /* first entry of each cluster's row, the sum of its members' rows */
-  PetscInt    *size;       /* members: the first entries of a row stand in their columns */
-  PetscInt    *column;     /* owned points, and behind them the halo buffer */
+  PetscInt     nclusters;    /* with parts of clusters */
+  PetscInt    *generation;   /* first cluster of each generation */
+  PetscInt    *start;        /* first entry of each cluster's row, the sum of its members' rows */
+  PetscInt    *size;         /* members: the first entries of a row stand in their columns */
+  PetscInt    *column;       /* owned points, and behind them the halo buffer */
   PetscScalar *value;
-  PetscScalar *inverse; /* 1 / sum of a row over the members */
+  PetscScalar *inverse; /* 1 / sum of the matrix over the members; 1 for parts */
   PetscScalar *change;  /* of each cluster of a generation */
+  PetscInt    *nparts;  /* of each generation */
+  PetscSF     *sf;      /* of each generation: from parts to sums; NULL: no process has parts */
+  PetscInt     nslots;
+  PetscScalar *slotinverse, *sum; /* of clusters in parts that this process adds up */
+  PetscInt64   found[2];          /* clusters and points found by this process */
 } KCycleClusters;
 
 /* Steps of a stroke that may run behind each other through a window */
@@ -61,7 +79,6 @@ typedef struct {
   PCRelaxType     used;           /* type, with auto resolved */
   PetscReal       weight;         /* damping that is used */
   PetscBool       symmetric;      /* A has been found symmetric, which the transpose needs */
-  PetscBool       jumps;          /* couplings of a point of this process with opposite neighbours differ much */
   KCycleClusters *clusters;       /* or NULL */
   PetscReal       bound;          /* upper bound of the eigenvalues of D^-1 A */
   PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
@@ -77,8 +94,44 @@ PETSC_INTERN PetscErrorCode PCRelaxCanFuse(PC, Mat A, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxSmoothRestrict(PC, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse);
 PETSC_INTERN PetscErrorCode PCRelaxInterpolateSmooth(PC, Mat P, Vec e, Vec b, PetscInt its, Vec x);
 
+/* Coefficient o of the points 1 to n - 2 of a line */
+static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)
+{
+  return l->constant ? l->end[0] + o * l->stride : l->c[o];
+}
+
+/* Lines of coefficients at hand */
+#define KC_LINES 64
+typedef struct {
+  const Mat_Stencil *st;
+  PetscInt           key[KC_LINES]; /* which they are; -1: none */
+  KCycleLine         line[KC_LINES];
+} KCycleLines;
+
+static inline void KCycleLinesCreate(const Mat_Stencil *st, KCycleLines *lines)
+{
+  lines->st = st;
+  for (int i = 0; i < KC_LINES; i++) lines->key[i] = -1;
+}
+
+/* The coefficients of an owned line, until others are asked for; at least those of lines around stay */
+static inline const KCycleLine *KCycleLinesAt(KCycleLines *lines, PetscInt j, PetscInt k)
+{
+  const PetscInt line = j + lines->st->box->n[1] * k, place = (j + 5 * k) & (KC_LINES - 1);
+
+  if (lines->key[place] != line) {
+    KCycleLineCoefficients(lines->st, j, k, &lines->line[place]);
+    lines->key[place] = line;
+  }
+  return &lines->line[place];
+}
+
+/* search.c */
+PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, PetscBool all, KCycleClusterList *);
+PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
+
 /* clusters.c */
-PETSC_INTERN PetscErrorCode KCycleClustersCreate(Mat, PetscBool search, KCycleClusters **);
+PETSC_INTERN PetscErrorCode KCycleClustersCreate(Mat, PetscBool all, KCycleClusters **);
 PETSC_INTERN PetscErrorCode KCycleClustersDestroy(KCycleClusters **);
 PETSC_INTERN PetscErrorCode KCycleClustersCorrect(const KCycleClusters *, Mat, PetscBool innerlast, const PetscScalar *b, PetscScalar *x);
 

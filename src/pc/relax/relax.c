@@ -160,7 +160,7 @@ static PetscErrorCode FindClusters(PC pc)
              "Clusters are corrected behind sweeps, and -pc_relax_type chebyshev has none: use coloured sweeps or jacobi, or -pc_relax_clusters off");
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->jumps || relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
+  PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,32 +208,6 @@ static PetscErrorCode ChebyshevSweep(PC pc, Vec b, Vec x, PetscBool zeroguess)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep in one order, and the clusters behind it; in the reverse order before it */
-static PetscErrorCode SweepWithClusters(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscBool zeroguess)
-{
-  PetscFunctionBegin;
-  if (!reverse) PetscCall(KCycleRelaxSweeps(relax, PETSC_FALSE, b, x, 1, zeroguess));
-  else if (zeroguess) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)relax->A->data)->box->npoints));
-  PetscCall(KCycleClustersCorrect(relax->clusters, relax->A, reverse, b, x));
-  if (reverse) PetscCall(KCycleRelaxSweeps(relax, PETSC_TRUE, b, x, 1, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* With clusters sweeps go one by one; a symmetric one is one forward and one backward */
-static PetscErrorCode SweepsWithClusters(PC_Relax *relax, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
-{
-  const PCRelaxOrder order = relax->order;
-
-  PetscFunctionBegin;
-  if (order == PC_RELAX_SYMMETRIC) relax->order = PC_RELAX_FORWARD;
-  for (PetscInt i = 0; i < its; i++) {
-    PetscCall(SweepWithClusters(relax, order == PC_RELAX_SYMMETRIC ? PETSC_FALSE : relax->reverse, b, x, (PetscBool)(zeroguess && i == 0)));
-    if (order == PC_RELAX_SYMMETRIC) PetscCall(SweepWithClusters(relax, PETSC_TRUE, b, x, PETSC_FALSE));
-  }
-  relax->order = order;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zeroguess)
 {
   PC_Relax          *relax = (PC_Relax *)pc->data;
@@ -247,8 +221,7 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   }
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
-  if (relax->clusters) PetscCall(SweepsWithClusters(relax, ba, xa, its, zeroguess));
-  else PetscCall(KCycleRelaxSweeps(relax, relax->reverse, ba, xa, its, zeroguess));
+  PetscCall(KCycleRelaxSweeps(relax, relax->reverse, ba, xa, its, zeroguess));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -706,12 +679,11 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
 
 static PetscErrorCode ViewClusters(PC pc, PetscViewer viewer)
 {
-  const KCycleClusters *cl      = ((PC_Relax *)pc->data)->clusters;
-  PetscInt64            mine[2] = {cl->nclusters, 0}, all[2];
+  const KCycleClusters *cl = ((PC_Relax *)pc->data)->clusters;
+  PetscInt64            all[2];
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < cl->nclusters; c++) mine[1] += cl->size[c];
-  PetscCallMPI(MPI_Allreduce(mine, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(cl->found, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT " generations, %" PetscInt64_FMT " points together\n",
                                    all[0], cl->ngenerations, all[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

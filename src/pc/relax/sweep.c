@@ -442,8 +442,8 @@ static PetscErrorCode LogSweeps(const PC_Relax *relax, PetscInt its, PetscInt mo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- its sweeps from x, or from zero */
-PetscErrorCode KCycleRelaxSweeps(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
+/* Sweeps without corrections */
+static PetscErrorCode PlainSweeps(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
 {
   Stroke s;
 
@@ -460,6 +460,36 @@ PetscErrorCode KCycleRelaxSweeps(PC_Relax *relax, PetscBool reverse, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sweep in one order, and the clusters behind it; in the reverse order before it */
+static PetscErrorCode SweepWithClusters(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  if (!reverse) PetscCall(PlainSweeps(relax, PETSC_FALSE, b, x, 1, zeroguess));
+  else if (zeroguess) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)relax->A->data)->box->npoints));
+  PetscCall(KCycleClustersCorrect(relax->clusters, relax->A, reverse, b, x));
+  if (reverse) PetscCall(PlainSweeps(relax, PETSC_TRUE, b, x, 1, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- its sweeps from x, or from zero. With clusters they go one by one; a symmetric one is one forward and one backward */
+PetscErrorCode KCycleRelaxSweeps(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
+{
+  const PCRelaxOrder order = relax->order;
+
+  PetscFunctionBegin;
+  if (!relax->clusters) {
+    PetscCall(PlainSweeps(relax, reverse, b, x, its, zeroguess));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (order == PC_RELAX_SYMMETRIC) relax->order = PC_RELAX_FORWARD;
+  for (PetscInt i = 0; i < its; i++) {
+    PetscCall(SweepWithClusters(relax, (PetscBool)(order != PC_RELAX_SYMMETRIC && reverse), b, x, (PetscBool)(zeroguess && i == 0)));
+    if (order == PC_RELAX_SYMMETRIC) PetscCall(SweepWithClusters(relax, PETSC_TRUE, b, x, PETSC_FALSE));
+  }
+  relax->order = order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Can sweep, residual and restriction run in one pass, and interpolation and sweep? */
 PetscErrorCode PCRelaxCanFuse(PC pc, Mat A, PetscBool *can)
 {
@@ -470,11 +500,11 @@ PetscErrorCode PCRelaxCanFuse(PC pc, Mat A, PetscBool *can)
   *can = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
   if (!ours || !relax->A || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
-  *can = (PetscBool)(relax->used >= PC_RELAX_REDBLACK && !relax->clusters && PlanesAreWhole(relax));
+  *can = (PetscBool)(relax->used >= PC_RELAX_REDBLACK && PlanesAreWhole(relax));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- sweep(x), bcoarse <- P^T (b - A x), in one pass */
+/* x <- sweep(x), bcoarse <- P^T (b - A x), in one pass; where there are clusters, in one pass for the sweep and one for the rest, with the corrections between them */
 PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse)
 {
   PC_Relax          *relax = (PC_Relax *)pc->data;
@@ -487,12 +517,13 @@ PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, P
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(VecGetArray(bcoarse, &ca));
-  PetscCall(StrokeCreate(relax, ba, xa, zeroguess, &s));
+  if (relax->clusters) PetscCall(KCycleRelaxSweeps(relax, PETSC_FALSE, ba, xa, its, zeroguess));
+  PetscCall(StrokeCreate(relax, ba, xa, (PetscBool)(zeroguess && !relax->clusters), &s));
   s.tr     = (Mat_StencilTransfer *)P->data;
   s.coarse = ca;
-  PetscCall(ColouredSweeps(&s, PETSC_FALSE, its, zeroguess));
+  if (!relax->clusters) PetscCall(ColouredSweeps(&s, PETSC_FALSE, its, zeroguess));
   s.step[s.nsteps++].kind = STEP_RESTRICT;
-  PetscCall(LogSweeps(relax, its, 2 * s.st->shape.ncoeffs + 5)); /* residual and restriction */
+  PetscCall(LogSweeps(relax, relax->clusters ? 0 : its, 2 * s.st->shape.ncoeffs + 5)); /* residual and restriction */
   PetscCall(MatStencilTransferRestrictBegin(P, ca));
   PetscCall(Run(&s));
   PetscCall(MatStencilTransferRestrictEnd(P, ca));
@@ -502,7 +533,7 @@ PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- reverse sweep(x + P e), in one pass */
+/* x <- reverse sweep(x + P e), in one pass, or in two, as above */
 PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its, Vec x)
 {
   PC_Relax          *relax = (PC_Relax *)pc->data;
@@ -519,8 +550,9 @@ PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its
   s.e  = ea;
   PetscCall(KCycleBoxExchange(s.tr->coarse, PETSC_TRUE, ea, s.tr->halo));
   s.step[s.nsteps++].kind = STEP_INTERPOLATE;
-  PetscCall(ColouredSweeps(&s, PETSC_TRUE, its, PETSC_FALSE));
+  if (!relax->clusters) PetscCall(ColouredSweeps(&s, PETSC_TRUE, its, PETSC_FALSE));
   PetscCall(Run(&s));
+  if (relax->clusters) PetscCall(KCycleRelaxSweeps(relax, PETSC_TRUE, ba, xa, its, PETSC_FALSE));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(e, &ea));
   PetscCall(VecRestoreArrayRead(b, &ba));
