@@ -1,7 +1,7 @@
 #!/bin/sh
 # make check: builds the library and runs every test. The last line is: N passed, N failed, N skipped.
 #
-#   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>)
+#   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
 #   JOBS=2                       tests at a time
@@ -106,12 +106,17 @@ harness() {
       V=0 DIFF_NUMBERS=1 TIMEOUT="${TIMEOUT:-$default_timeout}" VALGRIND="$VALGRIND" "$@" 9>&- )
 }
 
+# The tests whose name contains a word, or all
+list_tests() {
+  harness -s print-test gmakesearch=% ${1:+"gmakesearchin=$1"} | xargs -n 1
+}
+
 run_programs() {
   default_timeout=400 sanitize_flags=
   if [ -n "$SANITIZE" ]; then sanitize_flags="-fsanitize=$SANITIZE -fno-omit-frame-pointer"; fi
   if [ -n "$SANITIZE$VALGRIND" ]; then default_timeout=600; fi
   generate
-  tests=$(harness -s print-test gmakesearch=% ${SEARCH:+"gmakesearchin=$SEARCH"} | xargs)
+  tests=$(if [ -z "$SEARCH" ]; then list_tests; else for word in $SEARCH; do list_tests "$word"; done; fi | sort -u | xargs)
   [ -n "$tests" ] || return 0
   echo "check: PETSc $KC_VERSION, $(echo "$tests" | wc -w) test programs"
   # shellcheck disable=SC2086 # the names are words
@@ -137,7 +142,11 @@ find_leaks() {
 
 run_script() {
   name=tests-$(basename "${1%.*}")
-  case $name in *"$SEARCH"*) ;; *) return 0 ;; esac
+  wanted=${SEARCH:+no}
+  for word in $SEARCH; do
+    case $name in *"$word"*) wanted= ;; esac
+  done
+  [ -z "$wanted" ] || return 0
   case $1 in *.py) interpreter="python3" ;; *) interpreter="sh" ;; esac
   tap=$work/scripts/$name.tap status=0
   mkdir -p "$work/scripts/$name"
