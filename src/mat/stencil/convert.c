@@ -220,6 +220,30 @@ static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar
   return fit;
 }
 
+/* Has a line all its neighbours in the box, in y and z, so that differences of rows and columns say which neighbour is meant? */
+static PetscBool IsInside(const Rows *rows, PetscInt l)
+{
+  const KCycleBox *box   = rows->box;
+  const PetscInt   at[3] = {0, l % box->n[1], l / box->n[1]}, first = l * box->n[0];
+
+  for (PetscInt d = 1; d < box->dim; d++) {
+    if (at[d] == 0 || at[d] == box->n[d] - 1) return PETSC_FALSE;
+  }
+  return (PetscBool)(!rows->off || rows->oi[first] == rows->oi[first + box->n[0]]);
+}
+
+/* Have two such lines the same rows? */
+KC_VERSIONS static PetscBool AreAlike(const Rows *rows, PetscInt l, PetscInt m)
+{
+  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + l * n, *i0 = rows->i + m * n, *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
+  PetscInt       wrong = 0;
+
+  if (count != i0[n] - i0[0] || memcmp(rows->a + i[0], rows->a + i0[0], count * sizeof(*rows->a))) return PETSC_FALSE;
+  for (PetscInt r = 1; r < n; r++) wrong |= i[r] - i[0] - i0[r] + i0[0];
+  for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j0[e] - shift;
+  return (PetscBool)!wrong;
+}
+
 /* All lines, in the shape that the matrix has now; an attempt with half of the coefficients comes first */
 static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
 {
@@ -234,6 +258,10 @@ static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
     for (PetscInt l = 0; l < st->box->nlines && same && *fit == FITS; l++) {
+      if (l && st->kind[l - 1] >= 0 && IsInside(rows, l) && IsInside(rows, l - 1) && AreAlike(rows, l, l - 1)) {
+        PetscCall(MatStencilStoreSame(A, l, l - 1));
+        continue;
+      }
       *fit = SetLine(rows, &st->shape, l, values);
       if (*fit == FITS) PetscCall(MatStencilStoreLine(A, l, values, &same));
     }

@@ -278,6 +278,7 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   PetscFunctionBegin;
   st->kind[line] = st->kind[as];
   st->classes[st->kind[line]].uses++;
+  st->shared++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
