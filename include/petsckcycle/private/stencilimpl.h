@@ -149,6 +149,7 @@ PETSC_INTERN PetscErrorCode MatStencilStoreReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreZeros(Mat);
 PETSC_INTERN PetscErrorCode MatStencilClassChanged(const Mat_Stencil *, KCycleClass *);
 PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
+PETSC_INTERN void           MatStencilLineArrays(const Mat_Stencil *, PetscInt, KCycleLine *);
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
 

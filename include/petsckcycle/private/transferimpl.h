@@ -81,14 +81,13 @@ typedef struct {
   Mat                        A;
   const Mat_StencilTransfer *tr;
   PetscInt                   n, pad; /* coarse points of a line; n + 2 */
-  PetscScalar               *values; /* of a fine line */
   PetscInt                   line[KC_NEAR * KC_NEAR];
   PetscScalar               *c;
 } KCycleApart;
 
 PETSC_INTERN PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *, KCycleApart *);
 PETSC_INTERN PetscErrorCode KCycleApartDestroy(KCycleApart *);
-PETSC_INTERN PetscErrorCode KCycleApartLine(KCycleApart *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
+PETSC_INTERN void           KCycleApartLine(KCycleApart *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
 
 /* A sum of products a w, point by point */
 typedef struct {

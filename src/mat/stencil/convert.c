@@ -3,6 +3,9 @@
 */
 #include <petsckcycle/private/stencilimpl.h>
 
+/* So many rows at once are tried to be read without questions */
+#define KC_ROWS 64
+
 /* How well entries fit, ascending */
 typedef enum {
   FITS,
@@ -158,34 +161,37 @@ static Fit SetRowMerged(Rows *rows, const KCycleShape *shape, const Pattern *p, 
   return e < end ? SetRow(rows, shape, row, e, end, values) : FITS;
 }
 
-/* Rows [begin, end) as long as they have just the columns of the pattern; returns the first that has not. at: row of the line's first point */
-static inline __attribute__((always_inline)) PetscInt SetRegularRows(const Rows *rows, const Pattern *p, const int m, PetscInt at, PetscInt begin, PetscInt end,
-                                                                     PetscScalar values[])
+/* Do rows [begin, end) of a line, at: that of its first point, all have just the columns of the pattern? If the first has them, the others differ from the row before by one */
+KC_VERSIONS static PetscBool IsRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end)
 {
-  const PetscInt     n = rows->box->n[0], *j = rows->j + rows->i[at + begin];
+  const PetscInt  m = p->m, *length = rows->i + at, first = length[begin], count = (end - begin - 1) * m;
+  const PetscInt *j     = rows->j + first;
+  PetscInt        wrong = 0;
+
+  for (PetscInt i = begin; i < end; i++) wrong |= length[i + 1] - length[i] - m;
+  if (wrong) return PETSC_FALSE;
+  for (PetscInt t = 0; t < m; t++) wrong |= j[t] - (at + begin) - p->difference[t];
+  for (PetscInt e = 0; e < count; e++) wrong |= j[e + m] - j[e] - 1;
+  return (PetscBool)!wrong;
+}
+
+static inline __attribute__((always_inline)) void SetRegularRows(const Rows *rows, const Pattern *p, const int m, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
+{
+  const PetscInt     n = rows->box->n[0];
   const PetscScalar *a = rows->a + rows->i[at + begin];
   PetscScalar       *to[KC_MAX_COEFFS];
 
   for (int t = 0; t < m; t++) to[t] = values + p->which[t] * n;
-  for (PetscInt i = begin; i < end; i++) {
-    PetscInt wrong = rows->i[at + i + 1] - rows->i[at + i] - m;
-
-    if (wrong) return i;
-    for (int t = 0; t < m; t++) wrong |= j[t] - (at + i) - p->difference[t];
-    if (wrong) return i;
+  for (PetscInt i = begin; i < end; i++, a += m) {
     for (int t = 0; t < m; t++) to[t][i] = a[t];
-    j += m;
-    a += m;
   }
-  return end;
 }
 
-static PetscInt SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
+static void SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
 {
-  if (p->m == 7) return SetRegularRows(rows, p, 7, at, begin, end, values);
-  if (p->m == 5) return SetRegularRows(rows, p, 5, at, begin, end, values);
-  if (p->m == 9) return SetRegularRows(rows, p, 9, at, begin, end, values);
-  return SetRegularRows(rows, p, p->m, at, begin, end, values);
+  if (p->m == 7) SetRegularRows(rows, p, 7, at, begin, end, values);
+  else if (p->m == 5) SetRegularRows(rows, p, 5, at, begin, end, values);
+  else SetRegularRows(rows, p, p->m, at, begin, end, values);
 }
 
 static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar values[])
@@ -198,17 +204,44 @@ static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar
   PatternMake(rows->box, shape, row[1], row[2], &pattern);
   memset(values, 0, sizeof(*values) * (size_t)(shape->ncoeffs * n[0]));
   for (PetscInt i = 0; i < n[0]; i++) {
-    const PetscBool inside = (PetscBool)(i > 0 && i < n[0] - 1);
+    const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows beside the ends may lack entries */
 
+    if (i > 1 && i < end && IsRegular(rows, &pattern, at, i, end)) {
+      SetRegular(rows, &pattern, at, i, end, values);
+      i = end - 1;
+      continue;
+    }
     row[0] = i;
-    if (inside) i = SetRegular(rows, &pattern, at, i, n[0] - 1, values);
-    row[0] = i;
-    if (inside && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
+    if (i > 0 && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
     else fit = PetscMax(fit, SetRow(rows, shape, row, rows->i[at + i], rows->i[at + i + 1], values));
   }
   if (!rows->off || rows->oi[at] == rows->oi[at + n[0]]) return fit;
   for (row[0] = 0; row[0] < n[0]; row[0]++) fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
   return fit;
+}
+
+/* Has a line all its neighbours in the box, in y and z, so that differences of rows and columns say which neighbour is meant? */
+static PetscBool IsInside(const Rows *rows, PetscInt l)
+{
+  const KCycleBox *box   = rows->box;
+  const PetscInt   at[3] = {0, l % box->n[1], l / box->n[1]}, first = l * box->n[0];
+
+  for (PetscInt d = 1; d < box->dim; d++) {
+    if (at[d] == 0 || at[d] == box->n[d] - 1) return PETSC_FALSE;
+  }
+  return (PetscBool)(!rows->off || rows->oi[first] == rows->oi[first + box->n[0]]);
+}
+
+/* Have two such lines the same rows? */
+KC_VERSIONS static PetscBool AreAlike(const Rows *rows, PetscInt l, PetscInt m)
+{
+  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + l * n, *i0 = rows->i + m * n, *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
+  PetscInt       wrong = 0;
+
+  if (count != i0[n] - i0[0] || memcmp(rows->a + i[0], rows->a + i0[0], count * sizeof(*rows->a))) return PETSC_FALSE;
+  for (PetscInt r = 1; r < n; r++) wrong |= i[r] - i[0] - i0[r] + i0[0];
+  for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j0[e] - shift;
+  return (PetscBool)!wrong;
 }
 
 /* All lines, in the shape that the matrix has now; an attempt with half of the coefficients comes first */
@@ -225,6 +258,10 @@ static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
     for (PetscInt l = 0; l < st->box->nlines && same && *fit == FITS; l++) {
+      if (l && st->kind[l - 1] >= 0 && IsInside(rows, l) && IsInside(rows, l - 1) && AreAlike(rows, l, l - 1)) {
+        PetscCall(MatStencilStoreSame(A, l, l - 1));
+        continue;
+      }
       *fit = SetLine(rows, &st->shape, l, values);
       if (*fit == FITS) PetscCall(MatStencilStoreLine(A, l, values, &same));
     }

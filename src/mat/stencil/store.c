@@ -192,6 +192,15 @@ static const PetscScalar *UpperArray(const Mat_Stencil *st, PetscInt j, PetscInt
   return st->store + st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
 }
 
+/* Do two arrays differ by more than rounding? */
+KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const PetscScalar *b, const PetscScalar *diagonal, PetscReal slack)
+{
+  PetscInt64 wrong = 0;
+
+  for (PetscInt i = 0; i < n; i++) wrong |= PetscAbsScalar(a[i] - b[i]) <= slack * PetscAbsScalar(diagonal[i]) ? 0 : 1;
+  return (PetscBool)(wrong != 0);
+}
+
 /* The lower half of a line: must be what earlier lines have, or is kept for them where they belong to a neighbour */
 static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
 {
@@ -207,11 +216,7 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
     const PetscScalar *lower = values + o * n;
 
     if (box->slot[e] < 0) {
-      const PetscScalar *upper = UpperArray(st, jj, kk, opposite);
-
-      for (PetscInt i = 1; i < n - 1; i++) {
-        if (upper[i + dx] != lower[i] && !(PetscAbsScalar(upper[i + dx] - lower[i]) <= st->slack * PetscAbsScalar(diagonal[i]))) *same = PETSC_FALSE;
-      }
+      if (n > 2 && Differ(n - 2, UpperArray(st, jj, kk, opposite) + 1 + dx, lower + 1, diagonal + 1, st->slack)) *same = PETSC_FALSE;
     } else if (box->slot[e] > 0) {
       if (st->block[e] < 0) {
         PetscCall(NewBlock(st, e));
@@ -273,6 +278,7 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   PetscFunctionBegin;
   st->kind[line] = st->kind[as];
   st->classes[st->kind[line]].uses++;
+  st->shared++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -320,6 +326,13 @@ PetscErrorCode MatStencilStoreDense(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coefficients of a line: c[o] are those of the points 1 to n - 2, end those of the first and the last. Not while values are set */
+void MatStencilLineArrays(const Mat_Stencil *st, PetscInt line, KCycleLine *l)
+{
+  KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], l);
+  for (int o = 0; l->constant && o < st->shape.ncoeffs; o++) l->c[o] = l->constant->c + o * l->n;
+}
+
 /* All coefficients of a line, in the form that MatStencilStoreLine() takes */
 PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
 {
@@ -333,15 +346,11 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
     PetscCall(PetscArraycpy(values, st->dense + (size_t)line * shape->ncoeffs * n, shape->ncoeffs * n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (st->kind[line] >= 0) {
-    PetscCall(PetscArraycpy(values, st->classes[st->kind[line]].c, shape->ncoeffs * n));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
+  MatStencilLineArrays(st, line, &l);
   for (int o = 0; o < shape->ncoeffs; o++) {
-    values[o * n] = l.end[0][o];
+    values[o * n] = l.end[0][o * l.stride];
     if (n > 2) PetscCall(PetscArraycpy(values + o * n + 1, l.c[o] + 1, n - 2));
-    values[o * n + n - 1] = l.end[1][o];
+    values[o * n + n - 1] = l.end[1][o * l.stride];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

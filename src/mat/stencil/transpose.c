@@ -12,7 +12,7 @@ PetscErrorCode MatStencilGetBack(Mat_Stencil *st)
 }
 
 /* One coefficient of one line: to[i + dx] += c(i) x[i], where x is NULL the sum of absolute values */
-static void Scatter(const KCycleLine *l, int o, int dx, const PetscScalar *x, PetscScalar *to, PetscScalar *left, PetscScalar *right)
+KC_VERSIONS static void Scatter(const KCycleLine *l, int o, int dx, const PetscScalar *x, PetscScalar *to, PetscScalar *left, PetscScalar *right)
 {
   const PetscInt     n = l->n;
   const PetscScalar *c = l->constant ? l->end[0] + o * l->stride : l->c[o];
@@ -24,7 +24,7 @@ static void Scatter(const KCycleLine *l, int o, int dx, const PetscScalar *x, Pe
     else if (left) *(i + dx < 0 ? left : right) += term;
   }
   if (x) {
-    for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += c[i] * x[i];
+    _Pragma("GCC ivdep") for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += c[i] * x[i];
   } else {
     for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += PetscAbsScalar(c[i]);
   }

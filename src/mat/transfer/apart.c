@@ -14,7 +14,6 @@ PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *tr, KCycleApa
   ap->n   = tr->coarse->n[0];
   ap->pad = ap->n + 2;
   for (int i = 0; i < KC_NEAR * KC_NEAR; i++) ap->line[i] = -1;
-  PetscCall(PetscMalloc1(shape->ncoeffs * tr->fine->n[0], &ap->values));
   PetscCall(PetscCalloc1(2 * KC_NEAR * KC_NEAR * shape->ncoeffs * ap->pad, &ap->c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -22,7 +21,6 @@ PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *tr, KCycleApa
 PetscErrorCode KCycleApartDestroy(KCycleApart *ap)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(ap->values));
   PetscCall(PetscFree(ap->c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -37,29 +35,26 @@ KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *restrict from,
 }
 
 /* Coefficients of an owned fine line; those of other processes' points stay zero */
-PetscErrorCode KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
+void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
 {
-  const KCycleShape *shape = &((Mat_Stencil *)ap->A->data)->shape;
-  const PetscInt     nf = ap->tr->fine->n[0], n = ap->n, shift = ap->tr->shift[0], line = j + ap->tr->fine->n[1] * k, place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
+  const Mat_Stencil *st = (Mat_Stencil *)ap->A->data;
+  const PetscInt     f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad, place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
+  KCycleLine         l;
 
-  PetscFunctionBegin;
-  for (int x = 0; x < 2; x++) c[x] = ap->c + (2 * place + x) * shape->ncoeffs * ap->pad;
-  if (ap->line[place] == line) PetscFunctionReturn(PETSC_SUCCESS);
-  ap->line[place] = line;
-  PetscCall(MatStencilGetLine(ap->A, line, ap->values));
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscScalar *v    = ap->values + o * nf;
-    PetscScalar       *same = ap->c + (2 * place * shape->ncoeffs + o) * ap->pad + 1, *between = same + shape->ncoeffs * ap->pad;
+  for (int x = 0; x < 2; x++) c[x] = ap->c + (2 * place + x) * length;
+  if (ap->line[place] == j + st->box->n[1] * k) return;
+  ap->line[place] = j + st->box->n[1] * k;
+  MatStencilLineArrays(st, ap->line[place], &l);
+  for (int o = 0; o < st->shape.ncoeffs; o++) {
+    PetscScalar   *to  = ap->c + 2 * place * length + o * ap->pad + 1;
+    const PetscInt end = l.n - 1 - shift; /* the last point, from the first one that coincides */
 
-    if (ap->tr->factor[0] == 1) PetscCall(PetscArraycpy(same, v, n));
-    else {
-      TakePoints(n - 1, v + shift, same, between);
-      same[n - 1] = v[2 * (n - 1) + shift];
-      if (shift) between[-1] = v[0];
-      if (2 * n - 1 + shift < nf) between[n - 1] = v[2 * n - 1 + shift];
-    }
+    if (f == 1) memcpy(to, l.c[o], n * sizeof(*to));
+    else TakePoints(n - 1, l.c[o] + shift, to, to + length);
+    if (f == 2) to[n - 1] = l.c[o][2 * (n - 1) + shift];
+    to[shift ? length - 1 : 0]                    = l.end[0][o * l.stride];
+    to[f == 1 ? end : end / 2 + end % 2 * length] = l.end[1][o * l.stride];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* m products in one loop, added to y or not */

@@ -16,15 +16,21 @@ typedef struct {
   const PetscScalar *weights[FINE_AROUND * 4];
 } Signature;
 
+/* Rows of A P of a fine line, on the coarse lines around (J, K) */
+typedef struct {
+  PetscInt     line, J, K;
+  PetscScalar *ap; /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
+  PetscBool    used[2][27];
+} Rows;
+
 typedef struct {
   Mat_Stencil         *st; /* fine */
   Mat_StencilTransfer *tr;
   Mat                  A;
   PetscInt             n, pad; /* coarse points of a line; n + 2 */
   KCycleApart          apart;
-  PetscScalar         *ap; /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
-  PetscBool            used[2][27];
-  PetscScalar         *out; /* [27 offsets][-1 to n] */
+  Rows                 rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
+  PetscScalar         *out;                     /* [27 offsets][-1 to n] */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
@@ -36,7 +42,11 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
   pr->n   = pr->tr->coarse->n[0];
   pr->pad = pr->n + 2;
   PetscCall(KCycleApartCreate(A, pr->tr, &pr->apart));
-  PetscCall(PetscMalloc2(54 * pr->pad, &pr->ap, 27 * pr->pad, &pr->out));
+  PetscCall(PetscMalloc2(KC_NEAR * KC_NEAR * 54 * pr->pad, &pr->rows[0].ap, 27 * pr->pad, &pr->out));
+  for (int i = 0; i < KC_NEAR * KC_NEAR; i++) {
+    pr->rows[i].line = -1;
+    pr->rows[i].ap   = pr->rows[0].ap + i * 54 * pr->pad;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,7 +54,7 @@ static PetscErrorCode ProductDestroy(Product *pr)
 {
   PetscFunctionBegin;
   PetscCall(KCycleApartDestroy(&pr->apart));
-  PetscCall(PetscFree2(pr->ap, pr->out));
+  PetscCall(PetscFree2(pr->rows[0].ap, pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,8 +71,8 @@ static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar 
   }
 }
 
-/* Rows of A P of the points x of fine line (j, k), on the coarse lines around (J, K) */
-static void RowsOfAP(Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, int x, PetscInt J, PetscInt K)
+/* Those of the points x of fine line (j, k), with coefficients c */
+static void RowsOfAP(const Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, int x, Rows *rows)
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
@@ -77,7 +87,7 @@ static void RowsOfAP(Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, 
     if (box->slot[KCycleBoxExtended(box, jj, kk)] == 0) continue;
     if (o == 0 || line != shape->line[o - 1]) KCycleTransferTouch(pr->tr, jj, kk, &touch);
     for (PetscInt q = 0; q < touch.count; q++) {
-      const PetscInt l = (touch.j[q] - J + 1) + 3 * (touch.k[q] - K + 1);
+      const PetscInt l = (touch.j[q] - rows->J + 1) + 3 * (touch.k[q] - rows->K + 1);
 
       if (touch.w[q]) TimesRow(pr, c + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
     }
@@ -85,34 +95,56 @@ static void RowsOfAP(Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, 
   for (int i = 0; i < 27; i++) {
     const int first = -x; /* the point between that lies before the first coarse one */
 
-    pr->used[x][i] = (PetscBool)(column[i].m > 0);
+    rows->used[x][i] = (PetscBool)(column[i].m > 0);
     for (int t = 0; t < column[i].m; t++) {
       column[i].a[t] += first;
       column[i].w[t] += first;
     }
-    KCycleSumOfProducts(&column[i], pr->n - first, PETSC_FALSE, pr->ap + (27 * x + i) * pr->pad + 1 + first);
+    KCycleSumOfProducts(&column[i], pr->n - first, PETSC_FALSE, rows->ap + (27 * x + i) * pr->pad + 1 + first);
   }
 }
 
-/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other processes own these */
-static void TimesColumn(Product *pr, const PetscScalar *w)
+/* All of a fine line. On an odd number of lines two coarse lines meet, and the second finds what the first has worked out */
+static Rows *GetRows(Product *pr, PetscInt j, PetscInt k, PetscInt J, PetscInt K)
+{
+  const PetscInt     line = j + pr->st->box->n[1] * k;
+  Rows              *rows = &pr->rows[j % KC_NEAR + KC_NEAR * (k % KC_NEAR)];
+  const PetscScalar *c[2];
+
+  if (rows->line == line && rows->K == K && (rows->J == J || rows->J == J - 1)) return rows;
+  rows->line = line;
+  rows->J    = J;
+  rows->K    = K;
+  KCycleApartLine(&pr->apart, j, k, c);
+  for (int x = 0; x < 2; x++) {
+    if (x < pr->tr->factor[0]) RowsOfAP(pr, c[x], j, k, x, rows);
+    else memset(rows->used[1], 0, sizeof(rows->used[1]));
+  }
+  return rows;
+}
+
+/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other processes own these; out is that of coarse line J */
+static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscScalar *w)
 {
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
-  const PetscBool    ends = pr->tr->coarse->ends;
-  const PetscInt     n    = pr->n;
+  const PetscBool    ends  = pr->tr->coarse->ends;
+  const PetscInt     n     = pr->n;
+  const int          ahead = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
 
   for (int i = 0; i < 27; i++) {
-    const PetscScalar *ap0 = pr->ap + i * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
+    const int          from = i + 3 * ahead;
+    const PetscScalar *ap0 = rows->ap + from * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
     PetscScalar       *out = pr->out + i * pr->pad + 1;
     KCycleTerms        terms;
 
+    if (i / 3 % 3 + ahead > 2) continue;
     terms.m = 0;
-    if (pr->used[0][i]) KCycleTermsAdd(&terms, ap0, same);
-    if (pr->used[1][i]) {
+    if (rows->used[0][from]) KCycleTermsAdd(&terms, ap0, same);
+    if (rows->used[1][from]) {
       KCycleTermsAdd(&terms, ap1, left);
       if (ends) out[-1] += ap1[-1] * left[-1];
     }
-    if (i % 3 < 2 && pr->used[1][i + 1]) {
+    if (i % 3 < 2 && rows->used[1][from + 1]) {
       KCycleTermsAdd(&terms, next - 1, right - 1);
       if (ends) out[n] += next[n - 1] * right[n - 1];
     }
@@ -130,7 +162,7 @@ static PetscErrorCode FillEmptyRows(Product *pr, PetscInt j, PetscInt k)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < pr->n; i++) {
     if (w && KCycleWeightsSame(w)[i] != (PetscScalar)0.0) continue;
-    PetscCall(KCycleApartLine(&pr->apart, j, k, c));
+    KCycleApartLine(&pr->apart, j, k, c);
     out[i] = c[0][pr->st->shape.ncoeffs / 2 * pr->pad + 1 + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,18 +180,11 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   for (PetscInt k = PetscMax(0, fk - rz); k <= PetscMin(box->n[2] - 1, fk + rz); k++) {
     for (PetscInt j = PetscMax(0, fj - ry); j <= PetscMin(box->n[1] - 1, fj + ry); j++) {
       KCycleTouch        touch;
-      const PetscScalar *c[2];
       const PetscScalar *w = NULL;
 
       KCycleTransferTouch(tr, j, k, &touch);
       for (PetscInt q = 0; q < touch.count; q++) w = touch.j[q] == J && touch.k[q] == K ? touch.w[q] : w;
-      if (!w) continue;
-      PetscCall(KCycleApartLine(&pr->apart, j, k, c));
-      for (int x = 0; x < 2; x++) {
-        if (x < tr->factor[0]) RowsOfAP(pr, c[x], j, k, x, J, K);
-        else PetscCall(PetscArrayzero(pr->used[1], 27));
-      }
-      TimesColumn(pr, w);
+      if (w) TimesColumn(pr, GetRows(pr, j, k, J, K), J, w);
     }
   }
   if (J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));

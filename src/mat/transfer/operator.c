@@ -193,7 +193,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   KCycleTerms        terms[4][3];
 
   PetscFunctionBegin;
-  PetscCall(KCycleApartLine(&op->apart, j, k, apart));
+  KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
   NeighbourWeights(op, S, x, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;

@@ -399,17 +399,22 @@ static PetscErrorCode WeightsByLine(KCycleWeights *ws)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+KC_VERSIONS static void AreNotZero(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict m)
+{
+  for (PetscInt i = 0; i < n; i++) m[i] = c[i] == (PetscScalar)0.0 ? 0 : 1;
+}
+
 /* Masks of the owned lines, as if there were no points beside them */
 static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
 {
   Mat_Stencil     *st  = (Mat_Stencil *)A->data;
   const KCycleBox *box = st->box;
   const PetscInt   n   = box->n[0];
-  PetscScalar     *values, *m;
+  PetscScalar     *m;
   PetscInt         last = -1;
+  KCycleLine       l;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   PetscCall(PetscCalloc1(n + 2, &m));
   for (PetscInt line = 0; line < box->nlines; line++) {
     const PetscScalar **kept = &mask->line[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])];
@@ -419,15 +424,15 @@ static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
       continue;
     }
     last = line;
-    PetscCall(MatStencilGetLine(A, line, values));
-    for (PetscInt i = 0; i < n; i++) m[i + 1] = 0;
-    for (int o = 0; o < st->shape.ncoeffs; o++) {
-      for (PetscInt i = 0; o != st->shape.ncoeffs / 2 && i < n; i++) m[i + 1] = values[o * n + i] != (PetscScalar)0.0 ? 1 : m[i + 1];
+    MatStencilLineArrays(st, line, &l);
+    if (n > 2) AreNotZero(n - 2, l.c[st->shape.ncoeffs - 1] + 1, m + 2);
+    m[1] = m[n] = 0;
+    for (PetscInt i = 0; i < n; i++) { /* most points are coupled to the first one that is asked for */
+      for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++) m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
     }
     PetscCall(ListsKeep(&mask->lists, m, kept));
     ++*kept;
   }
-  PetscCall(PetscFree(values));
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

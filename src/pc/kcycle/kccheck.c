@@ -104,9 +104,9 @@ static PetscErrorCode RelativeSums(Vec sums, Vec diagonal, Vec work, PetscReal *
 
 /*
   Do constants, and nothing else, span the kernel of the operator and that of its transpose? Then projecting them out of right sides and
-  solutions makes any factorization a pseudo-inverse. sums are the row sums and are overwritten.
+  solutions makes any factorization a pseudo-inverse. Both vectors are overwritten.
 */
-static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, Vec sums, Vec diagonal, Vec work, PetscBool *constant)
+static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, Vec work, PetscBool *constant)
 {
   PetscInt  extra        = 0, bs;
   PetscBool has_constant = PETSC_TRUE, has_transpose;
@@ -118,8 +118,9 @@ static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, 
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has_transpose));
   if (!has_constant || extra || bs > 1 || !has_transpose) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMultTranspose(A, ones, sums));
-  PetscCall(RelativeSums(sums, diagonal, work, &columns));
+  PetscCall(MatMultTranspose(A, ones, work));
+  PetscCall(MatGetDiagonal(A, ones));
+  PetscCall(RelativeSums(work, ones, work, &columns));
   *constant = (PetscBool)(columns < KCYCLE_ROUNDING);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,7 +156,7 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec w
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(RelativeSums(sums, diagonal, work, &rows));
   PetscCall(ChooseKernel(pc, rows, &nullspace));
-  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, work, &kc->kernel_constant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,7 +165,7 @@ static PetscErrorCode CheckStencil(PC pc, Mat A)
   PC_KCycle        *kc;
   MatNullSpace      nullspace;
   const KCycleScan *scan;
-  Vec               ones, sums, diagonal, work;
+  Vec               ones, work;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -175,15 +176,10 @@ static PetscErrorCode CheckStencil(PC pc, Mat A)
   if (!kc->failure[0]) {
     PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
     if (scan->sums >= KCYCLE_ROUNDING) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatCreateVecs(A, &ones, &sums));
-    PetscCall(VecDuplicate(sums, &diagonal));
-    PetscCall(VecDuplicate(sums, &work));
+    PetscCall(MatCreateVecs(A, &ones, &work));
     PetscCall(VecSet(ones, 1.0));
-    PetscCall(MatGetDiagonal(A, diagonal));
-    PetscCall(KernelIsConstant(A, nullspace, ones, sums, diagonal, work, &kc->kernel_constant));
+    PetscCall(KernelIsConstant(A, nullspace, ones, work, &kc->kernel_constant));
     PetscCall(VecDestroy(&ones));
-    PetscCall(VecDestroy(&sums));
-    PetscCall(VecDestroy(&diagonal));
     PetscCall(VecDestroy(&work));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
