@@ -599,14 +599,14 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   Level: intermediate
 
   Notes:
-  A cluster is a group of at most 200 points that are coupled much more strongly among themselves than with all others, as they come with coefficients
+  A cluster is a group of at most 100 points that are coupled much more strongly among themselves than with all others, as they come with coefficients
   that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid without a point in the cluster. Each sweep is
   followed by one step for the sum of the equations of each cluster; in reverse order it comes before the sweep.
 
-  Clusters are sought in the part of each process. One that the cut between two processes goes through is not corrected, so iterations depend on the
-  number of processes, and are many where contrasts are high and the cuts go through many clusters.
+  A cluster may be cut into parts on several processes, so corrections do not depend on their number; a part more than 16 points away from the
+  others is not seen, and leaves the cluster without corrections.
 
-  Set-up sorts couplings by strength, and needs for a while the memory of about three copies of the matrix.
+  With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a factor of 3, with `PC_RELAX_CLUSTERS_ON` at all points.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/
@@ -748,7 +748,7 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   As a smoother of `PCMG` or `PCKCYCLE`: `-mg_levels_ksp_type richardson -mg_levels_pc_type relax`; the sweeps of a `KSPRICHARDSON` are one call. As
   a preconditioner of `KSPCG` use `-pc_relax_order symmetric`, or Jacobi or Chebyshev.
 
-  Colours follow the indices of the grid, so results do not depend on the number of processes, unless there are clusters (`PCRelaxSetClusters()`).
+  Colours follow the indices of the grid, so results do not depend on the number of processes.
 
   The four and eight colours are those of Feng and others, section 4, numbered with x fastest.
 
