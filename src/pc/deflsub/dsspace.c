@@ -45,19 +45,42 @@ static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The subdomains that rows of this process touch, ascending, and the labels of points and ghosts in their numbers */
-static PetscErrorCode NumberSubdomains(PC_DeflSub *ds, const KCycleRows *rows, PetscInt label[])
+/* A point that is coupled to nobody is solved by the inner preconditioner alone */
+static PetscBool IsLone(PetscInt row, PetscInt m, const PetscInt cols[], const PetscScalar values[])
+{
+  for (PetscInt k = 0; k < m; k++) {
+    if (cols[k] != row && values[k] != (PetscScalar)0.0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Labels of points and ghosts; of points that are in no column of Z: the number of subdomains */
+static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
+{
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < rows->n; i++) {
+    const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
+
+    label[i] = IsLone(i, m, cols, values) ? ds->number : ds->label[i];
+  }
+  for (PetscInt i = 0; i < rows->nghost; i++) label[rows->n + i] = ds->number;
+  PetscCall(KCycleRowsExchangeInt(rows, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The subdomains that rows of this process touch, ascending; labels become their numbers */
+static PetscErrorCode NumberSubdomains(PC_DeflSub *ds, PetscInt n, PetscInt label[])
 {
   PetscHMapI map;
   PetscInt   last = -1, local = 0, used = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscHMapICreate(&map));
-  PetscCall(PetscArraycpy(label, ds->label, rows->n));
-  for (PetscInt i = 0; i < rows->nghost; i++) label[rows->n + i] = -1;
-  PetscCall(KCycleRowsExchangeInt(rows, label));
-  for (PetscInt i = 0; i < rows->n + rows->nghost; i++) {
-    if (label[i] == last || label[i] < 0) continue;
+  for (PetscInt i = 0; i < n; i++) {
+    if (label[i] == last || label[i] == ds->number) continue;
     last = label[i];
     PetscCall(PetscHMapISet(map, last, 0));
   }
@@ -66,9 +89,9 @@ static PetscErrorCode NumberSubdomains(PC_DeflSub *ds, const KCycleRows *rows, P
   PetscCall(PetscHMapIGetKeys(map, &used, ds->global));
   PetscCall(PetscSortInt(ds->nlocal, ds->global));
   for (PetscInt i = 0; i < ds->nlocal; i++) PetscCall(PetscHMapISet(map, ds->global[i], i));
+  PetscCall(PetscHMapISet(map, ds->number, ds->nlocal));
   last = -1;
-  for (PetscInt i = 0; i < rows->n + rows->nghost; i++) {
-    if (label[i] < 0) continue;
+  for (PetscInt i = 0; i < n; i++) {
     if (label[i] != last) {
       last = label[i];
       PetscCall(PetscHMapIGet(map, last, &local));
@@ -140,15 +163,6 @@ static PetscErrorCode AddRow(Entries *e, PetscInt exterior, PetscInt row, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A point that is coupled to nobody is solved by the inner preconditioner alone */
-static PetscBool IsLone(PetscInt row, PetscInt m, const PetscInt cols[], const PetscScalar values[])
-{
-  for (PetscInt k = 0; k < m; k++) {
-    if (cols[k] != row && values[k] != (PetscScalar)0.0) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 /* Rows whose points all lie in one subdomain, as most do, have no entry but their sum */
 static PetscErrorCode FindEntries(PC_DeflSub *ds, Entries *e)
 {
@@ -157,12 +171,6 @@ static PetscErrorCode FindEntries(PC_DeflSub *ds, Entries *e)
   const PetscScalar *values;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < rows->n; i++) {
-    const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
-
-    if (IsLone(i, m, cols, values)) e->label[i] = ds->nlocal;
-  }
-  PetscCall(KCycleRowsExchangeInt(rows, e->label));
   for (PetscInt i = 0; i < rows->n; i++) {
     if (e->label[i] == ds->nlocal) continue;
     const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
@@ -276,7 +284,8 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   global = ds->global;
   PetscCall(IsInsulated(pc, &e.insulated));
   PetscCall(PetscMalloc1(rows->n + rows->nghost, &e.label));
-  PetscCall(NumberSubdomains(ds, rows, e.label));
+  PetscCall(FindLabels(ds, rows, e.label));
+  PetscCall(NumberSubdomains(ds, rows->n + rows->nghost, e.label));
   PetscCall(PetscFree(global));
   PetscCall(PetscMalloc1(ds->nlocal, &e.first));
   for (PetscInt i = 0; i < ds->nlocal; i++) e.first[i] = -1;
