@@ -397,7 +397,7 @@ PetscErrorCode PCCreate_DeflSub(PC pc)
   PetscCall(PetscNew(&ds));
   pc->data                = (void *)ds;
   ds->type                = PC_DEFLSUB_INTERFACE;
-  ds->jump                = 10;
+  ds->jump                = KCYCLE_JUMP;
   ds->ngiven              = -1;
   pc->ops->setup          = PCSetUp_DeflSub;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_DeflSub;

@@ -11,7 +11,7 @@
 #include <petsckcycle/private/deflsubimpl.h>
 
 /* Pieces of less than this part of a box join others that they are strongly coupled to */
-#define KC_DEFLSUB_SMALL 8
+#define KC_DEFLSUB_SMALL 16
 /* Number of subdomains for each box from which on the smallest ones of a box are one */
 #define KC_DEFLSUB_MANY 4
 /* Means are taken over every so-manyth line of the grid */

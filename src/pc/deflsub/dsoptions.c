@@ -248,7 +248,7 @@ static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
   Two points of a box are separated where their coupling is weaker by more than this factor than the strongest one of either point, the couplings of each direction
   being measured by their mean. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than it.
 
-  Default: 10.
+  Default: 3.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetJump()`
 @*/
