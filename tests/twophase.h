@@ -100,6 +100,24 @@ static inline PetscErrorCode TwoPhaseAssemble(const TwoPhase *t, DM da, Mat A)
   PetscFunctionReturn(0);
 }
 
+/* The coefficient of each cell */
+static inline PetscErrorCode TwoPhaseFillCoefficient(const TwoPhase *t, DM da, Vec v)
+{
+  PetscInt     s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(v, &values));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = TwoPhaseCoefficient(t, at);
+    }
+  }
+  PetscCall(VecRestoreArray(v, &values));
+  PetscFunctionReturn(0);
+}
+
 /* A smooth solution: the one that the table of iterations is for */
 static inline PetscErrorCode TwoPhaseSolution(const TwoPhase *t, DM da, Vec x)
 {
@@ -137,8 +155,8 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
   PetscCall(DMSetMatType(*da, t->type));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
-  PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(TwoPhaseAssemble(t, *da, *A));
+  PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatCreateVecs(*A, &x, b));
   PetscCall(TwoPhaseSolution(t, *da, x));
   if ((t->closed || t->periodic) && !t->stored) {
