@@ -67,8 +67,9 @@ static PetscErrorCode LookAtLabels(const TwoPhase *t, DM da, PC pc, const char n
     else count[label]++;
   }
   for (PetscInt l = 0; l < number; l++) least = PetscMin(least, count[l]);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D: %" PetscInt_FMT " subdomains, at least %" PetscInt_FMT " unknowns, digest %" PetscInt_FMT ", all labels used: %s\n",
-                        name, t->dim, number, least, digest, sound && least > 0 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%s, %" PetscInt_FMT "D: %" PetscInt_FMT " subdomains, at least %" PetscInt_FMT " unknowns, digest %" PetscInt_FMT ", all labels used: %s\n", name, t->dim,
+                        number, least, digest, sound && least > 0 ? "yes" : "NO"));
   PetscCall(PetscFree(count));
   PetscCall(VecRestoreArrayRead(all, &a));
   PetscCall(VecDestroy(&all));
@@ -94,8 +95,9 @@ static PetscErrorCode FollowsDiscs(const TwoPhase *t, DM da, PC pc, PetscInt box
     if (middle && a[i] == a[i + 1]) mixed++;
     if (!middle && a[i] == a[i + 1]) same++;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  points beside an interface that share the subdomain beyond it: %" PetscInt_FMT ", neighbours of one phase that share one: %" PetscInt_FMT "\n",
-                        mixed, same));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "  points beside an interface that share the subdomain beyond it: %" PetscInt_FMT ", neighbours of one phase that share one: %" PetscInt_FMT "\n", mixed,
+                        same));
   PetscCall(VecRestoreArrayRead(all, &a));
   PetscCall(VecDestroy(&all));
   PetscFunctionReturn(0);
@@ -334,10 +336,10 @@ static PetscErrorCode Table(PetscBool withblocks)
     PCDeflSubType type;
     PetscInt      x, y, jacobi, blocks;
   } rows[] = {{PC_DEFLSUB_STRIPE, 256, 0, 195, 98}, {PC_DEFLSUB_STRIPE, 128, 0, 216, 109}, {PC_DEFLSUB_BOX, 8, 8, 82, 46}, {PC_DEFLSUB_BOX, 16, 16, 38, 27}};
-  TwoPhase    t;
-  DM          da;
-  Mat         A;
-  Vec         b;
+  TwoPhase t;
+  DM       da;
+  Mat      A;
+  Vec      b;
 
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 2, 128, 1);
@@ -423,7 +425,9 @@ static PetscErrorCode Contrast(void)
       if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s means, %s: ", problem % 2 ? "closed" : "Dirichlet", problem / 2 ? "harmonic" : "arithmetic", PCDeflSubTypes[type]));
       if (type == PC_DEFLSUB_BOX) PetscCall(PoissonClaim((PetscBool)(its[5] > 1.3 * its[0]), "iterations grow with the contrast"));
-      else PetscCall(PoissonClaim((PetscBool)(least > 0 && most <= 1.05 * least && most <= 1.2 * its[0] && its[6] > 0 && PetscAbsInt(its[6] - its[7]) <= 2), "iterations are the same from 10 to 1e6"));
+      else
+        PetscCall(PoissonClaim((PetscBool)(least > 0 && most <= 1.05 * least && most <= 1.2 * its[0] && its[6] > 0 && PetscAbsInt(its[6] - its[7]) <= 2),
+                               "iterations are the same from 10 to 1e6"));
     }
   }
   PetscFunctionReturn(0);
@@ -494,17 +498,17 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
 static PetscErrorCode Errors(void)
 {
   const Refusal refusals[] = {
-    {.claim = "more boxes than points", .n = 12, .boxes = {13, 2, 0}, .expected = "13 boxes in x are more than the 12 points of the grid there"},
-    {.claim = "boxes in a direction that the grid lacks", .n = 12, .boxes = {3, 2, 2}, .expected = "2 boxes in z on a grid of 2 dimensions"},
-    {.claim = "a negative label", .n = 12, .labels = 1, .expected = "there is a label -2"},
-    {.claim = "a label that no unknown has", .n = 12, .labels = 2, .expected = "go from 0 to 6, and no unknown has label 1"},
-    {.claim = "a label that is no integer", .n = 12, .labels = 3, .expected = "The label of unknown 0 is no integer"},
-    {.claim = "more subdomains than unknowns", .n = 12, .labels = 4, .expected = "There are 1001 subdomains and only 144 unknowns"},
-    {.claim = "more labels than unknowns", .n = 12, .labels = 5, .expected = "labels were given for the"},
-    {.claim = "no grid and no labels", .n = 12, .detached = PETSC_TRUE, .expected = "give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels"},
-    {.claim = "one subdomain of a singular operator", .n = 12, .boxes = {1, 1, 0}, .closed = PETSC_TRUE, .expected = "use at least 2 subdomains, not 1"},
-    {.claim = "a matrix that does not show its rows", .n = 12, .baij = PETSC_TRUE, .expected = "use -mat_type aij or -dm_mat_type stencil"},
-    {.claim = "adef2 outside of KSPSolve()", .n = 12, .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
+      {.claim = "more boxes than points", .n = 12, .boxes = {13, 2, 0}, .expected = "13 boxes in x are more than the 12 points of the grid there"},
+      {.claim = "boxes in a direction that the grid lacks", .n = 12, .boxes = {3, 2, 2}, .expected = "2 boxes in z on a grid of 2 dimensions"},
+      {.claim = "a negative label", .n = 12, .labels = 1, .expected = "there is a label -2"},
+      {.claim = "a label that no unknown has", .n = 12, .labels = 2, .expected = "go from 0 to 6, and no unknown has label 1"},
+      {.claim = "a label that is no integer", .n = 12, .labels = 3, .expected = "The label of unknown 0 is no integer"},
+      {.claim = "more subdomains than unknowns", .n = 12, .labels = 4, .expected = "There are 1001 subdomains and only 144 unknowns"},
+      {.claim = "more labels than unknowns", .n = 12, .labels = 5, .expected = "labels were given for the"},
+      {.claim = "no grid and no labels", .n = 12, .detached = PETSC_TRUE, .expected = "give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels"},
+      {.claim = "one subdomain of a singular operator", .n = 12, .boxes = {1, 1, 0}, .closed = PETSC_TRUE, .expected = "use at least 2 subdomains, not 1"},
+      {.claim = "a matrix that does not show its rows", .n = 12, .baij = PETSC_TRUE, .expected = "use -mat_type aij or -dm_mat_type stencil"},
+      {.claim = "adef2 outside of KSPSolve()", .n = 12, .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
   };
 
   PetscFunctionBeginUser;
@@ -557,13 +561,13 @@ static PetscErrorCode CompareWithNew(KSP ksp, Mat A, Vec b, PCDeflSubType type, 
 
 static PetscErrorCode ReuseOf(PCDeflSubType type)
 {
-  const PetscReal contrasts[] = {100, 1e4, 1e-2, 1};
-  TwoPhase        t;
-  DM              da;
-  Mat             A, E[2];
-  Vec             b;
-  KSP             ksp, coarse;
-  PC              pc;
+  const PetscReal  contrasts[] = {100, 1e4, 1e-2, 1};
+  TwoPhase         t;
+  DM               da;
+  Mat              A, E[2];
+  Vec              b;
+  KSP              ksp, coarse;
+  PC               pc;
   PetscInt         its, number;
   PetscObjectState state[2];
   char             claim[128];

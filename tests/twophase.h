@@ -70,7 +70,7 @@ static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[],
     PetscBool outside;
 
     to[o / 2] += o % 2 ? 1 : -1;
-    outside       = (PetscBool)(!t->periodic && (to[o / 2] < 0 || to[o / 2] >= t->n));
+    outside      = (PetscBool)(!t->periodic && (to[o / 2] < 0 || to[o / 2] >= t->n));
     place[o / 2] = (to[o / 2] + t->n) % t->n;
     if (outside && t->closed) continue;
     other = outside ? me : TwoPhaseCoefficient(t, place);
@@ -133,7 +133,7 @@ static inline PetscErrorCode TwoPhaseSolution(const TwoPhase *t, DM da, Vec x)
         const PetscReal X = PETSC_PI * (at[0] + 0.5) / t->n, Y = PETSC_PI * (at[1] + 0.5) / t->n, Z = t->dim == 3 ? PETSC_PI * (at[2] + 0.5) / t->n : 0;
 
         values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] =
-          PetscCosReal(X) * PetscCosReal(Y) * PetscCosReal(Z) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y);
+            PetscCosReal(X) * PetscCosReal(Y) * PetscCosReal(Z) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y);
       }
     }
   }

@@ -233,8 +233,8 @@ PetscErrorCode KCyclePiecesBound(KCyclePieces *p, PetscInt most)
 /* The ids of all pieces, ascending, on every process */
 static PetscErrorCode GatherIds(const KCyclePieces *p, PetscInt *number, PetscInt **ids)
 {
-  PetscInt    *size, *mine;
-  PetscMPIInt  m = 0, nproc, *counts, *first;
+  PetscInt   *size, *mine;
+  PetscMPIInt m = 0, nproc, *counts, *first;
 
   PetscFunctionBegin;
   PetscCall(GatherSizes(p, &size));

@@ -18,8 +18,7 @@ PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
   PetscCall(PetscMemzero(g, sizeof(*g)));
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
   PetscCall(DMGetType(dm, &type));
-  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()",
-             type);
+  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()", type);
   PetscCall(DMDAGetInfo(dm, &g->dim, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, &dof, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
   PetscCheck(dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT ": give labels with PCDeflSubSetLabels()", dof);

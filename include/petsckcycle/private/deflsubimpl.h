@@ -19,13 +19,13 @@ typedef struct {
   /* parameters */
   PCDeflSubType     type;
   PCDeflSubForm     form;
-  PetscInt          boxes[3];  /* in each direction; 0: chosen */
-  PetscInt          size;      /* unknowns that a subdomain is to have; 0: chosen */
-  PetscReal         jump;      /* couplings that differ by more than this factor are a jump */
-  PetscInt         *given;     /* labels of unknowns of this process, given by the user */
-  PetscInt          ngiven;    /* their number, or -1 */
+  PetscInt          boxes[3]; /* in each direction; 0: chosen */
+  PetscInt          size;     /* unknowns that a subdomain is to have; 0: chosen */
+  PetscReal         jump;     /* couplings that differ by more than this factor are a jump */
+  PetscInt         *given;    /* labels of unknowns of this process, given by the user */
+  PetscInt          ngiven;   /* their number, or -1 */
   Vec               coefficient;
-  PetscViewer       viewer;    /* shows labels */
+  PetscViewer       viewer; /* shows labels */
   PetscViewerFormat format;
 
   /* owned */
@@ -33,21 +33,21 @@ typedef struct {
   KSP coarse; /* E^-1 */
 
   /* found at set-up */
-  PetscInt     n;       /* unknowns of this process */
-  PetscInt     number;  /* subdomains */
-  PetscInt    *label;   /* of unknowns of this process */
-  PetscInt     sizes[2];/* of the smallest and the largest subdomain */
-  PetscInt     nleft;   /* vectors left out of Z, since E is singular with them */
-  PetscBool    stale;   /* parameters have changed */
-  PetscInt     nlocal;  /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
-  PetscInt    *global;  /* their labels, ascending */
-  PetscInt     nruns;   /* Z: runs of unknowns with the same label */
-  PetscInt    *run;     /* where each run begins, and the end of the last */
-  PetscInt    *runlabel;/* local number; the exterior: unknowns that are coupled to nobody */
-  PetscInt     npairs;  /* A Z: pairs of subdomains */
+  PetscInt     n;        /* unknowns of this process */
+  PetscInt     number;   /* subdomains */
+  PetscInt    *label;    /* of unknowns of this process */
+  PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
+  PetscInt     nleft;    /* vectors left out of Z, since E is singular with them */
+  PetscBool    stale;    /* parameters have changed */
+  PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
+  PetscInt    *global;   /* their labels, ascending */
+  PetscInt     nruns;    /* Z: runs of unknowns with the same label */
+  PetscInt    *run;      /* where each run begins, and the end of the last */
+  PetscInt    *runlabel; /* local number; the exterior: unknowns that are coupled to nobody */
+  PetscInt     npairs;   /* A Z: pairs of subdomains */
   PetscInt    *own, *other;
-  PetscInt    *start;   /* first entry of each pair */
-  PetscInt    *row;     /* of entries */
+  PetscInt    *start; /* first entry of each pair */
+  PetscInt    *row;   /* of entries */
   PetscScalar *value;
   PetscSF      sf;      /* from coarse vectors to local numbers */
   Mat          E;       /* scaled to a diagonal of ones */
@@ -98,6 +98,7 @@ PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycle
 
 /* dsoptions.c: functions and options */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_DeflSub(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCDeflSubShowLabels(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubCompose(PC, PetscBool);
 
 /* dsaccess.c: labels, solvers, operators */
@@ -105,4 +106,3 @@ PETSC_INTERN PetscErrorCode PCDeflSubComposeAccess(PC, PetscBool);
 
 /* dsview.c */
 PETSC_INTERN PetscErrorCode PCView_DeflSub(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCDeflSubShowLabels(PC);

@@ -11,8 +11,8 @@
 #include <petsckcycle/private/stencilimpl.h>
 
 typedef struct {
-  PetscInt n, nghost;
-  PetscSF  sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
+  PetscInt           n, nghost;
+  PetscSF            sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
   /* AIJ: columns among the owned ones, and the others */
   Mat                diagonal, off;
   const PetscInt    *i, *j, *oi, *oj;
@@ -23,8 +23,8 @@ typedef struct {
   KCycleLine         at;
   PetscInt           place[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES];
   /* one row */
-  PetscInt    *cols;
-  PetscScalar *values;
+  PetscInt          *cols;
+  PetscScalar       *values;
 } KCycleRows;
 
 PETSC_INTERN PetscErrorCode KCycleRowsCreate(Mat, const char user[], KCycleRows **);

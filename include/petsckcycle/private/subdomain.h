@@ -45,7 +45,8 @@ PETSC_INTERN PetscInt       KCycleSubGridBoxOf(const KCycleSubGrid *, PetscInt n
 PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
 
 /* pieces.c; cross: pairs of a point and a ghost that are connected */
-PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, PetscInt n, PetscInt nghost, PetscSF, const PetscInt natural[], const PetscInt box[], KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, PetscInt n, PetscInt nghost, PetscSF, const PetscInt natural[], const PetscInt box[],
+                                               KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
 PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);

@@ -195,8 +195,9 @@ static PetscErrorCode ReportRightSide(PC pc, Vec b)
   PetscCall(VecSum(b, &sum));
   PetscCall(VecNorm(b, NORM_1, &norm));
   if (PetscAbsScalar(sum) > 1e-8 * norm)
-    PetscCall(PetscInfo(pc, "The operator is singular and the right side is not consistent: the sum of its entries is %g of their absolute sum. "
-                            "KSP projects it if the null space is attached with MatSetNullSpace()\n",
+    PetscCall(PetscInfo(pc,
+                        "The operator is singular and the right side is not consistent: the sum of its entries is %g of their absolute sum. "
+                        "KSP projects it if the null space is attached with MatSetNullSpace()\n",
                         (double)(PetscAbsScalar(sum) / norm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -362,10 +363,10 @@ static PetscErrorCode RegisterEvents(void)
   Options Database Keys:
 + -pc_deflsub_type (stripe|box|interface|user) - subdomains
 . -pc_deflsub_form (bnn|adef2|pt)              - how inner preconditioner, correction and projection are combined
-. -pc_deflsub_boxes (x,y,z)                    - boxes in each direction; stripes
+. -pc_deflsub_boxes (x,y,z)                    - boxes in each direction, or number of stripes (default chosen)
 . -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
-. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface
-. -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec`
+. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 3)
+. -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec` (default none)
 . -deflsub_pc_type (type)                      - the inner preconditioner, with its options
 - -deflsub_coarse_pc_type (type)               - the solver for E, with its options
 

@@ -42,11 +42,11 @@ static PetscErrorCode CreateExchange(PC pc)
 /* Where the entries of E come from: pairs of subdomains, then the diagonal */
 static PetscErrorCode CreateE(PC pc)
 {
-  PC_DeflSub    *ds   = (PC_DeflSub *)pc->data;
-  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
-  PetscInt      *rows, *cols, m = 0;
-  PetscMPIInt    rank;
-  PetscInt       mine;
+  PC_DeflSub *ds   = (PC_DeflSub *)pc->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscInt   *rows, *cols, m = 0;
+  PetscMPIInt rank;
+  PetscInt    mine;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));

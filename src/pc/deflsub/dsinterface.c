@@ -11,9 +11,9 @@
 #include <petsckcycle/private/deflsubimpl.h>
 
 /* Pieces of less than this part of a box join others that they are strongly coupled to */
-#define KC_DEFLSUB_SMALL 16
+#define KC_DEFLSUB_SMALL  16
 /* Number of subdomains for each box from which on the smallest ones of a box are one */
-#define KC_DEFLSUB_MANY 4
+#define KC_DEFLSUB_MANY   4
 /* Means are taken over every so-manyth line of the grid */
 #define KC_DEFLSUB_SAMPLE 8
 
@@ -25,8 +25,8 @@ typedef struct {
   PetscReal           *strongest;     /* coupling of points and ghosts; or */
   PetscReal           *coefficient;   /* given */
   PetscBool            isotropic;
-  PetscReal            scale[8];                        /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
-  PetscInt             difference[64], direction[64];   /* of the entries of the row that was looked at last */
+  PetscReal            scale[8];                      /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
+  PetscInt             difference[64], direction[64]; /* of the entries of the row that was looked at last */
   PetscInt             ncross, maxcross, *cross;
   KCyclePieces        *pieces;
 } Cut;

@@ -18,8 +18,8 @@ static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
              "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels with PCDeflSubSetLabels()");
   PetscCall(KCycleSubGridGet(dm, grid));
   PetscCall(MatGetSize(A, &n, NULL));
-  PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows", grid->npoints,
-             n);
+  PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows",
+             grid->npoints, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +93,7 @@ static PetscErrorCode MeasureSizes(PC pc)
 /* Labels of all unknowns; same: they are those of the last set-up. Only an interface moves when values change */
 PetscErrorCode PCDeflSubLabel(PC pc, KCycleRows *rows, PetscBool *same)
 {
-  PC_DeflSub *ds   = (PC_DeflSub *)pc->data;
+  PC_DeflSub *ds    = (PC_DeflSub *)pc->data;
   PetscInt   *label = NULL, number = 0;
   int         here = 0, all;
 

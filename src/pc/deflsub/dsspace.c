@@ -9,8 +9,8 @@
 /* Entries of A Z as they are found */
 typedef struct {
   KCycleRows  *rows;
-  PetscInt    *label; /* local numbers of points and ghosts */
-  PetscBool    insulated; /* sums of rows are zero, since constants are in an attached null space */
+  PetscInt    *label;        /* local numbers of points and ghosts */
+  PetscBool    insulated;    /* sums of rows are zero, since constants are in an attached null space */
   PetscInt    *first, *next; /* pairs of each subdomain, a list */
   PetscInt     npairs, maxpairs;
   PetscInt    *own, *other, *count;

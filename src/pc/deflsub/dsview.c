@@ -6,11 +6,11 @@
 /* Bytes on all processes of A Z, of E, and of the operator where it is AIJ (else 0) */
 static PetscErrorCode CountBytes(PC pc, PetscReal bytes[3])
 {
-  PC_DeflSub *ds      = (PC_DeflSub *)pc->data;
-  const PetscInt n    = ds->start[ds->npairs];
-  PetscReal   mine[3] = {0, 0, 0};
-  MatInfo     info;
-  Mat         A;
+  PC_DeflSub    *ds      = (PC_DeflSub *)pc->data;
+  const PetscInt n       = ds->start[ds->npairs];
+  PetscReal      mine[3] = {0, 0, 0};
+  MatInfo        info;
+  Mat            A;
 
   PetscFunctionBegin;
   mine[0] = (PetscReal)n * (sizeof(PetscInt) + sizeof(PetscScalar)) + (3.0 * ds->npairs + 1) * sizeof(PetscInt);
@@ -60,29 +60,5 @@ PetscErrorCode PCView_DeflSub(PC pc, PetscViewer viewer)
     PetscCall(KSPView(ds->coarse, viewer));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* -pc_deflsub_view_labels; on a DMDA in natural order */
-PetscErrorCode PCDeflSubShowLabels(PC pc)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  DM          dm;
-  Vec         labels;
-  PetscBool   isda = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  if (!ds->viewer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetDM(pc, &dm));
-  if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  if (isda) PetscCall(DMCreateGlobalVector(dm, &labels));
-  else PetscCall(VecDuplicate(ds->t, &labels));
-  PetscCall(PetscObjectSetName((PetscObject)labels, "subdomains"));
-  PetscCall(PCDeflSubGetLabels(pc, labels));
-  PetscCall(PetscViewerPushFormat(ds->viewer, ds->format));
-  PetscCall(VecView(labels, ds->viewer));
-  PetscCall(PetscViewerPopFormat(ds->viewer));
-  PetscCall(VecDestroy(&labels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
