@@ -762,8 +762,7 @@ int main(int argc, char **argv)
   else if (test == 4) {
     PetscCall(Errors());
     PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what was being made when an error came is not freed */
-  }
-  else if (test == 5) {
+  } else if (test == 5) {
     PetscCall(ReuseOf(PC_DEFLSUB_BOX));
     PetscCall(ReuseOf(PC_DEFLSUB_INTERFACE));
   } else if (test == 6) PetscCall(Nested());
