@@ -106,8 +106,8 @@ static PetscErrorCode FollowsDiscs(const TwoPhase *t, DM da, PC pc, PetscInt box
 static PetscErrorCode Labels(void)
 {
   const struct {
-    PetscInt      dim, n, boxes[3], size;
-    PetscReal     contrast, x;
+    PetscInt      dim, n, boxes[3], size; /* size < 0: so many discs in each direction, too many for a subdomain each */
+    PetscReal     contrast, x;            /* couplings in x */
     PetscBool     harmonic, stored, periodic, stencil;
     PCDeflSubType type;
   } cases[] = {{2, 30, {0, 0, 0}, 0, 1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
@@ -121,6 +121,7 @@ static PetscErrorCode Labels(void)
                {2, 36, {5, 3, 0}, 0, 1e3, 1, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
                {3, 18, {3, 2, 4}, 0, 1e2, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
                {3, 18, {0, 0, 0}, 100, 1e-2, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE, PC_DEFLSUB_INTERFACE},
+               {2, 60, {4, 4, 0}, -20, 1e3, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
                {1, 60, {7, 0, 0}, 0, 1e3, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE}};
 
   PetscFunctionBeginUser;
@@ -134,6 +135,7 @@ static PetscErrorCode Labels(void)
 
     TwoPhaseInit(&t, cases[i].dim, cases[i].n, cases[i].contrast);
     t.x        = cases[i].x;
+    if (cases[i].size < 0) t.across = -cases[i].size;
     t.harmonic = cases[i].harmonic;
     t.stored   = cases[i].stored;
     t.periodic = cases[i].periodic;
@@ -142,7 +144,7 @@ static PetscErrorCode Labels(void)
     PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
     PetscCall(PCDeflSubSetType(pc, cases[i].type));
     PetscCall(PCDeflSubSetBoxes(pc, cases[i].boxes[0], cases[i].boxes[1], cases[i].boxes[2]));
-    PetscCall(PCDeflSubSetSize(pc, cases[i].size));
+    PetscCall(PCDeflSubSetSize(pc, PetscMax(cases[i].size, 0)));
     PetscCall(KSPSetUp(ksp));
     PetscCall(LookAtLabels(&t, da, pc, PCDeflSubTypes[cases[i].type]));
     if (cases[i].contrast != 1 && cases[i].dim == 2) PetscCall(FollowsDiscs(&t, da, pc, cases[i].boxes[0]));
