@@ -3,6 +3,8 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
+#include <petsckcycle/private/deflsubimpl.h>
+#include <petsckcycle/private/dpcgimpl.h>
 #include <stdio.h>
 
 static PetscBool KCyclePackageInitialized = PETSC_FALSE;
@@ -61,7 +63,7 @@ PetscErrorCode KCycleFinalizePackage(void)
 }
 
 /*@C
-  KCycleInitializePackage - Registers the types of petsc-kcycle with PETSc: `PCKCYCLE`.
+  KCycleInitializePackage - Registers the types of petsc-kcycle with PETSc: `PCKCYCLE`, `PCDEFLSUB`, `KSPDPCG` and others.
 
   Logically Collective
 
@@ -81,6 +83,8 @@ PetscErrorCode KCycleInitializePackage(void)
   KCyclePackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
+  PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
+  PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));
   PetscCall(MatRegister(MATSTENCIL, MatCreate_Stencil));
   PetscCall(MatStencilRegisterFactors());
   PetscCall(MatRegister(MATSTENCILTRANSFER, MatCreate_StencilTransfer));
