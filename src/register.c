@@ -3,6 +3,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
+#include <petsckcycle/private/incpoissonimpl.h>
 #include <stdio.h>
 
 static PetscBool KCyclePackageInitialized = PETSC_FALSE;
@@ -81,6 +82,7 @@ PetscErrorCode KCycleInitializePackage(void)
   KCyclePackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
+  PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
   PetscCall(MatRegister(MATSTENCIL, MatCreate_Stencil));
   PetscCall(MatStencilRegisterFactors());
   PetscCall(MatRegister(MATSTENCILTRANSFER, MatCreate_StencilTransfer));
