@@ -11,8 +11,10 @@
 #define PCKCYCLE           "kcycle"
 #define PCRELAX            "relax"
 #define PCINCPOISSON       "incpoisson"
+#define PCDEFLSUB          "deflsub"
 #define MATSTENCIL         "stencil"
 #define MATSTENCILTRANSFER "stenciltransfer"
+#define KSPDPCG            "dpcg"
 
 /* The kappa of a W-cycle: more than any number of levels */
 #define PC_KCYCLE_KAPPA_W 2147483647
@@ -198,6 +200,46 @@ typedef enum {
 } KCycleGrid;
 PETSC_EXTERN const char *const KCycleGrids[];
 
+/*E
+  PCDeflSubType - the subdomains of `PCDEFLSUB`
+
+  Values:
++ `PC_DEFLSUB_STRIPE`    - unknowns that follow each other in the natural numbers of the grid
+. `PC_DEFLSUB_BOX`       - boxes of the grid
+. `PC_DEFLSUB_INTERFACE` - boxes cut along interfaces, where the coefficients of the operator jump
+- `PC_DEFLSUB_USER`      - labels given with `PCDeflSubSetLabels()` or `PCDeflSubSetLabelIS()`
+
+  Level: beginner
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetType()`
+E*/
+typedef enum {
+  PC_DEFLSUB_STRIPE,
+  PC_DEFLSUB_BOX,
+  PC_DEFLSUB_INTERFACE,
+  PC_DEFLSUB_USER
+} PCDeflSubType;
+PETSC_EXTERN const char *const PCDeflSubTypes[];
+
+/*E
+  PCDeflSubForm - how `PCDEFLSUB` combines the inner preconditioner M^-1, the correction Q = Z E^-1 Z^T and the projection P = I - A Q
+
+  Values:
++ `PC_DEFLSUB_BNN`   - P^T M^-1 P + Q, balancing Neumann-Neumann: symmetric, for any start
+. `PC_DEFLSUB_ADEF2` - P^T M^-1 + Q: one coarse solve less; needs the start Q b + P^T x, which `KSPSolve()` makes
+- `PC_DEFLSUB_PT`    - P^T M^-1: Algorithm 8 of Gupta's thesis; needs the same start, and an accurate coarse solve
+
+  Level: intermediate
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetForm()`
+E*/
+typedef enum {
+  PC_DEFLSUB_BNN,
+  PC_DEFLSUB_ADEF2,
+  PC_DEFLSUB_PT
+} PCDeflSubForm;
+PETSC_EXTERN const char *const PCDeflSubForms[];
+
 /* Package */
 PETSC_EXTERN PetscErrorCode KCycleInitializePackage(void);
 PETSC_EXTERN PetscErrorCode KCycleFinalizePackage(void);
@@ -236,3 +278,27 @@ PETSC_EXTERN PetscErrorCode PCIncPoissonSetPattern(PC, PCIncPoissonPattern);
 PETSC_EXTERN PetscErrorCode PCIncPoissonGetPattern(PC, PCIncPoissonPattern *);
 PETSC_EXTERN PetscErrorCode PCIncPoissonSetScaling(PC, PCIncPoissonScaling);
 PETSC_EXTERN PetscErrorCode PCIncPoissonGetScaling(PC, PCIncPoissonScaling *);
+
+/* PCDEFLSUB */
+PETSC_EXTERN PetscErrorCode PCDeflSubSetType(PC, PCDeflSubType);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetType(PC, PCDeflSubType *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetForm(PC, PCDeflSubForm);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetForm(PC, PCDeflSubForm *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetBoxes(PC, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetBoxes(PC, PetscInt *, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetSize(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetSize(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetJump(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetJump(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetLabels(PC, Vec);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetLabels(PC, Vec);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetLabelIS(PC, IS);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetLabelIS(PC, IS *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetCoefficient(PC, Vec);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetCoefficient(PC, Vec *);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetPC(PC, PC *);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetCoarseKSP(PC, KSP *);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetNumber(PC, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCDeflSubCorrect(PC, Vec, Vec);
+PETSC_EXTERN PetscErrorCode PCDeflSubProject(PC, Vec, Vec);
+PETSC_EXTERN PetscErrorCode PCDeflSubProjectTranspose(PC, Vec, Vec);

@@ -4,6 +4,8 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/incpoissonimpl.h>
+#include <petsckcycle/private/deflsubimpl.h>
+#include <petsckcycle/private/dpcgimpl.h>
 #include <stdio.h>
 
 static PetscBool KCyclePackageInitialized = PETSC_FALSE;
@@ -83,6 +85,8 @@ PetscErrorCode KCycleInitializePackage(void)
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
   PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
+  PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
+  PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));
   PetscCall(MatRegister(MATSTENCIL, MatCreate_Stencil));
   PetscCall(MatStencilRegisterFactors());
   PetscCall(MatRegister(MATSTENCILTRANSFER, MatCreate_StencilTransfer));

@@ -1,0 +1,108 @@
+/*
+  What the files of PCDEFLSUB share, and what KSPDPCG uses of it.
+
+  Z has a column for each subdomain, 1 on its points. A Z is not zero where a row reaches another subdomain, or where its sum is not zero:
+
+    (A Z y)_i = sum over j of a_ij (y_j - y_i) + s_i y_i,   s_i the sum of row i, y_j the value of the subdomain of point j
+
+  so only couplings between subdomains are kept, grouped by pairs of subdomains, and sums of rows as couplings with the exterior, where y is zero.
+*/
+#pragma once
+
+#include <petsckcycle.h>
+#include <petsckcycle/private/rowsimpl.h>
+#include <petsckcycle/private/subdomain.h>
+#include <petsc/private/pcimpl.h>
+#include <petsc/private/kspimpl.h>
+
+typedef struct {
+  /* parameters */
+  PCDeflSubType     type;
+  PCDeflSubForm     form;
+  PetscInt          boxes[3]; /* in each direction; 0: chosen */
+  PetscInt          size;     /* unknowns that a subdomain is to have; 0: chosen */
+  PetscReal         jump;     /* couplings that differ by more than this factor are a jump */
+  PetscInt         *given;    /* labels of unknowns of this process, given by the user */
+  PetscInt          ngiven;   /* their number, or -1 */
+  Vec               coefficient;
+  PetscViewer       viewer; /* shows labels */
+  PetscViewerFormat format;
+
+  /* owned */
+  PC  inner;  /* M^-1 */
+  KSP coarse; /* E^-1 */
+
+  /* found at set-up */
+  PetscInt     n;        /* unknowns of this process */
+  PetscInt     number;   /* subdomains */
+  PetscInt    *label;    /* of unknowns of this process */
+  PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
+  PetscInt     nleft;    /* vectors left out of Z, since E is singular with them */
+  PetscBool    stale;    /* parameters have changed */
+  PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
+  PetscInt    *global;   /* their labels, ascending */
+  PetscInt     nruns;    /* Z: runs of unknowns with the same label */
+  PetscInt    *run;      /* where each run begins, and the end of the last */
+  PetscInt    *runlabel; /* local number; the exterior: unknowns that are coupled to nobody */
+  PetscInt     npairs;   /* A Z: pairs of subdomains */
+  PetscInt    *own, *other;
+  PetscInt    *start; /* first entry of each pair */
+  PetscInt    *row;   /* of entries */
+  PetscScalar *value;
+  PetscSF      sf;      /* from coarse vectors to local numbers */
+  Mat          E;       /* scaled to a diagonal of ones */
+  Vec          scale;   /* its scaling; 0 where a vector has been left out */
+  Vec          s, y;    /* coarse vectors */
+  PetscScalar *a, *b;   /* values of touched subdomains and the exterior */
+  Vec          t;       /* work */
+  PetscInt     solves;  /* KSPSolve()s in progress whose start is deflated */
+  PetscBool    nonzero; /* whether the start was to be used before */
+} PC_DeflSub;
+
+/* Events */
+typedef enum {
+  DEFLSUB_LABEL,
+  DEFLSUB_AZ,
+  DEFLSUB_E,
+  DEFLSUB_FACTOR,
+  DEFLSUB_ZT,
+  DEFLSUB_SOLVE,
+  DEFLSUB_CORRECT,
+  DEFLSUB_NUM_EVENTS
+} PCDeflSubEvent;
+PETSC_INTERN PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
+
+PETSC_INTERN PetscErrorCode PCCreate_DeflSub(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubOperator(PC, Mat *);
+PETSC_INTERN PetscErrorCode PCDeflSubCreateInner(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubCorrect_DeflSub(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCDeflSubProject_DeflSub(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC, Vec, Vec);
+
+/* dsspace.c: Z and A Z */
+PETSC_INTERN PetscErrorCode PCDeflSubSpaceCreate(PC, KCycleRows *, PetscBool *same);
+PETSC_INTERN PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *);
+PETSC_INTERN void           PCDeflSubZT(const PC_DeflSub *, const PetscScalar *x, PetscScalar *a);
+PETSC_INTERN void           PCDeflSubZ(const PC_DeflSub *, const PetscScalar *a, PetscScalar *x);
+PETSC_INTERN void           PCDeflSubAZ(const PC_DeflSub *, const PetscScalar *a, PetscScalar *x);
+PETSC_INTERN void           PCDeflSubAZT(const PC_DeflSub *, const PetscScalar *x, PetscScalar *a);
+
+/* dscoarse.c: E */
+PETSC_INTERN PetscErrorCode PCDeflSubCoarseCreateKSP(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubCoarseSetUp(PC, PetscBool same);
+PETSC_INTERN PetscErrorCode PCDeflSubCoarseSolve(PC, PetscScalar *a);
+
+/* dslabels.c, dsinterface.c: subdomains */
+PETSC_INTERN PetscErrorCode PCDeflSubLabel(PC, KCycleRows *, PetscBool *same);
+PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycleSubGrid *, PetscInt label[], PetscInt *number);
+
+/* dsoptions.c: functions and options */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_DeflSub(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCDeflSubCompose(PC, PetscBool);
+
+/* dsaccess.c: labels, solvers, operators */
+PETSC_INTERN PetscErrorCode PCDeflSubComposeAccess(PC, PetscBool);
+
+/* dsview.c */
+PETSC_INTERN PetscErrorCode PCView_DeflSub(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCDeflSubShowLabels(PC);

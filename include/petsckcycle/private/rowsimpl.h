@@ -1,0 +1,62 @@
+/*
+  The rows of an operator one after the other, whether it is stored as AIJ or as a stencil.
+
+  Columns are places on this process: owned points come first, then ghosts, which an exchange fills from their owners:
+
+    place   0 ... n - 1 | n ... n + nghost - 1
+            owned         ghosts
+*/
+#pragma once
+
+#include <petsckcycle/private/stencilimpl.h>
+
+typedef struct {
+  PetscInt           n, nghost;
+  PetscSF            sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
+  /* AIJ: columns among the owned ones, and the others */
+  Mat                diagonal, off;
+  const PetscInt    *i, *j, *oi, *oj;
+  const PetscScalar *a, *oa;
+  /* stencil */
+  const Mat_Stencil *st;
+  PetscInt           line; /* the line that is at hand, and the place of its neighbour lines, of what lies left and right of them; -1: nowhere */
+  KCycleLine         at;
+  PetscInt           place[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES];
+  /* one row */
+  PetscInt          *cols;
+  PetscScalar       *values;
+} KCycleRows;
+
+PETSC_INTERN PetscErrorCode KCycleRowsCreate(Mat, const char user[], KCycleRows **);
+PETSC_INTERN PetscErrorCode KCycleRowsDestroy(KCycleRows **);
+PETSC_INTERN PetscErrorCode KCycleRowsExchangeInt(const KCycleRows *, PetscInt *);
+PETSC_INTERN PetscErrorCode KCycleRowsExchangeReal(const KCycleRows *, PetscReal *);
+PETSC_INTERN PetscInt       KCycleRowsStencil(KCycleRows *, PetscInt row);
+
+/* Entries of a row: how many; valid until the next call */
+static inline PetscInt KCycleRowsGet(KCycleRows *r, PetscInt row, const PetscInt **cols, const PetscScalar **values)
+{
+  PetscInt m, mo;
+
+  if (r->st) {
+    *cols   = r->cols;
+    *values = r->values;
+    return KCycleRowsStencil(r, row);
+  }
+  m       = r->i[row + 1] - r->i[row];
+  mo      = r->off ? r->oi[row + 1] - r->oi[row] : 0;
+  *cols   = r->j + r->i[row];
+  *values = r->a + r->i[row];
+  if (!mo) return m;
+  for (PetscInt e = 0; e < m; e++) {
+    r->cols[e]   = (*cols)[e];
+    r->values[e] = (*values)[e];
+  }
+  for (PetscInt e = 0; e < mo; e++) {
+    r->cols[m + e]   = r->n + r->oj[r->oi[row] + e];
+    r->values[m + e] = r->oa[r->oi[row] + e];
+  }
+  *cols   = r->cols;
+  *values = r->values;
+  return m + mo;
+}

@@ -1,0 +1,70 @@
+/*
+  Subdomains of deflation: every point gets a label, 0 ... number of subdomains - 1.
+
+  Points are known by their natural number i + nx (j + ny k), so that subdomains do not depend on the process grid. A piece, a connected part of
+  a box, is known by the least natural number of its points; what has no place of its own in box b is piece N + b, N being the number of points.
+*/
+#pragma once
+
+#include <petsckcycle/private/compat.h>
+#include <petscdmda.h>
+#include <petscsf.h>
+
+/* The grid of a DMDA with one unknown a point, and its boxes */
+typedef struct {
+  PetscInt  dim, size[3];
+  PetscInt  start[3], n[3]; /* points of this process */
+  PetscBool periodic[3];
+  PetscInt  npoints; /* of the grid */
+  PetscInt  boxes[3], nboxes;
+} KCycleSubGrid;
+
+/* Pieces of a grid, while they are found and merged */
+typedef struct {
+  MPI_Comm             comm;
+  const KCycleSubGrid *grid;
+  PetscInt             n, nghost; /* points of this process, and their ghosts */
+  PetscSF              ghosts;    /* exchange between them */
+  const PetscInt      *natural;   /* of points, n of them */
+  const PetscInt      *box;
+  PetscInt            *parent;    /* of points: towards the root of a tree; -1: coupled to nobody, and in no piece */
+  PetscInt             nlocal;    /* pieces that have points on this process */
+  PetscInt            *local;     /* of points: which of these */
+  PetscInt            *id;        /* of pieces */
+  PetscInt            *size;      /* of pieces, their parts on other processes included */
+  PetscInt            *at;        /* of points and ghosts: the piece, by its id; -1: none */
+  PetscLayout          directory; /* who keeps what is known of a piece, by its id */
+  PetscSF              sf;        /* from the directory to pieces */
+} KCyclePieces;
+
+PETSC_INTERN PetscErrorCode KCycleSubGridGet(DM, KCycleSubGrid *);
+PETSC_INTERN PetscErrorCode KCycleSubGridChooseBoxes(MPI_Comm, KCycleSubGrid *, const PetscInt boxes[], PetscInt size);
+PETSC_INTERN void           KCycleSubGridNatural(const KCycleSubGrid *, PetscInt[]);
+PETSC_INTERN void           KCycleSubGridBoxes(const KCycleSubGrid *, PetscInt[]);
+PETSC_INTERN PetscInt       KCycleSubGridBoxOf(const KCycleSubGrid *, PetscInt natural);
+PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
+
+/* pieces.c; cross: pairs of a point and a ghost that are connected */
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, PetscInt n, PetscInt nghost, PetscSF, const PetscInt natural[], const PetscInt box[],
+                                               KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
+PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);
+PETSC_INTERN PetscErrorCode KCyclePiecesMerge(KCyclePieces *, const PetscInt choice[]);
+PETSC_INTERN PetscErrorCode KCyclePiecesBound(KCyclePieces *, PetscInt most);
+PETSC_INTERN PetscErrorCode KCyclePiecesNumber(const KCyclePieces *, PetscInt label[], PetscInt *number);
+
+/* The root of a point's tree, the first of its points; paths become shorter on the way */
+static inline PetscInt KCyclePiecesRoot(KCyclePieces *p, PetscInt i)
+{
+  while (p->parent[i] != i) i = p->parent[i] = p->parent[p->parent[i]];
+  return i;
+}
+
+static inline void KCyclePiecesJoin(KCyclePieces *p, PetscInt i, PetscInt j)
+{
+  const PetscInt a = KCyclePiecesRoot(p, i), b = KCyclePiecesRoot(p, j);
+
+  if (a < b) p->parent[b] = a;
+  else p->parent[a] = b;
+}

@@ -1,0 +1,143 @@
+/*
+  Subdomains of deflation on a DMDA: boxes, and natural numbers.
+*/
+#include <petsckcycle/private/subdomain.h>
+
+/* Unknowns that a subdomain has when nobody says how many, and the number of subdomains from which on it has more */
+#define KC_SUBDOMAIN_SIZE 512
+#define KC_SUBDOMAIN_MANY 10000
+
+PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
+{
+  DMBoundaryType boundary[3];
+  PetscInt       dof;
+  PetscBool      isda;
+  DMType         type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(g, sizeof(*g)));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  PetscCall(DMGetType(dm, &type));
+  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()", type);
+  PetscCall(DMDAGetInfo(dm, &g->dim, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, &dof, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCheck(dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT ": give labels with PCDeflSubSetLabels()", dof);
+  PetscCall(DMDAGetCorners(dm, &g->start[0], &g->start[1], &g->start[2], &g->n[0], &g->n[1], &g->n[2]));
+  for (PetscInt d = 0; d < 3; d++) {
+    if (d >= g->dim) g->size[d] = g->n[d] = 1;
+    g->periodic[d] = (PetscBool)(d < g->dim && boundary[d] == DM_BOUNDARY_PERIODIC);
+  }
+  g->npoints = g->size[0] * g->size[1] * g->size[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Boxes of about so many points with sides as equal as the grid allows */
+static void ChooseBoxes(KCycleSubGrid *g, PetscInt points)
+{
+  PetscBool fixed[3] = {PETSC_FALSE, g->dim < 2, g->dim < 3};
+  PetscReal rest     = (PetscReal)points;
+
+  for (PetscInt d = 0; d < 3; d++) g->boxes[d] = 1;
+  for (PetscInt pass = 0; pass < 3; pass++) {
+    PetscInt free = 3 - fixed[0] - fixed[1] - fixed[2], least = -1;
+
+    for (PetscInt d = 0; d < 3; d++) {
+      if (!fixed[d] && (least < 0 || g->size[d] < g->size[least])) least = d;
+    }
+    if (least < 0) return;
+    g->boxes[least] = (PetscInt)PetscMax(1, PetscMin(g->size[least], g->size[least] / PetscPowReal(rest, (PetscReal)1.0 / free) + 0.5));
+    rest            = PetscMax(1, rest * g->boxes[least] / g->size[least]);
+    fixed[least]    = PETSC_TRUE;
+  }
+}
+
+/* Boxes as given, or of a given size, or neither: chosen */
+PetscErrorCode KCycleSubGridChooseBoxes(MPI_Comm comm, KCycleSubGrid *g, const PetscInt boxes[], PetscInt size)
+{
+  const PetscInt chosen = PetscMax(KC_SUBDOMAIN_SIZE, g->npoints / KC_SUBDOMAIN_MANY);
+
+  PetscFunctionBegin;
+  if (!boxes[0]) ChooseBoxes(g, size ? size : PetscMin(chosen, (g->npoints + 1) / 2));
+  for (PetscInt d = 0; d < 3 && boxes[0]; d++) {
+    g->boxes[d] = d < g->dim && boxes[d] ? boxes[d] : 1;
+    PetscCheck(g->boxes[d] <= g->size[d], comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " boxes in %c are more than the %" PetscInt_FMT " points of the grid there", g->boxes[d],
+               (int)('x' + d), g->size[d]);
+    PetscCheck(d < g->dim || boxes[d] <= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " boxes in %c on a grid of %" PetscInt_FMT " dimensions", boxes[d], (int)('x' + d),
+               g->dim);
+  }
+  g->nboxes = g->boxes[0] * g->boxes[1] * g->boxes[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Natural numbers of the points of this process */
+void KCycleSubGridNatural(const KCycleSubGrid *g, PetscInt natural[])
+{
+  for (PetscInt k = g->start[2]; k < g->start[2] + g->n[2]; k++) {
+    for (PetscInt j = g->start[1]; j < g->start[1] + g->n[1]; j++) {
+      for (PetscInt i = g->start[0]; i < g->start[0] + g->n[0]; i++) *natural++ = i + g->size[0] * (j + g->size[1] * k);
+    }
+  }
+}
+
+static PetscInt Part(const KCycleSubGrid *g, PetscInt d, PetscInt i)
+{
+  return (PetscInt)((PetscInt64)i * g->boxes[d] / g->size[d]);
+}
+
+PetscInt KCycleSubGridBoxOf(const KCycleSubGrid *g, PetscInt natural)
+{
+  const PetscInt i = natural % g->size[0], line = natural / g->size[0];
+
+  return Part(g, 0, i) + g->boxes[0] * (Part(g, 1, line % g->size[1]) + g->boxes[1] * Part(g, 2, line / g->size[1]));
+}
+
+/* Boxes of the points of this process */
+void KCycleSubGridBoxes(const KCycleSubGrid *g, PetscInt box[])
+{
+  for (PetscInt k = g->start[2]; k < g->start[2] + g->n[2]; k++) {
+    for (PetscInt j = g->start[1]; j < g->start[1] + g->n[1]; j++) {
+      const PetscInt row = g->boxes[0] * (Part(g, 1, j) + g->boxes[1] * Part(g, 2, k));
+
+      for (PetscInt i = g->start[0]; i < g->start[0] + g->n[0]; i++) *box++ = Part(g, 0, i) + row;
+    }
+  }
+}
+
+/* Labels are 0 ... number - 1, and each has a point */
+PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label[], PetscInt *number)
+{
+  PetscInt    range[2] = {0, 0}, all[2], N, missing = PETSC_INT_MAX, first, *count;
+  PetscSF     sf;
+  PetscLayout layout;
+  PetscInt   *one;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    range[0] = PetscMax(range[0], -label[i]);
+    range[1] = PetscMax(range[1], label[i] + 1);
+  }
+  PetscCallMPI(MPI_Allreduce(range, all, 2, MPIU_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(&n, &N, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCheck(all[0] == 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains begin at 0, and there is a label %" PetscInt_FMT, -all[0]);
+  PetscCheck(all[1] <= N, comm, PETSC_ERR_ARG_OUTOFRANGE, "There are %" PetscInt_FMT " subdomains and only %" PetscInt_FMT " unknowns", all[1], N);
+  *number = all[1];
+  PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, all[1], 1, &layout));
+  PetscCall(PetscSFCreate(comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, label));
+  PetscCall(PetscCalloc1(layout->n, &count));
+  PetscCall(PetscMalloc1(n, &one));
+  for (PetscInt i = 0; i < n; i++) one[i] = 1;
+  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, one, count, MPI_MAX));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, one, count, MPI_MAX));
+  for (PetscInt i = 0; i < layout->n && missing == PETSC_INT_MAX; i++) {
+    if (!count[i]) missing = layout->rstart + i;
+  }
+  PetscCallMPI(MPI_Allreduce(&missing, &first, 1, MPIU_INT, MPI_MIN, comm));
+  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT, all[1] - 1,
+             first);
+  PetscCall(PetscFree(one));
+  PetscCall(PetscFree(count));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

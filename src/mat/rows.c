@@ -1,0 +1,147 @@
+/*
+  Rows of an operator, stored as AIJ or as a stencil.
+*/
+#include <petsckcycle/private/rowsimpl.h>
+
+static PetscErrorCode GetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArrayRead(A, a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
+{
+  const PetscInt *ghosts = NULL;
+  PetscInt        most   = 0;
+
+  PetscFunctionBegin;
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &r->diagonal, &r->off, &ghosts));
+  else r->diagonal = A;
+  PetscCall(GetArrays(r->diagonal, &r->i, &r->j, &r->a));
+  if (r->off) {
+    PetscCall(GetArrays(r->off, &r->oi, &r->oj, &r->oa));
+    PetscCall(MatGetLocalSize(r->off, NULL, &r->nghost));
+    for (PetscInt i = 0; i < r->n; i++) most = PetscMax(most, r->i[i + 1] - r->i[i] + r->oi[i + 1] - r->oi[i]);
+    PetscCall(PetscMalloc2(most, &r->cols, most, &r->values));
+  }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &r->sf));
+  PetscCall(PetscSFSetGraphLayout(r->sf, A->rmap, r->nghost, NULL, PETSC_OWN_POINTER, ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
+{
+  r->st = (Mat_Stencil *)A->data;
+  PetscFunctionBegin;
+  PetscCheck(r->st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  r->nghost = r->st->box->nhalo;
+  r->line   = -1;
+  r->sf     = r->st->box->sf[1];
+  PetscCall(PetscObjectReference((PetscObject)r->sf));
+  PetscCall(PetscMalloc2(KC_MAX_COEFFS, &r->cols, KC_MAX_COEFFS, &r->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* user: who needs the rows, for the error message */
+PetscErrorCode KCycleRowsCreate(Mat A, const char user[], KCycleRows **rows)
+{
+  PetscBool stencil, seqaij, mpiaij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(rows));
+  PetscCall(MatGetLocalSize(A, &(*rows)->n, NULL));
+  PetscCall(MatStencilIs(A, &stencil));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seqaij));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpiaij));
+  PetscCheck(stencil || seqaij || mpiaij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "%s reads the rows of the operator, and one of type %s does not show them: use -mat_type aij or -dm_mat_type stencil", user, ((PetscObject)A)->type_name);
+  if (stencil) PetscCall(CreateFromStencil(A, *rows));
+  else PetscCall(CreateFromAIJ(A, mpiaij, *rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleRowsDestroy(KCycleRows **rows)
+{
+  KCycleRows *r = *rows;
+
+  PetscFunctionBegin;
+  if (!r) PetscFunctionReturn(PETSC_SUCCESS);
+  if (r->diagonal) PetscCall(RestoreArrays(r->diagonal, &r->i, &r->j, &r->a));
+  if (r->off) PetscCall(RestoreArrays(r->off, &r->oi, &r->oj, &r->oa));
+  PetscCall(PetscSFDestroy(&r->sf));
+  PetscCall(PetscFree2(r->cols, r->values));
+  PetscCall(PetscFree(*rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills the ghosts of an array of n + nghost numbers */
+PetscErrorCode KCycleRowsExchangeInt(const KCycleRows *r, PetscInt *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(r->sf, MPIU_INT, x, x + r->n, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(r->sf, MPIU_INT, x, x + r->n, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleRowsExchangeReal(const KCycleRows *r, PetscReal *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(r->sf, MPIU_REAL, x, x + r->n, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(r->sf, MPIU_REAL, x, x + r->n, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the points of the neighbour lines of a line stand */
+static void EnterLine(KCycleRows *r, PetscInt line)
+{
+  const KCycleBox   *box   = r->st->box;
+  const KCycleShape *shape = &r->st->shape;
+  const PetscInt     j = line % box->n[1], k = line / box->n[1];
+
+  r->line = line;
+  KCycleLineCoefficients(r->st, j, k, &r->at);
+  for (int q = 0; q < shape->nl; q++) {
+    const PetscInt  jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
+    const PetscBool owned = (PetscBool)(box->slot[e] < 0);
+
+    r->place[q] = owned ? box->n[0] * (jj + box->n[1] * kk) : box->slot[e] ? box->npoints + box->slot[e] : -1;
+    r->left[q]  = box->ends && (owned || box->slot[e]) ? box->npoints + box->left + e : -1;
+    r->right[q] = box->ends && (owned || box->slot[e]) ? box->npoints + box->right + e : -1;
+  }
+}
+
+PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
+{
+  const KCycleShape *shape = &r->st->shape;
+  const PetscInt     n = r->st->box->n[0], line = row / n, i = row - line * n;
+  PetscInt           m = 0;
+
+  if (line != r->line) EnterLine(r, line);
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscInt    q = shape->line[o], to = i + shape->dx[o];
+    const PetscScalar value = KCycleLineCoefficient(&r->at, o, i);
+    const PetscInt    place = to < 0 ? r->left[q] : to >= n ? r->right[q] : r->place[q] < 0 ? -1 : r->place[q] + to;
+
+    if (value == (PetscScalar)0.0 || place < 0) continue;
+    r->cols[m]     = place;
+    r->values[m++] = value;
+  }
+  return m;
+}

@@ -1,0 +1,416 @@
+/*
+  PCDEFLSUB: subdomain deflation around an inner preconditioner.
+
+    Q = Z E^-1 Z^T,   E = Z^T A Z,   P = I - A Q,   P^T = I - Q A
+
+  A Z is stored, so neither P nor P^T needs a product with A:   P x = x - (A Z) E^-1 Z^T x,   P^T x = x - Z E^-1 (A Z)^T x
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
+
+/* The operator of the Krylov method, if -pc_use_amat, or that of preconditioners */
+PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
+{
+  PetscFunctionBegin;
+  *A = pc->useAmat ? pc->mat : pc->pmat;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a = E^-1 Z^T x */
+static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
+{
+  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscCall(VecGetArrayRead(x, &array));
+  PCDeflSubZT(ds, array, a);
+  PetscCall(VecRestoreArrayRead(x, &array));
+  PetscCall(PetscLogFlops(ds->n));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscCall(PCDeflSubCoarseSolve(pc, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x -= A Z a */
+static PetscErrorCode SubtractAZ(PC pc, const PetscScalar *a, Vec x)
+{
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscCall(VecGetArray(x, &array));
+  PCDeflSubAZ(ds, a, array);
+  PetscCall(VecRestoreArray(x, &array));
+  PetscCall(PetscLogFlops(2.0 * ds->start[ds->npairs]));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b = (A Z)^T x, the part of this process */
+static PetscErrorCode MultAZT(PC pc, Vec x, PetscScalar *b)
+{
+  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscCall(VecGetArrayRead(x, &array));
+  PCDeflSubAZT(ds, array, b);
+  PetscCall(VecRestoreArrayRead(x, &array));
+  PetscCall(PetscLogFlops(2.0 * ds->start[ds->npairs]));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += Z a */
+static PetscErrorCode AddZ(PC pc, const PetscScalar *a, Vec x)
+{
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscCall(VecGetArray(x, &array));
+  PCDeflSubZ(ds, a, array);
+  PetscCall(VecRestoreArray(x, &array));
+  PetscCall(PetscLogFlops(ds->n));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = Q b */
+PetscErrorCode PCDeflSubCorrect_DeflSub(PC pc, Vec b, Vec x)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(SolveZT(pc, b, ds->a));
+  PetscCall(VecSet(x, 0));
+  PetscCall(AddZ(pc, ds->a, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = P x */
+PetscErrorCode PCDeflSubProject_DeflSub(PC pc, Vec x, Vec y)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(SolveZT(pc, x, ds->a));
+  PetscCall(VecCopy(x, y));
+  PetscCall(SubtractAZ(pc, ds->a, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = P^T x */
+PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC pc, Vec x, Vec y)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(MultAZT(pc, x, ds->b));
+  PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
+  for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] = -ds->b[l];
+  PetscCall(VecCopy(x, y));
+  PetscCall(AddZ(pc, ds->b, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = P^T M^-1 P r + Q r: with y = E^-1 Z^T r and u = M^-1 (r - A Z y) it is u + Z (y - E^-1 (A Z)^T u) */
+static PetscErrorCode ApplyBalanced(PC pc, Vec r, Vec z, PetscBool transpose)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(SolveZT(pc, r, ds->a));
+  PetscCall(VecCopy(r, ds->t));
+  PetscCall(SubtractAZ(pc, ds->a, ds->t));
+  if (transpose) PetscCall(PCApplyTranspose(ds->inner, ds->t, z));
+  else PetscCall(PCApply(ds->inner, ds->t, z));
+  PetscCall(MultAZT(pc, z, ds->b));
+  PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
+  for (PetscInt l = 0; l < ds->nlocal; l++) ds->a[l] -= ds->b[l];
+  PetscCall(AddZ(pc, ds->a, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = P^T M^-1 r, and with correction + Q r: with u = M^-1 r it is u + Z E^-1 (Z^T r - (A Z)^T u) */
+static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
+{
+  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCheck(ds->solves > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_deflsub_form %s needs the start that KSPSolve() gives to its own preconditioner, and is applied without it: use -pc_deflsub_form bnn here",
+             PCDeflSubForms[ds->form]);
+  PetscCall(PCApply(ds->inner, r, z));
+  PetscCall(MultAZT(pc, z, ds->b));
+  for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] = -ds->b[l];
+  if (ds->form == PC_DEFLSUB_ADEF2) {
+    PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+    PetscCall(VecGetArrayRead(r, &array));
+    PCDeflSubZT(ds, array, ds->a);
+    PetscCall(VecRestoreArrayRead(r, &array));
+    for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] += ds->a[l];
+    PetscCall(PetscLogFlops(ds->n));
+    PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  }
+  PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
+  PetscCall(AddZ(pc, ds->b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_DeflSub(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  if (((PC_DeflSub *)pc->data)->form == PC_DEFLSUB_BNN) PetscCall(ApplyBalanced(pc, r, z, PETSC_FALSE));
+  else PetscCall(ApplyProjected(pc, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a symmetric operator */
+static PetscErrorCode PCApplyTranspose_DeflSub(PC pc, Vec r, Vec z)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(ds->form == PC_DEFLSUB_BNN && !PetscDefined(USE_COMPLEX), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCDEFLSUB has a transpose for real numbers and -pc_deflsub_form bnn only");
+  PetscCall(ApplyBalanced(pc, r, z, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A right side that has a part in the kernel is made consistent by KSP, if a null space is attached */
+static PetscErrorCode ReportRightSide(PC pc, Vec b)
+{
+  PetscScalar sum;
+  PetscReal   norm;
+
+  PetscFunctionBegin;
+  PetscCall(VecSum(b, &sum));
+  PetscCall(VecNorm(b, NORM_1, &norm));
+  if (PetscAbsScalar(sum) > 1e-8 * norm)
+    PetscCall(PetscInfo(pc,
+                        "The operator is singular and the right side is not consistent: the sum of its entries is %g of their absolute sum. "
+                        "KSP projects it if the null space is attached with MatSetNullSpace()\n",
+                        (double)(PetscAbsScalar(sum) / norm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The start x + Q (b - A x) = Q b + P^T x */
+static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  Mat         A;
+
+  PetscFunctionBegin;
+  if (ds->nleft) PetscCall(ReportRightSide(pc, b));
+  if (ds->form == PC_DEFLSUB_BNN) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(pc, &A, NULL));
+  if (!ds->solves++) PetscCall(KSPGetInitialGuessNonzero(ksp, &ds->nonzero));
+  if (ksp->guess_zero) PetscCall(PCDeflSubCorrect_DeflSub(pc, b, x));
+  else {
+    PetscCall(MatMult(A, x, ds->t));
+    PetscCall(VecAYPX(ds->t, -1, b));
+    PetscCall(SolveZT(pc, ds->t, ds->a));
+    PetscCall(AddZ(pc, ds->a, x));
+  }
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPostSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  (void)b;
+  (void)x;
+  if (!ds->solves) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!--ds->solves) PetscCall(KSPSetInitialGuessNonzero(ksp, ds->nonzero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflSubCreateInner(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  if (ds->inner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), &ds->inner));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)ds->inner, (PetscObject)pc, 1));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PCSetOptionsPrefix(ds->inner, prefix));
+  PetscCall(PCAppendOptionsPrefix(ds->inner, "deflsub_"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpInner(PC pc)
+{
+  PC_DeflSub    *ds = (PC_DeflSub *)pc->data;
+  PCFailedReason reason;
+  DM             dm;
+
+  PetscFunctionBegin;
+  PetscCall(PCDeflSubCreateInner(pc));
+  PetscCall(PCGetDM(pc, &dm));
+  if (dm) PetscCall(PCSetDM(ds->inner, dm));
+  PetscCall(PCSetOperators(ds->inner, pc->mat, pc->pmat));
+  if (!pc->setupcalled) PetscCall(PCSetFromOptions(ds->inner));
+  PetscCall(PCSetErrorIfFailure(ds->inner, pc->erroriffailure));
+  PetscCall(PCSetUp(ds->inner));
+  PetscCall(PCGetFailedReason(ds->inner, &reason));
+  if (reason) PetscCall(PCSetFailedReason(pc, reason));
+  if (!ds->t) PetscCall(MatCreateVecs(pc->pmat, NULL, &ds->t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Subdomains, A Z, E: what has not changed since the last set-up is kept */
+static PetscErrorCode SetUpDeflation(PC pc)
+{
+  KCycleRows *rows;
+  PetscBool   same;
+  Mat         A;
+
+  PetscFunctionBegin;
+  PetscCall(PCDeflSubOperator(pc, &A));
+  PetscCall(KCycleRowsCreate(A, "PCDEFLSUB", &rows));
+  PetscCall(PCDeflSubLabel(pc, rows, &same));
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_AZ], pc, NULL, NULL, NULL));
+  PetscCall(PCDeflSubSpaceCreate(pc, rows, &same));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_AZ], pc, NULL, NULL, NULL));
+  PetscCall(KCycleRowsDestroy(&rows));
+  PetscCall(PCDeflSubCoarseCreateKSP(pc));
+  if (!pc->setupcalled) PetscCall(KSPSetFromOptions(((PC_DeflSub *)pc->data)->coarse));
+  PetscCall(PCDeflSubCoarseSetUp(pc, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_DeflSub(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(SetUpDeflation(pc));
+  PetscCall(SetUpInner(pc));
+  PetscCall(PCDeflSubShowLabels(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUpOnBlocks_DeflSub(PC pc)
+{
+  PC_DeflSub    *ds = (PC_DeflSub *)pc->data;
+  PCFailedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetUpOnBlocks(ds->inner));
+  PetscCall(PCGetFailedReason(ds->inner, &reason));
+  if (reason) PetscCall(PCSetFailedReason(pc, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_DeflSub(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  if (ds->inner) PetscCall(PCReset(ds->inner));
+  if (ds->coarse) PetscCall(KSPReset(ds->coarse));
+  PetscCall(PCDeflSubSpaceReset(ds));
+  PetscCall(PetscFree(ds->label));
+  PetscCall(PetscSFDestroy(&ds->sf));
+  PetscCall(MatDestroy(&ds->E));
+  PetscCall(VecDestroy(&ds->scale));
+  PetscCall(VecDestroy(&ds->s));
+  PetscCall(VecDestroy(&ds->y));
+  PetscCall(VecDestroy(&ds->t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_DeflSub(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_DeflSub(pc));
+  PetscCall(PCDestroy(&ds->inner));
+  PetscCall(KSPDestroy(&ds->coarse));
+  PetscCall(VecDestroy(&ds->coefficient));
+  PetscCall(PetscViewerDestroy(&ds->viewer));
+  PetscCall(PetscFree(ds->given));
+  PetscCall(PCDeflSubCompose(pc, PETSC_FALSE));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RegisterEvents(void)
+{
+  static const char *const names[] = {"PCDeflSubLabel", "PCDeflSubAZ", "PCDeflSubE", "PCDeflSubFactor", "PCDeflSubZT", "PCDeflSubSolveE", "PCDeflSubCorrect"};
+
+  PetscFunctionBegin;
+  for (int e = 0; e < DEFLSUB_NUM_EVENTS; e++) PetscCall(PetscLogEventRegister(names[e], PC_CLASSID, &PCDeflSubEvents[e]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+  PCDEFLSUB - "deflsub" - Subdomain deflation around any preconditioner, so that plain `KSPCG` becomes deflated PCG.
+
+  Options Database Keys:
++ -pc_deflsub_type (stripe|box|interface|user) - subdomains
+. -pc_deflsub_form (bnn|adef2|pt)              - how inner preconditioner, correction and projection are combined
+. -pc_deflsub_boxes (x,y,z)                    - boxes in each direction; stripes
+. -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
+. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface
+. -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec`
+. -deflsub_pc_type (type)                      - the inner preconditioner, with its options
+- -deflsub_coarse_pc_type (type)               - the solver for E, with its options
+
+  Level: beginner
+
+  Notes:
+  For symmetric positive definite or semi-definite operators A of type `MATAIJ` or `MATSTENCIL`. Z has a column for each subdomain, 1 on its unknowns,
+  E = Z^T A Z, Q = Z E^-1 Z^T, P = I - A Q; with the inner preconditioner M^-1 the default is P^T M^-1 P + Q. Errors that are constant on
+  subdomains are solved directly, those that M^-1 reduces slowly since coefficients jump among them, if subdomains follow the interfaces.
+
+  Where A maps the constants of subdomains that are connected to zero, E is singular, and one vector of them is left out of Z. An unknown that is
+  coupled to nobody belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
+
+  When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and always with the other types, only
+  numbers are renewed: A Z, E and its factors.
+
+  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI` (-deflsub_coarse_sub_pc_type).
+
+  Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU, section 3.3, equation (91) and Algorithm 8.
+
+.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
+          `PCDeflSubSetCoefficient()`, `PCDeflSubGetPC()`, `PCDeflSubGetCoarseKSP()`, `PCDEFLATION`
+M*/
+PetscErrorCode PCCreate_DeflSub(PC pc)
+{
+  PC_DeflSub *ds;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&ds));
+  pc->data                = (void *)ds;
+  ds->type                = PC_DEFLSUB_INTERFACE;
+  ds->jump                = KCYCLE_JUMP;
+  ds->ngiven              = -1;
+  pc->ops->setup          = PCSetUp_DeflSub;
+  pc->ops->setuponblocks  = PCSetUpOnBlocks_DeflSub;
+  pc->ops->apply          = PCApply_DeflSub;
+  pc->ops->applytranspose = PCApplyTranspose_DeflSub;
+  pc->ops->presolve       = PCPreSolve_DeflSub;
+  pc->ops->postsolve      = PCPostSolve_DeflSub;
+  pc->ops->setfromoptions = PCSetFromOptions_DeflSub;
+  pc->ops->reset          = PCReset_DeflSub;
+  pc->ops->destroy        = PCDestroy_DeflSub;
+  pc->ops->view           = PCView_DeflSub;
+  PetscCall(RegisterEvents());
+  PetscCall(PCDeflSubCompose(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,285 @@
+/*
+  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E lie on the first process, where the coarse solver works; coarse vectors likewise.
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+PetscErrorCode PCDeflSubCoarseCreateKSP(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  const char *prefix;
+  PetscMPIInt nproc;
+  PC          coarse;
+
+  PetscFunctionBegin;
+  if (ds->coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)pc), &ds->coarse));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)ds->coarse, (PetscObject)pc, 1));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(KSPSetOptionsPrefix(ds->coarse, prefix));
+  PetscCall(KSPAppendOptionsPrefix(ds->coarse, "deflsub_coarse_"));
+  PetscCall(KSPSetType(ds->coarse, KSPPREONLY));
+  PetscCall(KSPGetPC(ds->coarse, &coarse));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nproc));
+  PetscCall(PCSetType(coarse, nproc > 1 ? PCBJACOBI : PetscDefined(USE_COMPLEX) ? PCLU : PCCHOLESKY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From coarse vectors to the local numbers of subdomains */
+static PetscErrorCode CreateExchange(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLayout(ds->s, &layout));
+  PetscCall(PetscSFDestroy(&ds->sf));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), &ds->sf));
+  PetscCall(PetscSFSetGraphLayout(ds->sf, layout, ds->nlocal, NULL, PETSC_OWN_POINTER, ds->global));
+  PetscCall(PetscSFSetUp(ds->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the entries of E come from: pairs of subdomains, then the diagonal */
+static PetscErrorCode CreateE(PC pc)
+{
+  PC_DeflSub *ds   = (PC_DeflSub *)pc->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscInt   *rows, *cols, m = 0;
+  PetscMPIInt rank;
+  PetscInt    mine;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  mine = rank ? 0 : ds->number;
+  PetscCall(MatDestroy(&ds->E));
+  PetscCall(VecDestroy(&ds->s));
+  PetscCall(VecDestroy(&ds->y));
+  PetscCall(VecDestroy(&ds->scale));
+  PetscCall(MatCreate(comm, &ds->E));
+  PetscCall(MatSetSizes(ds->E, mine, mine, ds->number, ds->number));
+  PetscCall(MatSetType(ds->E, MATAIJ));
+  PetscCall(PetscMalloc2(ds->npairs + ds->nlocal + mine, &rows, ds->npairs + ds->nlocal + mine, &cols));
+  for (PetscInt p = 0; p < ds->npairs; p++) {
+    if (ds->other[p] == ds->nlocal) continue;
+    rows[m]   = ds->global[ds->own[p]];
+    cols[m++] = ds->global[ds->other[p]];
+  }
+  for (PetscInt l = 0; l < ds->nlocal; l++) rows[m] = cols[m] = ds->global[l], m++;
+  for (PetscInt l = 0; l < mine; l++) rows[m] = cols[m] = l, m++;
+  PetscCall(MatSetPreallocationCOO(ds->E, m, rows, cols));
+  PetscCall(PetscFree2(rows, cols));
+  PetscCall(MatSetOption(ds->E, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(ds->E, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  PetscCall(MatCreateVecs(ds->E, &ds->s, &ds->y));
+  PetscCall(VecDuplicate(ds->s, &ds->scale));
+  PetscCall(CreateExchange(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums of the entries of pairs; b: what binds subdomains to the exterior */
+static PetscErrorCode FillE(PC pc)
+{
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
+  PetscScalar *values, *diagonal, *array;
+  PetscInt     mine, m = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(ds->E, &mine, NULL));
+  PetscCall(PetscCalloc2(ds->npairs + ds->nlocal + mine, &values, ds->nlocal + 1, &diagonal));
+  for (PetscInt l = 0; l <= ds->nlocal; l++) ds->b[l] = 0;
+  for (PetscInt p = 0; p < ds->npairs; p++) {
+    PetscScalar sum = 0;
+
+    for (PetscInt k = ds->start[p]; k < ds->start[p + 1]; k++) sum += ds->value[k];
+    diagonal[ds->own[p]] -= sum;
+    if (ds->other[p] == ds->nlocal) ds->b[ds->own[p]] += PetscAbsScalar(sum);
+    else values[m++] = sum;
+  }
+  for (PetscInt l = 0; l < ds->nlocal; l++) values[m++] = diagonal[l];
+  PetscCall(MatSetValuesCOO(ds->E, values, INSERT_VALUES));
+  PetscCall(PetscFree2(values, diagonal));
+  PetscCall(VecSet(ds->s, 0));
+  PetscCall(VecGetArray(ds->s, &array));
+  PetscCall(PetscSFReduceBegin(ds->sf, MPIU_SCALAR, ds->b, array, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(ds->sf, MPIU_SCALAR, ds->b, array, MPIU_SUM));
+  PetscCall(VecRestoreArray(ds->s, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt Root(PetscInt parent[], PetscInt i)
+{
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+/* Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is left out: E is singular with all of them. s: what binds */
+static PetscErrorCode ChooseScale(PC_DeflSub *ds)
+{
+  PetscInt           n, m, *parent;
+  const PetscInt    *cols;
+  const PetscScalar *values, *bound;
+  PetscScalar       *scale;
+  PetscReal         *sum;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDiagonal(ds->E, ds->scale));
+  PetscCall(VecGetLocalSize(ds->s, &n));
+  PetscCall(PetscMalloc2(n, &parent, n, &sum));
+  PetscCall(VecGetArrayRead(ds->s, &bound));
+  PetscCall(VecGetArray(ds->scale, &scale));
+  for (PetscInt i = 0; i < n; i++) {
+    parent[i] = i;
+    sum[i]    = 0;
+  }
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(MatGetRow(ds->E, i, &m, &cols, &values));
+    for (PetscInt k = 0; k < m; k++) {
+      const PetscInt a = Root(parent, i), b = Root(parent, cols[k]);
+
+      if (values[k] != (PetscScalar)0.0) parent[PetscMax(a, b)] = PetscMin(a, b);
+    }
+    PetscCall(MatRestoreRow(ds->E, i, &m, &cols, &values));
+  }
+  for (PetscInt i = 0; i < n; i++) sum[Root(parent, i)] += PetscRealPart(bound[i]);
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscBool left = (PetscBool)(parent[i] == i && sum[i] == 0);
+
+    ds->nleft += left;
+    scale[i] = left || scale[i] == (PetscScalar)0.0 ? 0 : 1 / PetscSqrtReal(PetscAbsScalar(scale[i]));
+  }
+  PetscCall(VecRestoreArray(ds->scale, &scale));
+  PetscCall(VecRestoreArrayRead(ds->s, &bound));
+  PetscCall(PetscFree2(parent, sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A row of the identity for each vector that is left out */
+static PetscErrorCode ScaleE(PC_DeflSub *ds)
+{
+  const PetscScalar *scale;
+  const PetscScalar  one = 1;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(MatDiagonalScale(ds->E, ds->scale, ds->scale));
+  PetscCall(VecGetLocalSize(ds->s, &n));
+  PetscCall(VecGetArrayRead(ds->scale, &scale));
+  for (PetscInt i = 0; i < n; i++) {
+    if (scale[i] == (PetscScalar)0.0) PetscCall(MatSetValues(ds->E, 1, &i, 1, &i, &one, INSERT_VALUES));
+  }
+  PetscCall(VecRestoreArrayRead(ds->scale, &scale));
+  PetscCall(MatAssemblyBegin(ds->E, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(ds->E, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LeaveOut(PC pc)
+{
+  PC_DeflSub *ds   = (PC_DeflSub *)pc->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  ds->nleft = 0;
+  PetscCall(ChooseScale(ds));
+  PetscCallMPI(MPI_Bcast(&ds->nleft, 1, MPIU_INT, 0, comm));
+  PetscCheck(ds->nleft < ds->number, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The operator maps constants to zero, so that one vector is left out of Z, and there is no other: use at least 2 subdomains, not %" PetscInt_FMT, ds->number);
+  if (ds->nleft) PetscCall(PetscInfo(pc, "E is singular: %" PetscInt_FMT " of %" PetscInt_FMT " vectors are left out of Z\n", ds->nleft, ds->number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factorization that fails is a failure of the preconditioner, which KSP reports */
+static PetscErrorCode Factor(PC pc)
+{
+  PC_DeflSub    *ds = (PC_DeflSub *)pc->data;
+  PC             coarse;
+  PCFailedReason reason;
+  int            here, any;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_FACTOR], pc, ds->E, NULL, NULL));
+  PetscCall(KSPSetOperators(ds->coarse, ds->E, ds->E));
+  PetscCall(KSPSetErrorIfNotConverged(ds->coarse, pc->erroriffailure));
+  PetscCall(KSPSetUp(ds->coarse));
+  PetscCall(KSPSetUpOnBlocks(ds->coarse));
+  PetscCall(KSPGetPC(ds->coarse, &coarse));
+  PetscCall(PCGetFailedReason(coarse, &reason));
+  here = (int)reason;
+  PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (any) {
+    PetscCall(PetscInfo(pc, "The factorization of E failed: is the operator symmetric and positive definite?\n"));
+    PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  }
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_FACTOR], pc, ds->E, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In several processes the first one has the only block that is not empty */
+static PetscErrorCode ChooseBlockSolver(PC_DeflSub *ds)
+{
+  PC        coarse, block;
+  KSP      *subs;
+  PetscInt  n;
+  PetscBool bjacobi;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ds->coarse, &coarse));
+  PetscCall(PetscObjectTypeCompare((PetscObject)coarse, PCBJACOBI, &bjacobi));
+  if (!bjacobi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetOperators(ds->coarse, ds->E, ds->E));
+  PetscCall(KSPSetUp(ds->coarse));
+  PetscCall(PCBJacobiGetSubKSP(coarse, &n, NULL, &subs));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(KSPGetPC(subs[i], &block));
+    PetscCall(PCSetType(block, PetscDefined(USE_COMPLEX) ? PCLU : PCCHOLESKY));
+    PetscCall(KSPSetFromOptions(subs[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* same: the pattern of E is that of the last set-up, as on all processes */
+PetscErrorCode PCDeflSubCoarseSetUp(PC pc, PetscBool same)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_E], pc, NULL, NULL, NULL));
+  if (!same) PetscCall(CreateE(pc));
+  PetscCall(FillE(pc));
+  PetscCall(LeaveOut(pc));
+  PetscCall(ScaleE(ds));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_E], pc, NULL, NULL, NULL));
+  if (!same) PetscCall(KSPReset(ds->coarse));
+  if (!same) PetscCall(ChooseBlockSolver(ds));
+  PetscCall(Factor(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it touches */
+PetscErrorCode PCDeflSubCoarseSolve(PC pc, PetscScalar *a)
+{
+  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
+  PetscScalar       *s;
+  const PetscScalar *y;
+  KSPConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
+  PetscCall(VecSet(ds->s, 0));
+  PetscCall(VecGetArray(ds->s, &s));
+  PetscCall(PetscSFReduceBegin(ds->sf, MPIU_SCALAR, a, s, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(ds->sf, MPIU_SCALAR, a, s, MPIU_SUM));
+  PetscCall(VecRestoreArray(ds->s, &s));
+  PetscCall(VecPointwiseMult(ds->s, ds->s, ds->scale));
+  PetscCall(KSPSolve(ds->coarse, ds->s, ds->y));
+  PetscCall(KSPGetConvergedReason(ds->coarse, &reason));
+  if (reason < 0 && reason != KSP_DIVERGED_ITS) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscCall(VecPointwiseMult(ds->y, ds->y, ds->scale));
+  PetscCall(VecGetArrayRead(ds->y, &y));
+  PetscCall(PetscSFBcastBegin(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
+  PetscCall(VecRestoreArrayRead(ds->y, &y));
+  a[ds->nlocal] = 0;
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

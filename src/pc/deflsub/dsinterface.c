@@ -1,0 +1,261 @@
+/*
+  Boxes cut along interfaces, found from the strength of couplings.
+
+  A coupling w_ij is strong if it is not much weaker than the strongest ones of both its points. Where coefficients jump, couplings of the weak
+  side are much weaker than those of points on the strong side, so that the cut goes between them; points of the weak side that a mean of
+  coefficients ties to the strong side belong to it. Points of a box that are connected by strong couplings are a subdomain. Small ones that a side
+  of a box has cut off join the rest of their body in the next box.
+
+  Couplings in one direction are measured by their mean, so that anisotropy is no jump.
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+/* Pieces of less than this part of a box join others that they are strongly coupled to */
+#define KC_DEFLSUB_SMALL  16
+/* Number of subdomains for each box from which on the smallest ones of a box are one */
+#define KC_DEFLSUB_MANY   4
+/* Means are taken over every so-manyth line of the grid */
+#define KC_DEFLSUB_SAMPLE 8
+
+typedef struct {
+  KCycleRows          *rows;
+  const KCycleSubGrid *grid;
+  PetscReal            jump;
+  PetscInt            *natural, *box; /* of points and ghosts */
+  PetscReal           *strongest;     /* coupling of points and ghosts; or */
+  PetscReal           *coefficient;   /* given */
+  PetscBool            isotropic;
+  PetscReal            scale[8];                      /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
+  PetscInt             difference[64], direction[64]; /* of the entries of the row that was looked at last */
+  PetscInt             ncross, maxcross, *cross;
+  KCyclePieces        *pieces;
+} Cut;
+
+/* Which coordinates differ */
+static PetscInt Direction(const KCycleSubGrid *g, PetscInt a, PetscInt b)
+{
+  const PetscInt aline = a / g->size[0], bline = b / g->size[0];
+
+  return (a % g->size[0] != b % g->size[0]) + 2 * (aline % g->size[1] != bline % g->size[1]) + 4 * (aline / g->size[1] != bline / g->size[1]);
+}
+
+/* Direction of entry k of a row; rows that follow each other mostly have the same */
+static PetscInt DirectionOf(Cut *c, PetscInt k, PetscInt row, PetscInt col)
+{
+  const PetscInt difference = c->natural[col] - c->natural[row], place = k % 64;
+
+  if (c->difference[place] != difference) {
+    c->difference[place] = difference;
+    c->direction[place]  = Direction(c->grid, c->natural[row], c->natural[col]);
+  }
+  return c->direction[place];
+}
+
+static PetscReal Coupling(Cut *c, PetscInt k, PetscInt row, PetscInt col, PetscScalar value)
+{
+  const PetscReal w = PetscAbsScalar(value);
+
+  return c->isotropic ? w : w * c->scale[DirectionOf(c, k, row, col)];
+}
+
+static PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
+{
+  if (!(w > 0)) return PETSC_FALSE;
+  if (c->coefficient) {
+    const PetscReal a = c->coefficient[row], b = c->coefficient[col];
+
+    return (PetscBool)(a <= c->jump * b && b <= c->jump * a);
+  }
+  return (PetscBool)(w * c->jump >= c->strongest[row] && w * c->jump >= c->strongest[col]);
+}
+
+static PetscErrorCode MeasureDirections(MPI_Comm comm, Cut *c)
+{
+  PetscReal          sum[16] = {0}, all[16], least = 0, most = 0;
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < c->rows->n; i++) {
+    if (c->natural[i] / c->grid->size[0] % KC_DEFLSUB_SAMPLE) continue;
+    const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
+
+    for (PetscInt k = 0; k < m; k++) {
+      const PetscInt direction = DirectionOf(c, k, i, cols[k]);
+
+      if (values[k] == (PetscScalar)0.0) continue;
+      sum[direction] += PetscAbsScalar(values[k]);
+      sum[8 + direction] += 1;
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(sum, all, 16, MPIU_REAL, MPIU_SUM, comm));
+  for (int d = 1; d < 8; d++) {
+    c->scale[d] = all[d] > 0 ? all[8 + d] / all[d] : 0;
+    if (!(all[d] > 0)) continue;
+    least = least > 0 ? PetscMin(least, c->scale[d]) : c->scale[d];
+    most  = PetscMax(most, c->scale[d]);
+  }
+  c->scale[0]  = 0;
+  c->isotropic = (PetscBool)(most <= 2 * least);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The strongest coupling of every point; a point without any is in no piece */
+static PetscErrorCode MeasurePoints(Cut *c)
+{
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < c->rows->n; i++) {
+    const PetscInt m    = KCycleRowsGet(c->rows, i, &cols, &values);
+    PetscReal      most = 0;
+
+    for (PetscInt k = 0; k < m; k++) {
+      if (cols[k] != i) most = PetscMax(most, Coupling(c, k, i, cols[k], values[k]));
+    }
+    c->strongest[i] = most;
+    if (!(most > 0)) c->pieces->parent[i] = -1;
+  }
+  PetscCall(KCycleRowsExchangeReal(c->rows, c->strongest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddCross(Cut *c, PetscInt i, PetscInt ghost)
+{
+  PetscFunctionBegin;
+  if (2 * c->ncross + 2 > c->maxcross) {
+    c->maxcross = PetscMax(1024, 2 * c->maxcross);
+    PetscCall(PetscRealloc(c->maxcross * sizeof(PetscInt), &c->cross));
+  }
+  c->cross[2 * c->ncross]     = i;
+  c->cross[2 * c->ncross + 1] = ghost;
+  c->ncross++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points of a box that are strongly coupled become one piece */
+static PetscErrorCode JoinPoints(Cut *c)
+{
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < c->rows->n; i++) {
+    const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
+
+    for (PetscInt k = 0; k < m; k++) {
+      const PetscInt col = cols[k];
+
+      if ((col >= i && col < c->rows->n) || c->box[col] != c->box[i]) continue;
+      if (!IsStrong(c, i, col, Coupling(c, k, i, col, values[k]))) continue;
+      if (col < i) KCyclePiecesJoin(c->pieces, i, col);
+      else PetscCall(AddCross(c, i, col));
+    }
+  }
+  PetscCall(KCyclePiecesFind(c->pieces, c->ncross, c->cross));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The strongest coupling of each small piece with another one; or, with best given, that other piece */
+static void LookAround(Cut *c, PetscInt small, PetscReal best[], PetscInt choice[])
+{
+  const KCyclePieces *p = c->pieces;
+  const PetscInt     *cols;
+  const PetscScalar  *values;
+
+  for (PetscInt i = 0; i < p->n; i++) {
+    const PetscInt piece = p->local[i];
+
+    if (piece < 0 || p->size[piece] >= small) continue;
+    const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
+
+    for (PetscInt k = 0; k < m; k++) {
+      const PetscInt  other = p->at[cols[k]];
+      const PetscReal w     = Coupling(c, k, i, cols[k], values[k]);
+
+      if (other < 0 || other == p->id[piece] || c->box[cols[k]] == c->box[i] || !IsStrong(c, i, cols[k], w)) continue;
+      if (!choice) best[piece] = PetscMax(best[piece], w);
+      else if (w == best[piece]) choice[piece] = PetscMin(choice[piece], other);
+    }
+  }
+}
+
+/* Pieces that a side of a box has cut off join the body that they are part of, as long as they are small */
+static PetscErrorCode MergeSmall(Cut *c)
+{
+  KCyclePieces  *p     = c->pieces;
+  const PetscInt small = (c->grid->npoints / c->grid->nboxes + KC_DEFLSUB_SMALL - 1) / KC_DEFLSUB_SMALL;
+  PetscReal     *best;
+  PetscInt      *choice;
+  int            more = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(p->nlocal, &best, p->nlocal, &choice));
+  for (int round = 0; round < 10 && more; round++) {
+    int chose = 0;
+
+    for (PetscInt l = 0; l < p->nlocal; l++) {
+      best[l]   = 0;
+      choice[l] = PETSC_INT_MAX;
+    }
+    LookAround(c, small, best, NULL);
+    for (PetscInt l = 0; l < p->nlocal; l++) chose = chose || best[l] > 0;
+    PetscCallMPI(MPI_Allreduce(&chose, &more, 1, MPI_INT, MPI_LOR, p->comm));
+    if (!more) break;
+    PetscCall(KCyclePiecesBest(p, best));
+    LookAround(c, small, best, choice);
+    PetscCall(KCyclePiecesMerge(p, choice));
+  }
+  PetscCall(PetscFree2(best, choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *grid, Cut *c)
+{
+  PC_DeflSub        *ds    = (PC_DeflSub *)pc->data;
+  const PetscInt     total = rows->n + rows->nghost;
+  const PetscScalar *values;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(c, sizeof(*c)));
+  c->rows = rows;
+  c->grid = grid;
+  c->jump = ds->jump;
+  PetscCall(PetscCalloc3(total, &c->natural, total, &c->box, total, &c->strongest));
+  KCycleSubGridNatural(grid, c->natural);
+  PetscCall(KCycleRowsExchangeInt(rows, c->natural));
+  KCycleSubGridBoxes(grid, c->box);
+  PetscCall(KCycleRowsExchangeInt(rows, c->box));
+  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, rows->n, rows->nghost, rows->sf, c->natural, c->box, &c->pieces));
+  if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(ds->coefficient, &n));
+  PetscCheck(n == rows->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The coefficient has %" PetscInt_FMT " values for the %" PetscInt_FMT " unknowns of this process", n, rows->n);
+  PetscCall(PetscCalloc1(total, &c->coefficient));
+  PetscCall(VecGetArrayRead(ds->coefficient, &values));
+  for (PetscInt i = 0; i < n; i++) c->coefficient[i] = PetscAbsScalar(values[i]);
+  PetscCall(VecRestoreArrayRead(ds->coefficient, &values));
+  PetscCall(KCycleRowsExchangeReal(rows, c->coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Labels of boxes that are cut along interfaces; the same on any number of processes */
+PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubGrid *grid, PetscInt label[], PetscInt *number)
+{
+  Cut c;
+
+  PetscFunctionBegin;
+  PetscCall(CutCreate(pc, rows, grid, &c));
+  PetscCall(MeasureDirections(PetscObjectComm((PetscObject)pc), &c));
+  PetscCall(MeasurePoints(&c));
+  PetscCall(JoinPoints(&c));
+  PetscCall(MergeSmall(&c));
+  PetscCall(KCyclePiecesBound(c.pieces, KC_DEFLSUB_MANY * grid->nboxes));
+  PetscCall(KCyclePiecesNumber(c.pieces, label, number));
+  PetscCall(KCyclePiecesDestroy(&c.pieces));
+  PetscCall(PetscFree(c.cross));
+  PetscCall(PetscFree(c.coefficient));
+  PetscCall(PetscFree3(c.natural, c.box, c.strongest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,121 @@
+/*
+  The subdomains of PCDEFLSUB.
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+/* The grid of the PC, or of its operator */
+static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
+{
+  Mat      A;
+  DM       dm;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(PCDeflSubOperator(pc, &A));
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(A, &dm));
+  PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels with PCDeflSubSetLabels()");
+  PetscCall(KCycleSubGridGet(dm, grid));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows",
+             grid->npoints, n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Parts of equal size of the natural numbers */
+static PetscErrorCode LabelStripes(PC pc, const KCycleSubGrid *grid, PetscInt label[], PetscInt *number)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 1; d < 3; d++)
+    PetscCheck(ds->boxes[d] <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Stripes are numbers of one direction: -pc_deflsub_boxes <number of stripes>");
+  *number = ds->boxes[0] ? ds->boxes[0] : grid->nboxes;
+  PetscCheck(*number <= grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " subdomains are more than the %" PetscInt_FMT " unknowns",
+             *number, grid->npoints);
+  KCycleSubGridNatural(grid, label);
+  for (PetscInt i = 0; i < ds->n; i++) label[i] = (PetscInt)((PetscInt64)label[i] * *number / grid->npoints);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LabelAsGiven(PC pc, PetscInt label[], PetscInt *number)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  int         here, all;
+
+  PetscFunctionBegin;
+  here = ds->ngiven == ds->n;
+  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  PetscCheck(all || ds->ngiven >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "-pc_deflsub_type user needs labels: call PCDeflSubSetLabels()");
+  PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%" PetscInt_FMT " labels were given for the %" PetscInt_FMT " unknowns of this process", ds->ngiven, ds->n);
+  PetscCheck(all, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "Another process has not as many labels as unknowns");
+  PetscCall(PetscArraycpy(label, ds->given, ds->n));
+  PetscCall(KCycleLabelsCheck(PetscObjectComm((PetscObject)pc), ds->n, label, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LabelGrid(PC pc, KCycleRows *rows, PetscInt label[], PetscInt *number)
+{
+  const PetscInt chosen[3] = {0, 0, 0};
+  PC_DeflSub    *ds        = (PC_DeflSub *)pc->data;
+  KCycleSubGrid  grid;
+
+  PetscFunctionBegin;
+  PetscCall(FindGrid(pc, &grid));
+  PetscCall(KCycleSubGridChooseBoxes(PetscObjectComm((PetscObject)pc), &grid, ds->type == PC_DEFLSUB_STRIPE ? chosen : ds->boxes, ds->size));
+  *number = grid.nboxes;
+  if (ds->type == PC_DEFLSUB_STRIPE) PetscCall(LabelStripes(pc, &grid, label, number));
+  else if (ds->type == PC_DEFLSUB_BOX) KCycleSubGridBoxes(&grid, label);
+  else PetscCall(PCDeflSubCutInterface(pc, rows, &grid, label, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers of unknowns of the smallest and the largest subdomain */
+static PetscErrorCode MeasureSizes(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscInt   *count, *all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc2(ds->number, &count, ds->number, &all));
+  for (PetscInt i = 0; i < ds->n; i++) count[ds->label[i]]++;
+  PetscCallMPI(MPI_Allreduce(count, all, (PetscMPIInt)ds->number, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  ds->sizes[0] = ds->sizes[1] = all[0];
+  for (PetscInt l = 1; l < ds->number; l++) {
+    ds->sizes[0] = PetscMin(ds->sizes[0], all[l]);
+    ds->sizes[1] = PetscMax(ds->sizes[1], all[l]);
+  }
+  PetscCall(PetscFree2(count, all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Labels of all unknowns; same: they are those of the last set-up. Only an interface moves when values change */
+PetscErrorCode PCDeflSubLabel(PC pc, KCycleRows *rows, PetscBool *same)
+{
+  PC_DeflSub *ds    = (PC_DeflSub *)pc->data;
+  PetscInt   *label = NULL, number = 0;
+  int         here = 0, all;
+
+  PetscFunctionBegin;
+  *same = (PetscBool)(ds->label && !ds->stale && pc->flag != DIFFERENT_NONZERO_PATTERN && ds->type != PC_DEFLSUB_INTERFACE);
+  if (*same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_LABEL], pc, NULL, NULL, NULL));
+  ds->n = rows->n;
+  PetscCall(PetscMalloc1(rows->n, &label));
+  if (ds->type == PC_DEFLSUB_USER) PetscCall(LabelAsGiven(pc, label, &number));
+  else PetscCall(LabelGrid(pc, rows, label, &number));
+  if (ds->label && number == ds->number && pc->flag != DIFFERENT_NONZERO_PATTERN) {
+    here = 1;
+    for (PetscInt i = 0; i < ds->n && here; i++) here = label[i] == ds->label[i];
+  }
+  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  PetscCall(PetscFree(ds->label));
+  ds->label  = label;
+  ds->number = number;
+  ds->stale  = PETSC_FALSE;
+  *same      = (PetscBool)all;
+  if (!*same) PetscCall(MeasureSizes(pc));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_LABEL], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,494 @@
+/*
+  Functions and options of PCDEFLSUB.
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+const char *const PCDeflSubTypes[] = {"stripe", "box", "interface", "user", "PCDeflSubType", "PC_DEFLSUB_", NULL};
+const char *const PCDeflSubForms[] = {"bnn", "adef2", "pt", "PCDeflSubForm", "PC_DEFLSUB_", NULL};
+
+/* Subdomains are to be found anew */
+static void Stale(PC pc)
+{
+  ((PC_DeflSub *)pc->data)->stale = PETSC_TRUE;
+  pc->setupcalled                 = PETSC_FALSE;
+}
+
+static PetscErrorCode PCDeflSubSetType_DeflSub(PC pc, PCDeflSubType type)
+{
+  PetscFunctionBegin;
+  ((PC_DeflSub *)pc->data)->type = type;
+  Stale(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetType - Sets the kind of subdomains.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- type - `PC_DEFLSUB_STRIPE`, `PC_DEFLSUB_BOX`, `PC_DEFLSUB_INTERFACE` or `PC_DEFLSUB_USER`
+
+  Options Database Key:
+. -pc_deflsub_type (stripe|box|interface|user) - the kind of subdomains
+
+  Level: beginner
+
+  Notes:
+  Stripes are parts of equal size of the natural numbers of a grid, as in Gupta's thesis. Boxes need a quarter of their number for the same
+  convergence. Where coefficients jump, only subdomains that follow the interfaces make convergence independent of the contrast: `PC_DEFLSUB_INTERFACE`, the
+  default, which are boxes where nothing jumps.
+
+  All but `PC_DEFLSUB_USER` need a `DMDA` with one unknown at a point, from `PCSetDM()`, `KSPSetDM()` or `MatSetDM()`, and are independent of the number of processes.
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetType()`
+@*/
+PetscErrorCode PCDeflSubSetType(PC pc, PCDeflSubType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, type, 2);
+  PetscTryMethod(pc, "PCDeflSubSetType_C", (PC, PCDeflSubType), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetType_DeflSub(PC pc, PCDeflSubType *type)
+{
+  PetscFunctionBegin;
+  *type = ((PC_DeflSub *)pc->data)->type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetType - Gets the kind of subdomains.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. type - `PC_DEFLSUB_STRIPE`, `PC_DEFLSUB_BOX`, `PC_DEFLSUB_INTERFACE` or `PC_DEFLSUB_USER`
+
+  Level: beginner
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetType()`
+@*/
+PetscErrorCode PCDeflSubGetType(PC pc, PCDeflSubType *type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(type, 2);
+  PetscUseMethod(pc, "PCDeflSubGetType_C", (PC, PCDeflSubType *), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubForm form)
+{
+  PetscFunctionBegin;
+  ((PC_DeflSub *)pc->data)->form = form;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetForm - Sets how inner preconditioner, correction and projection are combined.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- form - `PC_DEFLSUB_BNN`, `PC_DEFLSUB_ADEF2` or `PC_DEFLSUB_PT`
+
+  Options Database Key:
+. -pc_deflsub_form (bnn|adef2|pt) - how inner preconditioner, correction and projection are combined
+
+  Level: intermediate
+
+  Notes:
+  P^T M^-1 P + Q (bnn) is symmetric and takes any start, so that it also works as a smoother or inside another preconditioner. P^T M^-1 + Q (adef2) and
+  P^T M^-1 (pt) save one solve with E; they give the same iterates from the start Q b + P^T x, which `KSPSolve()` makes for them; applied in any other way
+  they are an error. With pt, errors of the solve with E are not corrected any more, and convergence stalls at their size.
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetForm()`
+@*/
+PetscErrorCode PCDeflSubSetForm(PC pc, PCDeflSubForm form)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, form, 2);
+  PetscTryMethod(pc, "PCDeflSubSetForm_C", (PC, PCDeflSubForm), (pc, form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetForm_DeflSub(PC pc, PCDeflSubForm *form)
+{
+  PetscFunctionBegin;
+  *form = ((PC_DeflSub *)pc->data)->form;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetForm - Gets how inner preconditioner, correction and projection are combined.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. form - `PC_DEFLSUB_BNN`, `PC_DEFLSUB_ADEF2` or `PC_DEFLSUB_PT`
+
+  Level: intermediate
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetForm()`
+@*/
+PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubForm *form)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(form, 2);
+  PetscUseMethod(pc, "PCDeflSubGetForm_C", (PC, PCDeflSubForm *), (pc, form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubSetSize_DeflSub(PC pc, PetscInt size)
+{
+  PetscFunctionBegin;
+  ((PC_DeflSub *)pc->data)->size = size;
+  Stale(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetSize - Sets how many unknowns a subdomain is to have.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- size - number of unknowns; 0 has it chosen
+
+  Options Database Key:
+. -pc_deflsub_size (integer) - how many unknowns a subdomain is to have
+
+  Level: beginner
+
+  Notes:
+  Boxes have about so many points, with sides as equal as the grid allows. Chosen are 512, on large grids so many that there are 10,000 boxes.
+
+  The number of boxes, if it is given by `PCDeflSubSetBoxes()`, counts more.
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetSize()`
+@*/
+PetscErrorCode PCDeflSubSetSize(PC pc, PetscInt size)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, size, 2);
+  PetscCheck(size >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A subdomain must have at least 1 unknown (0: chosen), not %" PetscInt_FMT, size);
+  PetscTryMethod(pc, "PCDeflSubSetSize_C", (PC, PetscInt), (pc, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetSize_DeflSub(PC pc, PetscInt *size)
+{
+  PetscFunctionBegin;
+  *size = ((PC_DeflSub *)pc->data)->size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetSize - Gets how many unknowns a subdomain is to have.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. size - number of unknowns; 0 has it chosen
+
+  Level: beginner
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetSize()`
+@*/
+PetscErrorCode PCDeflSubGetSize(PC pc, PetscInt *size)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(size, 2);
+  PetscUseMethod(pc, "PCDeflSubGetSize_C", (PC, PetscInt *), (pc, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
+{
+  PetscFunctionBegin;
+  ((PC_DeflSub *)pc->data)->jump = jump;
+  Stale(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetJump - Sets by which factor couplings differ at an interface.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- jump - factor greater than 1
+
+  Options Database Key:
+. -pc_deflsub_jump (real) - by which factor couplings differ at an interface
+
+  Level: intermediate
+
+  Notes:
+  Two points of a box are separated where their coupling is weaker by more than this factor than the strongest one of either point, the couplings of each direction
+  being measured by their mean. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than it.
+
+  Default: 3.
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetJump()`
+@*/
+PetscErrorCode PCDeflSubSetJump(PC pc, PetscReal jump)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, jump, 2);
+  PetscCheck(jump > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of a jump must be greater than 1, not %g", (double)jump);
+  PetscTryMethod(pc, "PCDeflSubSetJump_C", (PC, PetscReal), (pc, jump));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetJump_DeflSub(PC pc, PetscReal *jump)
+{
+  PetscFunctionBegin;
+  *jump = ((PC_DeflSub *)pc->data)->jump;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetJump - Gets by which factor couplings differ at an interface.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. jump - factor greater than 1
+
+  Level: intermediate
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetJump()`
+@*/
+PetscErrorCode PCDeflSubGetJump(PC pc, PetscReal *jump)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(jump, 2);
+  PetscUseMethod(pc, "PCDeflSubGetJump_C", (PC, PetscReal *), (pc, jump));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubSetBoxes_DeflSub(PC pc, PetscInt x, PetscInt y, PetscInt z)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  ds->boxes[0] = x;
+  ds->boxes[1] = y;
+  ds->boxes[2] = z;
+  Stale(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetBoxes - Sets the number of boxes in each direction.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+. x  - boxes in x, or stripes; 0 has the number chosen, see `PCDeflSubSetSize()`
+. y  - boxes in y; 0: 1
+- z  - boxes in z; 0: 1
+
+  Options Database Key:
+. -pc_deflsub_boxes (x,y,z) - the number of boxes in each direction
+
+  Level: beginner
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubGetNumber()`
+@*/
+PetscErrorCode PCDeflSubSetBoxes(PC pc, PetscInt x, PetscInt y, PetscInt z)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, x, 2);
+  PetscValidLogicalCollectiveInt(pc, y, 3);
+  PetscValidLogicalCollectiveInt(pc, z, 4);
+  PetscCheck(x >= 0 && y >= 0 && z >= 0 && (x > 0 || (y == 0 && z == 0)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Boxes are counted from 1 in every direction, not %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT, x, y, z);
+  PetscTryMethod(pc, "PCDeflSubSetBoxes_C", (PC, PetscInt, PetscInt, PetscInt), (pc, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetBoxes_DeflSub(PC pc, PetscInt *x, PetscInt *y, PetscInt *z)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  if (x) *x = ds->boxes[0];
+  if (y) *y = ds->boxes[1];
+  if (z) *z = ds->boxes[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetBoxes - Gets the number of boxes in each direction, as it was set.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameters:
++ x - boxes in x, or stripes; 0: chosen at set-up
+. y - boxes in y
+- z - boxes in z
+
+  Level: beginner
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetBoxes()`, `PCDeflSubGetNumber()`
+@*/
+PetscErrorCode PCDeflSubGetBoxes(PC pc, PetscInt *x, PetscInt *y, PetscInt *z)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCDeflSubGetBoxes_C", (PC, PetscInt *, PetscInt *, PetscInt *), (pc, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubSetCoefficient_DeflSub(PC pc, Vec coefficient)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
+  PetscFunctionBegin;
+  if (coefficient) PetscCall(PetscObjectReference((PetscObject)coefficient));
+  PetscCall(VecDestroy(&ds->coefficient));
+  ds->coefficient = coefficient;
+  Stale(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetCoefficient - Sets a coefficient whose jumps are the interfaces, instead of those of the operator.
+
+  Collective
+
+  Input Parameters:
++ pc          - the preconditioner
+- coefficient - a value for each unknown, in the layout of the operator; or NULL
+
+  Level: intermediate
+
+  Notes:
+  Interfaces of `PC_DEFLSUB_INTERFACE` are where the coefficients of two coupled points differ by more than the factor of `PCDeflSubSetJump()`. The vector is not
+  copied: its values at the time of a set-up count.
+
+  With arithmetic means of coefficients, points beside an interface are strongly coupled to those beyond it, and should belong to their
+  subdomain; interfaces found from the operator (the default) heed that, those of a coefficient do not.
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetCoefficient()`, `PCDeflSubSetJump()`
+@*/
+PetscErrorCode PCDeflSubSetCoefficient(PC pc, Vec coefficient)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if (coefficient) PetscValidHeaderSpecific(coefficient, VEC_CLASSID, 2);
+  PetscTryMethod(pc, "PCDeflSubSetCoefficient_C", (PC, Vec), (pc, coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetCoefficient_DeflSub(PC pc, Vec *coefficient)
+{
+  PetscFunctionBegin;
+  *coefficient = ((PC_DeflSub *)pc->data)->coefficient;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetCoefficient - Gets the coefficient whose jumps are the interfaces.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. coefficient - the vector, which is not to be destroyed; NULL: interfaces are found from the operator
+
+  Level: intermediate
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetCoefficient()`
+@*/
+PetscErrorCode PCDeflSubGetCoefficient(PC pc, Vec *coefficient)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(coefficient, 2);
+  PetscUseMethod(pc, "PCDeflSubGetCoefficient_C", (PC, Vec *), (pc, coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_DeflSub   *ds   = (PC_DeflSub *)pc->data;
+  PCDeflSubType type = ds->type;
+  PCDeflSubForm form = ds->form;
+  PetscInt      size = ds->size, boxes[3] = {ds->boxes[0], ds->boxes[1], ds->boxes[2]}, m = 3;
+  PetscReal     jump = ds->jump;
+  PetscBool     flg;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Subdomain deflation options");
+  PetscCall(PetscOptionsEnum("-pc_deflsub_type", "Subdomains", "PCDeflSubSetType", PCDeflSubTypes, (PetscEnum)type, (PetscEnum *)&type, &flg));
+  if (flg) PetscCall(PCDeflSubSetType(pc, type));
+  PetscCall(PetscOptionsEnum("-pc_deflsub_form", "Combination of inner preconditioner, correction and projection", "PCDeflSubSetForm", PCDeflSubForms, (PetscEnum)form,
+                             (PetscEnum *)&form, &flg));
+  if (flg) PetscCall(PCDeflSubSetForm(pc, form));
+  PetscCall(PetscOptionsIntArray("-pc_deflsub_boxes", "Boxes in each direction", "PCDeflSubSetBoxes", boxes, &m, &flg));
+  if (flg) PetscCall(PCDeflSubSetBoxes(pc, boxes[0], m > 1 ? boxes[1] : 0, m > 2 ? boxes[2] : 0));
+  PetscCall(PetscOptionsInt("-pc_deflsub_size", "Unknowns that a subdomain is to have; 0: chosen", "PCDeflSubSetSize", size, &size, &flg));
+  if (flg) PetscCall(PCDeflSubSetSize(pc, size));
+  PetscCall(PetscOptionsReal("-pc_deflsub_jump", "Factor by which couplings differ at an interface", "PCDeflSubSetJump", jump, &jump, &flg));
+  if (flg) PetscCall(PCDeflSubSetJump(pc, jump));
+  PetscCall(PetscViewerDestroy(&ds->viewer));
+  PetscCall(PetscOptionsViewer("-pc_deflsub_view_labels", "Shows the labels of all unknowns", "PCDeflSubGetLabels", &ds->viewer, &ds->format, &flg));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflSubCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetType_C", compose ? PCDeflSubSetType_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetType_C", compose ? PCDeflSubGetType_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetForm_C", compose ? PCDeflSubSetForm_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetForm_C", compose ? PCDeflSubGetForm_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetBoxes_C", compose ? PCDeflSubSetBoxes_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetBoxes_C", compose ? PCDeflSubGetBoxes_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetSize_C", compose ? PCDeflSubSetSize_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetSize_C", compose ? PCDeflSubGetSize_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetJump_C", compose ? PCDeflSubSetJump_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetJump_C", compose ? PCDeflSubGetJump_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetCoefficient_C", compose ? PCDeflSubSetCoefficient_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetCoefficient_C", compose ? PCDeflSubGetCoefficient_DeflSub : NULL));
+  PetscCall(PCDeflSubComposeAccess(pc, compose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,347 @@
+/*
+  Z and A Z of PCDEFLSUB, and products with them.
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+/* Sums of rows below this part of their absolute sums are rounding */
+#define KC_DEFLSUB_ROUNDING (100 * PETSC_MACHINE_EPSILON)
+
+/* Entries of A Z as they are found */
+typedef struct {
+  KCycleRows  *rows;
+  PetscInt    *label;        /* local numbers of points and ghosts */
+  PetscBool    insulated;    /* sums of rows are zero, since constants are in an attached null space */
+  PetscInt    *first, *next; /* pairs of each subdomain, a list */
+  PetscInt     npairs, maxpairs;
+  PetscInt    *own, *other, *count;
+  PetscInt     nentries, maxentries, maxrows, maxvalues;
+  PetscInt    *pair, *row;
+  PetscScalar *value;
+  PetscInt     maxnext, maxother, maxcount;
+} Entries;
+
+PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(ds->global));
+  PetscCall(PetscFree(ds->run));
+  PetscCall(PetscFree(ds->runlabel));
+  PetscCall(PetscFree(ds->own));
+  PetscCall(PetscFree(ds->other));
+  PetscCall(PetscFree(ds->start));
+  PetscCall(PetscFree(ds->row));
+  PetscCall(PetscFree(ds->value));
+  PetscCall(PetscFree2(ds->a, ds->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes room for one more */
+static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *list)
+{
+  PetscFunctionBegin;
+  if (length < *most) PetscFunctionReturn(PETSC_SUCCESS);
+  *most = PetscMax(1024, 2 * length);
+  PetscCall(PetscRealloc(*most * size, (void **)list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A point that is coupled to nobody is solved by the inner preconditioner alone */
+static PetscBool IsLone(PetscInt row, PetscInt m, const PetscInt cols[], const PetscScalar values[])
+{
+  for (PetscInt k = 0; k < m; k++) {
+    if (cols[k] != row && values[k] != (PetscScalar)0.0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Labels of points and ghosts; of points that are in no column of Z: the number of subdomains */
+static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
+{
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < rows->n; i++) {
+    const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
+
+    label[i] = IsLone(i, m, cols, values) ? ds->number : ds->label[i];
+  }
+  for (PetscInt i = 0; i < rows->nghost; i++) label[rows->n + i] = ds->number;
+  PetscCall(KCycleRowsExchangeInt(rows, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The subdomains that rows of this process touch, ascending; labels become their numbers */
+static PetscErrorCode NumberSubdomains(PC_DeflSub *ds, PetscInt n, PetscInt label[])
+{
+  PetscHMapI map;
+  PetscInt   last = -1, local = 0, used = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscHMapICreate(&map));
+  for (PetscInt i = 0; i < n; i++) {
+    if (label[i] == last || label[i] == ds->number) continue;
+    last = label[i];
+    PetscCall(PetscHMapISet(map, last, 0));
+  }
+  PetscCall(PetscHMapIGetSize(map, &ds->nlocal));
+  PetscCall(PetscMalloc1(ds->nlocal, &ds->global));
+  PetscCall(PetscHMapIGetKeys(map, &used, ds->global));
+  PetscCall(PetscSortInt(ds->nlocal, ds->global));
+  for (PetscInt i = 0; i < ds->nlocal; i++) PetscCall(PetscHMapISet(map, ds->global[i], i));
+  PetscCall(PetscHMapISet(map, ds->number, ds->nlocal));
+  last = -1;
+  for (PetscInt i = 0; i < n; i++) {
+    if (label[i] != last) {
+      last = label[i];
+      PetscCall(PetscHMapIGet(map, last, &local));
+    }
+    label[i] = local;
+  }
+  PetscCall(PetscHMapIDestroy(&map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The list of a subdomain's pairs is short: as many as it has neighbours */
+static PetscErrorCode FindPair(Entries *e, PetscInt own, PetscInt other, PetscInt *pair)
+{
+  PetscFunctionBegin;
+  for (*pair = e->first[own]; *pair >= 0; *pair = e->next[*pair]) {
+    if (e->other[*pair] == other) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Grow(e->npairs, &e->maxpairs, sizeof(PetscInt), &e->own));
+  PetscCall(Grow(e->npairs, &e->maxother, sizeof(PetscInt), &e->other));
+  PetscCall(Grow(e->npairs, &e->maxnext, sizeof(PetscInt), &e->next));
+  PetscCall(Grow(e->npairs, &e->maxcount, sizeof(PetscInt), &e->count));
+  *pair           = e->npairs++;
+  e->own[*pair]   = own;
+  e->other[*pair] = other;
+  e->count[*pair] = 0;
+  e->next[*pair]  = e->first[own];
+  e->first[own]   = *pair;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One more entry, or a part of the last one */
+static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscInt own, PetscInt other, PetscScalar value)
+{
+  PetscInt pair;
+
+  PetscFunctionBegin;
+  PetscCall(FindPair(e, own, other, &pair));
+  for (PetscInt k = begin; k < e->nentries; k++) {
+    if (e->pair[k] != pair) continue;
+    e->value[k] += value;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Grow(e->nentries, &e->maxentries, sizeof(PetscInt), &e->pair));
+  PetscCall(Grow(e->nentries, &e->maxrows, sizeof(PetscInt), &e->row));
+  PetscCall(Grow(e->nentries, &e->maxvalues, sizeof(PetscScalar), &e->value));
+  e->pair[e->nentries]    = pair;
+  e->row[e->nentries]     = row;
+  e->value[e->nentries++] = value;
+  e->count[pair]++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sum of a row is what binds its point to the exterior */
+static PetscErrorCode AddRow(Entries *e, PetscInt exterior, PetscInt row, PetscInt m, const PetscInt cols[], const PetscScalar values[])
+{
+  const PetscInt own = e->label[row], begin = e->nentries;
+  PetscScalar    sum  = 0;
+  PetscReal      size = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < m; k++) {
+    const PetscInt other = e->label[cols[k]];
+
+    sum += values[k];
+    size += PetscAbsScalar(values[k]);
+    if (other != own && values[k] != (PetscScalar)0.0) PetscCall(AddEntry(e, row, begin, own, other, values[k]));
+  }
+  if (!e->insulated && PetscAbsScalar(sum) > KC_DEFLSUB_ROUNDING * size) PetscCall(AddEntry(e, row, begin, own, exterior, -sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows whose points all lie in one subdomain, as most do, have no entry but their sum */
+static PetscErrorCode FindEntries(PC_DeflSub *ds, Entries *e)
+{
+  KCycleRows        *rows = e->rows;
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < rows->n; i++) {
+    if (e->label[i] == ds->nlocal) continue;
+    const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
+
+    PetscCall(AddRow(e, ds->nlocal, i, m, cols, values));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries sorted by pairs */
+static PetscErrorCode SortEntries(PC_DeflSub *ds, Entries *e)
+{
+  PetscFunctionBegin;
+  ds->npairs = e->npairs;
+  PetscCall(PetscMalloc1(e->npairs, &ds->own));
+  PetscCall(PetscMalloc1(e->npairs, &ds->other));
+  PetscCall(PetscMalloc1(e->npairs + 1, &ds->start));
+  PetscCall(PetscMalloc1(e->nentries, &ds->row));
+  PetscCall(PetscMalloc1(e->nentries, &ds->value));
+  PetscCall(PetscArraycpy(ds->own, e->own, e->npairs));
+  PetscCall(PetscArraycpy(ds->other, e->other, e->npairs));
+  ds->start[0] = 0;
+  for (PetscInt p = 0; p < e->npairs; p++) {
+    ds->start[p + 1] = ds->start[p] + e->count[p];
+    e->count[p]      = ds->start[p];
+  }
+  for (PetscInt k = 0; k < e->nentries; k++) {
+    const PetscInt to = e->count[e->pair[k]]++;
+
+    ds->row[to]   = e->row[k];
+    ds->value[to] = e->value[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[])
+{
+  PetscFunctionBegin;
+  ds->nruns = 0;
+  for (PetscInt i = 0; i < ds->n; i++) ds->nruns += i == 0 || label[i] != label[i - 1];
+  PetscCall(PetscMalloc1(ds->nruns + 1, &ds->run));
+  PetscCall(PetscMalloc1(ds->nruns, &ds->runlabel));
+  ds->nruns = 0;
+  for (PetscInt i = 0; i < ds->n; i++) {
+    if (i && label[i] == label[i - 1]) continue;
+    ds->run[ds->nruns]        = i;
+    ds->runlabel[ds->nruns++] = label[i];
+  }
+  ds->run[ds->nruns] = ds->n;
+  PetscCall(PetscMalloc2(ds->nlocal + 1, &ds->a, ds->nlocal + 1, &ds->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does the attached null space hold the constants? */
+static PetscErrorCode IsInsulated(PC pc, PetscBool *insulated)
+{
+  MatNullSpace nullspace;
+  PetscInt     extra = 0;
+  Mat          A;
+
+  PetscFunctionBegin;
+  *insulated = PETSC_FALSE;
+  PetscCall(PCDeflSubOperator(pc, &A));
+  PetscCall(MatGetNullSpace(A, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, insulated, &extra, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are pairs those of the last set-up? */
+static PetscErrorCode ComparePairs(MPI_Comm comm, const PC_DeflSub *ds, const Entries *e, PetscBool *same)
+{
+  PetscBool equal = PETSC_FALSE;
+  int       here, all;
+
+  PetscFunctionBegin;
+  if (*same && ds->npairs == e->npairs) {
+    PetscCall(PetscArraycmp(ds->own, e->own, e->npairs, &equal));
+    if (equal) PetscCall(PetscArraycmp(ds->other, e->other, e->npairs, &equal));
+  }
+  here = equal;
+  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, comm));
+  *same = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EntriesDestroy(Entries *e)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(e->label));
+  PetscCall(PetscFree(e->first));
+  PetscCall(PetscFree(e->next));
+  PetscCall(PetscFree(e->own));
+  PetscCall(PetscFree(e->other));
+  PetscCall(PetscFree(e->count));
+  PetscCall(PetscFree(e->pair));
+  PetscCall(PetscFree(e->row));
+  PetscCall(PetscFree(e->value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Z and A Z from labels. same: labels are those of the last set-up; afterwards: so is the pattern of E */
+PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscInt   *global;
+  Entries     e;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&e, sizeof(e)));
+  e.rows = rows;
+  global = ds->global;
+  PetscCall(IsInsulated(pc, &e.insulated));
+  PetscCall(PetscMalloc1(rows->n + rows->nghost, &e.label));
+  PetscCall(FindLabels(ds, rows, e.label));
+  PetscCall(NumberSubdomains(ds, rows->n + rows->nghost, e.label));
+  PetscCall(PetscFree(global));
+  PetscCall(PetscMalloc1(ds->nlocal, &e.first));
+  for (PetscInt i = 0; i < ds->nlocal; i++) e.first[i] = -1;
+  PetscCall(FindEntries(ds, &e));
+  PetscCall(ComparePairs(PetscObjectComm((PetscObject)pc), ds, &e, same));
+  global     = ds->global;
+  ds->global = NULL;
+  PetscCall(PCDeflSubSpaceReset(ds));
+  ds->global = global;
+  PetscCall(SortEntries(ds, &e));
+  PetscCall(MakeRuns(ds, e.label));
+  PetscCall(EntriesDestroy(&e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a = Z^T x, the part of this process */
+void PCDeflSubZT(const PC_DeflSub *ds, const PetscScalar *x, PetscScalar *a)
+{
+  for (PetscInt l = 0; l <= ds->nlocal; l++) a[l] = 0;
+  for (PetscInt r = 0; r < ds->nruns; r++) {
+    PetscScalar sum = 0;
+
+    for (PetscInt i = ds->run[r]; i < ds->run[r + 1]; i++) sum += x[i];
+    a[ds->runlabel[r]] += sum;
+  }
+}
+
+/* x += Z a */
+void PCDeflSubZ(const PC_DeflSub *ds, const PetscScalar *a, PetscScalar *x)
+{
+  for (PetscInt r = 0; r < ds->nruns; r++) {
+    const PetscScalar add = a[ds->runlabel[r]];
+
+    for (PetscInt i = ds->run[r]; i < ds->run[r + 1]; i++) x[i] += add;
+  }
+}
+
+/* x -= A Z a */
+void PCDeflSubAZ(const PC_DeflSub *ds, const PetscScalar *a, PetscScalar *x)
+{
+  for (PetscInt p = 0; p < ds->npairs; p++) {
+    const PetscScalar difference = a[ds->own[p]] - a[ds->other[p]];
+
+    for (PetscInt k = ds->start[p]; k < ds->start[p + 1]; k++) x[ds->row[k]] += ds->value[k] * difference;
+  }
+}
+
+/* a = (A Z)^T x, the part of this process */
+void PCDeflSubAZT(const PC_DeflSub *ds, const PetscScalar *x, PetscScalar *a)
+{
+  for (PetscInt l = 0; l <= ds->nlocal; l++) a[l] = 0;
+  for (PetscInt p = 0; p < ds->npairs; p++) {
+    PetscScalar sum = 0;
+
+    for (PetscInt k = ds->start[p]; k < ds->start[p + 1]; k++) sum += PetscConj(ds->value[k]) * x[ds->row[k]];
+    a[ds->own[p]] -= sum;
+    a[ds->other[p]] += sum;
+  }
+}

@@ -1,0 +1,88 @@
+/*
+  -ksp_view of PCDEFLSUB.
+*/
+#include <petsckcycle/private/deflsubimpl.h>
+
+/* Bytes on all processes of A Z, of E, and of the operator where it is AIJ (else 0) */
+static PetscErrorCode CountBytes(PC pc, PetscReal bytes[3])
+{
+  PC_DeflSub    *ds      = (PC_DeflSub *)pc->data;
+  const PetscInt n       = ds->start[ds->npairs];
+  PetscReal      mine[3] = {0, 0, 0};
+  MatInfo        info;
+  Mat            A;
+
+  PetscFunctionBegin;
+  mine[0] = (PetscReal)n * (sizeof(PetscInt) + sizeof(PetscScalar)) + (3.0 * ds->npairs + 1) * sizeof(PetscInt);
+  PetscCall(MatGetInfo(ds->E, MAT_LOCAL, &info));
+  mine[1] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
+  PetscCall(PCDeflSubOperator(pc, &A));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  mine[2] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
+  PetscCallMPI(MPI_Allreduce(mine, bytes, 3, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscReal   bytes[3];
+  PetscInt    n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(ds->t, &n));
+  PetscCall(CountBytes(pc, bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " subdomains of %" PetscInt_FMT " to %" PetscInt_FMT " unknowns, %g on average\n", ds->number, ds->sizes[0],
+                                   ds->sizes[1], (double)((PetscReal)n / ds->number)));
+  if (ds->nleft)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n", ds->nleft, ds->nleft == 1 ? " is" : "s are"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n", (double)bytes[0], (double)bytes[1], (double)bytes[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCView_DeflSub(PC pc, PetscViewer viewer)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscBool   ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s, subdomains %s\n", PCDeflSubForms[ds->form], PCDeflSubTypes[ds->type]));
+  if (ds->E && ds->t) PetscCall(ViewSubdomains(pc, viewer));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  if (ds->inner) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "inner preconditioner:\n"));
+    PetscCall(PCView(ds->inner, viewer));
+  }
+  if (ds->coarse) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "solver for E:\n"));
+    PetscCall(KSPView(ds->coarse, viewer));
+  }
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -pc_deflsub_view_labels; on a DMDA in natural order */
+PetscErrorCode PCDeflSubShowLabels(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  DM          dm;
+  Vec         labels;
+  PetscBool   isda = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!ds->viewer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  if (isda) PetscCall(DMCreateGlobalVector(dm, &labels));
+  else PetscCall(VecDuplicate(ds->t, &labels));
+  PetscCall(PetscObjectSetName((PetscObject)labels, "subdomains"));
+  PetscCall(PCDeflSubGetLabels(pc, labels));
+  PetscCall(PetscViewerPushFormat(ds->viewer, ds->format));
+  PetscCall(VecView(labels, ds->viewer));
+  PetscCall(PetscViewerPopFormat(ds->viewer));
+  PetscCall(VecDestroy(&labels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
