@@ -1,6 +1,6 @@
 static char help[] = "Pressure in a flow of two fluids whose densities differ much: layers, bubbles, droplets. -help explains the options.\n\
   ./bubbles -n 128 -contrast 1e6                                            nine bubbles, kappa-cycle\n\
-  ./bubbles -n 128 -pc_type bjacobi -sub_pc_type icc                        another preconditioner\n\
+  ./bubbles -n 128 -contrast 1e6 -pc_type deflsub -pc_deflsub_boxes 8,8 -deflsub_pc_type incpoisson   deflation\n\
   mpiexec -n 4 ./bubbles -dim 3 -n 48 -dm_mat_type stencil -output bubbles.vts\n\n";
 
 /*
@@ -87,7 +87,7 @@ static PetscErrorCode SetFromOptions(Problem *p)
   PetscCall(PetscOptionsEnum("-rhs", "Right side: that of a smooth solution, of a random one, or of the buoyancy of the gas", NULL, Cases, (PetscEnum)p->rhs, (PetscEnum *)&p->rhs,
                              NULL));
   PetscCall(PetscOptionsBool("-start", "Start from random numbers instead of zero", NULL, p->start, &p->start, NULL));
-  PetscCall(PetscOptionsString("-output", "A .vts or .vtr file for coefficient and pressure", NULL, p->output, p->output, sizeof(p->output), NULL));
+  PetscCall(PetscOptionsString("-output", "A .vts or .vtr file for coefficient, pressure, and the subdomains of PCDEFLSUB", NULL, p->output, p->output, sizeof(p->output), NULL));
   PetscCall(PetscOptionsBool("-times", "Print seconds of set-up and solve", NULL, p->times, &p->times, NULL));
   PetscCall(PetscOptionsBool("-claims", "Print whether the solution is right instead of numbers", NULL, p->claims, &p->claims, NULL));
   PetscOptionsEnd();
@@ -494,32 +494,46 @@ static PetscErrorCode Report(const Problem *p, KSP ksp, Vec exact, Vec b, Vec x,
   PetscFunctionReturn(0);
 }
 
-/* Coefficient and pressure */
-static PetscErrorCode Output(const Problem *p, DM da, Vec x)
+static PetscErrorCode OutputField(PetscViewer viewer, const char name[], Vec v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectSetName((PetscObject)v, name));
+  PetscCall(VecView(v, viewer));
+  PetscFunctionReturn(0);
+}
+
+/* Coefficient, pressure, and the subdomains of PCDEFLSUB */
+static PetscErrorCode Output(const Problem *p, DM da, PC pc, Vec x)
 {
   const PetscReal edge = 0.5 / p->n;
   Box             box;
   PetscReal      *beta;
   PetscScalar    *a;
   PetscViewer     viewer;
-  Vec             coefficient;
+  PetscBool       deflated;
+  Vec             field;
 
   PetscFunctionBeginUser;
   PetscCall(DMDASetUniformCoordinates(da, edge, 1 - edge, edge, 1 - edge, edge, 1 - edge));
   PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, p->output, FILE_MODE_WRITE, &viewer));
-  PetscCall(DMCreateGlobalVector(da, &coefficient));
-  PetscCall(PetscObjectSetName((PetscObject)coefficient, "coefficient"));
+  PetscCall(DMCreateGlobalVector(da, &field));
   PetscCall(GetBox(da, PETSC_FALSE, &box));
   PetscCall(CreateBeta(p, &box, &beta));
-  PetscCall(VecGetArrayWrite(coefficient, &a));
+  PetscCall(VecGetArrayWrite(field, &a));
   for (PetscInt i = 0; i < BoxCells(&box); i++) a[i] = beta[i];
-  PetscCall(VecRestoreArrayWrite(coefficient, &a));
+  PetscCall(VecRestoreArrayWrite(field, &a));
   PetscCall(PetscFree(beta));
-  PetscCall(VecView(coefficient, viewer));
-  PetscCall(PetscObjectSetName((PetscObject)x, "pressure"));
-  PetscCall(VecView(x, viewer));
+  PetscCall(OutputField(viewer, "coefficient", field));
+  PetscCall(OutputField(viewer, "pressure", x));
+  PetscCall(VecDestroy(&field));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCDEFLSUB, &deflated));
+  if (deflated) {
+    PetscCall(DMCreateGlobalVector(da, &field));
+    PetscCall(PCDeflSubGetLabels(pc, field));
+    PetscCall(OutputField(viewer, "subdomains", field));
+    PetscCall(VecDestroy(&field));
+  }
   PetscCall(PetscViewerDestroy(&viewer));
-  PetscCall(VecDestroy(&coefficient));
   PetscFunctionReturn(0);
 }
 
@@ -545,6 +559,7 @@ static PetscErrorCode Solve(Problem *p, DM da)
 {
   PetscLogDouble time[4];
   KSP            ksp;
+  PC             pc;
   Mat            A;
   Vec            x, b, exact;
 
@@ -562,7 +577,8 @@ static PetscErrorCode Solve(Problem *p, DM da)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(PetscTime(&time[3]));
   PetscCall(Report(p, ksp, exact, b, x, time[1] - time[0] - p->assembly, time[3] - time[2]));
-  if (p->output[0]) PetscCall(Output(p, da, x));
+  PetscCall(KSPGetPC(ksp, &pc));
+  if (p->output[0]) PetscCall(Output(p, da, pc, x));
   PetscCall(VecDestroy(&exact));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
