@@ -518,9 +518,11 @@ static PetscErrorCode PCIncPoissonSetPattern_IncPoisson(PC pc, PCIncPoissonPatte
   Level: intermediate
 
   Note:
-  The complete product is applied as two products, with K^T and with K, which together have fewer entries than their product: 8 a row instead of 13 for the 7-point stencil. It is
-  positive definite for every operator with a positive diagonal. What is kept on the pattern of the operator has one product and one exchange between processes; it is positive
-  definite if no eigenvalue of D^-1 A is larger than 2, as for M-matrices.
+  The complete product is applied as two, with K^T and with K, which together have fewer entries than their product: 8 a row instead of 13 for the 7-point stencil. It is positive
+  definite for every operator with a positive diagonal, and takes about as many iterations.
+
+  What is kept on the pattern of the operator needs one product, and one exchange between processes. With scaling diagonal and a 5- or 7-point stencil it is positive definite if no
+  eigenvalue of D^-1 A is larger than 2, so for all that are diagonally dominant. Otherwise it need not be, and `KSPCG` ends with `KSP_DIVERGED_INDEFINITE_PC`.
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetPattern()`
 @*/
@@ -590,8 +592,8 @@ static PetscErrorCode PCIncPoissonSetScaling_IncPoisson(PC pc, PCIncPoissonScali
   Level: intermediate
 
   Note:
-  Without scaling it is the formula as it was published, for constant coefficients, where both are the same up to a factor. Where coefficients jump it makes matters worse than no
-  preconditioner: use it for comparison only.
+  Without scaling it is the formula as it was published, for constant coefficients, where both are the same up to a factor. Where coefficients jump, what is kept of its product on the
+  pattern of the operator is often not positive definite, and CG fails: it is there for comparison.
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetScaling()`
 @*/
