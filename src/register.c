@@ -64,7 +64,7 @@ PetscErrorCode KCycleFinalizePackage(void)
 }
 
 /*@C
-  KCycleInitializePackage - Registers the types of petsc-kcycle with PETSc: `PCKCYCLE`.
+  KCycleInitializePackage - Registers the types of petsc-kcycle with PETSc: `PCKCYCLE`, `PCDEFLSUB`, `KSPDPCG` and others.
 
   Logically Collective
 

@@ -114,6 +114,7 @@ static void EnterLine(KCycleRows *r, PetscInt line)
   const KCycleBox   *box   = r->st->box;
   const KCycleShape *shape = &r->st->shape;
   const PetscInt     j = line % box->n[1], k = line / box->n[1];
+  PetscInt           start[KC_MAX_LINES];
 
   r->line = line;
   KCycleLineCoefficients(r->st, j, k, &r->at);
@@ -121,10 +122,33 @@ static void EnterLine(KCycleRows *r, PetscInt line)
     const PetscInt  jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
     const PetscBool owned = (PetscBool)(box->slot[e] < 0);
 
-    r->place[q] = owned ? box->n[0] * (jj + box->n[1] * kk) : box->slot[e] ? box->npoints + box->slot[e] : -1;
-    r->left[q]  = box->ends && (owned || box->slot[e]) ? box->npoints + box->left + e : -1;
-    r->right[q] = box->ends && (owned || box->slot[e]) ? box->npoints + box->right + e : -1;
+    r->outside[q] = !owned && !box->slot[e];
+    start[q]      = owned ? box->n[0] * (jj + box->n[1] * kk) : box->npoints + box->slot[e];
+    r->left[q]    = box->ends && !r->outside[q] ? box->npoints + box->left + e : -1;
+    r->right[q]   = box->ends && !r->outside[q] ? box->npoints + box->right + e : -1;
   }
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    r->coefficient[o] = r->at.constant ? r->at.end[0] + o * r->at.stride : r->at.c[o];
+    r->place[o]       = start[shape->line[o]] + shape->dx[o];
+  }
+}
+
+/* The first and the last point of a line */
+static PetscInt EndRow(KCycleRows *r, PetscInt i)
+{
+  const KCycleShape *shape = &r->st->shape;
+  PetscInt           m     = 0;
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscInt    q = shape->line[o], to = i + shape->dx[o];
+    const PetscScalar value = KCycleLineCoefficient(&r->at, o, i);
+    const PetscInt    place = r->outside[q] ? -1 : to < 0 ? r->left[q] : to >= r->at.n ? r->right[q] : r->place[o] + i;
+
+    if (value == (PetscScalar)0.0 || place < 0) continue;
+    r->cols[m]     = place;
+    r->values[m++] = value;
+  }
+  return m;
 }
 
 PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
@@ -134,14 +158,33 @@ PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
   PetscInt           m = 0;
 
   if (line != r->line) EnterLine(r, line);
+  if (i == 0 || i == n - 1) return EndRow(r, i);
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscInt    q = shape->line[o], to = i + shape->dx[o];
-    const PetscScalar value = KCycleLineCoefficient(&r->at, o, i);
-    const PetscInt    place = to < 0 ? r->left[q] : to >= n ? r->right[q] : r->place[q] < 0 ? -1 : r->place[q] + to;
+    const PetscScalar value = r->coefficient[o][i];
 
-    if (value == (PetscScalar)0.0 || place < 0) continue;
-    r->cols[m]     = place;
-    r->values[m++] = value;
+    r->cols[m]   = r->place[o] + i;
+    r->values[m] = value;
+    m += value != (PetscScalar)0.0 && !r->outside[shape->line[o]];
   }
   return m;
+}
+
+/* Is a point coupled to nobody? */
+PetscBool KCycleRowsIsLone(KCycleRows *r, PetscInt row)
+{
+  const PetscInt    *cols;
+  const PetscScalar *values;
+  PetscInt           m;
+
+  if (r->st) {
+    const PetscInt n = r->st->box->n[0], line = row / n, i = row - line * n, middle = r->st->shape.ncoeffs / 2;
+
+    if (line != r->line) EnterLine(r, line);
+    if (i > 0 && i < n - 1 && r->coefficient[middle + 1][i] != (PetscScalar)0.0) return PETSC_FALSE;
+  }
+  m = KCycleRowsGet(r, row, &cols, &values);
+  for (PetscInt k = 0; k < m; k++) {
+    if (cols[k] != row && values[k] != (PetscScalar)0.0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
 }

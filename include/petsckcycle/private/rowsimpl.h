@@ -19,9 +19,11 @@ typedef struct {
   const PetscScalar *a, *oa;
   /* stencil */
   const Mat_Stencil *st;
-  PetscInt           line; /* the line that is at hand, and the place of its neighbour lines, of what lies left and right of them; -1: nowhere */
+  PetscInt           line; /* the line that is at hand: */
   KCycleLine         at;
-  PetscInt           place[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES];
+  const PetscScalar *coefficient[KC_MAX_COEFFS];                                     /* of its points but the first and the last */
+  PetscInt           place[KC_MAX_COEFFS];                                           /* of what the coefficients of its first point multiply, if there were points left of it */
+  PetscInt           outside[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES]; /* is a neighbour line outside the grid; places left and right of it, or -1 */
   /* one row */
   PetscInt          *cols;
   PetscScalar       *values;
@@ -32,6 +34,7 @@ PETSC_INTERN PetscErrorCode KCycleRowsDestroy(KCycleRows **);
 PETSC_INTERN PetscErrorCode KCycleRowsExchangeInt(const KCycleRows *, PetscInt *);
 PETSC_INTERN PetscErrorCode KCycleRowsExchangeReal(const KCycleRows *, PetscReal *);
 PETSC_INTERN PetscInt       KCycleRowsStencil(KCycleRows *, PetscInt row);
+PETSC_INTERN PetscBool      KCycleRowsIsLone(KCycleRows *, PetscInt row);
 
 /* Entries of a row: how many; valid until the next call */
 static inline PetscInt KCycleRowsGet(KCycleRows *r, PetscInt row, const PetscInt **cols, const PetscScalar **values)

@@ -363,10 +363,10 @@ static PetscErrorCode RegisterEvents(void)
   Options Database Keys:
 + -pc_deflsub_type (stripe|box|interface|user) - subdomains
 . -pc_deflsub_form (bnn|adef2|pt)              - how inner preconditioner, correction and projection are combined
-. -pc_deflsub_boxes (x,y,z)                    - boxes in each direction; stripes
+. -pc_deflsub_boxes (x,y,z)                    - boxes in each direction, or number of stripes (default chosen)
 . -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
-. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface
-. -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec`
+. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 3)
+. -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec` (default none)
 . -deflsub_pc_type (type)                      - the inner preconditioner, with its options
 - -deflsub_coarse_pc_type (type)               - the solver for E, with its options
 

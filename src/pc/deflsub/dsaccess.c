@@ -27,8 +27,9 @@ static PetscErrorCode TakeLabels(PC pc, PetscInt n, PetscInt *labels)
 
 static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
 {
+  MPI_Comm           comm = PetscObjectComm((PetscObject)pc);
   const PetscScalar *values;
-  PetscInt          *copy, n, start;
+  PetscInt          *copy, n, start, wrong = PETSC_INT_MAX, first;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(labels, &n));
@@ -38,11 +39,13 @@ static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
   for (PetscInt i = 0; i < n; i++) {
     const PetscReal value = PetscRealPart(values[i]);
 
-    PetscCheck(value == PetscFloorReal(value) && PetscAbsReal(value) < (PetscReal)PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "Unknown %" PetscInt_FMT " has label %g, which is no integer", start + i, (double)value);
-    copy[i] = (PetscInt)value;
+    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX) wrong = PetscMin(wrong, start + i);
+    else copy[i] = (PetscInt)value;
   }
   PetscCall(VecRestoreArrayRead(labels, &values));
+  PetscCallMPI(MPI_Allreduce(&wrong, &first, 1, MPIU_INT, MPI_MIN, comm));
+  if (first < PETSC_INT_MAX) PetscCall(PetscFree(copy));
+  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The label of unknown %" PetscInt_FMT " is no integer", first);
   PetscCall(TakeLabels(pc, n, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

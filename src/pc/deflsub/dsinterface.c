@@ -223,7 +223,11 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   c->rows = rows;
   c->grid = grid;
   c->jump = ds->jump;
-  PetscCall(PetscCalloc3(total, &c->natural, total, &c->box, total, &c->strongest));
+  PetscCall(PetscMalloc3(total, &c->natural, total, &c->box, total, &c->strongest));
+  for (PetscInt i = rows->n; i < total; i++) {
+    c->natural[i] = c->box[i] = 0;
+    c->strongest[i]           = 0;
+  }
   KCycleSubGridNatural(grid, c->natural);
   PetscCall(KCycleRowsExchangeInt(rows, c->natural));
   KCycleSubGridBoxes(grid, c->box);

@@ -444,6 +444,30 @@ PetscErrorCode PCDeflSubGetCoefficient(PC pc, Vec *coefficient)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -pc_deflsub_view_labels; on a DMDA in natural order */
+PetscErrorCode PCDeflSubShowLabels(PC pc)
+{
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  DM          dm;
+  Vec         labels;
+  PetscBool   isda = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!ds->viewer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  if (isda) PetscCall(DMCreateGlobalVector(dm, &labels));
+  else PetscCall(VecDuplicate(ds->t, &labels));
+  PetscCall(PetscObjectSetName((PetscObject)labels, "subdomains"));
+  PetscCall(PCDeflSubGetLabels(pc, labels));
+  PetscCall(PetscViewerPushFormat(ds->viewer, ds->format));
+  PetscCall(VecView(labels, ds->viewer));
+  PetscCall(PetscViewerPopFormat(ds->viewer));
+  PetscCall(VecDestroy(&labels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_DeflSub   *ds   = (PC_DeflSub *)pc->data;

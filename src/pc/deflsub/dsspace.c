@@ -45,27 +45,11 @@ static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A point that is coupled to nobody is solved by the inner preconditioner alone */
-static PetscBool IsLone(PetscInt row, PetscInt m, const PetscInt cols[], const PetscScalar values[])
-{
-  for (PetscInt k = 0; k < m; k++) {
-    if (cols[k] != row && values[k] != (PetscScalar)0.0) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
-/* Labels of points and ghosts; of points that are in no column of Z: the number of subdomains */
+/* Labels of points and ghosts. A point that is coupled to nobody is in no column of Z, since the inner preconditioner solves for it: its label is the number of subdomains */
 static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
 {
-  const PetscInt    *cols;
-  const PetscScalar *values;
-
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < rows->n; i++) {
-    const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
-
-    label[i] = IsLone(i, m, cols, values) ? ds->number : ds->label[i];
-  }
+  for (PetscInt i = 0; i < rows->n; i++) label[i] = KCycleRowsIsLone(rows, i) ? ds->number : ds->label[i];
   for (PetscInt i = 0; i < rows->nghost; i++) label[rows->n + i] = ds->number;
   PetscCall(KCycleRowsExchangeInt(rows, label));
   PetscFunctionReturn(PETSC_SUCCESS);

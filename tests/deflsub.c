@@ -1,0 +1,832 @@
+static char help[] = "PCDEFLSUB: subdomains, projections, numbers of iterations, refusals, another set-up, inside other solvers.\n\
+  -test labels|identities|table|contrast|errors|reuse|nested|special   which part\n\
+  -blocks   table: with block incomplete Cholesky too\n\n";
+
+#include "twophase.h"
+#include <petsc/private/petscimpl.h>
+
+/* A pseudo-random vector, the same on any number of processes */
+static PetscErrorCode Fill(DM da, PetscInt seed, Vec v)
+{
+  Vec          natural;
+  PetscInt     start, end;
+  PetscScalar *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreateNaturalVector(da, &natural));
+  PetscCall(VecGetOwnershipRange(natural, &start, &end));
+  PetscCall(VecGetArrayWrite(natural, &a));
+  for (PetscInt i = start; i < end; i++) a[i - start] = PetscSinReal((PetscReal)((i * 37 + seed * 11) % 1009));
+  PetscCall(VecRestoreArrayWrite(natural, &a));
+  PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, v));
+  PetscCall(DMDANaturalToGlobalEnd(da, natural, INSERT_VALUES, v));
+  PetscCall(VecDestroy(&natural));
+  PetscFunctionReturn(0);
+}
+
+/* Labels in natural order on the first process; others get none */
+static PetscErrorCode GatherLabels(DM da, PC pc, Vec *all)
+{
+  Vec        labels, natural;
+  VecScatter scatter;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(da, &labels));
+  PetscCall(DMDACreateNaturalVector(da, &natural));
+  PetscCall(PCDeflSubGetLabels(pc, labels));
+  PetscCall(DMDAGlobalToNaturalBegin(da, labels, INSERT_VALUES, natural));
+  PetscCall(DMDAGlobalToNaturalEnd(da, labels, INSERT_VALUES, natural));
+  PetscCall(VecScatterCreateToZero(natural, &scatter, all));
+  PetscCall(VecScatterBegin(scatter, natural, *all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, natural, *all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecDestroy(&natural));
+  PetscCall(VecDestroy(&labels));
+  PetscFunctionReturn(0);
+}
+
+/* Every label has an unknown; all of them in one number */
+static PetscErrorCode LookAtLabels(const TwoPhase *t, DM da, PC pc, const char name[])
+{
+  PetscInt           number, n, *count, least = 1000000000, digest = 0;
+  const PetscScalar *a;
+  Vec                all;
+  PetscBool          sound = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
+  PetscCall(GatherLabels(da, pc, &all));
+  PetscCall(VecGetLocalSize(all, &n));
+  PetscCall(VecGetArrayRead(all, &a));
+  PetscCall(PetscCalloc1(number, &count));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt label = (PetscInt)PetscRealPart(a[i]);
+
+    digest = (digest * 31 + label) % 1000003;
+    if (label < 0 || label >= number) sound = PETSC_FALSE;
+    else count[label]++;
+  }
+  for (PetscInt l = 0; l < number; l++) least = PetscMin(least, count[l]);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%s, %" PetscInt_FMT "D: %" PetscInt_FMT " subdomains, at least %" PetscInt_FMT " unknowns, digest %" PetscInt_FMT ", all labels used: %s\n", name, t->dim,
+                        number, least, digest, sound && least > 0 ? "yes" : "NO"));
+  PetscCall(PetscFree(count));
+  PetscCall(VecRestoreArrayRead(all, &a));
+  PetscCall(VecDestroy(&all));
+  PetscFunctionReturn(0);
+}
+
+/* In each box two unknowns of the same phase that are neighbours have the same label, and those of different phases have not */
+static PetscErrorCode FollowsDiscs(const TwoPhase *t, DM da, PC pc, PetscInt boxes)
+{
+  const PetscScalar *a;
+  Vec                all;
+  PetscInt           n, same = 0, mixed = 0, middle;
+
+  PetscFunctionBeginUser;
+  PetscCall(GatherLabels(da, pc, &all));
+  PetscCall(VecGetLocalSize(all, &n));
+  PetscCall(VecGetArrayRead(all, &a));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscInt at[3] = {i % t->n, i / t->n % t->n, i / t->n / t->n}, to[3] = {at[0] + 1, at[1], at[2]};
+
+    if (to[0] >= t->n || at[0] * boxes / t->n != to[0] * boxes / t->n) continue;
+    middle = TwoPhaseCoefficient(t, at) != TwoPhaseCoefficient(t, to);
+    if (middle && a[i] == a[i + 1]) mixed++;
+    if (!middle && a[i] == a[i + 1]) same++;
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "  points beside an interface that share the subdomain beyond it: %" PetscInt_FMT ", neighbours of one phase that share one: %" PetscInt_FMT "\n", mixed,
+                        same));
+  PetscCall(VecRestoreArrayRead(all, &a));
+  PetscCall(VecDestroy(&all));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Labels(void)
+{
+  const struct {
+    PetscInt      dim, n, boxes[3], size; /* size < 0: so many discs in each direction, too many for a subdomain each */
+    PetscReal     contrast, x;            /* couplings in x */
+    PetscBool     harmonic, stored, periodic, stencil;
+    PCDeflSubType type;
+  } cases[] = {{2, 30, {0, 0, 0}, 0, 1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
+               {2, 30, {7, 4, 0}, 0, 1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_BOX},
+               {2, 30, {17, 0, 0}, 0, 1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_STRIPE},
+               {2, 30, {0, 0, 0}, 20, 1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_STRIPE},
+               {2, 36, {4, 4, 0}, 0, 1e3, 1, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
+               {2, 36, {4, 4, 0}, 0, 1e3, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PC_DEFLSUB_INTERFACE},
+               {2, 36, {4, 4, 0}, 0, 1e-3, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE, PC_DEFLSUB_INTERFACE},
+               {2, 36, {4, 4, 0}, 0, 1e-3, 1e4, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
+               {2, 36, {5, 3, 0}, 0, 1e3, 1, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
+               {3, 18, {3, 2, 4}, 0, 1e2, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
+               {3, 18, {0, 0, 0}, 100, 1e-2, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE, PC_DEFLSUB_INTERFACE},
+               {2, 60, {4, 4, 0}, -20, 1e3, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE},
+               {1, 60, {7, 0, 0}, 0, 1e3, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_INTERFACE}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    TwoPhase t;
+    DM       da;
+    Mat      A;
+    Vec      b;
+    KSP      ksp;
+    PC       pc;
+
+    TwoPhaseInit(&t, cases[i].dim, cases[i].n, cases[i].contrast);
+    t.x = cases[i].x;
+    if (cases[i].size < 0) t.across = -cases[i].size;
+    t.harmonic = cases[i].harmonic;
+    t.stored   = cases[i].stored;
+    t.periodic = cases[i].periodic;
+    if (cases[i].stencil && !PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
+    PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+    PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+    PetscCall(PCDeflSubSetType(pc, cases[i].type));
+    PetscCall(PCDeflSubSetBoxes(pc, cases[i].boxes[0], cases[i].boxes[1], cases[i].boxes[2]));
+    PetscCall(PCDeflSubSetSize(pc, PetscMax(cases[i].size, 0)));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(LookAtLabels(&t, da, pc, PCDeflSubTypes[cases[i].type]));
+    if (cases[i].contrast != 1 && cases[i].dim == 2) PetscCall(FollowsDiscs(&t, da, pc, cases[i].boxes[0]));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* || y || against || x || */
+static PetscErrorCode Small(Vec y, Vec x, PetscReal *most)
+{
+  PetscReal a, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(y, NORM_INFINITY, &a));
+  PetscCall(VecNorm(x, NORM_INFINITY, &b));
+  *most = PetscMax(*most, a / b);
+  PetscFunctionReturn(0);
+}
+
+/* P A Z, Z^T P and Q A Z - Z for columns z of Z; a column that is left out of Z is in the kernel of A together with the others */
+static PetscErrorCode ColumnIdentities(DM da, Mat A, PC pc, Vec labels, PetscInt column, PetscReal most[3])
+{
+  const PetscScalar *l;
+  Vec                z, Az, y, r;
+  PetscScalar       *a, dot;
+  PetscReal          norm;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(labels, &z));
+  PetscCall(VecDuplicate(labels, &Az));
+  PetscCall(VecDuplicate(labels, &y));
+  PetscCall(VecDuplicate(labels, &r));
+  PetscCall(VecGetLocalSize(z, &n));
+  PetscCall(VecGetArrayRead(labels, &l));
+  PetscCall(VecGetArray(z, &a));
+  for (PetscInt i = 0; i < n; i++) a[i] = (PetscInt)PetscRealPart(l[i]) == column;
+  PetscCall(VecRestoreArray(z, &a));
+  PetscCall(VecRestoreArrayRead(labels, &l));
+  PetscCall(MatMult(A, z, Az));
+  PetscCall(PCDeflSubProject(pc, Az, y));
+  PetscCall(Small(y, Az, &most[0]));
+  PetscCall(Fill(da, column, r));
+  PetscCall(PCDeflSubProject(pc, r, y));
+  PetscCall(VecDot(y, z, &dot));
+  PetscCall(VecNorm(r, NORM_1, &norm));
+  most[1] = PetscMax(most[1], PetscAbsScalar(dot) / norm);
+  PetscCall(PCDeflSubCorrect(pc, Az, y));
+  PetscCall(VecAXPY(y, -1, z));
+  PetscCall(Small(y, z, &most[2]));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&Az));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+/* (P x, y) = (x, P^T y), P^T = I - Q A, the preconditioner is symmetric, and A Z is that of A */
+static PetscErrorCode OperatorIdentities(DM da, Mat A, PC pc, Vec labels, PetscReal most[3])
+{
+  Vec         x, y, Px, Py, w;
+  PetscScalar a, b;
+  PetscReal   size[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(labels, &x));
+  PetscCall(VecDuplicate(labels, &y));
+  PetscCall(VecDuplicate(labels, &Px));
+  PetscCall(VecDuplicate(labels, &Py));
+  PetscCall(VecDuplicate(labels, &w));
+  PetscCall(Fill(da, 100, x));
+  PetscCall(Fill(da, 300, y));
+  PetscCall(PCDeflSubProject(pc, x, Px));
+  PetscCall(PCDeflSubProjectTranspose(pc, y, Py));
+  PetscCall(VecDot(Px, y, &a));
+  PetscCall(VecDot(x, Py, &b));
+  PetscCall(VecNorm(Px, NORM_2, &size[0]));
+  PetscCall(VecNorm(y, NORM_2, &size[1]));
+  most[0] = PetscAbsScalar(a - b) / (size[0] * size[1]);
+  PetscCall(MatMult(A, y, w));
+  PetscCall(PCDeflSubCorrect(pc, w, Px));
+  PetscCall(VecAXPY(Px, 1, Py));
+  PetscCall(VecAXPY(Px, -1, y));
+  PetscCall(Small(Px, y, &most[1]));
+  PetscCall(PCApply(pc, x, Px));
+  PetscCall(PCApply(pc, y, Py));
+  PetscCall(VecDot(Px, y, &a));
+  PetscCall(VecDot(x, Py, &b));
+  PetscCall(VecNorm(Px, NORM_2, &size[0]));
+  most[2] = PetscAbsScalar(a - b) / (size[0] * size[1]);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&Px));
+  PetscCall(VecDestroy(&Py));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode IdentitiesOf(const TwoPhase *t, PCDeflSubType type, PetscBool scatter)
+{
+  PetscReal most[3] = {0, 0, 0}, others[3] = {0, 0, 0};
+  PetscInt  number, left, n, start;
+  DM        da;
+  Mat       A;
+  Vec       b, labels;
+  KSP       ksp;
+  PC        pc;
+  char      name[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(TwoPhaseCreate(t, &da, &A, &b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(VecDuplicate(b, &labels));
+  PetscCall(PCDeflSubSetBoxes(pc, 4, t->dim > 1 && type != PC_DEFLSUB_STRIPE ? 3 : 0, t->dim > 2 && type != PC_DEFLSUB_STRIPE ? 2 : 0));
+  PetscCall(PCDeflSubSetType(pc, type));
+  if (scatter) {
+    PetscCall(MatGetOwnershipRange(A, &start, NULL));
+    PetscCall(VecGetLocalSize(b, &n));
+    for (PetscInt i = start; i < start + n; i++) PetscCall(VecSetValue(labels, i, (PetscReal)(i * 7 % 5), INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(labels));
+    PetscCall(VecAssemblyEnd(labels));
+    PetscCall(PCDeflSubSetLabels(pc, labels));
+  }
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCDeflSubGetNumber(pc, &number, &left));
+  PetscCall(PCDeflSubGetLabels(pc, labels));
+  for (PetscInt l = left; l < number; l++) PetscCall(ColumnIdentities(da, A, pc, labels, l, most));
+  PetscCall(OperatorIdentities(da, A, pc, labels, others));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %" PetscInt_FMT "D, %s, contrast %g%s%s", scatter ? "user" : PCDeflSubTypes[type], t->dim, t->type, (double)t->contrast,
+                          t->closed ? ", closed" : "", t->periodic ? ", periodic" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT " left out: P A Z = 0: %s, Z^T P = 0: %s, Q A Z = Z: %s\n", name, left, most[0] < 1e-9 ? "yes" : "NO",
+                        most[1] < 1e-11 ? "yes" : "NO", most[2] < 1e-8 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  (P x, y) = (x, P^T y): %s, P^T = I - Q A: %s, symmetric: %s\n", others[0] < 1e-10 ? "yes" : "NO", others[1] < 1e-8 ? "yes" : "NO",
+                        others[2] < 1e-10 ? "yes" : "NO"));
+  for (int i = 0; i < 3; i++)
+    if (most[i] >= 1e-11) PetscCall(PetscInfo(pc, "%s: identity %d to %g\n", name, i, (double)most[i]));
+  PetscCall(VecDestroy(&labels));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Identities(void)
+{
+  TwoPhase t;
+
+  PetscFunctionBeginUser;
+  for (int type = PC_DEFLSUB_STRIPE; type <= PC_DEFLSUB_USER; type++) {
+    for (PetscInt dim = 2; dim <= 3; dim++) {
+      TwoPhaseInit(&t, dim, dim == 2 ? 25 : 11, type == PC_DEFLSUB_INTERFACE ? 1e3 : 10);
+      if (dim == 3 && !PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
+      PetscCall(IdentitiesOf(&t, type == PC_DEFLSUB_USER ? PC_DEFLSUB_BOX : (PCDeflSubType)type, (PetscBool)(type == PC_DEFLSUB_USER)));
+      t.closed = PETSC_TRUE;
+      PetscCall(IdentitiesOf(&t, type == PC_DEFLSUB_USER ? PC_DEFLSUB_BOX : (PCDeflSubType)type, (PetscBool)(type == PC_DEFLSUB_USER)));
+    }
+  }
+  TwoPhaseInit(&t, 2, 24, 1e-3);
+  t.periodic = PETSC_TRUE;
+  PetscCall(IdentitiesOf(&t, PC_DEFLSUB_INTERFACE, PETSC_FALSE));
+  if (!PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
+  PetscCall(IdentitiesOf(&t, PC_DEFLSUB_INTERFACE, PETSC_FALSE));
+  PetscFunctionReturn(0);
+}
+
+/* Solves, and gives iterations, or -1 */
+static PetscErrorCode Iterations(KSP ksp, Vec b, PetscInt *its)
+{
+  KSPConvergedReason reason;
+  Vec                x;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  if (reason < 0) *its = -1;
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+/* The deterministic case: iterations with stripes and boxes, around Jacobi or 64 blocks of incomplete Cholesky, which are those of one process */
+static PetscErrorCode Table(PetscBool withblocks)
+{
+  const struct {
+    PCDeflSubType type;
+    PetscInt      x, y, jacobi, blocks;
+  } rows[] = {{PC_DEFLSUB_STRIPE, 256, 0, 195, 98}, {PC_DEFLSUB_STRIPE, 128, 0, 216, 109}, {PC_DEFLSUB_BOX, 8, 8, 82, 46}, {PC_DEFLSUB_BOX, 16, 16, 38, 27}};
+  TwoPhase t;
+  DM       da;
+  Mat      A;
+  Vec      b;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 128, 1);
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(rows); i++) {
+    for (int blocks = 0; blocks < (withblocks ? 2 : 1); blocks++) {
+      const PetscInt expected = blocks ? rows[i].blocks : rows[i].jacobi;
+      PetscInt       its;
+      KSP            ksp;
+      PC             pc, inner;
+
+      PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-6, &ksp, &pc));
+      PetscCall(PCDeflSubSetType(pc, rows[i].type));
+      PetscCall(PCDeflSubSetBoxes(pc, rows[i].x, rows[i].y, 0));
+      if (blocks) {
+        PetscCall(PCDeflSubGetPC(pc, &inner));
+        PetscCall(PCSetType(inner, PCBJACOBI));
+        PetscCall(PCBJacobiSetTotalBlocks(inner, 64, NULL));
+      }
+      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(Iterations(ksp, b, &its));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations, give or take one: %s\n", PCDeflSubTypes[rows[i].type],
+                            rows[i].x, PetscMax(rows[i].y, 1), blocks ? "64 blocks" : "Jacobi", expected, PetscAbsInt(its - expected) <= 1 ? "yes" : "NO"));
+      if (PetscAbsInt(its - expected) > 1) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it needs %" PetscInt_FMT "\n", its));
+      PetscCall(KSPDestroy(&ksp));
+    }
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations with nine discs for several contrasts */
+static PetscErrorCode Contrasts(PCDeflSubType type, PetscBool closed, PetscBool harmonic, PetscInt its[8])
+{
+  const PetscReal contrasts[] = {1, 10, 100, 1e3, 1e4, 1e6, 1e-3, 1e-6};
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 8; i++) {
+    TwoPhase t;
+    DM       da;
+    Mat      A;
+    Vec      b;
+    KSP      ksp;
+    PC       pc;
+
+    TwoPhaseInit(&t, 2, 96, contrasts[i]);
+    t.closed   = closed;
+    t.harmonic = harmonic;
+    PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+    PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-10, &ksp, &pc));
+    PetscCall(PCDeflSubSetType(pc, type));
+    PetscCall(PCDeflSubSetBoxes(pc, 8, 8, 0));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(Iterations(ksp, b, &its[i]));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Contrast(void)
+{
+  PetscInt  its[8];
+  PetscBool show = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  for (int problem = 0; problem < 4; problem++) {
+    for (int type = PC_DEFLSUB_BOX; type <= PC_DEFLSUB_INTERFACE; type++) {
+      PetscInt least = 1000000000, most = 0;
+
+      PetscCall(Contrasts((PCDeflSubType)type, (PetscBool)(problem % 2), (PetscBool)(problem / 2), its));
+      for (int i = 0; i < 8; i++) {
+        if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT, its[i]));
+        if (i < 1 || i > 5) continue;
+        least = PetscMin(least, its[i]);
+        most  = PetscMax(most, its[i]);
+      }
+      if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s means, %s: ", problem % 2 ? "closed" : "Dirichlet", problem / 2 ? "harmonic" : "arithmetic", PCDeflSubTypes[type]));
+      if (type == PC_DEFLSUB_BOX) PetscCall(PoissonClaim((PetscBool)(its[5] > 1.3 * its[0]), "iterations grow with the contrast"));
+      else
+        PetscCall(PoissonClaim((PetscBool)(least > 0 && most <= 1.05 * least && most <= 1.2 * its[0] && its[6] > 0 && PetscAbsInt(its[6] - its[7]) <= 2),
+                               "iterations are the same from 10 to 1e6"));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  const char *claim, *expected;
+  PetscInt    n, boxes[3], size;
+  int         labels; /* 1: negative, 2: a gap, 3: no integer, 4: too many, 5: of another length */
+  PetscBool   detached, closed, baij, adef2;
+} Refusal;
+
+/* Labels that are wrong */
+static PetscErrorCode GiveLabels(PC pc, Vec b, int kind)
+{
+  Vec      labels;
+  PetscInt start, end, *values;
+  IS       is;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &labels));
+  PetscCall(VecGetOwnershipRange(b, &start, &end));
+  for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(labels, i, (PetscReal)(i % 4), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(labels));
+  PetscCall(VecAssemblyEnd(labels));
+  if (start == 0) {
+    for (PetscInt i = 0; i < end; i++) PetscCall(VecSetValue(labels, i, kind == 1 ? (i == 5 ? -2 : i % 4) : kind == 3 ? 0.5 : kind == 4 ? 1000 : i % 4, INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(labels));
+  PetscCall(VecAssemblyEnd(labels));
+  if (kind == 2) PetscCall(VecScale(labels, 2));
+  if (kind == 5) {
+    PetscCall(PetscCalloc1(end - start + 1, &values));
+    PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, end - start + 1, values, PETSC_OWN_POINTER, &is));
+    PetscCall(PCDeflSubSetLabelIS(pc, is));
+    PetscCall(ISDestroy(&is));
+  } else PetscCall(PCDeflSubSetLabels(pc, labels));
+  PetscCall(VecDestroy(&labels));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
+{
+  char           words[POISSON_ERROR_LENGTH] = "", *found;
+  PetscErrorCode ierr                        = 0;
+  KSP            ksp;
+  PC             pc;
+  Vec            x;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetBoxes(pc, r->boxes[0], r->boxes[1], r->boxes[2]));
+  if (r->adef2) PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  if (r->labels) ierr = GiveLabels(pc, b, r->labels);
+  if (!ierr) ierr = KSPSetUp(ksp);
+  if (!ierr && r->adef2) ierr = PCApply(pc, b, x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(words, r->expected, &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr && found), r->claim));
+  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  PetscCall(VecDestroy(&x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Errors(void)
+{
+  const Refusal refusals[] = {
+      {.claim = "more boxes than points", .n = 12, .boxes = {13, 2, 0}, .expected = "13 boxes in x are more than the 12 points of the grid there"},
+      {.claim = "boxes in a direction that the grid lacks", .n = 12, .boxes = {3, 2, 2}, .expected = "2 boxes in z on a grid of 2 dimensions"},
+      {.claim = "a negative label", .n = 12, .labels = 1, .expected = "there is a label -2"},
+      {.claim = "a label that no unknown has", .n = 12, .labels = 2, .expected = "go from 0 to 6, and no unknown has label 1"},
+      {.claim = "a label that is no integer", .n = 12, .labels = 3, .expected = "The label of unknown 0 is no integer"},
+      {.claim = "more subdomains than unknowns", .n = 12, .labels = 4, .expected = "There are 1001 subdomains and only 144 unknowns"},
+      {.claim = "more labels than unknowns", .n = 12, .labels = 5, .expected = "labels were given for the"},
+      {.claim = "no grid and no labels", .n = 12, .detached = PETSC_TRUE, .expected = "give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels"},
+      {.claim = "one subdomain of a singular operator", .n = 12, .boxes = {1, 1, 0}, .closed = PETSC_TRUE, .expected = "use at least 2 subdomains, not 1"},
+      {.claim = "a matrix that does not show its rows", .n = 12, .baij = PETSC_TRUE, .expected = "use -mat_type aij or -dm_mat_type stencil"},
+      {.claim = "adef2 outside of KSPSolve()", .n = 12, .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(refusals); i++) {
+    TwoPhase t;
+    DM       da;
+    Mat      A, B;
+    Vec      b;
+
+    TwoPhaseInit(&t, 2, refusals[i].n, 1);
+    t.closed = refusals[i].closed;
+    PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+    if (refusals[i].detached) {
+      PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+      PetscCall(MatSetDM(B, NULL));
+      PetscCall(MatDestroy(&A));
+      A = B;
+    }
+    if (refusals[i].baij) PetscCall(MatConvert(A, MATBAIJ, MAT_INPLACE_MATRIX, &A));
+    PetscCall(Refuse(&refusals[i], A, b));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A solver that is used again, and a new one, must have the same residuals */
+static PetscErrorCode CompareWithNew(KSP ksp, Mat A, Vec b, PCDeflSubType type, const char claim[])
+{
+  static PoissonResiduals used, fresh;
+  KSP                     other;
+  PC                      pc;
+  PetscInt                its;
+
+  PetscFunctionBeginUser;
+  used.length = fresh.length = 0;
+  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, &used, NULL));
+  PetscCall(Iterations(ksp, b, &its));
+  PetscCall(KSPMonitorCancel(ksp));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &other, &pc));
+  PetscCall(PCDeflSubSetType(pc, type));
+  PetscCall(PCDeflSubSetBoxes(pc, 5, 5, 0));
+  PetscCall(KSPMonitorSet(other, PoissonMonitor, &fresh, NULL));
+  PetscCall(Iterations(other, b, &its));
+  PetscCall(KSPDestroy(&other));
+  PetscCall(PoissonClaimEqual(&used, &fresh, PETSC_TRUE, claim));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReuseOf(PCDeflSubType type)
+{
+  const PetscReal  contrasts[] = {100, 1e4, 1e-2, 1};
+  TwoPhase         t;
+  DM               da;
+  Mat              A, E[2];
+  Vec              b;
+  KSP              ksp, coarse;
+  PC               pc;
+  PetscInt         its, number;
+  PetscObjectState state[2];
+  char             claim[128];
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 40, contrasts[0]);
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetType(pc, type));
+  PetscCall(PCDeflSubSetBoxes(pc, 5, 5, 0));
+  PetscCall(PCDeflSubGetCoarseKSP(pc, &coarse));
+  PetscCall(Iterations(ksp, b, &its));
+  for (int i = 1; i < 4; i++) {
+    PetscCall(KSPGetOperators(coarse, &E[0], NULL));
+    t.contrast = contrasts[i];
+    PetscCall(TwoPhaseAssemble(&t, da, A));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: other values, contrast %g", PCDeflSubTypes[type], (double)contrasts[i]));
+    PetscCall(CompareWithNew(ksp, A, b, type, claim));
+    PetscCall(KSPGetOperators(coarse, &E[1], NULL));
+    PetscCall(PoissonClaim((PetscBool)((E[0] == E[1]) == (type == PC_DEFLSUB_BOX || i == 1)), "  the pattern of E is kept where subdomains stay, and only there"));
+  }
+  PetscCall(KSPReset(ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(CompareWithNew(ksp, A, b, type, "  after KSPReset()"));
+  PetscCall(PCDeflSubSetBoxes(pc, 3, 3, 0));
+  PetscCall(Iterations(ksp, b, &its));
+  PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
+  PetscCall(PoissonClaim((PetscBool)(number < 25), "  other boxes count in the next solve"));
+  PetscCall(PCDeflSubSetBoxes(pc, 5, 5, 0));
+  PetscCall(CompareWithNew(ksp, A, b, type, "  after other boxes"));
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  t.contrast = 3;
+  PetscCall(TwoPhaseAssemble(&t, da, A));
+  PetscCall(KSPGetOperators(coarse, &E[0], NULL));
+  PetscCall(PetscObjectStateGet((PetscObject)E[0], &state[0]));
+  PetscCall(Iterations(ksp, b, &its));
+  PetscCall(KSPGetOperators(coarse, &E[1], NULL));
+  PetscCall(PetscObjectStateGet((PetscObject)E[1], &state[1]));
+  PetscCall(PoissonClaim((PetscBool)(its > 0 && E[0] == E[1] && state[0] == state[1]), "  a preconditioner that is reused is not set up"));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Around the kappa-cycle, and as a smoother in PCMG */
+static PetscErrorCode Nested(void)
+{
+  TwoPhase t;
+  DM       da;
+  Mat      A;
+  Vec      b;
+  KSP      ksp;
+  PC       pc, inner;
+  PetscInt its[3];
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 65, 1e3);
+  t.stored = PETSC_TRUE;
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(Iterations(ksp, b, &its[0]));
+  PetscCall(PCDeflSubGetPC(pc, &inner));
+  PetscCall(PCSetType(inner, PCKCYCLE));
+  PetscCall(PCReset(pc));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(Iterations(ksp, b, &its[1]));
+  PetscCall(PoissonClaim((PetscBool)(its[0] > 0 && its[1] > 0 && its[1] < its[0] / 2), "the inner preconditioner may be PCKCYCLE"));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(Iterations(ksp, b, &its[2]));
+  PetscCall(PoissonClaim((PetscBool)(its[2] > 0 && its[2] < 30), "PCDEFLSUB may be a smoother of PCKCYCLE"));
+  if (its[2] <= 0 || its[2] >= 30) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it needs %" PetscInt_FMT " iterations\n", its[2]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Norm of b - A x for x of a solve with everything by default */
+static PetscErrorCode Solves(const TwoPhase *t, PetscBool inconsistent, PetscBool detach, const char claim[])
+{
+  DM           da;
+  Mat          A;
+  Vec          b, x;
+  KSP          ksp;
+  PC           pc;
+  PetscInt     its;
+  PetscReal    relative;
+  MatNullSpace nullspace;
+
+  PetscFunctionBeginUser;
+  PetscCall(TwoPhaseCreate(t, &da, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  if (detach) PetscCall(MatSetNullSpace(A, NULL));
+  if (inconsistent) PetscCall(VecShift(b, 0.1));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetSize(pc, 40));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(MatGetNullSpace(A, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, b));
+  PetscCall(PoissonResidual(A, b, x, &relative));
+  PetscCall(PoissonClaim((PetscBool)(relative < 1e-7 && its < 200), claim));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* A coefficient that is given */
+static PetscErrorCode Coefficient(void)
+{
+  TwoPhase t;
+  DM       da;
+  Mat      A;
+  Vec      b, coefficient;
+  KSP      ksp;
+  PC       pc;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 36, 1);
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetBoxes(pc, 4, 4, 0));
+  PetscCall(VecDuplicate(b, &coefficient));
+  t.contrast = 5;
+  PetscCall(TwoPhaseFillCoefficient(&t, da, coefficient));
+  PetscCall(PCDeflSubSetCoefficient(pc, coefficient));
+  PetscCall(PCSetUp(pc));
+  PetscCall(LookAtLabels(&t, da, pc, "a given coefficient"));
+  PetscCall(FollowsDiscs(&t, da, pc, 4));
+  PetscCall(PCDeflSubSetJump(pc, 5.5));
+  PetscCall(PCSetUp(pc));
+  PetscCall(LookAtLabels(&t, da, pc, "a coefficient that does not jump so much"));
+  PetscCall(PCDeflSubSetCoefficient(pc, NULL));
+  PetscCall(PCSetUp(pc));
+  PetscCall(LookAtLabels(&t, da, pc, "none"));
+  PetscCall(VecDestroy(&coefficient));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Points that are coupled to nobody, operators with a kernel, scales of units, one subdomain, more processes than boxes */
+static PetscErrorCode Special(void)
+{
+  TwoPhase t;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 33, 1e3);
+  t.stored = PETSC_TRUE;
+  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "stored Dirichlet points"));
+  TwoPhaseInit(&t, 2, 33, 1e3);
+  t.closed = PETSC_TRUE;
+  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "a singular operator"));
+  PetscCall(Solves(&t, PETSC_TRUE, PETSC_FALSE, "a singular operator and an inconsistent right side"));
+  PetscCall(Solves(&t, PETSC_FALSE, PETSC_TRUE, "a singular operator without a null space"));
+  TwoPhaseInit(&t, 3, 12, 1e-3);
+  t.periodic = PETSC_TRUE;
+  if (!PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
+  PetscCall(Solves(&t, PETSC_FALSE, PETSC_TRUE, "a periodic stencil without a null space"));
+  TwoPhaseInit(&t, 1, 60, 1e3);
+  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "one dimension"));
+  PetscCall(Coefficient());
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const tests[] = {"labels", "identities", "table", "contrast", "errors", "reuse", "nested", "special"};
+  PetscInt          test    = 0;
+  PetscBool         blocks  = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
+  if (test == 0) PetscCall(Labels());
+  else if (test == 1) PetscCall(Identities());
+  else if (test == 2) PetscCall(Table(blocks));
+  else if (test == 3) PetscCall(Contrast());
+  else if (test == 4) {
+    PetscCall(Errors());
+    PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what was being made when an error came is not freed */
+  } else if (test == 5) {
+    PetscCall(ReuseOf(PC_DEFLSUB_BOX));
+    PetscCall(ReuseOf(PC_DEFLSUB_INTERFACE));
+  } else if (test == 6) PetscCall(Nested());
+  else PetscCall(Special());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 4}}
+
+    test:
+      suffix: labels
+      args: -test labels
+      output_file: output/deflsub_labels.out
+
+    test:
+      suffix: identities
+      requires: !complex
+      args: -test identities
+      output_file: output/deflsub_identities.out
+
+    test:
+      suffix: reuse
+      args: -test reuse
+      output_file: output/deflsub_reuse.out
+
+    test:
+      suffix: special
+      args: -test special
+      output_file: output/deflsub_special.out
+
+  testset:
+    nsize: {{1 3}}
+
+    test:
+      suffix: errors
+      args: -test errors
+      output_file: output/deflsub_errors.out
+
+    test:
+      suffix: nested
+      requires: !complex
+      args: -test nested -mg_levels_ksp_type chebyshev -mg_levels_pc_type deflsub -mg_levels_deflsub_pc_type jacobi
+      output_file: output/deflsub_nested.out
+
+    test:
+      suffix: contrast
+      args: -test contrast
+      output_file: output/deflsub_contrast.out
+
+  test:
+    suffix: table
+    args: -test table -blocks -deflsub_sub_pc_type icc
+    output_file: output/deflsub_table.out
+
+  test:
+    suffix: table_parallel
+    nsize: 3
+    args: -test table
+    output_file: output/deflsub_table_parallel.out
+
+TEST*/

@@ -1,0 +1,252 @@
+static char help[] = "Deflated PCG in all its forms: Algorithm 8 as printed, KSPCG with PCDEFLSUB, KSPCG with PCDEFLATION; and solves with E that are not exact.\n\n";
+
+#include "twophase.h"
+
+/* Norms agree to a part of a million, as long as they are not all but zero */
+static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b, const char claim[])
+{
+  PetscBool holds = (PetscBool)(a->length == b->length && a->length > 10);
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; holds && i < a->length; i++) holds = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-6 * a->value[i]);
+  PetscCall(PoissonClaim(holds, claim));
+  for (PetscInt i = 0; !holds && i < PetscMax(a->length, b->length); i++)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "", i < b->length ? b->line[i] : ""));
+  PetscFunctionReturn(0);
+}
+
+/* Solves from a start or from zero */
+static PetscErrorCode Run(KSP ksp, Vec b, Vec x, Vec start, PoissonResiduals *r)
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  r->length = 0;
+  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, r, NULL));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(start != NULL)));
+  if (start) PetscCall(VecCopy(start, x));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "KSP stopped with %s", KSPConvergedReasons[reason]);
+  PetscCall(KSPMonitorCancel(ksp));
+  PetscFunctionReturn(0);
+}
+
+/* The columns of Z from labels */
+static PetscErrorCode CreateZ(PC pc, Mat A, Mat *Z)
+{
+  PetscInt        number, n, start;
+  const PetscInt *labels;
+  IS              is;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
+  PetscCall(MatGetLocalSize(A, &n, NULL));
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, number, 1, NULL, 1, NULL, Z));
+  PetscCall(PCDeflSubGetLabelIS(pc, &is));
+  PetscCall(ISGetIndices(is, &labels));
+  for (PetscInt i = 0; i < n; i++) PetscCall(MatSetValue(*Z, start + i, labels[i], 1, INSERT_VALUES));
+  PetscCall(ISRestoreIndices(is, &labels));
+  PetscCall(ISDestroy(&is));
+  PetscCall(MatAssemblyBegin(*Z, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*Z, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* PETSc's own deflation; its inner preconditioner is chosen by options */
+static PetscErrorCode RunDeflation(PC deflsub, Mat A, Vec b, Vec x, PetscReal rtol, PoissonResiduals *r)
+{
+  KSP ksp;
+  PC  pc;
+  Mat Z, aij;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)); /* it knows no stencils */
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(ksp, rtol, 1e-50, 1e10, 1000));
+  PetscCall(KSPSetOperators(ksp, aij, aij));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCDEFLATION));
+  PetscCall(CreateZ(deflsub, A, &Z));
+  PetscCall(PCDeflationSetSpace(pc, Z, PETSC_FALSE));
+  PetscCall(VecSet(x, 0)); /* PCDEFLATION adds its start to what stands there */
+  PetscCall(Run(ksp, b, x, NULL, r));
+  PetscCall(MatDestroy(&Z));
+  PetscCall(MatDestroy(&aij));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* All forms on one problem; PCDEFLATION stands no singular operator */
+static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char name[])
+{
+  const PetscReal  rtol = 1e-8;
+  PoissonResiduals printed, other;
+  DM               da;
+  Mat              A;
+  Vec              b, x, start, other_x;
+  KSP              ksp;
+  PC               pc;
+  PetscReal        relative;
+
+  PetscFunctionBeginUser;
+  PetscCall(TwoPhaseCreate(t, &da, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &start));
+  PetscCall(VecDuplicate(b, &other_x));
+  PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, rtol, &ksp, &pc));
+  PetscCall(PCDeflSubSetType(pc, type));
+  PetscCall(PCDeflSubSetBoxes(pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5, t->dim == 3 ? 3 : 0));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
+  PetscCall(Run(ksp, b, x, NULL, &printed));
+  PetscCall(PoissonResidual(A, b, x, &relative));
+  PetscCall(PoissonClaim((PetscBool)(relative <= 2 * rtol), "  Algorithm 8 solves it"));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
+  PetscCall(Run(ksp, b, x, NULL, &other));
+  PetscCall(Agree(&printed, &other, "  KSPCG with adef2 has its residuals"));
+  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_PT));
+  PetscCall(Run(ksp, b, x, NULL, &other));
+  PetscCall(Agree(&printed, &other, "  KSPCG with pt has its residuals"));
+  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_BNN));
+  PetscCall(PCDeflSubCorrect(pc, b, start));
+  PetscCall(Run(ksp, b, x, start, &other));
+  PetscCall(Agree(&printed, &other, "  KSPCG with bnn, started at Q b, has its residuals"));
+  PetscCall(Run(ksp, b, x, NULL, &other));
+  PetscCall(PoissonClaim((PetscBool)(PetscAbsInt(other.length - printed.length) <= 2), "  KSPCG with bnn, started at 0, needs about as many iterations"));
+  PetscCall(VecSet(start, 3));
+  PetscCall(VecSetValue(start, 0, -5, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(start));
+  PetscCall(VecAssemblyEnd(start));
+  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
+  PetscCall(Run(ksp, b, other_x, start, &other));
+  PetscCall(KSPSetType(ksp, KSPDPCG));
+  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_BNN));
+  PetscCall(Run(ksp, b, x, start, &printed));
+  PetscCall(Agree(&printed, &other, "  Algorithm 8 and adef2 agree from another start"));
+  if (!t->closed) {
+    PetscCall(Run(ksp, b, x, NULL, &printed));
+    PetscCall(RunDeflation(pc, A, b, x, rtol, &other));
+    PetscCall(Agree(&printed, &other, "  PCDEFLATION with the same Z has its residuals"));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&other_x));
+  PetscCall(VecDestroy(&start));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* A solve with E by iterations that stop at 1e-8 of its right side */
+static PetscErrorCode Perturbed(void)
+{
+  const struct {
+    PCDeflSubForm form;
+    PetscBool     printed;
+    PetscBool     expected;
+    const char   *claim;
+  } cases[] = {{PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_TRUE, "bnn converges though E is solved to 1e-8 only"},
+               {PC_DEFLSUB_ADEF2, PETSC_FALSE, PETSC_TRUE, "adef2 converges though E is solved to 1e-8 only"},
+               {PC_DEFLSUB_BNN, PETSC_TRUE, PETSC_FALSE, "Algorithm 8 does not"}};
+  TwoPhase t;
+  DM       da;
+  Mat      A;
+  Vec      b, x;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 48, 1);
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    KSP       ksp, coarse;
+    PC        pc, coarsepc;
+    PetscReal relative;
+
+    PetscCall(TwoPhaseCreateKSP(A, cases[i].printed ? KSPDPCG : KSPCG, 1e-11, &ksp, &pc));
+    PetscCall(KSPSetTolerances(ksp, 1e-11, 1e-50, 1e10, 200));
+    PetscCall(PCDeflSubSetForm(pc, cases[i].form));
+    PetscCall(PCDeflSubSetBoxes(pc, 6, 6, 0));
+    PetscCall(PCDeflSubGetCoarseKSP(pc, &coarse));
+    PetscCall(KSPSetType(coarse, KSPCG));
+    PetscCall(KSPGetPC(coarse, &coarsepc));
+    PetscCall(PCSetType(coarsepc, PCNONE));
+    PetscCall(KSPSetTolerances(coarse, 1e-8, 1e-50, PETSC_DEFAULT, 100));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(PoissonResidual(A, b, x, &relative));
+    PetscCall(PoissonClaim((PetscBool)((relative < 1e-10) == cases[i].expected), cases[i].claim));
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Algorithm 8 needs the subdomains of a PCDEFLSUB */
+static PetscErrorCode Refusal(void)
+{
+  TwoPhase       t;
+  DM             da;
+  Mat            A;
+  Vec            b;
+  KSP            ksp;
+  PC             pc;
+  char           words[POISSON_ERROR_LENGTH] = "", *found;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 12, 1);
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = KSPSetUp(ksp);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(words, "its PC is of type jacobi: use -pc_type deflsub", &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr && found), "Algorithm 8 with another preconditioner is an error that says so"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  TwoPhase t;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  TwoPhaseInit(&t, 2, 40, 1);
+  PetscCall(Forms(&t, PC_DEFLSUB_STRIPE, "2D, stripes"));
+  t.contrast = 1e3;
+  PetscCall(Forms(&t, PC_DEFLSUB_INTERFACE, "2D, nine discs 1000:1, interface"));
+  TwoPhaseInit(&t, 3, 14, 1e-2);
+  t.type = MATSTENCIL;
+  if (!PetscDefined(USE_COMPLEX)) PetscCall(Forms(&t, PC_DEFLSUB_BOX, "3D, 27 balls 1:100, boxes, stencil"));
+  TwoPhaseInit(&t, 2, 33, 1e2);
+  t.closed = PETSC_TRUE;
+  PetscCall(Forms(&t, PC_DEFLSUB_INTERFACE, "2D, nine discs 100:1, singular, interface"));
+  PetscCall(Perturbed());
+  PetscCall(Refusal());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: !complex
+    nsize: {{1 2 4}}
+    args: -deflation_pc_pc_type jacobi
+    output_file: output/dpcg.out
+
+TEST*/

@@ -1,0 +1,188 @@
+/*
+  Pressure equations with jumps for the tests of deflation: cells of the unit square or cube, discs or balls of another coefficient in it.
+
+  Every number depends on indices of the grid only, so that any number of processes works on the same problem.
+*/
+#pragma once
+
+#include "poisson.h"
+
+typedef struct {
+  PetscInt  dim, n;
+  PetscInt  across;   /* discs in each direction */
+  PetscReal contrast; /* coefficient in the discs, 1 around them */
+  PetscReal radius;   /* of a disc, relative to its part of the square */
+  PetscReal x;        /* couplings in x, 1 in the other directions */
+  PetscBool harmonic; /* mean of coefficients at faces; or arithmetic */
+  PetscBool closed;   /* no flux through the boundary; or Dirichlet cells beyond it */
+  PetscBool stored;   /* the outer cells are Dirichlet points that are stored */
+  PetscBool periodic;
+  MatType   type;
+} TwoPhase;
+
+/* The usual problem: nine discs */
+static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal contrast)
+{
+  (void)memset(t, 0, sizeof(*t));
+  t->dim      = dim;
+  t->n        = n;
+  t->across   = 3;
+  t->contrast = contrast;
+  t->radius   = 0.3;
+  t->x        = 1;
+  t->type     = MATAIJ;
+}
+
+static inline PetscReal TwoPhaseCoefficient(const TwoPhase *t, const PetscInt at[])
+{
+  const PetscReal part = t->n / (PetscReal)t->across;
+  PetscReal       away = 0;
+
+  for (PetscInt d = 0; d < t->dim; d++) {
+    const PetscReal x = at[d] + 0.5, middle = (PetscFloorReal(x / part) + 0.5) * part;
+
+    away += (x - middle) * (x - middle);
+  }
+  return away < PetscSqr(t->radius * part) ? t->contrast : 1;
+}
+
+static inline PetscBool TwoPhaseIsStored(const TwoPhase *t, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < t->dim && t->stored; d++) {
+    if (at[d] == 0 || at[d] == t->n - 1) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[], Mat A)
+{
+  const PetscReal me  = TwoPhaseCoefficient(t, at);
+  MatStencil      row = {at[2], at[1], at[0], 0}, col[7];
+  PetscScalar     value[7];
+  PetscInt        m = 1;
+
+  PetscFunctionBeginUser;
+  col[0]   = row;
+  value[0] = 0;
+  for (PetscInt o = 0; o < 2 * t->dim; o++) {
+    PetscInt  to[3] = {at[0], at[1], at[2]}, place[3] = {at[0], at[1], at[2]};
+    PetscReal other, c;
+    PetscBool outside;
+
+    to[o / 2] += o % 2 ? 1 : -1;
+    outside      = (PetscBool)(!t->periodic && (to[o / 2] < 0 || to[o / 2] >= t->n));
+    place[o / 2] = (to[o / 2] + t->n) % t->n;
+    if (outside && t->closed) continue;
+    other = outside ? me : TwoPhaseCoefficient(t, place);
+    c     = (o < 2 ? t->x : 1) * (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
+    value[0] += c;
+    if (outside || TwoPhaseIsStored(t, at) || TwoPhaseIsStored(t, to)) continue;
+    col[m]     = (MatStencil){to[2], to[1], to[0], 0};
+    value[m++] = -c;
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode TwoPhaseAssemble(const TwoPhase *t, DM da, Mat A)
+{
+  PetscInt s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(TwoPhaseRow(t, at, A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* The coefficient of each cell */
+static inline PetscErrorCode TwoPhaseFillCoefficient(const TwoPhase *t, DM da, Vec v)
+{
+  PetscInt     s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(v, &values));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = TwoPhaseCoefficient(t, at);
+    }
+  }
+  PetscCall(VecRestoreArray(v, &values));
+  PetscFunctionReturn(0);
+}
+
+/* A smooth solution: the one that the table of iterations is for */
+static inline PetscErrorCode TwoPhaseSolution(const TwoPhase *t, DM da, Vec x)
+{
+  PetscInt     s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(x, &values));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
+        const PetscReal X = PETSC_PI * (at[0] + 0.5) / t->n, Y = PETSC_PI * (at[1] + 0.5) / t->n, Z = t->dim == 3 ? PETSC_PI * (at[2] + 0.5) / t->n : 0;
+
+        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] =
+            PetscCosReal(X) * PetscCosReal(Y) * PetscCosReal(Z) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y);
+      }
+    }
+  }
+  PetscCall(VecRestoreArray(x, &values));
+  PetscFunctionReturn(0);
+}
+
+/* Operator with its DM and, where it has one, its null space; right side of the smooth solution */
+static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, Vec *b)
+{
+  const DMBoundaryType e = t->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  MatNullSpace         constant;
+  Vec                  x;
+
+  PetscFunctionBeginUser;
+  if (t->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, e, t->n, 1, 1, NULL, da));
+  else if (t->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, e, e, DMDA_STENCIL_STAR, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
+  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, e, e, e, DMDA_STENCIL_STAR, t->n, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  PetscCall(DMSetMatType(*da, t->type));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(TwoPhaseAssemble(t, *da, *A));
+  PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatCreateVecs(*A, &x, b));
+  PetscCall(TwoPhaseSolution(t, *da, x));
+  if ((t->closed || t->periodic) && !t->stored) {
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
+    PetscCall(MatSetNullSpace(*A, constant));
+    PetscCall(MatNullSpaceDestroy(&constant));
+  }
+  PetscCall(MatMult(*A, x, *b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+/* A solver with deflation of interface boxes around Jacobi, all of which options may change */
+static inline PetscErrorCode TwoPhaseCreateKSP(Mat A, KSPType type, PetscReal rtol, KSP *ksp, PC *pc)
+{
+  PC inner;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, rtol, 1e-50, 1e10, 1000));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscCall(PCSetType(*pc, PCDEFLSUB));
+  PetscCall(PCDeflSubGetPC(*pc, &inner));
+  PetscCall(PCSetType(inner, PCJACOBI));
+  PetscFunctionReturn(0);
+}
