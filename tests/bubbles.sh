@@ -46,6 +46,7 @@ if petsc_has PETSC_USE_COMPLEX; then skip 'pictures' 'PETSc writes VTK files wit
 elif [ -z "$python" ]; then skip 'pictures' 'no matplotlib'
 else
   works 'a picture in two dimensions' '' picture 2 square.vts -n 20
+  works 'a picture with subdomains' 'converged\|CONVERGED' picture 2 subdomains.vts -n 20 -pc_type deflsub -pc_deflsub_boxes 3,3 -deflsub_pc_type jacobi
   works 'a picture of a slice' '' picture 2 cube.vtr -n 12 -dim 3
 fi
 [ "$tap_count" -gt 0 ]

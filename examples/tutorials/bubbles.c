@@ -56,7 +56,8 @@ typedef struct {
   Mean           mean;
   Wall           wall;
   Case           rhs;
-  PetscInt       nbubbles, across; /* all, and each way where they stand in rows */
+  PetscInt       across;   /* bubbles each way, in rows */
+  PetscInt       nbubbles; /* in the file */
   Bubble        *bubble;
   PetscReal      radius, height;
   PetscReal      contrast, smooth;
@@ -112,22 +113,6 @@ static PetscErrorCode CheckOptions(const Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PlaceBubbles(Problem *p)
-{
-  const PetscInt k = p->across;
-
-  PetscFunctionBeginUser;
-  p->nbubbles = p->dim == 2 ? k * k : k * k * k;
-  PetscCall(PetscMalloc1(p->nbubbles, &p->bubble));
-  for (PetscInt b = 0; b < p->nbubbles; b++) {
-    const PetscInt place[3] = {b % k, b / k % k, b / (k * k)};
-
-    for (PetscInt d = 0; d < 3; d++) p->bubble[b].at[d] = (place[d] + 0.5) / k;
-    p->bubble[b].radius = p->radius / k;
-  }
-  PetscFunctionReturn(0);
-}
-
 /* All numbers of the file, read by the first process; count is -1 if one cannot be read */
 static PetscErrorCode ReadNumbers(const char name[], PetscInt most, PetscInt *count, double numbers[])
 {
@@ -171,19 +156,34 @@ static PetscErrorCode ReadBubbles(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Level set: distance from the interface, negative in the gas */
-static PetscReal Distance(const Problem *p, const PetscReal x[])
+/* From the bubble of the row in whose part of the domain a point is */
+static PetscReal DistanceInRow(const Problem *p, const PetscReal x[])
+{
+  PetscReal square = 0;
+
+  for (PetscInt d = 0; d < p->dim; d++) square += PetscSqr(x[d] * p->across - PetscFloorReal(x[d] * p->across) - 0.5);
+  return (PetscSqrtReal(square) - p->radius) / p->across;
+}
+
+static PetscReal DistanceInFile(const Problem *p, const PetscReal x[])
 {
   PetscReal least = PETSC_MAX_REAL;
 
-  if (p->shape == SHAPE_LAYER) least = x[p->dim - 1] - p->height;
   for (PetscInt b = 0; b < p->nbubbles; b++) {
     PetscReal square = 0;
 
     for (PetscInt d = 0; d < p->dim; d++) square += PetscSqr(x[d] - p->bubble[b].at[d]);
     least = PetscMin(least, PetscSqrtReal(square) - p->bubble[b].radius);
   }
-  return p->droplets ? -least : least;
+  return least;
+}
+
+/* Level set: distance from the interface, negative in the gas */
+static PetscReal Distance(const Problem *p, const PetscReal x[])
+{
+  const PetscReal distance = p->shape == SHAPE_LAYER ? x[p->dim - 1] - p->height : p->shape == SHAPE_FILE ? DistanceInFile(p, x) : DistanceInRow(p, x);
+
+  return p->droplets ? -distance : distance;
 }
 
 /* Part of the liquid in the mixture: 0, 1, or in between where the interface is smoothed, with h the length of a cell */
@@ -609,7 +609,6 @@ int main(int argc, char **argv)
   PetscCall(KCycleInitializePackage());
   PetscCall(SetFromOptions(&p));
   PetscCall(CheckOptions(&p));
-  if (p.shape == SHAPE_BUBBLES) PetscCall(PlaceBubbles(&p));
   if (p.shape == SHAPE_FILE) PetscCall(ReadBubbles(&p));
   PetscCall(CheckPin(&p));
   PetscCall(CreateGrid(&p, &da));
@@ -631,6 +630,11 @@ int main(int argc, char **argv)
       suffix: contrast
       requires: !complex
       args: -contrast {{1 1e3 1e6}}
+
+    test:
+      suffix: deflsub
+      requires: !complex
+      args: -contrast {{1 1e6}} -pc_type deflsub -pc_deflsub_boxes 6,6 -deflsub_pc_type incpoisson
 
     test:
       suffix: stencil

@@ -190,16 +190,18 @@ static PetscErrorCode CopyLower(PC pc, const Survey *sv, Mat K)
   for (PetscInt i = sv->start; i < sv->end; i++) {
     const PetscInt    *cols;
     const PetscScalar *values;
+    PetscScalar        sum = 0;
     PetscInt           m, count = 0;
 
     PetscCall(MatGetRow(pc->pmat, i, &m, &cols, &values));
     for (PetscInt e = 0; e < m; e++) {
-      if (PetscIsInfOrNanScalar(values[e])) bad = PetscMin(bad, i);
+      sum += values[e];
       if (cols[e] > i) continue;
       lowercols[count] = cols[e];
       lower[count++]   = cols[e] < i ? -values[e] : values[e];
     }
     PetscCall(MatRestoreRow(pc->pmat, i, &m, &cols, &values));
+    if (PetscIsInfOrNanScalar(sum)) bad = PetscMin(bad, i);
     PetscCall(MatSetValues(K, 1, &i, count, lowercols, lower, INSERT_VALUES));
   }
   PetscCall(PetscFree2(lowercols, lower));
