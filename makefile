@@ -3,6 +3,7 @@
 #   make                  the library                        make -s print-library   its path
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
+#   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options
 #   make install PREFIX=  library, header, pkg-config file, Python module
@@ -38,7 +39,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench check demo demo-run lint install clean petsc-latest print-library print-petsc
+.PHONY: all bench bench-dpcg check demo demo-run lint install clean petsc-latest print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -79,6 +80,9 @@ demo-run: all
 
 bench: all
 	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)
+
+bench-dpcg: all
+	@$(PYTHON) -B $(top)/bench/dpcg.py $(BENCH)
 
 lint:
 	@sh $(top)/conf/install-deps.sh lint

@@ -11,7 +11,6 @@ Ends with status 1 if a solver of ours failed.
 
 import argparse
 import collections
-import csv
 import os
 import resource
 import shlex
@@ -26,8 +25,7 @@ except ImportError as missing:
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TOP, "conf"))
+from programs import build, choose, petsc_at_hand, write_csv  # noqa: E402
 from launch import mpi_command, mpi_environment  # noqa: E402 (found in conf)
 
 # Name, title, options, points in each direction and those of --quick
@@ -44,31 +42,6 @@ CASES = (
     Case("anisotropic", "3D, 1:1:100", "-case anisotropic -dim 3", 129, 33),
 )
 SETUP_COLOR, SOLVE_COLOR, OUR_SETUP_COLOR, OUR_SOLVE_COLOR = "#999999", "#CCCCCC", "#0072B2", "#7FC4EE"
-
-
-def petsc_at_hand():
-    """The makefile's NAME=value lines as a dictionary."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
-    answer = subprocess.run(["make", "-s", "--no-print-directory", "-C", TOP, "print-petsc"], env=environment,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True)
-    petsc = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
-    if answer.returncode or not os.path.exists(petsc["library"]):
-        sys.exit("structured: the library is not built: run make")
-    return petsc
-
-
-def build(petsc, program):
-    package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
-
-    def ask(*question):
-        return shlex.split(subprocess.run(["pkg-config", *question, package], check=True, stdout=subprocess.PIPE,
-                                          universal_newlines=True).stdout)
-
-    command = ask("--variable=ccompiler") or ["mpicc"]
-    command += ["-std=gnu99", "-O3", "-I" + os.path.join(TOP, "include"), *ask("--cflags"), "-o", program,
-                os.path.join(TOP, "bench", "structured.c"), *ask("--libs"), "-Wl,-rpath," + petsc["libdir"], "-lm"]
-    if subprocess.run(command).returncode:
-        sys.exit("structured: bench/structured.c does not compile")
 
 
 def limit_memory(n):
@@ -177,14 +150,6 @@ def print_kernels(kernels):
         print(f"  {solver:16}{cells}")
 
 
-def write_csv(path, rows):
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def draw_panel(panel, title, results):
     """A bar for each solver that converged, set-up and solve one after the other."""
     good = [result for result in results if result["status"] == "ok"][::-1]
@@ -226,13 +191,6 @@ ratio          total of the best peer that converged / total
 CSV files, picture and the program's output: {os.path.relpath(folder)}"""
 
 
-def choose(names, known, what):
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        sys.exit(f"structured: no {what} is called {', '.join(unknown)}; there are {', '.join(known)}")
-    return names
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small grids")
@@ -247,7 +205,7 @@ def main():
     folder = os.path.join(petsc["build"], "bench")
     os.makedirs(folder, exist_ok=True)
     program = Program(petsc, folder, arguments)
-    build(petsc, program.path)
+    build(petsc, "bench/structured.c", program.path)
     open(program.log, "w").close()
     print(f"PETSc {petsc['version']}, {os.cpu_count()} cores")
     all_results, all_kernels, groups = [], [], []

@@ -10,6 +10,7 @@
 /* Types */
 #define PCKCYCLE           "kcycle"
 #define PCRELAX            "relax"
+#define PCINCPOISSON       "incpoisson"
 #define PCDEFLSUB          "deflsub"
 #define MATSTENCIL         "stencil"
 #define MATSTENCILTRANSFER "stenciltransfer"
@@ -126,6 +127,40 @@ typedef enum {
 PETSC_EXTERN const char *const PCRelaxClusterings[];
 
 /*E
+  PCIncPoissonPattern - which entries of its product `PCINCPOISSON` keeps
+
+  Values:
++ `PC_INCPOISSON_PATTERN_MATRIX` - those that the operator has
+- `PC_INCPOISSON_PATTERN_FULL`   - all
+
+  Level: intermediate
+
+.seealso: `PCINCPOISSON`, `PCIncPoissonSetPattern()`
+E*/
+typedef enum {
+  PC_INCPOISSON_PATTERN_MATRIX,
+  PC_INCPOISSON_PATTERN_FULL
+} PCIncPoissonPattern;
+PETSC_EXTERN const char *const PCIncPoissonPatterns[];
+
+/*E
+  PCIncPoissonScaling - how `PCINCPOISSON` scales the operator
+
+  Values:
++ `PC_INCPOISSON_SCALING_DIAGONAL` - to a diagonal of ones, from both sides
+- `PC_INCPOISSON_SCALING_NONE`     - not at all, as it was published
+
+  Level: intermediate
+
+.seealso: `PCINCPOISSON`, `PCIncPoissonSetScaling()`
+E*/
+typedef enum {
+  PC_INCPOISSON_SCALING_DIAGONAL,
+  PC_INCPOISSON_SCALING_NONE
+} PCIncPoissonScaling;
+PETSC_EXTERN const char *const PCIncPoissonScalings[];
+
+/*E
   PCKCycleStructured - whether `PCKCYCLE` builds structured levels on a `DMDA`
 
   Values:
@@ -237,6 +272,12 @@ PETSC_EXTERN PetscErrorCode PCRelaxSetDegree(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRelaxGetDegree(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCRelaxSetClusters(PC, PCRelaxClustering);
 PETSC_EXTERN PetscErrorCode PCRelaxGetClusters(PC, PCRelaxClustering *);
+
+/* PCINCPOISSON */
+PETSC_EXTERN PetscErrorCode PCIncPoissonSetPattern(PC, PCIncPoissonPattern);
+PETSC_EXTERN PetscErrorCode PCIncPoissonGetPattern(PC, PCIncPoissonPattern *);
+PETSC_EXTERN PetscErrorCode PCIncPoissonSetScaling(PC, PCIncPoissonScaling);
+PETSC_EXTERN PetscErrorCode PCIncPoissonGetScaling(PC, PCIncPoissonScaling *);
 
 /* PCDEFLSUB */
 PETSC_EXTERN PetscErrorCode PCDeflSubSetType(PC, PCDeflSubType);

@@ -3,6 +3,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
+#include <petsckcycle/private/incpoissonimpl.h>
 #include <petsckcycle/private/deflsubimpl.h>
 #include <petsckcycle/private/dpcgimpl.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ PetscErrorCode KCycleInitializePackage(void)
   KCyclePackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
+  PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
   PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
   PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));
   PetscCall(MatRegister(MATSTENCIL, MatCreate_Stencil));

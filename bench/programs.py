@@ -1,0 +1,52 @@
+"""What the scripts of this folder share: the PETSc at hand, programs built with it, tables as CSV."""
+
+import csv
+import os
+import shlex
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOP, "conf"))
+
+
+def petsc_at_hand():
+    """The makefile's NAME=value lines as a dictionary."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
+    answer = subprocess.run(["make", "-s", "--no-print-directory", "-C", TOP, "print-petsc"], env=environment,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True)
+    petsc = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
+    if answer.returncode or not os.path.exists(petsc["library"]):
+        sys.exit("bench: the library is not built: run make")
+    return petsc
+
+
+def build(petsc, source, program, linked=()):
+    """LINKED: libraries that the program is linked with beside PETSc."""
+    package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
+
+    def ask(*question):
+        return shlex.split(subprocess.run(["pkg-config", *question, package], check=True, stdout=subprocess.PIPE,
+                                          universal_newlines=True).stdout)
+
+    command = ask("--variable=ccompiler") or ["mpicc"]
+    command += ["-std=gnu99", "-O3", "-I" + os.path.join(TOP, "include"), *ask("--cflags"), "-o", program,
+                os.path.join(TOP, source), *linked, *("-Wl,-rpath," + os.path.dirname(library) for library in linked),
+                *ask("--libs"), "-Wl,-rpath," + petsc["libdir"], "-lm"]
+    if subprocess.run(command).returncode:
+        sys.exit(f"bench: {source} does not compile")
+
+
+def choose(names, known, what):
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"bench: no {what} is called {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def write_csv(path, rows):
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
