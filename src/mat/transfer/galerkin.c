@@ -324,6 +324,22 @@ static void StarLine(const KCycleShape *shape, const KCycleBox *box, PetscInt li
   }
 }
 
+/* Where a direction wraps around to the point itself its couplings belong to the diagonal, which smoothers divide by */
+static void FoldSelf(const KCycleShape *shape, const KCycleBox *box, PetscScalar *values)
+{
+  for (int i = 0; i < 27; i++) {
+    const int o = shape->find[i], d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+    int       to = 13;
+
+    for (int k = 0, place = 1; k < 3; k++, place *= 3) to += box->periodic[k] && box->size[k] == 1 ? 0 : place * d[k];
+    if (o < 0 || to == i) continue;
+    for (PetscInt x = 0; x < box->n[0]; x++) {
+      values[shape->find[to] * box->n[0] + x] += values[o * box->n[0] + x];
+      values[o * box->n[0] + x] = 0;
+    }
+  }
+}
+
 static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fields, const PetscScalar *halos, PetscBool half, PetscBool *same)
 {
   Mat_Stencil     *sc  = (Mat_Stencil *)Ac->data;
@@ -340,6 +356,7 @@ static PetscErrorCode FieldsToMat(Mat Ac, PetscBool star, const PetscScalar *fie
     else {
       for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, fields + (size_t)o * box->npoints + line * n, n));
     }
+    FoldSelf(&sc->shape, box, values);
     PetscCall(MatStencilStoreLine(Ac, line, values, same));
   }
   PetscCall(PetscFree(values));
