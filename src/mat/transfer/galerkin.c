@@ -26,6 +26,7 @@ typedef struct {
   PetscScalar         *ap;       /* [coarse line around][x - 1, x, x + 1][-1 to n] */
   PetscScalar         *out;      /* [27 offsets][-1 to n] */
   PetscBool            used[LINES_AROUND * 3];
+  PetscBool            fill; /* empty rows get a diagonal */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
@@ -193,7 +194,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
       TimesColumn(pr, KCycleWeightsRight(w, pr->n), 1);
     }
   }
-  if (J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
+  if (pr->fill && J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -441,9 +442,10 @@ static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 
 /*
   Ac = P^T A P on the coarse grid of P. star: collapsed to a star whose couplings in each direction are the sums over the directions across, with
-  the same row sums; exact for functions of one coordinate. Ac is made if it is NULL, else its values are replaced.
+  the same row sums; exact for functions of one coordinate. fill: coarse points that take no corrections get a diagonal. Ac is made if it is NULL, else
+  its values are replaced.
 */
-PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, Mat *Ac)
+PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {
   Mat_StencilTransfer *tr   = (Mat_StencilTransfer *)P->data;
   PetscBool            same = PETSC_FALSE;
@@ -454,6 +456,7 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, Mat *Ac)
   if (!*Ac) PetscCall(MatStencilCreateOnDM(tr->coarsedm, (PetscBool)!star, Ac));
   ((Mat_Stencil *)(*Ac)->data)->slack = 1000 * PETSC_MACHINE_EPSILON;
   PetscCall(ProductCreate(A, P, &pr));
+  pr.fill = fill;
   if (star || KCycleBoxTalks(tr->coarse)) PetscCall(ProductToFields(&pr, *Ac, star));
   else {
     for (int half = 1; half >= 0 && !same; half--) PetscCall(ProductToBox(&pr, *Ac, (PetscBool)half, &same));

@@ -410,7 +410,7 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PetscBool jumps)
   level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !st->shape.box);
   PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
-  else PetscCall(MatStencilGalerkin(level->A, level->P, level->star, &level[1].A));
+  else PetscCall(MatStencilGalerkin(level->A, level->P, level->star, PETSC_TRUE, &level[1].A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
