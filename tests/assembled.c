@@ -6,7 +6,7 @@ static char help[] = "Structured levels whose coarse operators the program assem
 typedef struct {
   Poisson   p;
   PetscInt  calls;
-  PetscBool coordinates;     /* look at them */
+  PetscBool coordinates; /* look at them */
   PetscBool right;
 } Context;
 

@@ -62,10 +62,9 @@ typedef enum {
   NUM_PROPERTIES
 } Property;
 
-static const char *const Claims[NUM_PROPERTIES] = {"mult",           "multadd",          "multtranspose",   "residual", "diagonal",        "norms",    "getrow",
-                                                   "convert to AIJ", "convert from AIJ", "scale",           "shift",    "diagonalscale",   "axpy",     "copy",
-                                                   "duplicate",      "zerorows",         "zerorowscolumns", "load",     "assembled again", "submatrix", "axpy of a box",
-                                                   "matrix products"};
+static const char *const Claims[NUM_PROPERTIES] = {
+    "mult",          "multadd", "multtranspose", "residual",  "diagonal", "norms",           "getrow", "convert to AIJ",  "convert from AIJ", "scale",         "shift",
+    "diagonalscale", "axpy",    "copy",          "duplicate", "zerorows", "zerorowscolumns", "load",   "assembled again", "submatrix",        "axpy of a box", "matrix products"};
 
 /* A number in (0, 1) from some integers, the same everywhere */
 static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)

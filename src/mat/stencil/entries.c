@@ -147,7 +147,7 @@ static PetscErrorCode Widen(Mat A)
 /* Y += a X for matrices of this type on the same grid. A star becomes a box where X is one, unless its entries are said to be among those of the star */
 static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
 {
-  Mat_Stencil   *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
+  Mat_Stencil    *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
   const PetscInt  n = y->box->n[0];
   PetscScalar    *values;
   const PetscBool wider = (PetscBool)(x->shape.ncoeffs > y->shape.ncoeffs);
@@ -157,10 +157,11 @@ static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure 
   PetscCall(CheckStored(X));
   PetscCall(CheckStored(Y));
   for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && x->box->n[d] == y->box->n[d] && x->box->start[d] == y->box->start[d] && x->box->size[d] == y->box->size[d]);
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
-             "second (%d points): use DIFFERENT_NONZERO_PATTERN",
-             y->shape.ncoeffs, x->shape.ncoeffs);
+  PetscCheck(
+      same, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
+      "second (%d points): use DIFFERENT_NONZERO_PATTERN",
+      y->shape.ncoeffs, x->shape.ncoeffs);
   PetscCall(PetscMalloc1((size_t)x->shape.ncoeffs * n, &values));
   if (wider) PetscCall(Widen(Y));
   PetscCall(MatStencilExpand(Y));

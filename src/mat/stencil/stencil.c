@@ -179,7 +179,7 @@ PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
   (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), submatrices, products with `MATAIJ` (`-pc_type mg -pc_mg_galerkin`) and the contents on a viewer go through a
   conversion to `MATAIJ`. Jacobians by differences with colouring (`-snes_fd_color`) and `PCGAMG` are not for this type.
 
-  `MatLoad()` into a matrix that `DMCreateMatrix()` made on several processes and that was never assembled makes it `MATAIJ`.
+  `MatLoad()` on several processes into a matrix that `DMCreateMatrix()` made makes it `MATAIJ`, as PETSc replaces it; not if it has been assembled, empty for instance.
 
 .seealso: `PCKCYCLE`, `DMSetMatType()`, `MATAIJ`
 M*/

@@ -75,10 +75,10 @@ static PetscErrorCode CoarsenCoordinates(const KCycleStructure *level)
 /* What DMCoarsen() passes on from a grid to a coarser one, which is not made by it */
 PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *level)
 {
-  DM                fine = level->dm, coarse = level[1].dm;
+  DM                    fine = level->dm, coarse = level[1].dm;
   DMDAInterpolationType interpolation;
-  void             *ctx;
-  VecType           vectype;
+  void                 *ctx;
+  VecType               vectype;
 
   PetscFunctionBegin;
   PetscCall(DMDAGetInterpolationType(fine, &interpolation));
@@ -101,9 +101,9 @@ PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *level)
 /* What the program's hooks restrict, the state of a nonlinear solver for one, goes to the coarse grid by injection */
 static PetscErrorCode RestrictState(const KCycleStructure *level)
 {
-  const PetscInt    none[3] = {0, 0, 0};
-  PetscBool         any     = PETSC_FALSE;
-  Mat               inject;
+  const PetscInt none[3] = {0, 0, 0};
+  PetscBool      any     = PETSC_FALSE;
+  Mat            inject;
 
   PetscFunctionBegin;
   for (DMCoarsenHookLink link = level->dm->coarsenhook; link; link = link->next) any = (PetscBool)(any || link->restricthook);
@@ -118,7 +118,7 @@ static PetscErrorCode RestrictState(const KCycleStructure *level)
 PetscErrorCode KCycleAssemble(PC pc, KCycleStructure *level)
 {
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
-  KCycleStructure *coarse = level + 1;
+  KCycleStructure *coarse                          = level + 1;
   void            *ctx;
   KSP              ksp;
 

@@ -122,9 +122,9 @@ static PetscBool LineMeetsItsColour(const KCycleBox *box, PetscInt line)
 /* Sum of |a| of the couplings of a point with points of its own colour */
 static PetscReal CouplingsWithinColour(const Mat_Stencil *st, const PetscScalar *values, PetscInt line, PetscInt i)
 {
-  const KCycleBox *box = st->box;
+  const KCycleBox *box   = st->box;
   const PetscInt   at[3] = {i + box->start[0], line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]};
-  PetscReal        sum = 0;
+  PetscReal        sum   = 0;
   int              ahead[3];
 
   for (PetscInt d = 0; d < 3; d++) {
