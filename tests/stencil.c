@@ -57,12 +57,14 @@ typedef enum {
   LOAD,
   AGAIN,
   SUBMATRIX,
+  WIDENED,
+  MATPRODUCT,
   NUM_PROPERTIES
 } Property;
 
-static const char *const Claims[NUM_PROPERTIES] = {"mult",           "multadd",          "multtranspose",   "residual", "diagonal",        "norms",    "getrow",
-                                                   "convert to AIJ", "convert from AIJ", "scale",           "shift",    "diagonalscale",   "axpy",     "copy",
-                                                   "duplicate",      "zerorows",         "zerorowscolumns", "load",     "assembled again", "submatrix"};
+static const char *const Claims[NUM_PROPERTIES] = {
+    "mult",          "multadd", "multtranspose", "residual",  "diagonal", "norms",           "getrow", "convert to AIJ",  "convert from AIJ", "scale",         "shift",
+    "diagonalscale", "axpy",    "copy",          "duplicate", "zerorows", "zerorowscolumns", "load",   "assembled again", "submatrix",        "axpy of a box", "matrix products"};
 
 /* A number in (0, 1) from some integers, the same everywhere */
 static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)
@@ -554,6 +556,71 @@ static PetscErrorCode Submatrix(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscFunctionReturn(0);
 }
 
+/* A box stencil is added to whatever the case has, which a star has no entries for */
+static PetscErrorCode Widened(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  Case box = *c;
+  Mat  A0, B0, X[2];
+
+  PetscFunctionBeginUser;
+  box.box = PETSC_TRUE;
+  PetscCall(CaseCreateDM(&box));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &A0));
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(DMSetMatType(box.da, i ? MATSTENCIL : MATAIJ));
+    PetscCall(DMCreateMatrix(box.da, &X[i]));
+    PetscCall(Assemble(&box, X[i]));
+  }
+  PetscCall(MatAXPY(A0, 0.4, X[0], DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatAXPY(B0, 0.4, X[1], DIFFERENT_NONZERO_PATTERN));
+  PetscCall(SameProducts(c, A0, B0, equal));
+  PetscCall(MatScale(A0, 2.0));
+  PetscCall(MatScale(B0, 2.0));
+  if (*equal) PetscCall(SameProducts(c, A0, B0, equal));
+  for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&X[i]));
+  PetscCall(MatDestroy(&A0));
+  PetscCall(MatDestroy(&B0));
+  PetscCall(DMDestroy(&box.da));
+  PetscFunctionReturn(0);
+}
+
+/* Products with AIJ matrices and with itself, made twice: the values of the stencil change in between */
+static PetscErrorCode MatrixProducts(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  Mat A0, B0, expected[3], got[3];
+
+  PetscFunctionBeginUser;
+  *equal = PETSC_TRUE;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &A0));
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
+  for (int again = 0; again < 2; again++) {
+    const MatReuse reuse = again ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
+
+    PetscCall(MatMatMult(A0, A, reuse, PETSC_DEFAULT, &expected[0]));
+    PetscCall(MatMatMult(B0, A, reuse, PETSC_DEFAULT, &got[0]));
+    PetscCall(MatMatMult(A, A0, reuse, PETSC_DEFAULT, &expected[1]));
+    PetscCall(MatMatMult(A, B0, reuse, PETSC_DEFAULT, &got[1]));
+    PetscCall(MatPtAP(A0, A, reuse, PETSC_DEFAULT, &expected[2]));
+    PetscCall(MatPtAP(B0, A, reuse, PETSC_DEFAULT, &got[2]));
+    for (int i = 0; i < 3 && *equal; i++) PetscCall(SameProducts(c, expected[i], got[i], equal));
+    PetscCall(MatShift(A0, 3.0));
+    PetscCall(MatShift(B0, 3.0));
+  }
+  for (int i = 0; i < 3; i++) {
+    PetscCall(MatDestroy(&expected[i]));
+    PetscCall(MatDestroy(&got[i]));
+  }
+  PetscCall(MatMatMult(A0, A0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &expected[0]));
+  PetscCall(MatMatMult(B0, B0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &got[0]));
+  if (*equal) PetscCall(SameProducts(c, expected[0], got[0], equal));
+  PetscCall(MatDestroy(&expected[0]));
+  PetscCall(MatDestroy(&got[0]));
+  PetscCall(MatDestroy(&A0));
+  PetscCall(MatDestroy(&B0));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode RunCase(Case *c, PetscBool equal[])
 {
   Mat A, B;
@@ -572,6 +639,9 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
   PetscCall(Changes(c, A, B, equal));
   PetscCall(Load(c, A, B, &equal[LOAD]));
   PetscCall(Submatrix(c, A, B, &equal[SUBMATRIX]));
+  equal[WIDENED] = equal[MATPRODUCT] = PETSC_TRUE;
+  if (c->number % 2) PetscCall(Widened(c, A, B, &equal[WIDENED]));
+  if (c->number % 3 == 0) PetscCall(MatrixProducts(c, A, B, &equal[MATPRODUCT]));
   PetscCall(ZeroRows(c, A, B, PETSC_FALSE, &equal[ZEROROWS]));
   PetscCall(ZeroRows(c, A, B, PETSC_TRUE, &equal[ZEROROWSCOLUMNS]));
   PetscCall(MatDestroy(&A));

@@ -43,7 +43,7 @@ same ex29 -da_refine 2 -pc_type jacobi
 same ex29 -da_refine 2 -pc_type jacobi -bc_type neumann
 same ex50 -da_refine 2 -pc_type jacobi
 same ex5 -da_refine 1 -pc_type jacobi
-for options in '' '-pc_type sor' '-pc_type asm' '-pc_type telescope' '-pc_type mg' '-pc_type redundant' '-pc_type redundant -redundant_pc_type cholesky' '-pc_type kcycle'; do
+for options in '' '-pc_type sor' '-pc_type asm' '-pc_type telescope' '-pc_type mg' '-pc_type mg -pc_mg_galerkin both' '-pc_type redundant' '-pc_type redundant -redundant_pc_type cholesky' '-pc_type kcycle'; do
   # shellcheck disable=SC2086 # words
   same ex45 -da_refine 1 $options
 done

@@ -34,13 +34,15 @@ typedef enum {
   GALERKIN,
   COLLAPSED,
   COARSEST,
+  MATPTAP,
   NUM_PROPERTIES
 } Property;
 
 static const char *const Claims[NUM_PROPERTIES] = {"coarse grids have the points expected",  "interpolation follows its definition",
                                                    "interpolation is added likewise",        "restriction is its transpose",
                                                    "restriction is added likewise",          "coarse operators are the products of MatPtAP()",
-                                                   "or these products, collapsed to a star", "the coarsest grid is small or cannot be coarsened"};
+                                                   "or these products, collapsed to a star", "the coarsest grid is small or cannot be coarsened",
+                                                   "MatPtAP() of stencils is that of MATAIJ"};
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 {
@@ -399,6 +401,35 @@ static PetscErrorCode LevelOperator(const Case *c, PetscInt l, Mat *aij)
   PetscFunctionReturn(0);
 }
 
+/* Through PETSc's product, made once and again for other values; G: that of MATAIJ */
+static PetscErrorCode CompareProduct(const Case *c, PetscInt l, Mat P, Mat G, PetscBool *holds)
+{
+  KSP       ksp;
+  Mat       A, C, aij;
+  PetscReal norm, difference;
+  PetscBool stencil;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmoother(c->pc, l, &ksp));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatConvert(A, MATSTENCIL, MAT_INITIAL_MATRIX, &A)); /* the finest is that of the program, and AIJ */
+  PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(MatNorm(G, NORM_FROBENIUS, &norm));
+  for (int again = 0; again < 2; again++) {
+    PetscCall(MatConvert(C, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+    PetscCall(MatAXPY(aij, again ? -3 : -1, G, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatNorm(aij, NORM_FROBENIUS, &difference));
+    PetscCall(PetscObjectTypeCompare((PetscObject)C, MATSTENCIL, &stencil));
+    if (!stencil || !(difference <= 1e-12 * norm)) *holds = PETSC_FALSE;
+    PetscCall(MatDestroy(&aij));
+    PetscCall(MatScale(A, 3.0));
+    PetscCall(MatPtAP(A, P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(0);
+}
+
 /* One level beside its reference; the level is the finest of those that remain */
 static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, Level *coarse, PetscBool star, PetscBool holds[])
 {
@@ -424,6 +455,7 @@ static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, L
     PetscCall(MatAXPY(S, -1, Ac, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatNorm(S, NORM_FROBENIUS, &difference));
     if (!(difference <= 1e-12 * norm)) holds[star ? COLLAPSED : GALERKIN] = PETSC_FALSE;
+    PetscCall(CompareProduct(c, l, P, G, &holds[MATPTAP]));
     PetscCall(MatDestroy(&Q));
     PetscCall(MatDestroy(&G));
     PetscCall(MatDestroy(&S));

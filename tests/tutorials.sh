@@ -66,6 +66,7 @@ solves '2D, Neumann' 14 ex29 -da_refine 5 -bc_type neumann -pc_kcycle_structured
 solves 'singular' 12 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_structured off
 solves 'singular, levels of GAMG' 25 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_hierarchy gamg
 solves 'nonlinear' 12 ex5 -da_refine 4 -pc_kcycle_structured off
+solves 'nonlinear, coarse operators assembled' 12 ex5 -da_refine 4 -pc_mg_galerkin none
 solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3 -pc_kcycle_structured off
 solves 'unstructured finite elements' 12 ex13 -petscpartitioner_type simple -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
 for kappa in 1 2 w; do
@@ -74,6 +75,8 @@ done
 solves_alike '2D, variable coefficient' 9 ex29 -da_refine 5 -bc_type dirichlet -rho 0.3
 solves_alike '2D, Neumann' 6 ex29 -da_refine 5 -bc_type neumann
 solves_alike 'singular' 6 ex50 -da_refine 4 -ksp_type cg
+solves_alike '3D, coarse operators assembled' 7 ex45 -da_refine 2 -pc_mg_galerkin none
+solves_alike 'singular, coarse operators assembled' 8 ex50 -da_refine 4 -ksp_type cg -pc_mg_galerkin none
 solves_alike 'nonlinear' 7 ex5 -da_refine 4
 solves_alike 'nonlinear, grid sequence' 6 ex5 -da_refine 1 -snes_grid_sequence 3
 [ "$tap_count" -gt 0 ]

@@ -63,6 +63,7 @@ typedef struct {
   KCycleInterpolation interpolation;
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
+  PetscBool           galerkin_none;  /* as none */
   PetscBool           options_used;   /* PCSetFromOptions() has been called */
 
   /* found at set-up */
@@ -75,7 +76,10 @@ typedef struct {
   PetscBool         kernel_constant; /* the kernel is spanned by the constant vector, from the right and from the left */
   PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool         use_structure;   /* levels are structured */
-  char              general[256];    /* why they are not */
+  char              general[320];    /* why they are not */
+  PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
+  PetscBool         chose[64][2];    /* structured levels chose the solver of a level, down and up; [0][0]: the coarsest */
+  PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt          nstructured;
   KCycleStructure   structure[64]; /* finest first */
   Mat               coarsest;      /* operator of the coarsest level as an ordinary matrix */
@@ -110,6 +114,7 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredEnter(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredLeave(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
 
 /* kcchoices.c: options and functions of structured levels */
@@ -117,7 +122,12 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionIte
 PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
 
 /* kcgrid.c: grids of structured levels */
-PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
+
+/* kcassemble.c: coarse operators that the program assembles */
+PETSC_INTERN PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
 
 /* kccheck.c: the operator and the coarsest solver */
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);

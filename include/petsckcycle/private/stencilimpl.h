@@ -112,6 +112,7 @@ static inline PetscBool MatStencilLineIsLast(const Mat_Stencil *st, PetscInt lin
 PETSC_INTERN PetscErrorCode MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode MatStencilIs(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilCreateOnDM(DM, PetscBool, Mat *);
+PETSC_INTERN PetscErrorCode MatStencilMakeOnDM(Mat, DM, PetscBool);
 
 /* values.c */
 PETSC_INTERN void           MatStencilMakeFrames(Mat);
@@ -125,7 +126,8 @@ PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscInt       MatStencilRow(const Mat_Stencil *, const KCycleLine *, const PetscInt[], PetscInt[], PetscScalar[]);
 
-/* entries.c, rows.c, copy.c, throughaij.c, factor.c, sor.c: operations */
+/* entries.c, rows.c, copy.c, throughaij.c, product.c, factor.c, sor.c: operations */
+PETSC_INTERN PetscErrorCode MatStencilComposeProducts(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilSetEntryOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetRowOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetTransposeOps(Mat);

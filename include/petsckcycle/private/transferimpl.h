@@ -113,7 +113,8 @@ PETSC_INTERN void           KCycleTransferInterpolateHalf(const Mat_StencilTrans
 PETSC_INTERN void           KCycleTransferRestrictHalf(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *b);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictBegin(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictEnd(Mat, PetscScalar *);
-PETSC_INTERN PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, Mat *Ac);
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat);
+PETSC_INTERN PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
 
 /* Weights of points that coincide start here, with index -1 to n; n: coarse points of a line on this process */
 static inline const PetscScalar *KCycleWeightsSame(const PetscScalar *w)

@@ -117,23 +117,53 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Y += a X for matrices of this type on the same grid */
-static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
+/* The stencil becomes a box, with zeros where it had no entries; values are dense */
+static PetscErrorCode Widen(Mat A)
 {
-  Mat_Stencil   *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
-  const PetscInt n = y->box->n[0];
-  PetscScalar   *values;
-  PetscBool      same = (PetscBool)(x->shape.ncoeffs <= y->shape.ncoeffs);
+  Mat_Stencil      *st  = (Mat_Stencil *)A->data;
+  const KCycleShape old = st->shape;
+  const PetscInt    n   = st->box->n[0];
+  PetscScalar      *narrow;
 
   PetscFunctionBegin;
-  (void)structure;
+  PetscCall(MatStencilExpand(A));
+  narrow = st->dense;
+  KCycleShapeCreate(st->box->dim, PETSC_TRUE, &st->shape);
+  MatStencilMakeFrames(A);
+  PetscCall(PetscCalloc1((size_t)st->box->npoints * st->shape.ncoeffs, &st->dense));
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    for (int f = 0; f < 27; f++) {
+      const PetscScalar *from = narrow + ((size_t)line * old.ncoeffs + old.find[f]) * n;
+
+      if (old.find[f] >= 0) PetscCall(PetscArraycpy(st->dense + ((size_t)line * st->shape.ncoeffs + st->shape.find[f]) * n, from, n));
+    }
+  }
+  PetscCall(PetscFree(narrow));
+  PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL)); /* of the old pattern */
+  A->nonzerostate++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Y += a X for matrices of this type on the same grid. A star becomes a box where X is one, unless its entries are said to be among those of the star */
+static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
+{
+  Mat_Stencil    *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
+  const PetscInt  n = y->box->n[0];
+  PetscScalar    *values;
+  const PetscBool wider = (PetscBool)(x->shape.ncoeffs > y->shape.ncoeffs);
+  PetscBool       same  = (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
+
+  PetscFunctionBegin;
   PetscCall(CheckStored(X));
   PetscCall(CheckStored(Y));
   for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && x->box->n[d] == y->box->n[d] && x->box->start[d] == y->box->start[d] && x->box->size[d] == y->box->size[d]);
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "MatAXPY() of matrices of type stencil needs the same grid, and a stencil in the first (%d points) that has all of the second (%d points)", y->shape.ncoeffs,
-             x->shape.ncoeffs);
+  PetscCheck(
+      same, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
+      "second (%d points): use DIFFERENT_NONZERO_PATTERN",
+      y->shape.ncoeffs, x->shape.ncoeffs);
   PetscCall(PetscMalloc1((size_t)x->shape.ncoeffs * n, &values));
+  if (wider) PetscCall(Widen(Y));
   PetscCall(MatStencilExpand(Y));
   for (PetscInt line = 0; line < y->box->nlines; line++) {
     PetscCall(MatStencilGetLine(X, line, values));

@@ -52,6 +52,7 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscCall(PetscFree(st->halo));
   PetscCall(PetscFree(st->back));
   PetscCall(MatStencilComposeMethods(A, PETSC_FALSE));
+  PetscCall(MatStencilComposeProducts(A, PETSC_FALSE));
   PetscCall(PetscFree(A->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,27 +126,34 @@ static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool fl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix on a DMDA whose stencil may differ from the DMDA's; its values come by MatStencilStoreLine() */
-PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
+/* Makes of a new matrix one on a DMDA whose stencil may differ from the DMDA's; its values come by MatStencilStoreLine() */
+PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
 {
   KCycleBox   *b;
   Mat_Stencil *st;
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxGet(dm, &b));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)dm), A));
-  PetscCall(MatSetSizes(*A, b->npoints, b->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(*A, MATSTENCIL));
-  PetscCall(MatSetDM(*A, dm));
-  st = (Mat_Stencil *)(*A)->data;
-  PetscCall(PetscLayoutSetUp((*A)->rmap));
-  PetscCall(PetscLayoutSetUp((*A)->cmap));
+  PetscCall(MatSetSizes(A, b->npoints, b->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(A, MATSTENCIL));
+  PetscCall(MatSetDM(A, dm));
+  st = (Mat_Stencil *)A->data;
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
   st->box = b;
   KCycleShapeCreate(b->dim, box, &st->shape);
   PetscCall(PetscCalloc1(b->n[0] + 2, &st->zeros));
   PetscCall(KCycleBoxHaloCreate(b, &st->halo));
-  MatStencilMakeFrames(*A);
-  (*A)->preallocated = PETSC_TRUE;
+  MatStencilMakeFrames(A);
+  A->preallocated = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)dm), A));
+  PetscCall(MatStencilMakeOnDM(*A, dm, box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,10 +176,10 @@ PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
   Rows of other processes can be added to if they are beside the process's part of the grid; they cannot be inserted.
 
   `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, and `MATAIJ` from it. Factorizations
-  (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), submatrices and the contents on a viewer go through a conversion to `MATAIJ`. Jacobians by
-  differences with colouring (`-snes_fd_color`), products with other matrices (`-pc_mg_galerkin`) and `PCGAMG` are not for this type.
+  (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), submatrices, products with `MATAIJ` (`-pc_type mg -pc_mg_galerkin`) and the contents on a viewer go through a
+  conversion to `MATAIJ`. Jacobians by differences with colouring (`-snes_fd_color`) and `PCGAMG` are not for this type.
 
-  `MatLoad()` into a matrix that `DMCreateMatrix()` made on several processes and that was never assembled makes it `MATAIJ`.
+  `MatLoad()` on several processes into a matrix that `DMCreateMatrix()` made makes it `MATAIJ`, as PETSc replaces it; not if it has been assembled, empty for instance.
 
 .seealso: `PCKCYCLE`, `DMSetMatType()`, `MATAIJ`
 M*/
@@ -198,6 +206,7 @@ PetscErrorCode MatCreate_Stencil(Mat A)
   PetscCall(MatStencilSetViewOps(A));
   PetscCall(MatStencilSetOps(A));
   PetscCall(MatStencilComposeMethods(A, PETSC_TRUE));
+  PetscCall(MatStencilComposeProducts(A, PETSC_TRUE));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATSTENCIL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,6 +31,7 @@ typedef struct {
   KCycleApart          apart;
   Rows                 rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
   PetscScalar         *out;                     /* [27 offsets][-1 to n] */
+  PetscBool            fill; /* empty rows get a diagonal */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
@@ -187,7 +188,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
       if (w) TimesColumn(pr, GetRows(pr, j, k, J, K), J, w);
     }
   }
-  if (J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
+  if (pr->fill && J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -472,6 +473,22 @@ static PetscBool SameFields(const Fields *f, PetscInt line, PetscInt as)
                      f->line[a + rz * plane] == f->line[b + rz * plane]);
 }
 
+/* Where a direction wraps around to the point itself its couplings belong to the diagonal, which smoothers divide by */
+static void FoldSelf(const KCycleShape *shape, const KCycleBox *box, PetscScalar *values)
+{
+  for (int i = 0; i < 27; i++) {
+    const int o = shape->find[i], d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+    int       to = 13;
+
+    for (int k = 0, place = 1; k < 3; k++, place *= 3) to += box->periodic[k] && box->size[k] == 1 ? 0 : place * d[k];
+    if (o < 0 || to == i) continue;
+    for (PetscInt x = 0; x < box->n[0]; x++) {
+      values[shape->find[to] * box->n[0] + x] += values[o * box->n[0] + x];
+      values[o * box->n[0] + x] = 0;
+    }
+  }
+}
+
 static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, PetscBool *same)
 {
   Mat_Stencil     *sc  = (Mat_Stencil *)Ac->data;
@@ -496,6 +513,7 @@ static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, Petsc
 
       for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, own + o * f->pad, n));
     }
+    FoldSelf(&sc->shape, box, values);
     PetscCall(MatStencilStoreLine(Ac, line, values, same));
   }
   PetscCall(PetscFree(values));
@@ -518,9 +536,10 @@ static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 
 /*
   Ac = P^T A P on the coarse grid of P. star: collapsed to a star whose couplings in each direction are the sums over the directions across, with
-  the same row sums; exact for functions of one coordinate. Ac is made if it is NULL, else its values are replaced.
+  the same row sums; exact for functions of one coordinate. fill: coarse points that take no corrections get a diagonal. Ac is made if it is NULL, else
+  its values are replaced.
 */
-PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, Mat *Ac)
+PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {
   Mat_StencilTransfer *tr   = (Mat_StencilTransfer *)P->data;
   PetscBool            same = PETSC_FALSE;
@@ -531,6 +550,7 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, Mat *Ac)
   if (!*Ac) PetscCall(MatStencilCreateOnDM(tr->coarsedm, (PetscBool)!star, Ac));
   ((Mat_Stencil *)(*Ac)->data)->slack = 1000 * PETSC_MACHINE_EPSILON;
   PetscCall(ProductCreate(A, P, &pr));
+  pr.fill = fill;
   if (star || KCycleBoxTalks(tr->coarse)) PetscCall(ProductToFields(&pr, *Ac, star));
   else {
     for (int half = 1; half >= 0 && !same; half--) PetscCall(ProductToBox(&pr, *Ac, (PetscBool)half, &same));

@@ -329,6 +329,7 @@ static PetscErrorCode MatDestroy_StencilTransfer(Mat P)
   PetscCall(PetscFree(tr->weights));
   PetscCall(PetscFree(tr->halo));
   PetscCall(PetscFree(tr->line));
+  PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C", NULL));
   PetscCall(DMDestroy(&tr->finedm));
   PetscCall(DMDestroy(&tr->coarsedm));
   PetscCall(PetscFree(P->data));
@@ -374,7 +375,7 @@ static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
   `PCKCYCLE` makes these matrices for its structured levels (`-pc_kcycle_structured`). Rows belong to the fine grid, columns to the coarse one, which may
   have any size; each direction is coarsened by a factor of two or not at all.
 
-  Weights that repeat from line to line are stored once.
+  Weights that repeat from line to line are stored once. `MatPtAP()` of a `MATSTENCIL` and such a matrix is a `MATSTENCIL`.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `KCycleInterpolation`
 M*/
@@ -392,6 +393,7 @@ PetscErrorCode MatCreate_StencilTransfer(Mat P)
   P->ops->destroy          = MatDestroy_StencilTransfer;
   P->ops->getinfo          = MatGetInfo_StencilTransfer;
   P->ops->view             = MatView_StencilTransfer;
+  PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C", MatProductSetFromOptions_Stencil_StencilTransfer));
   PetscCall(PetscObjectChangeTypeName((PetscObject)P, MATSTENCILTRANSFER));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,8 +31,8 @@ static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured str
 
   Notes:
   Structured levels need a `DMDA` with one unknown at a point and stencil width 1, and an operator of type `MATSTENCIL` or one of type `MATAIJ` whose entries fit
-  the stencil, which is then converted. Their grids may have any size. Coarse operators are Galerkin products; with `-pc_mg_galerkin none` the program
-  assembles them, and levels are those of `PCMG`. Why levels are not structured is shown by `-ksp_view`.
+  the stencil, which is then converted. Their grids may have any size. Coarse operators are Galerkin products; with `-pc_mg_galerkin none` they
+  are assembled by the function of `KSPSetComputeOperators()`, on grids of 2^k+1 points, 2^k cells and so on. Why levels are not structured is shown by `-ksp_view`.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetStructured()`, `MATSTENCIL`, `PCRELAX`
 @*/

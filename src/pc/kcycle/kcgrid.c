@@ -209,13 +209,74 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on any grid? Between insulated ends an
+  even number of points are cells, taken in pairs, and an odd number begins and ends with points on the walls.
+*/
+static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
+{
+  const KCycleEnd low = level->end[d][0], high = level->end[d][1];
+  const PetscBool odd = (PetscBool)(box->size[d] % 2 == 1), open = (PetscBool)(low == KCYCLE_END_OPEN || high == KCYCLE_END_OPEN);
+
+  if (box->periodic[d]) return (PetscBool)!odd;
+  if (low == high) return (PetscBool)(odd || low == KCYCLE_END_INSULATED);
+  if (low == KCYCLE_END_INSULATED || high == KCYCLE_END_INSULATED) return (PetscBool)(odd && !open);
+  return (PetscBool)!odd;
+}
+
+/* Of a level that is to be coarsened; why is left alone if it can be */
+static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure *level, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < box->dim; d++) {
+    if (level->factor[d] == 1 || CoversDomain(box, level, d)) continue;
+    PetscCall(PetscSNPrintf(why, len,
+                            "-pc_mg_galerkin none has the program assemble coarse operators, and every second of %" PetscInt_FMT
+                            " points in %c makes no even grid for them: take 2^k+1 points (2^k - 1 without the boundary points, 2^k cells), or leave the option out",
+                            box->size[d], (int)('x' + d)));
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on any grid? Between insulated ends an
+  even number of points are cells, taken in pairs, and an odd number begins and ends with points on the walls.
+*/
+static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
+{
+  const KCycleEnd low = level->end[d][0], high = level->end[d][1];
+  const PetscBool odd = (PetscBool)(box->size[d] % 2 == 1), open = (PetscBool)(low == KCYCLE_END_OPEN || high == KCYCLE_END_OPEN);
+
+  if (box->periodic[d]) return (PetscBool)!odd;
+  if (low == high) return (PetscBool)(odd || low == KCYCLE_END_INSULATED);
+  if (low == KCYCLE_END_INSULATED || high == KCYCLE_END_INSULATED) return (PetscBool)(odd && !open);
+  return (PetscBool)!odd;
+}
+
+/* Of a level that is to be coarsened; why is left alone if it can be */
+static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure *level, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < box->dim; d++) {
+    if (level->factor[d] == 1 || CoversDomain(box, level, d)) continue;
+    PetscCall(PetscSNPrintf(why, len,
+                            "-pc_mg_galerkin none has the program assemble coarse operators, and every second of %" PetscInt_FMT
+                            " points in %c makes no even grid for them: take 2^k+1 points (2^k - 1 without the boundary points, 2^k cells), or leave the option out",
+                            box->size[d], (int)('x' + d)));
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The grid of the points that are kept; each process keeps its own */
-static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, DM *coarse)
+static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled, DM *coarse)
 {
   PetscInt      *owned[3], size[3];
   DMBoundaryType boundary[3];
 
   PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
   for (PetscInt d = 0; d < 3; d++) {
     const PetscInt f = level->factor[d], first = level->first[d];
 
@@ -225,7 +286,6 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
       owned[d][p] = (box->first[d][p + 1] - first + f - 1) / f - (box->first[d][p] - first + f - 1) / f;
       size[d] += owned[d][p];
     }
-    boundary[d] = box->periodic[d] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   }
   PetscCall(DMDACreate(PetscObjectComm((PetscObject)dm), coarse));
   PetscCall(DMSetDimension(*coarse, box->dim));
@@ -233,7 +293,7 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscCall(DMDASetNumProcs(*coarse, box->nproc[0], box->nproc[1], box->nproc[2]));
   PetscCall(DMDASetBoundaryType(*coarse, boundary[0], boundary[1], boundary[2]));
   PetscCall(DMDASetDof(*coarse, 1));
-  PetscCall(DMDASetStencilType(*coarse, DMDA_STENCIL_BOX));
+  PetscCall(DMDASetStencilType(*coarse, assembled && box->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX)); /* products of stars are boxes */
   PetscCall(DMDASetStencilWidth(*coarse, 1));
   PetscCall(DMDASetOwnershipRanges(*coarse, owned[0], owned[1], owned[2]));
   PetscCall(DMSetUp(*coarse));
@@ -247,48 +307,102 @@ static PetscBool IsSmall(const KCycleBox *box)
   return (PetscBool)(box->size[0] <= KCYCLE_COARSEST && box->size[1] <= KCYCLE_COARSEST && box->size[2] <= KCYCLE_COARSEST);
 }
 
-/*
-  Makes level + 1 from level: grid, interpolation, Galerkin product. coarser is false where the grid does not coarsen, or is small enough and no level was asked for.
-  Levels that exist keep their grids, and get new weights and values.
-*/
-PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool *coarser)
+/* What there is to know of a level before it is coarsened: its ends, the points to keep, whether coefficients jump */
+static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
 {
-  PC_KCycle          *kc;
-  const Mat_Stencil  *st  = (Mat_Stencil *)level->A->data;
-  const KCycleBox    *box = st->box;
-  PetscBool           insulated[6], fresh = (PetscBool)!level->P;
-  KCycleInterpolation interpolation;
-  const KCycleScan   *scan;
-  Ends                ends[3];
+  PC_KCycle        *kc;
+  const KCycleBox  *box = ((Mat_Stencil *)level->A->data)->box;
+  const KCycleScan *scan;
+  Ends              ends[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *coarser = PETSC_FALSE;
   PetscCall(MatStencilScan(level->A, &scan));
+  *jumps = scan->jumps;
   if (level == kc->structure) {
     PetscCall(LookAtEnds(level->A, ends));
     FindEnds(box, kc->grid, ends, level->end);
   }
-  for (PetscInt d = 0; d < 3; d++) {
-    const PetscBool wall = (PetscBool)(d < box->dim && !box->periodic[d]);
+  for (PetscInt d = 0; d < 3; d++) level->first[d] = d < box->dim && !box->periodic[d] && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
+  PetscCall(ChooseDirections(pc, box, scan, level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (fresh) level->first[d] = wall && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
-    for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(wall && level->end[d][side] == KCYCLE_END_INSULATED);
+/* Why the program cannot assemble the first coarser operator, or nothing. Where this is known of the finest level alone coarsening goes as far as it can */
+PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
+{
+  PC_KCycle *kc;
+  PetscBool  jumps;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(LookAtLevel(pc, kc->structure, &jumps));
+  PetscCall(CheckAssembled(((Mat_Stencil *)kc->structure[0].A->data)->box, kc->structure, len, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is there to be a coarser level? */
+static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool *wants)
+{
+  PC_KCycle       *kc;
+  const KCycleBox *box      = ((Mat_Stencil *)level->A->data)->box;
+  char             why[256] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
+  *wants = (PetscBool)((asked || !IsSmall(box)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Weights of the interpolation and the coarser operator */
+static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PetscBool jumps)
+{
+  PC_KCycle          *kc;
+  Mat_Stencil        *st  = (Mat_Stencil *)level->A->data;
+  const KCycleBox    *box = st->box;
+  KCycleInterpolation interpolation;
+  PetscBool           insulated[6];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt d = 0; d < 3; d++) {
+    st->origin[d] = level->factor[d] == 2 ? level->first[d] : 0;
+    for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
   }
-  if (fresh) {
-    if (!asked && IsSmall(box)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(ChooseDirections(pc, box, scan, level));
-    if (level->factor[0] * level->factor[1] * level->factor[2] == 1) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(CoarseDM(level->dm, box, level, &level[1].dm));
-    PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->first, &level->P));
-  }
-  CoarsenEnds(box, level, level[1].end);
-  for (PetscInt d = 0; d < 3; d++) ((Mat_Stencil *)level->A->data)->origin[d] = level->factor[d] == 2 ? level->first[d] : 0;
   interpolation = kc->interpolation;
-  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = scan->jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
+  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
   level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !st->shape.box);
   PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));
-  PetscCall(MatStencilGalerkin(level->A, level->P, level->star, &level[1].A));
-  *coarser = PETSC_TRUE;
+  if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
+  else PetscCall(MatStencilGalerkin(level->A, level->P, level->star, PETSC_TRUE, &level[1].A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Makes level + 1 from level: grid, interpolation, operator. coarser is false where the grid does not coarsen, or is small enough and no level was asked for.
+  Where levels exist they keep their grids, and get new weights and values; changed is true, and nothing is done, where another grid would suit the values.
+*/
+PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists, PetscBool *coarser, PetscBool *changed)
+{
+  PC_KCycle      *kc;
+  KCycleStructure before = *level;
+  PetscBool       jumps;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(LookAtLevel(pc, level, &jumps));
+  PetscCall(WantsCoarser(pc, level, asked, coarser));
+  if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
+  *changed = (PetscBool)(exists && *coarser != (PetscBool)(level->P != NULL));
+  for (PetscInt d = 0; d < 3; d++) *changed = (PetscBool)(*changed || (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));
+  if (!*coarser || *changed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!level->P) {
+    PetscCall(CoarseDM(level->dm, ((Mat_Stencil *)level->A->data)->box, level, kc->assembled, &level[1].dm));
+    PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->first, &level->P));
+    if (kc->assembled) PetscCall(KCycleAssembleOnDM(level));
+  }
+  CoarsenEnds(((Mat_Stencil *)level->A->data)->box, level, level[1].end);
+  PetscCall(FillLevel(pc, level, jumps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

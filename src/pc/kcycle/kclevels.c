@@ -28,6 +28,43 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The solvers that structured levels chose are those of PCMG again, unless somebody has chosen others since */
+static PetscErrorCode RestoreSolver(PC_MG *mg, PetscInt l, KSP solver)
+{
+  PC        pc;
+  PetscBool ours, richardson;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(solver, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, l ? PCRELAX : PCTELESCOPE, &ours));
+  if (ours) PetscCall(PCSetType(pc, l ? PCSOR : PCREDUNDANT));
+  PetscCall(PetscObjectTypeCompare((PetscObject)solver, KSPRICHARDSON, &richardson));
+  if (!l || !ours || !richardson) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetType(solver, KSPCHEBYSHEV));
+  PetscCall(KSPSetTolerances(solver, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, mg->default_smoothd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nothing is set up any more, and levels may be of another kind or number */
+PetscErrorCode PCKCycleStructuredDrop(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->nstructured) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
+  for (PetscInt l = 0; kc->nstructured && l < mg->nlevels; l++) {
+    if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothd));
+    if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothu));
+  }
+  PetscCall(PetscArrayzero(&kc->chose[0][0], PETSC_STATIC_ARRAY_LENGTH(kc->chose) * 2));
+  PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall((*kc->base.reset)(pc));
+  kc->ready = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Smoothers that work on stencils */
 static PetscErrorCode SmootherFits(const char type[], PetscBool *fits)
 {
@@ -85,6 +122,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   PetscBool  yes = PETSC_FALSE, set = PETSC_FALSE;
+  PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -95,7 +133,9 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   }
   PetscCall(KCycleBoxCheck(pc->dm, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin none has the program assemble coarse operators"));
+  kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
+  PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
+  if (kc->assembled && !compute) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin none, and no KSPSetComputeOperators() assembles coarse operators"));
   for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
     PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
     if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
@@ -151,6 +191,8 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
   if (!kc->ready) PetscCall(WhyNot(pc, sizeof(kc->general), kc->general));
   else if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->general[0]) PetscCall(FindStencil(pc, sizeof(kc->general), kc->general));
+  if (!kc->general[0] && !kc->ready && kc->assembled) PetscCall(KCycleStructureCheckAssembled(pc, sizeof(kc->general), kc->general));
+  if (kc->general[0] && kc->ready) PetscCall(PCKCycleStructuredDrop(pc));
   PetscCheck(!kc->general[0] || kc->structured != PC_KCYCLE_STRUCTURED_ON, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_structured on: levels cannot be structured: %s", kc->general);
   kc->use_structure = (PetscBool)!kc->general[0];
@@ -158,30 +200,45 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All coarser levels go, the finest operator stays */
+static PetscErrorCode ForgetCoarser(PC pc)
+{
+  PC_KCycle *kc;
+  Mat        A;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  A = kc->structure[0].A;
+  PetscCall(PetscObjectReference((PetscObject)A));
+  PetscCall(PCKCycleStructuredDrop(pc));
+  kc->structure[0].A = A;
+  PetscCall(PetscInfo(pc, "Other grids suit the new values: building structured levels anew\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Coarsens until the grid is small, or as often as was asked for */
 static PetscErrorCode BuildStructure(PC pc, PetscInt most)
 {
   PC_KCycle *kc;
-  PetscBool  coarser = PETSC_TRUE;
+  PetscBool  coarser = PETSC_TRUE, changed = PETSC_FALSE, asked, exists;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->nstructured) {
-    PetscCall(PetscObjectReference((PetscObject)pc->dm));
-    kc->structure[0].dm = pc->dm;
-    kc->nstructured     = 1;
-    while (coarser && kc->nstructured < most) {
-      PetscCall(KCycleStructureCoarsen(pc, &kc->structure[kc->nstructured - 1], (PetscBool)(most < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)), &coarser));
-      if (coarser) kc->nstructured++;
-    }
-  } else {
-    for (PetscInt l = 0; l < kc->nstructured - 1; l++) PetscCall(KCycleStructureCoarsen(pc, &kc->structure[l], PETSC_FALSE, &coarser));
-  }
+  asked  = (PetscBool)(most < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure));
+  exists = (PetscBool)(kc->nstructured > 0);
+  for (PetscInt l = 0; exists && coarser && !changed && l < most - 1; l++) PetscCall(KCycleStructureCoarsen(pc, &kc->structure[l], asked, PETSC_TRUE, &coarser, &changed));
+  if (changed) PetscCall(ForgetCoarser(pc));
+  if (exists && !changed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectReference((PetscObject)pc->dm));
+  kc->structure[0].dm = pc->dm;
+  kc->nstructured     = 1;
+  for (coarser = PETSC_TRUE; coarser && kc->nstructured < most; kc->nstructured += coarser)
+    PetscCall(KCycleStructureCoarsen(pc, &kc->structure[kc->nstructured - 1], asked, PETSC_FALSE, &coarser, &changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PCMG's smoother is Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or Chebyshev with Jacobi where Chebyshev was asked for */
-static PetscErrorCode ChooseSmoother(PC pc, KSP smoother)
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
 {
   PC        relax;
   PetscBool untouched, chebyshev, given, ours = PETSC_TRUE;
@@ -194,6 +251,7 @@ static PetscErrorCode ChooseSmoother(PC pc, KSP smoother)
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type, sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, PCRELAX, &ours));
   if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS); /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
+  *chose = PETSC_TRUE;
   PetscCall(PCSetType(relax, PCRELAX));
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type, sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
@@ -204,7 +262,6 @@ static PetscErrorCode ChooseSmoother(PC pc, KSP smoother)
     PetscCall(KSPSetType(smoother, KSPRICHARDSON));
     PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, KCYCLE_SWEEPS));
   }
-  (void)pc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +269,7 @@ static PetscErrorCode ChooseSmoother(PC pc, KSP smoother)
   A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process: one process gathers it and
   goes on with structured levels. The options of that inner solver begin with mg_coarse_telescope_.
 */
-static PetscErrorCode GatherCoarsest(KSP coarse)
+static PetscErrorCode GatherCoarsest(KSP coarse, PetscBool *chose)
 {
   Mat         A;
   PC          pc;
@@ -230,7 +287,9 @@ static PetscErrorCode GatherCoarsest(KSP coarse)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCREDUNDANT, &standard));
   PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, "-pc_type", &given));
   if (size == 1 || rows <= KCYCLE_MAX_REPLICATED || given || !standard) PetscFunctionReturn(PETSC_SUCCESS);
+  *chose = PETSC_TRUE;
   PetscCall(PCSetType(pc, PCTELESCOPE));
+  PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(pc, PETSC_TRUE)); /* it is to gather the matrix */
   PetscCall(PCTelescopeSetReductionFactor(pc, size));
   PetscCall(KSPGetOptionsPrefix(coarse, &prefix));
   PetscCall(PetscSNPrintf(name, sizeof(name), "-%stelescope_pc_type", prefix));
@@ -254,7 +313,7 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetDM(coarse, level->dm));
   PetscCall(KCycleKSPSetDMInactive(coarse));
-  PetscCall(GatherCoarsest(coarse));
+  PetscCall(GatherCoarsest(coarse, &kc->chose[0][0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,6 +325,7 @@ static PetscErrorCode GiveLevels(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
   for (PetscInt l = 0; l < kc->nstructured; l++) {
     const PetscInt   number    = kc->nstructured - 1 - l;
@@ -278,7 +338,7 @@ static PetscErrorCode GiveLevels(PC pc)
     }
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      if (!kc->ready) PetscCall(ChooseSmoother(pc, solver[i]));
+      if (!kc->ready) PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
   }
@@ -309,9 +369,9 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->kappa_set) kc->kappa = 1; /* with these smoothers coarse levels gain nothing from more visits */
   PetscCall(LevelsWanted(pc, &wanted));
   PetscCall(BuildStructure(pc, wanted));
+  if (!kc->kappa_set) kc->kappa = 1; /* with these smoothers coarse levels gain nothing from more visits */
   PetscCheck(wanted == PETSC_STATIC_ARRAY_LENGTH(kc->structure) || wanted == kc->nstructured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " levels are more than this grid has on these processes: it makes %" PetscInt_FMT
              " structured levels. Leave out -pc_mg_levels to have the number chosen",

@@ -183,9 +183,7 @@ static PetscErrorCode ForgetOldShape(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || !kc->use_structure || pc->flag != DIFFERENT_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The pattern of the operator has changed: building structured levels anew\n"));
-  PetscCall(PCKCycleStructuredReset(kc));
-  PetscCall((*kc->base.reset)(pc));
-  kc->ready = PETSC_FALSE;
+  PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -129,7 +129,7 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = "given, or assembled on the coarse grids";
     break;
   case PC_MG_GALERKIN_EXTERNAL:
-    text = kc->use_structure ? "Galerkin products, as stencils" : "made with the hierarchy";
+    text = kc->use_structure ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils") : "made with the hierarchy";
     break;
   case PC_MG_GALERKIN_PMAT:
     text = "Galerkin products for the preconditioning matrix";

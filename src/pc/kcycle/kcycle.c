@@ -57,10 +57,8 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDestroy(&kc->rhs));
-  kc->ready = PETSC_FALSE;
   PetscCall(PCKCycleStructuredLeave(pc));
-  PetscCall(PCKCycleStructuredReset(kc));
-  PetscCall((*kc->base.reset)(pc));
+  PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,6 +254,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   if (!kc->ready && !kc->nstructured) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
   ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
   PetscCall((*kc->base.setfromoptions)(pc, PetscOptionsObject));
+  kc->galerkin_none = (PetscBool)(kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
   if (ours && !flg) kc->nlevels_chosen = mg->nlevels; /* PCMG's single level, until the grid is known */
   PetscCall(PCKCycleInstall(pc));
