@@ -31,7 +31,7 @@ typedef struct {
   KCycleApart          apart;
   Rows                 rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
   PetscScalar         *out;                     /* [27 offsets][-1 to n] */
-  PetscBool            fill; /* empty rows get a diagonal */
+  PetscBool            fill;                    /* empty rows get a diagonal */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)

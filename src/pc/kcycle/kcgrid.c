@@ -239,36 +239,6 @@ static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on any grid? Between insulated ends an
-  even number of points are cells, taken in pairs, and an odd number begins and ends with points on the walls.
-*/
-static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
-{
-  const KCycleEnd low = level->end[d][0], high = level->end[d][1];
-  const PetscBool odd = (PetscBool)(box->size[d] % 2 == 1), open = (PetscBool)(low == KCYCLE_END_OPEN || high == KCYCLE_END_OPEN);
-
-  if (box->periodic[d]) return (PetscBool)!odd;
-  if (low == high) return (PetscBool)(odd || low == KCYCLE_END_INSULATED);
-  if (low == KCYCLE_END_INSULATED || high == KCYCLE_END_INSULATED) return (PetscBool)(odd && !open);
-  return (PetscBool)!odd;
-}
-
-/* Of a level that is to be coarsened; why is left alone if it can be */
-static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure *level, size_t len, char why[])
-{
-  PetscFunctionBegin;
-  for (PetscInt d = 0; d < box->dim; d++) {
-    if (level->factor[d] == 1 || CoversDomain(box, level, d)) continue;
-    PetscCall(PetscSNPrintf(why, len,
-                            "-pc_mg_galerkin none has the program assemble coarse operators, and every second of %" PetscInt_FMT
-                            " points in %c makes no even grid for them: take 2^k+1 points (2^k - 1 without the boundary points, 2^k cells), or leave the option out",
-                            box->size[d], (int)('x' + d)));
-    break;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The grid of the points that are kept; each process keeps its own */
 static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled, DM *coarse)
 {
