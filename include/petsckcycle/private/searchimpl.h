@@ -31,10 +31,10 @@ typedef struct {
 } KCycleEdge;
 
 /* Couplings of one rank, and the next such chunk; this many, so that a chunk is a few cache lines */
-#define KC_CHUNK 23
+#define KC_EDGES_OF_CHUNK 23
 typedef struct {
   PetscInt   count, below;
-  KCycleEdge edge[KC_CHUNK];
+  KCycleEdge edge[KC_EDGES_OF_CHUNK];
 } KCycleChunk;
 
 typedef struct {

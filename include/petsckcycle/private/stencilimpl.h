@@ -46,13 +46,13 @@ typedef struct {
 /* What one look at all coefficients finds, on all processes; rows are global */
 typedef struct {
   PetscBool        done;
-  PetscObjectState state;             /* of the matrix at that time */
-  PetscInt         notfinite, zero;   /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
-  PetscReal        scale, sums;       /* largest entry of the diagonal, largest row sum relative to it */
-  PetscReal        bound;             /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
-  PetscReal        sum[3], count[3];  /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
-  PetscBool        jumps, jumps_here; /* couplings of a point with opposite neighbours differ much: summed up across, in any direction; one by one, on this process */
-  PetscBool        alone;             /* there are points that are coupled to nobody */
+  PetscObjectState state;            /* of the matrix at that time */
+  PetscInt         notfinite, zero;  /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
+  PetscReal        scale, sums;      /* largest entry of the diagonal, largest row sum relative to it */
+  PetscReal        bound;            /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
+  PetscReal        sum[3], count[3]; /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
+  PetscBool        jumps, rough;     /* couplings of a point with opposite neighbours differ much: summed up across; one by one */
+  PetscBool        alone;            /* there are points that are coupled to nobody */
 } KCycleScan;
 
 typedef struct {

@@ -140,17 +140,16 @@ static PetscErrorCode LookAtLine(Mat A, PetscInt line, PetscInt times, Look *loo
 /* From all points to one, and from all processes */
 static PetscErrorCode LookEnd(MPI_Comm comm, const Look *look, KCycleScan *scan)
 {
-  PetscReal largest[8] = {0}, alllargest[8], sums[6] = {0}, allsums[6];
+  PetscReal largest[6] = {0}, alllargest[6], sums[6] = {0}, allsums[6];
   PetscInt  rows[2] = {scan->notfinite, scan->zero}, allrows[2];
 
   PetscFunctionBegin;
-  scan->jumps_here = PETSC_FALSE;
   for (PetscInt i = 0; i < look->n; i++) {
     largest[0] = PetscMax(largest[0], look->scale[i]);
     largest[1] = PetscMax(largest[1], look->sums[i]);
     largest[2] = PetscMax(largest[2], look->bound[i]);
     largest[3] = PetscMax(largest[3], look->alone[i]);
-    if (look->most[i] > 0) scan->jumps_here = PETSC_TRUE;
+    largest[5] = PetscMax(largest[5], look->most[i]);
     for (int d = 0; d < 3; d++) {
       largest[4] = PetscMax(largest[4], look->jump[d][i]);
       sums[d] += look->total[d][i];
@@ -158,7 +157,7 @@ static PetscErrorCode LookEnd(MPI_Comm comm, const Look *look, KCycleScan *scan)
     }
   }
   PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, comm));
-  PetscCallMPI(MPI_Allreduce(largest, alllargest, 5, MPIU_REAL, MPIU_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(largest, alllargest, 6, MPIU_REAL, MPIU_MAX, comm));
   PetscCallMPI(MPI_Allreduce(sums, allsums, 6, MPIU_REAL, MPIU_SUM, comm));
   scan->notfinite = allrows[0];
   scan->zero      = allrows[1];
@@ -167,6 +166,7 @@ static PetscErrorCode LookEnd(MPI_Comm comm, const Look *look, KCycleScan *scan)
   scan->bound     = alllargest[2];
   scan->alone     = (PetscBool)(alllargest[3] > 0);
   scan->jumps     = (PetscBool)(alllargest[4] > 0);
+  scan->rough     = (PetscBool)(alllargest[5] > 0);
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[3 + d];

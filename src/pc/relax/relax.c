@@ -167,7 +167,6 @@ static PetscErrorCode ScanRows(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(relax->A, &scan));
-  relax->jumps = scan->jumps_here;
   relax->bound = scan->bound;
   PetscCall(ScanColours(relax, PetscObjectComm((PetscObject)pc)));
   if (scan->zero < PETSC_INT_MAX) {
@@ -214,7 +213,8 @@ static PetscErrorCode CreateWork(PC pc)
 
 static PetscErrorCode FindClusters(PC pc)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  const KCycleScan *scan;
 
   PetscFunctionBegin;
   PetscCall(KCycleClustersDestroy(&relax->clusters));
@@ -222,6 +222,8 @@ static PetscErrorCode FindClusters(PC pc)
              "Clusters are corrected behind sweeps, and -pc_relax_type chebyshev has none: use coloured sweeps or jacobi, or -pc_relax_clusters off");
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilScan(relax->A, &scan));
+  if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && !scan->rough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -167,7 +167,7 @@ PetscErrorCode KCycleSearchEdge(KCycleSearch *s, PetscInt from, PetscInt to, Pet
   PetscFunctionBegin;
   if (rank < s->now) rank = s->now;
   if (rank >= KC_RANKS) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->head[rank] < 0 || s->chunk[s->head[rank]].count == KC_CHUNK) PetscCall(NewChunk(s, rank));
+  if (s->head[rank] < 0 || s->chunk[s->head[rank]].count == KC_EDGES_OF_CHUNK) PetscCall(NewChunk(s, rank));
   c                      = &s->chunk[s->head[rank]];
   c->edge[c->count].from = from;
   c->edge[c->count++].to = to;
