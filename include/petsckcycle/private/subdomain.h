@@ -60,11 +60,3 @@ static inline PetscInt KCyclePiecesRoot(KCyclePieces *p, PetscInt i)
   while (p->parent[i] != i) i = p->parent[i] = p->parent[p->parent[i]];
   return i;
 }
-
-static inline void KCyclePiecesJoin(KCyclePieces *p, PetscInt i, PetscInt j)
-{
-  const PetscInt a = KCyclePiecesRoot(p, i), b = KCyclePiecesRoot(p, j);
-
-  if (a < b) p->parent[b] = a;
-  else p->parent[a] = b;
-}
