@@ -185,7 +185,7 @@ static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt
     const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
 
     for (PetscInt k = 0; k < m; k++) {
-      const PetscInt  other = p->at[cols[k]];
+      const PetscInt  other = KCyclePiecesIdAt(p, cols[k]);
       const PetscReal w     = Coupling(c, k, i, cols[k], values[k]);
 
       if (other < 0 || other == p->id[piece] || c->box[cols[k]] == c->box[i] || !IsStrong(c, i, cols[k], w)) continue;
