@@ -169,7 +169,7 @@ static PetscErrorCode Assembled(Context *c)
   PetscInt         nlevels;
   PetscMPIInt      nprocs;
   PoissonResiduals first, other, fresh;
-  PetscBool        has;
+  PetscBool        has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   c->coordinates = c->right = PETSC_TRUE;

@@ -413,6 +413,13 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # an odd number of the checkerboard's cells wraps around: stiff ones meet
+  test:
+    suffix: 3d_odd
+    requires: !complex
+    args: -dim 3 -n 27
+    output_file: output/jumps.out
+
   testset:
     nsize: {{1 2 4}}
     output_file: output/jumps.out

@@ -131,6 +131,35 @@ static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal 
   PetscFunctionReturn(0);
 }
 
+/* Periodic directions that are coarsened to a single point while others are not */
+static PetscErrorCode Thin(void)
+{
+  const PetscInt  sizes[][3]    = {{8, 13, 25}, {8, 8, 24}, {27, 32, 6}};
+  const PetscReal strength[][3] = {{100, 1, 1}, {100, 1, 1}, {1, 1, 100}};
+  PetscInt        worst         = 0;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    Grid  g;
+    Solve s;
+
+    PetscCall(PetscMemzero(&g, sizeof(g)));
+    g.dim = 3;
+    for (PetscInt d = 0; d < 3; d++) {
+      g.size[d]     = sizes[i][d];
+      g.strength[d] = strength[i][d];
+    }
+    GridSetEnds(&g, END_PERIODIC);
+    PetscCall(SolveCreate(&g, MATSTENCIL, NULL, &s));
+    PetscCall(SolveRun(&s));
+    worst = PetscMax(worst, s.reason > 0 ? s.its : 999);
+    PetscCall(SolveDestroy(&s));
+  }
+  PetscCall(PoissonClaim((PetscBool)(worst <= 8), "periodic directions of one point on coarse grids: at most 8 iterations"));
+  if (worst > 8) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Sizes(void)
 {
   const char *const kinds[]       = {"stored", "interior", "cell", "periodic", "mixed 1", "mixed 2", "mixed 3"};
@@ -158,6 +187,7 @@ static PetscErrorCode Sizes(void)
     PetscCall(PoissonClaim((PetscBool)(all <= 15), claim));
     if (all > 15) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", all));
   }
+  PetscCall(Thin());
   PetscFunctionReturn(0);
 }
 

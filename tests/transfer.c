@@ -487,7 +487,7 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
     PetscCall(LevelDestroy(&level[0]));
     level[0] = level[1];
   }
-  if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 5) {
+  if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 8) { /* 3, or 8 where couplings jump */
     PetscCall(LevelOperator(c, 0, &A));
     PetscCall(FindDecoupled(&level[0], A));
     PetscCall(MatDestroy(&A));

@@ -81,7 +81,7 @@ typedef struct {
   PetscBool       symmetric;      /* A has been found symmetric, which the transpose needs */
   KCycleClusters *clusters;       /* or NULL */
   PetscReal       bound;          /* upper bound of the eigenvalues of D^-1 A */
-  PetscReal       within;         /* largest sum of a point's couplings with points of its own colour, relative to the diagonal */
+  PetscReal       within;         /* bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
   PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
   KCycleWindow   *window;         /* or NULL: sweeps work on x and b themselves */
   PetscScalar    *line;           /* a line of x while it is computed */

@@ -7,8 +7,9 @@
 /* Directions whose couplings are weaker than this part of the strongest are not coarsened */
 #define KCYCLE_STRONG 0.6
 
-/* The coarsest grid has at most this many points in each direction, if it can be had */
-#define KCYCLE_COARSEST 3
+/* The coarsest grid has at most this many points in each direction, if it can be had; where coefficients jump fewer may not hold what is left of the jumps */
+#define KCYCLE_COARSEST       3
+#define KCYCLE_COARSEST_JUMPS 8
 
 /* What the ends of the grid in one direction look like; second index: 1 for points that other ends are near to */
 typedef struct {
@@ -272,9 +273,11 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
 }
 
 /* Is the grid small enough for a direct solver? */
-static PetscBool IsSmall(const KCycleBox *box)
+static PetscBool IsSmall(const KCycleBox *box, PetscBool jumps)
 {
-  return (PetscBool)(box->size[0] <= KCYCLE_COARSEST && box->size[1] <= KCYCLE_COARSEST && box->size[2] <= KCYCLE_COARSEST);
+  const PetscInt most = jumps ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
+
+  return (PetscBool)(box->size[0] <= most && box->size[1] <= most && box->size[2] <= most);
 }
 
 /* What there is to know of a level before it is coarsened: its ends, the points to keep, whether coefficients jump */
@@ -312,7 +315,7 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 }
 
 /* Is there to be a coarser level? */
-static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool *wants)
+static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool jumps, PetscBool *wants)
 {
   PC_KCycle       *kc;
   const KCycleBox *box      = ((Mat_Stencil *)level->A->data)->box;
@@ -321,7 +324,7 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !IsSmall(box, jumps)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -362,7 +365,7 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, level, &jumps));
-  PetscCall(WantsCoarser(pc, level, asked, coarser));
+  PetscCall(WantsCoarser(pc, level, asked, jumps, coarser));
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && *coarser != (PetscBool)(level->P != NULL));
   for (PetscInt d = 0; d < 3; d++) *changed = (PetscBool)(*changed || (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));

@@ -99,66 +99,6 @@ static PetscErrorCode ChooseType(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where an odd number of points wraps around its two ends have the same colour. Does a line lie at such an end in y or z? */
-static PetscBool LineMeetsItsColour(const KCycleBox *box, PetscInt line)
-{
-  const PetscInt at[3] = {0, line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]};
-
-  for (PetscInt d = 1; d < 3; d++) {
-    if (box->periodic[d] && box->size[d] % 2 && box->size[d] > 1 && (at[d] == 0 || at[d] == box->size[d] - 1)) return PETSC_TRUE;
-  }
-  return PETSC_FALSE;
-}
-
-/* Sum of |a| of the couplings of a point with points of its own colour */
-static PetscReal CouplingsWithinColour(const Mat_Stencil *st, const PetscScalar *values, PetscInt line, PetscInt i)
-{
-  const KCycleBox *box   = st->box;
-  const PetscInt   at[3] = {i + box->start[0], line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]};
-  PetscReal        sum   = 0;
-  int              ahead[3];
-
-  for (PetscInt d = 0; d < 3; d++) {
-    const PetscBool meets = (PetscBool)(box->periodic[d] && box->size[d] % 2 && box->size[d] > 1);
-
-    ahead[d] = !meets ? 0 : at[d] == 0 ? -1 : at[d] == box->size[d] - 1 ? 1 : 0;
-  }
-  if (!ahead[0] && !ahead[1] && !ahead[2]) return 0;
-  for (int o = 0; o < st->shape.ncoeffs; o++) {
-    const int q = st->shape.line[o], to[3] = {st->shape.dx[o], st->shape.dy[q], st->shape.dz[q]};
-    PetscBool within = (PetscBool)(o != st->shape.ncoeffs / 2);
-
-    for (int d = 0; d < 3; d++) within = (PetscBool)(within && (to[d] == 0 || to[d] == ahead[d]));
-    if (within) sum += PetscAbsScalar(values[o * box->n[0] + i]);
-  }
-  return sum;
-}
-
-/* The largest sum of couplings within colours, relative to the diagonal */
-static PetscErrorCode ScanColours(PC_Relax *relax, MPI_Comm comm)
-{
-  const Mat_Stencil *st     = (Mat_Stencil *)relax->A->data;
-  const PetscInt     n      = st->box->n[0];
-  const PetscBool    across = (PetscBool)(st->box->periodic[0] && st->box->size[0] % 2);
-  PetscScalar       *values;
-  PetscReal          within = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
-    if (!across && !LineMeetsItsColour(st->box, line)) continue;
-    PetscCall(MatStencilGetLine(relax->A, line, values));
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscReal diagonal = PetscAbsScalar(values[st->shape.ncoeffs / 2 * n + i]);
-
-      if (diagonal > 0) within = PetscMax(within, CouplingsWithinColour(st, values, line, i) / diagonal);
-    }
-  }
-  PetscCall(PetscFree(values));
-  PetscCallMPI(MPI_Allreduce(&within, &relax->within, 1, MPIU_REAL, MPIU_MAX, comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A zero on the diagonal is a failure that KSP reports */
 static PetscErrorCode ScanRows(PC pc)
 {
@@ -168,11 +108,76 @@ static PetscErrorCode ScanRows(PC pc)
   PetscFunctionBegin;
   PetscCall(MatStencilScan(relax->A, &scan));
   relax->bound = scan->bound;
-  PetscCall(ScanColours(relax, PetscObjectComm((PetscObject)pc)));
   if (scan->zero < PETSC_INT_MAX) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where an odd number of points wraps around its two ends have the same colour: 1 or -1 at an end, towards the other one */
+static int Beyond(const KCycleBox *box, PetscInt d, PetscInt i)
+{
+  if (!box->periodic[d] || box->size[d] % 2 == 0 || box->size[d] == 1) return 0;
+  return i + box->start[d] == 0 ? -1 : i + box->start[d] == box->size[d] - 1 ? 1 : 0;
+}
+
+/* Sum of |a_ij| / sqrt(a_ii a_jj) over the points j of its own colour that a point is coupled to */
+static PetscReal CouplingsWithinColour(const Mat_Stencil *st, const PetscScalar *values, const PetscScalar *diagonal, const PetscScalar *halo, const PetscInt at[])
+{
+  const KCycleBox *box       = st->box;
+  const int        beyond[3] = {Beyond(box, 0, at[0]), Beyond(box, 1, at[1]), Beyond(box, 2, at[2])};
+  const PetscReal  mine      = PetscAbsScalar(values[st->shape.ncoeffs / 2 * box->n[0] + at[0]]);
+  PetscReal        sum       = 0;
+
+  for (int o = 0; o < st->shape.ncoeffs; o++) {
+    const int      q = st->shape.line[o], to[3] = {st->shape.dx[o], st->shape.dy[q], st->shape.dz[q]};
+    const PetscInt i = at[0] + to[0], e = KCycleBoxExtended(box, at[1] + to[1], at[2] + to[2]);
+    PetscReal      other;
+    PetscBool      within = (PetscBool)(o != st->shape.ncoeffs / 2);
+
+    for (int d = 0; d < 3; d++) within = (PetscBool)(within && (to[d] == 0 || to[d] == beyond[d]));
+    if (!within) continue;
+    other = PetscAbsScalar(i < 0 ? halo[box->left + e] : i >= box->n[0] ? halo[box->right + e] : KCycleBoxLine(box, diagonal, halo, at[1] + to[1], at[2] + to[2])[i]);
+    if (mine > 0 && other > 0) sum += PetscAbsScalar(values[o * box->n[0] + at[0]]) / PetscSqrtReal(mine * other);
+  }
+  return sum;
+}
+
+static PetscErrorCode ScanColours(PC pc)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
+  const KCycleBox   *box   = st->box;
+  const PetscScalar *a;
+  PetscScalar       *values, *halo;
+  PetscReal          most = 0;
+  PetscBool          any  = PETSC_FALSE;
+  Vec                diagonal;
+
+  PetscFunctionBegin;
+  relax->within = 0;
+  for (PetscInt d = 0; d < 3; d++) any = (PetscBool)(any || Beyond(box, d, -box->start[d]));
+  if (!any || relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(relax->A, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(relax->A, diagonal));
+  PetscCall(VecGetArrayRead(diagonal, &a));
+  PetscCall(KCycleBoxHaloCreate(box, &halo));
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, a, halo));
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * box->n[0], &values));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    PetscInt at[3] = {0, line % box->n[1], line / box->n[1]};
+
+    PetscCall(MatStencilGetLine(relax->A, line, values));
+    for (; at[0] < box->n[0]; at[0]++) {
+      if (Beyond(box, 0, at[0]) || Beyond(box, 1, at[1]) || Beyond(box, 2, at[2])) most = PetscMax(most, CouplingsWithinColour(st, values, a, halo, at));
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(&most, &relax->within, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
+  PetscCall(VecRestoreArrayRead(diagonal, &a));
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(PetscFree(values));
+  PetscCall(PetscFree(halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,6 +240,7 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   ((PC_Relax *)pc->data)->symmetric = PETSC_FALSE;
   PetscCall(ChooseType(pc));
   PetscCall(ScanRows(pc));
+  PetscCall(ScanColours(pc));
   PetscCall(ChooseWeight(pc));
   PetscCall(CreateWork(pc));
   PetscCall(FindClusters(pc));
