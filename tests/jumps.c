@@ -458,6 +458,6 @@ int main(int argc, char **argv)
     test:
       suffix: processes_thin
       nsize: 8
-      args: -dim {{2 3}} -n 12 -da_processors_x 8 -da_processors_y 1 -da_processors_z 1 -cycles 0
+      args: -dim {{2 3}} -n 12 -da_processors_x 8 -cycles 0
 
 TEST*/
