@@ -101,6 +101,9 @@ static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)
   return l->constant ? l->end[0] + o * l->stride : l->c[o];
 }
 
+/* Smallest sum of the matrix over a cluster, relative to the sum of the diagonals: less is rounding */
+#define KC_CLUSTER_SINGULAR (1000 * PETSC_MACHINE_EPSILON)
+
 /* Lines of coefficients at hand */
 #define KC_LINES 64
 typedef struct {

@@ -208,14 +208,16 @@ static PetscErrorCode Write(Letters *l, PetscMPIInt rank, PetscInt number)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the matrix over a cluster; the lists of groups are used up already, and next marks its members */
+/* The sum of the matrix over a cluster, 0 where it is nothing but rounding; the lists of groups are used up already, and next marks its members */
 static PetscScalar Sum(KCycleSearch *s, PetscInt c)
 {
   const PetscInt *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
   PetscScalar     sum = 0;
+  PetscReal       t   = 0;
 
   for (const PetscInt *m = first; m < last; m++) s->next[*m] = c;
   for (const PetscInt *m = first; m < last; m++) {
+    t += PetscAbsScalar(s->a[(size_t)*m * s->nc + s->nc / 2]);
     for (int o = 0; o < s->nc; o++) {
       const PetscInt q = o == s->nc / 2 ? *m : s->neighbour[(size_t)*m * s->nc + o];
 
@@ -223,7 +225,7 @@ static PetscScalar Sum(KCycleSearch *s, PetscInt c)
     }
   }
   for (const PetscInt *m = first; m < last; m++) s->next[*m] = KC_NONE;
-  return sum;
+  return PetscAbsScalar(sum) > KC_CLUSTER_SINGULAR * t ? sum : (PetscScalar)0.0;
 }
 
 /* A cluster among candidates, if the process has its first point. home: the process that has each candidate */

@@ -36,8 +36,8 @@ typedef struct {
   PetscInt    most;                 /* entries that there is memory for */
 } Maker;
 
-/* Adds row p of the matrix to the row of a cluster that ends before end */
-static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
+/* Adds row p of the matrix to the row of a cluster that ends before end, and its diagonal to t */
+static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end, PetscReal *t)
 {
   const KCycleShape *shape = &maker->lines.st->shape;
   const KCycleBox   *box   = maker->lines.st->box;
@@ -51,6 +51,7 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
     PetscInt          q;
 
     if (a == (PetscScalar)0.0) continue;
+    if (o == shape->ncoeffs / 2) *t += PetscAbsScalar(a);
     q = inside ? p + maker->delta[o] : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
     if (maker->place[q] < 0) {
       maker->place[q]  = *end;
@@ -62,8 +63,8 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end)
   }
 }
 
-/* Appends the row 1^T A of one cluster, or of a part */
-static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycleClusters *cl)
+/* Appends the row 1^T A of one cluster, or of a part. t: the sum of the diagonals */
+static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycleClusters *cl, PetscReal *t)
 {
   const PetscInt begin = cl->start[cl->nclusters], needed = begin + m * maker->lines.st->shape.ncoeffs;
   PetscInt       end = begin;
@@ -80,7 +81,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycl
     cl->value[end]          = 0;
     cl->column[end++]       = member[r];
   }
-  for (PetscInt r = 0; r < m; r++) AddRow(maker, member[r], cl, &end);
+  for (PetscInt r = 0; r < m; r++) AddRow(maker, member[r], cl, &end, t);
   for (PetscInt e = begin; e < end; e++) maker->place[cl->column[e]] = -1;
   cl->size[cl->nclusters]    = m;
   cl->start[++cl->nclusters] = end;
@@ -101,13 +102,13 @@ static PetscErrorCode MakerCreate(const Mat_Stencil *st, Maker *maker)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1 / d_C */
-static PetscScalar Inverse(const KCycleClusters *cl, PetscInt c)
+/* 1 / d_C; 0 where d_C is nothing but rounding, as on all of a small grid without boundary values */
+static PetscScalar Inverse(const KCycleClusters *cl, PetscInt c, PetscReal t)
 {
   PetscScalar d = 0;
 
   for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) d += cl->value[e];
-  return 1 / d;
+  return PetscAbsScalar(d) > KC_CLUSTER_SINGULAR * t ? 1 / d : (PetscScalar)0.0;
 }
 
 /* Clusters in the order of points, for the sake of the cache. place is -1 before and behind */
@@ -151,11 +152,12 @@ static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *l
     for (int whole = 0; whole < 2; whole++) {
       for (PetscInt i = 0; i < list->n; i++) {
         const PetscInt c = sorted[i];
+        PetscReal      t = 0;
 
         if (list->generation[c] != g || (list->owner[c] < 0) != whole) continue;
         order[cl->nclusters] = c;
-        PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], cl));
-        cl->inverse[cl->nclusters - 1] = whole ? Inverse(cl, cl->nclusters - 1) : 1;
+        PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], cl, &t));
+        cl->inverse[cl->nclusters - 1] = whole ? Inverse(cl, cl->nclusters - 1, t) : 1;
       }
       if (!whole) cl->nparts[g] = cl->nclusters - cl->generation[g];
     }
@@ -180,7 +182,7 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   cl->nslots = list->nslots;
   PetscCall(PetscMalloc1(cl->nslots, &cl->slotinverse));
   PetscCall(PetscMalloc1(cl->nslots, &cl->sum));
-  for (PetscInt i = 0; i < cl->nslots; i++) cl->slotinverse[i] = 1 / list->sum[i];
+  for (PetscInt i = 0; i < cl->nslots; i++) cl->slotinverse[i] = list->sum[i] == (PetscScalar)0.0 ? (PetscScalar)0.0 : 1 / list->sum[i];
   PetscCall(PetscMalloc1(cl->ngenerations, &any));
   PetscCallMPI(MPI_Allreduce(cl->nparts, any, (PetscMPIInt)cl->ngenerations, MPIU_INT, MPI_MAX, comm));
   PetscCall(PetscCalloc1(cl->ngenerations, &cl->sf));

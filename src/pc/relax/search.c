@@ -13,12 +13,11 @@
 */
 #include <petsckcycle/private/searchimpl.h>
 
-#define KC_CLUSTER_POINTS   100                            /* of the largest clusters: coarse grids see larger ones */
-#define KC_CLUSTER_STRONG   0.02                           /* couplings weaker than this part of both diagonals join nobody */
-#define KC_CLUSTER_TIGHT    0.2503                         /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
-#define KC_CLUSTER_SINGULAR (1000 * PETSC_MACHINE_EPSILON) /* and the smallest */
-#define KC_CLUSTER_GROWTH   1.5                            /* a cluster is larger than those in it by this factor */
-#define KC_CLUSTER_SHIFT    1.083                          /* nor are the limits of ranks round numbers */
+#define KC_CLUSTER_POINTS 100    /* of the largest clusters: coarse grids see larger ones */
+#define KC_CLUSTER_STRONG 0.02   /* couplings weaker than this part of both diagonals join nobody */
+#define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
+#define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor */
+#define KC_CLUSTER_SHIFT  1.083  /* nor are the limits of ranks round numbers */
 
 /* Length of a list is to become so much: memory for it */
 PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
