@@ -246,7 +246,7 @@ int main(int argc, char **argv)
   test:
     requires: !complex
     nsize: {{1 2 4}}
-    args: -deflation_pc_pc_type jacobi
+    args: -deflation_pc_pc_type jacobi -deflation_pc_type redundant
     output_file: output/dpcg.out
 
 TEST*/

@@ -15,7 +15,8 @@ typedef struct {
   PetscReal x;        /* couplings in x, 1 in the other directions */
   PetscBool harmonic; /* mean of coefficients at faces; or arithmetic */
   PetscBool closed;   /* no flux through the boundary; or Dirichlet cells beyond it */
-  PetscBool stored;   /* the outer cells are Dirichlet points that are stored */
+  PetscBool stored;   /* the outer cells are Dirichlet points that are stored; */
+  PetscBool onesided; /* others are coupled to them, and A is not symmetric */
   PetscBool periodic;
   MatType   type;
 } TwoPhase;
@@ -76,7 +77,7 @@ static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[],
     other = outside ? me : TwoPhaseCoefficient(t, place);
     c     = (o < 2 ? t->x : 1) * (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
     value[0] += c;
-    if (outside || TwoPhaseIsStored(t, at) || TwoPhaseIsStored(t, to)) continue;
+    if (outside || TwoPhaseIsStored(t, at) || (TwoPhaseIsStored(t, to) && !t->onesided)) continue;
     col[m]     = (MatStencil){to[2], to[1], to[0], 0};
     value[m++] = -c;
   }

@@ -31,33 +31,37 @@ PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Boxes of about so many points with sides as equal as the grid allows */
+/* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have one box */
 static void ChooseBoxes(KCycleSubGrid *g, PetscInt points)
 {
-  PetscBool fixed[3] = {PETSC_FALSE, g->dim < 2, g->dim < 3};
-  PetscReal rest     = (PetscReal)points;
+  PetscBool cut[3] = {PETSC_TRUE, g->dim > 1, g->dim > 2}, more = PETSC_TRUE;
+  PetscReal side = 1;
 
-  for (PetscInt d = 0; d < 3; d++) g->boxes[d] = 1;
-  for (PetscInt pass = 0; pass < 3; pass++) {
-    PetscInt free = 3 - fixed[0] - fixed[1] - fixed[2], least = -1;
+  while (more) {
+    const PetscInt dim  = cut[0] + cut[1] + cut[2];
+    PetscReal      rest = (PetscReal)points;
 
+    more = PETSC_FALSE;
+    for (PetscInt d = 0; d < 3; d++) rest /= cut[d] ? 1 : g->size[d];
+    side = dim ? PetscPowReal(PetscMax(1, rest), (PetscReal)1.0 / dim) : 1;
     for (PetscInt d = 0; d < 3; d++) {
-      if (!fixed[d] && (least < 0 || g->size[d] < g->size[least])) least = d;
+      if (!cut[d] || g->size[d] >= side) continue;
+      cut[d] = PETSC_FALSE;
+      more   = PETSC_TRUE;
     }
-    if (least < 0) return;
-    g->boxes[least] = (PetscInt)PetscMax(1, PetscMin(g->size[least], g->size[least] / PetscPowReal(rest, (PetscReal)1.0 / free) + 0.5));
-    rest            = PetscMax(1, rest * g->boxes[least] / g->size[least]);
-    fixed[least]    = PETSC_TRUE;
   }
+  for (PetscInt d = 0; d < 3; d++) g->boxes[d] = cut[d] ? PetscMax(1, (PetscInt)(g->size[d] / side + 0.5)) : 1;
 }
 
 /* Boxes as given, or of a given size, or neither: chosen */
 PetscErrorCode KCycleSubGridChooseBoxes(MPI_Comm comm, KCycleSubGrid *g, const PetscInt boxes[], PetscInt size)
 {
-  const PetscInt chosen = PetscMax(KC_SUBDOMAIN_SIZE, g->npoints / KC_SUBDOMAIN_MANY);
+  PetscInt longest = 0;
 
   PetscFunctionBegin;
-  if (!boxes[0]) ChooseBoxes(g, size ? size : PetscMin(chosen, (g->npoints + 1) / 2));
+  if (!boxes[0]) ChooseBoxes(g, size ? size : PetscMax(KC_SUBDOMAIN_SIZE, g->npoints / KC_SUBDOMAIN_MANY));
+  for (PetscInt d = 1; d < 3; d++) longest = g->size[d] > g->size[longest] ? d : longest;
+  if (!boxes[0] && !size && g->boxes[longest] == 1) g->boxes[longest] = PetscMin(2, g->size[longest]);
   for (PetscInt d = 0; d < 3 && boxes[0]; d++) {
     g->boxes[d] = d < g->dim && boxes[d] ? boxes[d] : 1;
     PetscCheck(g->boxes[d] <= g->size[d], comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " boxes in %c are more than the %" PetscInt_FMT " points of the grid there", g->boxes[d],

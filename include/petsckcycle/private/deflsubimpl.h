@@ -38,6 +38,7 @@ typedef struct {
   PetscInt    *label;    /* of unknowns of this process */
   PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
   PetscInt     nleft;    /* vectors left out of Z, since E is singular with them */
+  PetscBool    onesided; /* the operator is not symmetric: points are coupled to others that are coupled to nobody */
   PetscBool    stale;    /* parameters have changed */
   PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
   PetscInt    *global;   /* their labels, ascending */

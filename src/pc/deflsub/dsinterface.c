@@ -60,7 +60,7 @@ static PetscReal Coupling(Cut *c, PetscInt k, PetscInt row, PetscInt col, PetscS
 
 static PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
 {
-  if (!(w > 0)) return PETSC_FALSE;
+  if (!(w > 0) || !(c->strongest[col] > 0)) return PETSC_FALSE;
   if (c->coefficient) {
     const PetscReal a = c->coefficient[row], b = c->coefficient[col];
 

@@ -3,14 +3,16 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
-/* Sums of rows below this part of their absolute sums are rounding */
+/* Sums of rows below this part of their absolute sums are rounding; where constants are in an attached null space less precisely */
 #define KC_DEFLSUB_ROUNDING (100 * PETSC_MACHINE_EPSILON)
+#define KC_DEFLSUB_ATTACHED PETSC_SQRT_MACHINE_EPSILON
 
 /* Entries of A Z as they are found */
 typedef struct {
   KCycleRows  *rows;
   PetscInt    *label;        /* local numbers of points and ghosts */
-  PetscBool    insulated;    /* sums of rows are zero, since constants are in an attached null space */
+  PetscReal    rounding;     /* smallest sum of a row, relative to its absolute sum, that is not taken for zero */
+  PetscBool    onesided;     /* a point is coupled to one that is coupled to nobody */
   PetscInt    *first, *next; /* pairs of each subdomain, a list */
   PetscInt     npairs, maxpairs;
   PetscInt    *own, *other, *count;
@@ -141,9 +143,11 @@ static PetscErrorCode AddRow(Entries *e, PetscInt exterior, PetscInt row, PetscI
 
     sum += values[k];
     size += PetscAbsScalar(values[k]);
-    if (other != own && values[k] != (PetscScalar)0.0) PetscCall(AddEntry(e, row, begin, own, other, values[k]));
+    if (other == own || values[k] == (PetscScalar)0.0) continue;
+    if (other == exterior) e->onesided = PETSC_TRUE;
+    PetscCall(AddEntry(e, row, begin, own, other, values[k]));
   }
-  if (!e->insulated && PetscAbsScalar(sum) > KC_DEFLSUB_ROUNDING * size) PetscCall(AddEntry(e, row, begin, own, exterior, -sum));
+  if (PetscAbsScalar(sum) > e->rounding * size) PetscCall(AddEntry(e, row, begin, own, exterior, -sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,35 +212,40 @@ static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the attached null space hold the constants? */
-static PetscErrorCode IsInsulated(PC pc, PetscBool *insulated)
+static PetscErrorCode ChooseRounding(PC pc, PetscReal *rounding)
 {
   MatNullSpace nullspace;
-  PetscInt     extra = 0;
+  PetscBool    constant = PETSC_FALSE;
   Mat          A;
 
   PetscFunctionBegin;
-  *insulated = PETSC_FALSE;
   PetscCall(PCDeflSubOperator(pc, &A));
   PetscCall(MatGetNullSpace(A, &nullspace));
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, insulated, &extra, NULL));
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
+  *rounding = constant ? KC_DEFLSUB_ATTACHED : KC_DEFLSUB_ROUNDING;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are pairs those of the last set-up? */
-static PetscErrorCode ComparePairs(MPI_Comm comm, const PC_DeflSub *ds, const Entries *e, PetscBool *same)
+/* Are pairs those of the last set-up? And is the operator found not to be symmetric? */
+static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
 {
-  PetscBool equal = PETSC_FALSE;
-  int       here, all;
+  PC_DeflSub *ds    = (PC_DeflSub *)pc->data;
+  PetscBool   equal = PETSC_FALSE;
+  int         here[2], all[2];
 
   PetscFunctionBegin;
   if (*same && ds->npairs == e->npairs) {
     PetscCall(PetscArraycmp(ds->own, e->own, e->npairs, &equal));
     if (equal) PetscCall(PetscArraycmp(ds->other, e->other, e->npairs, &equal));
   }
-  here = equal;
-  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, comm));
-  *same = (PetscBool)all;
+  here[0] = !equal;
+  here[1] = e->onesided;
+  PetscCallMPI(MPI_Allreduce(here, all, 2, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  *same        = (PetscBool)!all[0];
+  ds->onesided = (PetscBool)all[1];
+  if (ds->onesided)
+    PetscCall(PetscInfo(pc, "The operator is not symmetric: points are coupled to others, Dirichlet points for instance, that are coupled to nobody. KSPCG needs these columns "
+                            "eliminated, with MatZeroRowsColumns() for instance\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,7 +275,7 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   PetscCall(PetscMemzero(&e, sizeof(e)));
   e.rows = rows;
   global = ds->global;
-  PetscCall(IsInsulated(pc, &e.insulated));
+  PetscCall(ChooseRounding(pc, &e.rounding));
   PetscCall(PetscMalloc1(rows->n + rows->nghost, &e.label));
   PetscCall(FindLabels(ds, rows, e.label));
   PetscCall(NumberSubdomains(ds, rows->n + rows->nghost, e.label));
@@ -274,7 +283,7 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   PetscCall(PetscMalloc1(ds->nlocal, &e.first));
   for (PetscInt i = 0; i < ds->nlocal; i++) e.first[i] = -1;
   PetscCall(FindEntries(ds, &e));
-  PetscCall(ComparePairs(PetscObjectComm((PetscObject)pc), ds, &e, same));
+  PetscCall(CompareAll(pc, &e, same));
   global     = ds->global;
   ds->global = NULL;
   PetscCall(PCDeflSubSpaceReset(ds));

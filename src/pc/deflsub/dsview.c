@@ -36,6 +36,7 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
                                    ds->sizes[1], (double)((PetscReal)n / ds->number)));
   if (ds->nleft)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n", ds->nleft, ds->nleft == 1 ? " is" : "s are"));
+  if (ds->onesided) PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled to others that are coupled to nobody\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n", (double)bytes[0], (double)bytes[1], (double)bytes[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
