@@ -666,6 +666,23 @@ int main(int argc, char **argv)
       suffix: mg
       args: -pc_type mg -pc_mg_levels 3 -contrast 10
 
+  testset:
+    requires: !complex
+    args: -n 4 -contrast 1000 -pc_type jacobi -ksp_view_mat
+    filter: grep row
+
+    test:
+      suffix: rows_layer
+      args: -shape layer -mean face -height 0.375 -wall pinned
+
+    test:
+      suffix: rows_bubble
+      args: -bubbles 1 -wall dirichlet
+
+    test:
+      suffix: rows_droplet
+      args: -bubbles 1 -mean harmonic -droplets
+
   test:
     suffix: buoyancy
     nsize: {{1 3}}
