@@ -9,6 +9,7 @@ PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, Pets
                                   KCyclePieces **pieces)
 {
   KCyclePieces *p;
+  int           here, any;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(pieces));
@@ -21,9 +22,12 @@ PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, Pets
   p->natural = natural;
   p->box     = box;
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, grid->npoints + grid->nboxes, 1, &p->directory));
-  PetscCall(PetscMalloc3(n, &p->parent, n, &p->local, n + nghost, &p->at));
+  PetscCall(PetscMalloc1(n, &p->parent));
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
-  for (PetscInt i = 0; i < n + nghost; i++) p->at[i] = -1;
+  here = nghost > 0;
+  PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
+  if (any) PetscCall(PetscMalloc1(n + nghost, &p->at));
+  for (PetscInt i = n; any && i < n + nghost; i++) p->at[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,33 +38,36 @@ PetscErrorCode KCyclePiecesDestroy(KCyclePieces **pieces)
   PetscFunctionBegin;
   PetscCall(PetscLayoutDestroy(&p->directory));
   PetscCall(PetscSFDestroy(&p->sf));
-  PetscCall(PetscFree3(p->parent, p->local, p->at));
+  PetscCall(PetscFree(p->parent));
+  PetscCall(PetscFree(p->at));
   PetscCall(PetscFree2(p->id, p->size));
   PetscCall(PetscFree(*pieces));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers the trees of this process */
+/* Numbers the trees of this process. A point's parent comes before it, and its piece is that of the parent */
 static PetscErrorCode NumberTrees(KCyclePieces *p)
 {
+  PetscInt *local = p->parent;
+
   PetscFunctionBegin;
   p->nlocal = 0;
   for (PetscInt i = 0; i < p->n; i++) {
-    const PetscInt root = p->parent[i] < 0 ? -1 : KCyclePiecesRoot(p, i);
-
-    p->local[i] = root < 0 ? -1 : root == i ? p->nlocal++ : p->local[root];
+    if (local[i] >= 0) local[i] = local[i] == i ? p->nlocal++ : local[local[i]];
   }
+  p->local = local;
   PetscCall(PetscMalloc2(p->nlocal, &p->id, p->nlocal, &p->size));
   for (PetscInt i = p->n - 1; i >= 0; i--) {
-    if (p->local[i] >= 0) p->id[p->local[i]] = p->natural[i];
+    if (local[i] >= 0) p->id[local[i]] = p->natural[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ids of pieces to their points and ghosts */
+/* The ids of pieces to the ghosts of their points */
 static PetscErrorCode SpreadIds(KCyclePieces *p)
 {
   PetscFunctionBegin;
+  if (!p->at) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < p->n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
   PetscCall(PetscSFBcastBegin(p->ghosts, MPIU_INT, p->at, p->at + p->n, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(p->ghosts, MPIU_INT, p->at, p->at + p->n, MPI_REPLACE));

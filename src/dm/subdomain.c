@@ -95,15 +95,18 @@ PetscInt KCycleSubGridBoxOf(const KCycleSubGrid *g, PetscInt natural)
   return Part(g, 0, i) + g->boxes[0] * (Part(g, 1, line % g->size[1]) + g->boxes[1] * Part(g, 2, line / g->size[1]));
 }
 
-/* Boxes of the points of this process */
+/* Boxes of the points of this process: along each line as along the first */
 void KCycleSubGridBoxes(const KCycleSubGrid *g, PetscInt box[])
 {
-  for (PetscInt k = g->start[2]; k < g->start[2] + g->n[2]; k++) {
-    for (PetscInt j = g->start[1]; j < g->start[1] + g->n[1]; j++) {
-      const PetscInt row = g->boxes[0] * (Part(g, 1, j) + g->boxes[1] * Part(g, 2, k));
+  const PetscInt n = g->n[0];
 
-      for (PetscInt i = g->start[0]; i < g->start[0] + g->n[0]; i++) *box++ = Part(g, 0, i) + row;
+  for (PetscInt line = g->n[1] * g->n[2] - 1; line >= 0; line--) {
+    const PetscInt row = g->boxes[0] * (Part(g, 1, g->start[1] + line % g->n[1]) + g->boxes[1] * Part(g, 2, g->start[2] + line / g->n[1]));
+
+    if (line == g->n[1] * g->n[2] - 1) {
+      for (PetscInt i = 0; i < n; i++) box[i] = Part(g, 0, g->start[0] + i);
     }
+    for (PetscInt i = 0; i < n; i++) box[line * n + i] = box[i] + row;
   }
 }
 

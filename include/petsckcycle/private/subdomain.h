@@ -27,12 +27,12 @@ typedef struct {
   PetscSF              ghosts;    /* exchange between them */
   const PetscInt      *natural;   /* of points, n of them */
   const PetscInt      *box;
-  PetscInt            *parent;    /* of points: towards the root of a tree; -1: coupled to nobody, and in no piece */
+  PetscInt            *parent;    /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
   PetscInt             nlocal;    /* pieces that have points on this process */
-  PetscInt            *local;     /* of points: which of these */
+  PetscInt            *local;     /* of points, afterwards and in the same place: which of these; -1: none */
   PetscInt            *id;        /* of pieces */
   PetscInt            *size;      /* of pieces, their parts on other processes included */
-  PetscInt            *at;        /* of points and ghosts: the piece, by its id; -1: none */
+  PetscInt            *at;        /* of points and ghosts: the piece, by its id; -1: none. NULL where no process has ghosts */
   PetscLayout          directory; /* who keeps what is known of a piece, by its id */
   PetscSF              sf;        /* from the directory to pieces */
 } KCyclePieces;
@@ -61,10 +61,9 @@ static inline PetscInt KCyclePiecesRoot(KCyclePieces *p, PetscInt i)
   return i;
 }
 
-static inline void KCyclePiecesJoin(KCyclePieces *p, PetscInt i, PetscInt j)
+/* The piece, by its id, of a point or ghost; -1: none */
+static inline PetscInt KCyclePiecesIdAt(const KCyclePieces *p, PetscInt i)
 {
-  const PetscInt a = KCyclePiecesRoot(p, i), b = KCyclePiecesRoot(p, j);
-
-  if (a < b) p->parent[b] = a;
-  else p->parent[a] = b;
+  if (i >= p->n) return p->at[i];
+  return p->local[i] < 0 ? -1 : p->id[p->local[i]];
 }

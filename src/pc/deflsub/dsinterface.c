@@ -134,44 +134,58 @@ static PetscErrorCode AddCross(Cut *c, PetscInt i, PetscInt ghost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Joins a point with those before it in its box, and notes strong couplings with ghosts */
+static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
+{
+  const PetscInt     n = c->rows->n, box = c->box[i];
+  PetscInt          *parent = c->pieces->parent, root = i;
+  const PetscInt    *cols;
+  const PetscScalar *values;
+  const PetscInt     m = KCycleRowsGet(c->rows, i, &cols, &values);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < m; k++) {
+    const PetscInt col = cols[k];
+    PetscInt       other;
+
+    if ((col >= i && col < n) || c->box[col] != box || !IsStrong(c, i, col, Coupling(c, k, i, col, values[k]))) continue;
+    if (col >= n) {
+      PetscCall(AddCross(c, i, col));
+      continue;
+    }
+    other = KCyclePiecesRoot(c->pieces, col);
+    if (other < root) parent[root] = other;
+    else parent[other] = root;
+    root = PetscMin(root, other);
+  }
+  if (parent[i] >= 0) parent[i] = root;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Points of a box that are strongly coupled become one piece */
 static PetscErrorCode JoinPoints(Cut *c)
 {
-  const PetscInt    *cols;
-  const PetscScalar *values;
-
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < c->rows->n; i++) {
-    const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
-
-    for (PetscInt k = 0; k < m; k++) {
-      const PetscInt col = cols[k];
-
-      if ((col >= i && col < c->rows->n) || c->box[col] != c->box[i]) continue;
-      if (!IsStrong(c, i, col, Coupling(c, k, i, col, values[k]))) continue;
-      if (col < i) KCyclePiecesJoin(c->pieces, i, col);
-      else PetscCall(AddCross(c, i, col));
-    }
-  }
+  for (PetscInt i = 0; i < c->rows->n; i++) PetscCall(JoinPoint(c, i));
   PetscCall(KCyclePiecesFind(c->pieces, c->ncross, c->cross));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The strongest coupling of each small piece with another one; or, with best given, that other piece */
-static void LookAround(Cut *c, PetscInt small, PetscReal best[], PetscInt choice[])
+/* The strongest coupling of each small piece with one in another box; or, with choice, that other piece. list: points of small pieces */
+static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt small, PetscReal best[], PetscInt choice[])
 {
   const KCyclePieces *p = c->pieces;
   const PetscInt     *cols;
   const PetscScalar  *values;
 
-  for (PetscInt i = 0; i < p->n; i++) {
-    const PetscInt piece = p->local[i];
+  for (PetscInt l = 0; l < npoints; l++) {
+    const PetscInt i = list[l], piece = p->local[i];
 
-    if (piece < 0 || p->size[piece] >= small) continue;
+    if (p->size[piece] >= small) continue;
     const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
 
     for (PetscInt k = 0; k < m; k++) {
-      const PetscInt  other = p->at[cols[k]];
+      const PetscInt  other = KCyclePiecesIdAt(p, cols[k]);
       const PetscReal w     = Coupling(c, k, i, cols[k], values[k]);
 
       if (other < 0 || other == p->id[piece] || c->box[cols[k]] == c->box[i] || !IsStrong(c, i, cols[k], w)) continue;
@@ -181,16 +195,31 @@ static void LookAround(Cut *c, PetscInt small, PetscReal best[], PetscInt choice
   }
 }
 
+/* Points of small pieces */
+static PetscErrorCode ListSmall(const KCyclePieces *p, PetscInt small, PetscInt *npoints, PetscInt **list)
+{
+  PetscFunctionBegin;
+  *npoints = 0;
+  for (PetscInt i = 0; i < p->n; i++) *npoints += p->local[i] >= 0 && p->size[p->local[i]] < small;
+  PetscCall(PetscMalloc1(*npoints, list));
+  *npoints = 0;
+  for (PetscInt i = 0; i < p->n; i++) {
+    if (p->local[i] >= 0 && p->size[p->local[i]] < small) (*list)[(*npoints)++] = i;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Pieces that a side of a box has cut off join the body that they are part of, as long as they are small */
 static PetscErrorCode MergeSmall(Cut *c)
 {
   KCyclePieces  *p     = c->pieces;
   const PetscInt small = (c->grid->npoints / c->grid->nboxes + KC_DEFLSUB_SMALL - 1) / KC_DEFLSUB_SMALL;
   PetscReal     *best;
-  PetscInt      *choice;
+  PetscInt      *choice, *list, npoints;
   int            more = 1;
 
   PetscFunctionBegin;
+  PetscCall(ListSmall(p, small, &npoints, &list));
   PetscCall(PetscMalloc2(p->nlocal, &best, p->nlocal, &choice));
   for (int round = 0; round < 10 && more; round++) {
     int chose = 0;
@@ -199,15 +228,16 @@ static PetscErrorCode MergeSmall(Cut *c)
       best[l]   = 0;
       choice[l] = PETSC_INT_MAX;
     }
-    LookAround(c, small, best, NULL);
+    LookAround(c, npoints, list, small, best, NULL);
     for (PetscInt l = 0; l < p->nlocal; l++) chose = chose || best[l] > 0;
     PetscCallMPI(MPI_Allreduce(&chose, &more, 1, MPI_INT, MPI_LOR, p->comm));
     if (!more) break;
     PetscCall(KCyclePiecesBest(p, best));
-    LookAround(c, small, best, choice);
+    LookAround(c, npoints, list, small, best, choice);
     PetscCall(KCyclePiecesMerge(p, choice));
   }
   PetscCall(PetscFree2(best, choice));
+  PetscCall(PetscFree(list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
