@@ -55,6 +55,7 @@ typedef struct {
 typedef struct {
   const Mat_Stencil *st;
   int                nc, words;     /* coefficients; whole lines kept of each grid line */
+  PetscInt           least;         /* a pass of fewer steps does without: the copies would cost more than they save */
   PetscInt           half;          /* places of half a line */
   PetscInt           width, nlines; /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
   PetscInt           base;          /* grid line that stands first in a plane of the ring */

@@ -366,7 +366,7 @@ static PetscErrorCode Run(Stroke *s)
 {
   PetscFunctionBegin;
   if (!s->nsteps) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->relax->window) PetscCall(RunThroughWindow(s));
+  if (s->relax->window && s->nsteps >= s->relax->window->least) PetscCall(RunThroughWindow(s));
   else if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
   else PetscCall(RunByColours(s));
   s->nsteps = 0;

@@ -151,6 +151,21 @@ static void PackBelow(const KCycleWindow *w, PetscInt l, const KCycleLine *from)
   Split(w->st->box->n[0], from->c[0], Half(w, place, WORD_UPPER + w->nc / 2 - 1, 0), Half(w, place, WORD_UPPER + w->nc / 2 - 1, 1));
 }
 
+/* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
+static void PackShared(const KCycleWindow *w, PetscInt place, PetscInt j, PetscInt k, const KCycleLine *from)
+{
+  const KCycleShape *shape = &w->st->shape;
+  const KCycleBox   *box   = w->st->box;
+  const int          mid   = w->nc / 2;
+
+  for (int o = mid + 2; o < w->nc; o++) {
+    const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
+
+    if (jj >= box->n[1] || kk >= box->n[2] || w->st->kind[jj + box->n[1] * kk] >= 0) continue;
+    Split(box->n[0], from->end[0] + o * box->n[0], Half(w, place, WORD_INVERSE + o - mid, 0), Half(w, place, WORD_INVERSE + o - mid, 1));
+  }
+}
+
 static void PackCoefficients(const KCycleWindow *w, PetscInt place, PetscInt t, PetscInt j, PetscInt k)
 {
   const PetscInt    n = w->st->box->n[0], kind = w->st->kind[j + w->st->box->n[1] * k], nc = w->nc;
@@ -160,11 +175,13 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt place, PetscInt t, 
   line->shared = kind < 0 ? NULL : &w->classes[kind];
   if (w->words == WORD_INVERSE) return;
   KCycleLineCoefficients(w->st, j, k, &from);
-  for (int o = nc / 2; o < nc; o++)
-    Split(n, kind < 0 ? from.c[o] : from.end[0] + o * n, Half(w, place, WORD_INVERSE + o - nc / 2, 0), Half(w, place, WORD_INVERSE + o - nc / 2, 1));
+  if (kind >= 0) {
+    PackShared(w, place, j, k, &from);
+    return;
+  }
+  for (int o = nc / 2; o < nc; o++) Split(n, from.c[o], Half(w, place, WORD_INVERSE + o - nc / 2, 0), Half(w, place, WORD_INVERSE + o - nc / 2, 1));
   Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
   Invert(n / 2, Half(w, place, WORD_INVERSE, 1));
-  if (kind >= 0) return;
   for (int e = 0; e < 2; e++) {
     memcpy(line->ends + e * (nc + 1), from.end[e], (size_t)nc * sizeof(PetscScalar));
     line->ends[e * (nc + 1) + nc] = 1 / from.end[e][nc / 2];
