@@ -3,29 +3,6 @@
 */
 #include <petsckcycle/private/rowsimpl.h>
 
-static PetscErrorCode GetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(A, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayRead(A, a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
 {
   const PetscInt *ghosts = NULL;
@@ -34,9 +11,9 @@ static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
   PetscFunctionBegin;
   if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &r->diagonal, &r->off, &ghosts));
   else r->diagonal = A;
-  PetscCall(GetArrays(r->diagonal, &r->i, &r->j, &r->a));
+  PetscCall(KCycleAIJGetArrays(r->diagonal, &r->i, &r->j, &r->a));
   if (r->off) {
-    PetscCall(GetArrays(r->off, &r->oi, &r->oj, &r->oa));
+    PetscCall(KCycleAIJGetArrays(r->off, &r->oi, &r->oj, &r->oa));
     PetscCall(MatGetLocalSize(r->off, NULL, &r->nghost));
     for (PetscInt i = 0; i < r->n; i++) most = PetscMax(most, r->i[i + 1] - r->i[i] + r->oi[i + 1] - r->oi[i]);
     PetscCall(PetscMalloc2(most, &r->cols, most, &r->values));
@@ -83,8 +60,8 @@ PetscErrorCode KCycleRowsDestroy(KCycleRows **rows)
 
   PetscFunctionBegin;
   if (!r) PetscFunctionReturn(PETSC_SUCCESS);
-  if (r->diagonal) PetscCall(RestoreArrays(r->diagonal, &r->i, &r->j, &r->a));
-  if (r->off) PetscCall(RestoreArrays(r->off, &r->oi, &r->oj, &r->oa));
+  if (r->diagonal) PetscCall(KCycleAIJRestoreArrays(r->diagonal, &r->i, &r->j, &r->a));
+  if (r->off) PetscCall(KCycleAIJRestoreArrays(r->off, &r->oi, &r->oj, &r->oa));
   PetscCall(PetscSFDestroy(&r->sf));
   PetscCall(PetscFree2(r->cols, r->values));
   PetscCall(PetscFree(*rows));

@@ -29,7 +29,8 @@ typedef struct {
   PetscInt difference[KC_MAX_COEFFS];
 } Pattern;
 
-static PetscErrorCode GetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+/* The compressed rows of a sequential AIJ matrix */
+PetscErrorCode KCycleAIJGetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
 {
   PetscInt  n;
   PetscBool done;
@@ -41,7 +42,7 @@ static PetscErrorCode GetArrays(Mat A, const PetscInt **i, const PetscInt **j, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+PetscErrorCode KCycleAIJRestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
 {
   PetscInt  n;
   PetscBool done;
@@ -66,9 +67,9 @@ static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, Rows *rows)
   rows->wrong[0] = -1;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->diagonal, &rows->off, &columns));
-  PetscCall(GetArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
+  PetscCall(KCycleAIJGetArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
   if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
+  PetscCall(KCycleAIJGetArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
   PetscCall(MatGetSize(rows->off, NULL, &n));
   PetscCall(PetscMalloc1(n, &rows->point));
   for (PetscInt c = 0; c < n; c++) {
@@ -81,8 +82,8 @@ static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, Rows *rows)
 static PetscErrorCode RowsRestore(Rows *rows)
 {
   PetscFunctionBegin;
-  PetscCall(RestoreArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
-  if (rows->off) PetscCall(RestoreArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
+  PetscCall(KCycleAIJRestoreArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
+  if (rows->off) PetscCall(KCycleAIJRestoreArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
   PetscCall(PetscFree(rows->point));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
