@@ -283,10 +283,12 @@ static PetscErrorCode RunThroughWindow(const Stroke *s)
   PetscFunctionBegin;
   if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
   for (PetscInt start = 0; start < m; start += w->width) {
-    const PetscInt bottom = PetscMax(0, start - n - 1), top = PetscMin(m, start + w->width), zero = s->step[0].zeroguess ? start : m;
+    const PetscInt bottom = PetscMax(0, start - n - 1), top = PetscMin(m, start + w->width);
 
     w->base = bottom - 1;
     for (PetscInt t = -1; t < planes + n; t++) {
+      const PetscInt zero = !s->step[0].zeroguess ? m : t >= 0 && t < planes ? start : 0; /* the halo may hold anything as well */
+
       if (t <= planes) KCycleWindowPack(w, s->b, s->x, t, bottom, top, zero);
       for (PetscInt i = 0; i < n; i++) {
         InnerPlanes(box, i, &first, &last);
