@@ -17,8 +17,8 @@ PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = E^-1 Z^T x */
-static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
+/* a = Z^T x, the part of this process */
+static PetscErrorCode MultZT(PC pc, Vec x, PetscScalar *a)
 {
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   const PetscScalar *array;
@@ -30,6 +30,14 @@ static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
   PetscCall(VecRestoreArrayRead(x, &array));
   PetscCall(PetscLogFlops(ds->n));
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a = E^-1 Z^T x */
+static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
+{
+  PetscFunctionBegin;
+  PetscCall(MultZT(pc, x, a));
   PetscCall(PCDeflSubCoarseSolve(pc, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,8 +149,7 @@ static PetscErrorCode ApplyBalanced(PC pc, Vec r, Vec z, PetscBool transpose)
 /* z = P^T M^-1 r, and with correction + Q r: with u = M^-1 r it is u + Z E^-1 (Z^T r - (A Z)^T u) */
 static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
 {
-  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
-  const PetscScalar *array;
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
   PetscFunctionBegin;
   PetscCheck(ds->solves > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
@@ -152,13 +159,8 @@ static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
   PetscCall(MultAZT(pc, z, ds->b));
   for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] = -ds->b[l];
   if (ds->form == PC_DEFLSUB_ADEF2) {
-    PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
-    PetscCall(VecGetArrayRead(r, &array));
-    PCDeflSubZT(ds, array, ds->a);
-    PetscCall(VecRestoreArrayRead(r, &array));
+    PetscCall(MultZT(pc, r, ds->a));
     for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] += ds->a[l];
-    PetscCall(PetscLogFlops(ds->n));
-    PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
   }
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
   PetscCall(AddZ(pc, ds->b, z));

@@ -205,7 +205,6 @@ static PetscErrorCode CreateWork(PC pc)
   PetscFunctionBegin;
   if (!relax->line) PetscCall(PetscMalloc1(box->n[0], &relax->line));
   if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1(2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
-  PetscCall(KCycleRelaxCreateWindow(relax));
   if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
   if (!relax->r) {
     PetscCall(MatCreateVecs(pc->pmat, &relax->r, &relax->d));
@@ -244,6 +243,7 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscCall(ChooseWeight(pc));
   PetscCall(CreateWork(pc));
   PetscCall(FindClusters(pc));
+  PetscCall(KCycleRelaxCreateWindow((PC_Relax *)pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

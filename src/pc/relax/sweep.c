@@ -165,7 +165,10 @@ static PetscBool PlanesAreWhole(const PC_Relax *relax)
   return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
 }
 
-/* Anew for each operator, as other lines may have become constant. None where points of one colour are neighbours, as an odd number of planes that wraps around makes them */
+/*
+  Anew for each operator, as other lines may have become constant. None where points of one colour are neighbours, as an odd number of planes that wraps around makes them;
+  nor with clusters, beside which sweeps go one by one
+*/
 PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *relax)
 {
   const Mat_Stencil *st   = (Mat_Stencil *)relax->A->data;
@@ -174,7 +177,7 @@ PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *relax)
   PetscFunctionBegin;
   PetscCall(KCycleWindowDestroy(&relax->window));
   if (relax->used != PC_RELAX_REDBLACK || relax->weight != 1 || st->shape.box || slow == 0 || !PlanesAreWhole(relax)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (st->box->periodic[slow] && st->box->size[slow] % 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->clusters || (st->box->periodic[slow] && st->box->size[slow] % 2)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleWindowCreate(st, &relax->window));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
