@@ -46,21 +46,16 @@ typedef struct {
   PetscScalar *ends;        /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all coefficients */
 } KCycleWindowClass;
 
-typedef struct {
-  const KCycleWindowClass *shared;      /* class, or NULL: its coefficients are in the window, */
-  PetscScalar              ends[2 * 8]; /* and those of its end points here */
-} KCycleWindowLine;
-
-/* A few planes of x, b and coefficients that red-black sweeps work on; see window.c */
+/* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */
 typedef struct {
   const Mat_Stencil *st;
-  int                nc, words;     /* coefficients; whole lines kept of each grid line */
-  PetscInt           least;         /* a pass of fewer steps does without: the copies would cost more than they save */
+  int                nc, words;     /* coefficients; lines kept of each grid line */
   PetscInt           half;          /* places of half a line */
-  PetscInt           width, nlines; /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  PetscInt           lead;          /* lines before the first one of a plane */
+  PetscInt           width, lines;  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
   PetscInt           base;          /* grid line that stands first in a plane of the ring */
-  PetscScalar       *memory, *data; /* as allocated, and from the first place that suits vectors */
-  KCycleWindowLine  *lines;         /* of the ring */
+  PetscScalar       *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  PetscScalar       *ends;          /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse of the diagonal behind them */
   KCycleWindowClass *classes;
   PetscInt           nclasses;
   PetscScalar       *residual; /* half a line */
@@ -85,7 +80,7 @@ typedef struct {
   PetscReal       within;         /* bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
   PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
   KCycleWindow   *window;         /* or NULL: sweeps work on x and b themselves */
-  PetscScalar    *line;           /* a line of x while it is computed */
+  PetscScalar    *line;           /* two lines of x while they are computed */
   PetscScalar    *old;            /* two planes of x before a Jacobi sweep */
   Vec             diagonal, r, d; /* Chebyshev */
 } PC_Relax;
@@ -143,8 +138,10 @@ PETSC_INTERN PetscErrorCode KCycleClustersCorrect(const KCycleClusters *, Mat, P
 /* window.c */
 PETSC_INTERN PetscErrorCode KCycleWindowCreate(const Mat_Stencil *, KCycleWindow **);
 PETSC_INTERN PetscErrorCode KCycleWindowDestroy(KCycleWindow **);
-PETSC_INTERN void           KCycleWindowPack(const KCycleWindow *, const PetscScalar *b, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high, PetscInt zero);
+PETSC_INTERN void           KCycleWindowPackX(const KCycleWindow *, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high);
+PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void           KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
+PETSC_INTERN void           KCycleWindowRelaxZero(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
 PETSC_INTERN void           KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
 PETSC_INTERN void           KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, PetscScalar *);
 PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const PetscScalar *);

@@ -164,6 +164,8 @@ PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
 PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);
 PETSC_INTERN void KCycleLineCoefficients(const Mat_Stencil *, PetscInt, PetscInt, KCycleLine *);
 PETSC_INTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);
+PETSC_INTERN void KCycleLineRelaxBoth(const Mat_Stencil *, KCycleLine *, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work,
+                                      PetscScalar *x);
 PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);
 
 /* ops.c */

@@ -134,6 +134,48 @@ KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, 
   for (PetscInt i = n - l->ntail; i < n; i++) y[i] = w[i] * b[i] / l->tail[(i - n + l->ntail) * shape->ncoeffs + diagonal];
 }
 
+/* x + w (t - couplings along the line) / d of points at an end of it, whose coefficients stand point by point at c; y is not x */
+static void RelaxEndAlong(const KCycleLine *l, int nc, const PetscScalar *c, PetscInt low, PetscInt high, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x,
+                          PetscScalar *y)
+{
+  for (PetscInt i = low; i < high; i++, c += nc) {
+    const PetscScalar *m = c + nc / 2;
+    PetscScalar        s = m[0] * x[i];
+
+    if (i > 0) s += m[-1] * x[i - 1];
+    if (i < l->n - 1) s += m[1] * x[i + 1];
+    y[i] = w[i] == (PetscScalar)0.0 ? x[i] : KCyclePointFinish(KC_RELAX, s, t[i], x[i], w[i], 1 / m[0]);
+  }
+}
+
+KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *restrict y)
+{
+  const PetscInt a = l->nhead, n = l->n - l->ntail;
+  const int      mid = nc / 2;
+
+  RelaxEndAlong(l, nc, l->head, 0, a, t, w, x, y);
+  if (l->constant) {
+    const PetscScalar *c = l->constant->middle + mid - 1, inverse = l->constant->inverse;
+
+    for (PetscInt i = a; i < n; i++) y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSumConstant(1, 0, c, &x, i), t[i], x[i], w[i], inverse);
+  } else {
+    const PetscScalar *const c[3] = {l->c[mid - 1], l->c[mid], l->c[mid + 1]};
+
+    for (PetscInt i = a; i < n; i++) y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSum(1, 0, c, &x, i), t[i], x[i], w[i], 1 / c[1][i]);
+  }
+  RelaxEndAlong(l, nc, l->tail, n, l->n, t, w, x, y);
+}
+
+/* Relaxes the points of weights first of line x, then those of weights second, in place. Other lines do not change meanwhile: their share is summed up once.
+   work: two lines. For boxes that no process boundary cuts across lines */
+void KCycleLineRelaxBoth(const Mat_Stencil *st, KCycleLine *l, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work, PetscScalar *x)
+{
+  l->x[st->shape.nl / 2] = st->zeros;
+  KCycleLineCompute(&st->shape, KC_RESIDUAL, l, b, NULL, work);
+  RelaxAlong(l, st->shape.ncoeffs, work, first, x, work + l->n);
+  RelaxAlong(l, st->shape.ncoeffs, work, second, work + l->n, x);
+}
+
 /* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
 static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, PetscInt64 place, KCycleLine *l)
 {

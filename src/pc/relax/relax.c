@@ -203,7 +203,7 @@ static PetscErrorCode CreateWork(PC pc)
   const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
 
   PetscFunctionBegin;
-  if (!relax->line) PetscCall(PetscMalloc1(box->n[0], &relax->line));
+  if (!relax->line) PetscCall(PetscMalloc1(2 * box->n[0], &relax->line));
   if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1(2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
   if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
   if (!relax->r) {

@@ -87,10 +87,12 @@ static void RelaxLine(const Stroke *s, PetscInt j, PetscInt k, PetscInt parity, 
 /* Both parities in x of a line */
 static void RelaxBoth(const Stroke *s, PetscInt j, PetscInt k, PetscBool reverse)
 {
-  const PetscInt first = Parity(s->st, 0, 0) ^ (reverse ? 1 : 0);
+  const PetscInt     first = Parity(s->st, 0, 0) ^ (reverse ? 1 : 0), at = s->st->box->n[0] * (j + s->st->box->n[1] * k);
+  const PetscScalar *w = s->relax->weights;
+  KCycleLine         l;
 
-  RelaxLine(s, j, k, first, PETSC_FALSE);
-  RelaxLine(s, j, k, 1 - first, PETSC_FALSE);
+  KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
+  KCycleLineRelaxBoth(s->st, &l, s->b + at, w + first, w + 1 - first, s->relax->line, s->x + at);
 }
 
 /* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the line */
@@ -275,6 +277,17 @@ static void StepWindow(const Stroke *s, PetscInt i, PetscInt t, PetscInt low, Pe
   }
 }
 
+/* Lines bottom to top - 1 of plane t come to the window. A first half sweep from zero is done on the way, but for the lines before start, which the last strip has seen */
+static void PackPlane(const Stroke *s, PetscInt t, PetscInt bottom, PetscInt start, PetscInt top)
+{
+  const KCycleWindow *w     = s->relax->window;
+  const PetscBool     owned = (PetscBool)(t >= 0 && t < Planes(s->st->box)), zero = (PetscBool)(owned && s->step[0].zeroguess);
+
+  KCycleWindowPackX(w, s->x, t, bottom, zero ? start : top);
+  if (owned) KCycleWindowPackB(w, s->b, t, bottom, zero ? start : top);
+  if (zero) KCycleWindowRelaxZero(w, s->b, t, start, top, ParityOfHalf(s, s->step[0].half, t, 0));
+}
+
 /* The same on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the last */
 static PetscErrorCode RunThroughWindow(const Stroke *s)
 {
@@ -288,12 +301,10 @@ static PetscErrorCode RunThroughWindow(const Stroke *s)
   for (PetscInt start = 0; start < m; start += w->width) {
     const PetscInt bottom = PetscMax(0, start - n - 1), top = PetscMin(m, start + w->width);
 
-    w->base = bottom - 1;
+    w->base = bottom - w->lead;
     for (PetscInt t = -1; t < planes + n; t++) {
-      const PetscInt zero = !s->step[0].zeroguess ? m : t >= 0 && t < planes ? start : 0; /* the halo may hold anything as well */
-
-      if (t <= planes) KCycleWindowPack(w, s->b, s->x, t, bottom, top, zero);
-      for (PetscInt i = 0; i < n; i++) {
+      if (t <= planes) PackPlane(s, t, bottom, start, top);
+      for (PetscInt i = s->step[0].zeroguess ? 1 : 0; i < n; i++) {
         InnerPlanes(box, i, &first, &last);
         if (t - 1 - i >= first && t - 1 - i <= last) StepWindow(s, i, t - 1 - i, start ? start - i - 1 : 0, top < m ? top - i - 1 : m);
       }
@@ -371,7 +382,7 @@ static PetscErrorCode Run(Stroke *s)
 {
   PetscFunctionBegin;
   if (!s->nsteps) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->relax->window && s->nsteps >= s->relax->window->least) PetscCall(RunThroughWindow(s));
+  if (s->relax->window) PetscCall(RunThroughWindow(s));
   else if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
   else PetscCall(RunByColours(s));
   s->nsteps = 0;

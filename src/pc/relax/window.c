@@ -1,8 +1,9 @@
 /*
-  A window: the planes of x, b and coefficients that the steps of a red-black stroke work on, copied to a ring of planes in cache.
+  A window: the planes of x and b that the steps of a red-black stroke work on, copied to a ring of planes in cache, with their coefficients.
 
-  In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour only, from
-  neighbours that lie side by side, and reads each array from its start:
+  In it a line is split into its points of
+  even and of odd place, so that a half sweep computes the points of one colour only, from neighbours that lie side by side, and reads
+  each array from its start:
 
     points       0 1 2 3 4 5 6                      even half    . 0 2 4 6 .
     red of odd lines, black of even ones            odd half     . 1 3 5 .        . is zero for x
@@ -32,13 +33,13 @@ typedef enum {
 /* Line l of plane t of the ring; both may be one outside the grid */
 static inline PetscInt Place(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
-  return (t + RING) % RING * w->nlines + l - w->base;
+  return (t + RING) % RING * w->lines + l - w->base;
 }
 
 /* Points 0, 2, 4... or 1, 3, 5... of a word of a line */
 static inline PetscScalar *Half(const KCycleWindow *w, PetscInt place, int word, PetscInt parity)
 {
-  return w->data + ((place * w->words + word) * 2 + parity) * w->half + VECTOR;
+  return w->ring + ((place * w->words + word) * 2 + parity) * w->half + VECTOR;
 }
 
 PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
@@ -46,7 +47,7 @@ PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
   PetscFunctionBegin;
   if (!*window) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree((*window)->memory));
-  PetscCall(PetscFree((*window)->lines));
+  PetscCall(PetscFree((*window)->ends));
   for (PetscInt c = 0; c < (*window)->nclasses; c++) PetscCall(PetscFree((*window)->classes[c].ends));
   PetscCall(PetscFree((*window)->classes));
   PetscCall(PetscFree((*window)->residual));
@@ -54,8 +55,12 @@ PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lines follow each other in memory, but the processor does not see as far ahead: places to fetch beforehand */
+#define AHEAD 256
+
 KC_VERSIONS static void Split(PetscInt n, const PetscScalar *restrict x, PetscScalar *restrict even, PetscScalar *restrict odd)
 {
+  for (PetscInt i = 0; i < n; i += VECTOR) __builtin_prefetch(x + i + AHEAD);
   for (PetscInt i = 0; i < n / 2; i++) {
     even[i] = x[2 * i];
     odd[i]  = x[2 * i + 1];
@@ -75,6 +80,12 @@ KC_VERSIONS static void Join(PetscInt n, const PetscScalar *restrict even, const
 KC_VERSIONS static void Invert(PetscInt n, PetscScalar *restrict d)
 {
   for (PetscInt i = 0; i < n; i++) d[i] = 1 / d[i];
+}
+
+/* Behind the ends of lines vectors compute as well: they shall not divide by zero there */
+static void FillBehind(const KCycleWindow *w, PetscScalar *inverse, PetscInt parity)
+{
+  for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->half - VECTOR; i++) inverse[i] = 1;
 }
 
 /* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes are split here, once, with the inverse in place of the diagonal */
@@ -97,58 +108,15 @@ static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *class, 
     if (o != w->nc / 2) continue;
     Invert((n + 1) / 2, even);
     Invert(n / 2, odd);
+    FillBehind(w, even, 0);
+    FillBehind(w, odd, 1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a matrix with a star stencil in two or three dimensions; none where lines keep all their coefficients */
-PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
+static void PackCoefficient(const KCycleWindow *w, PetscInt place, int word, const PetscScalar *c)
 {
-  const KCycleBox *box = st->box;
-  const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
-  KCycleWindow    *w;
-  PetscInt         bytes;
-
-  PetscFunctionBegin;
-  if (st->nstore && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscNew(&w));
-  *window   = w;
-  w->st     = st;
-  w->nc     = st->shape.ncoeffs;
-  w->half   = ((box->n[0] + 1) / 2 + VECTOR) / VECTOR * VECTOR + VECTOR;
-  w->words  = st->nstore ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
-  bytes     = RING * w->words * 2 * w->half * (PetscInt)sizeof(PetscScalar);
-  w->width  = PetscMin(m, PetscMax(KC_WINDOW_BYTES / bytes, 4 * KC_WINDOW_STEPS));
-  w->nlines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2;
-  PetscCall(PetscCalloc1(RING * w->nlines * w->words * 2 * w->half + VECTOR, &w->memory));
-  w->data = (PetscScalar *)(((uintptr_t)w->memory + VECTOR * sizeof(PetscScalar) - 1) / (VECTOR * sizeof(PetscScalar)) * (VECTOR * sizeof(PetscScalar)));
-  PetscCall(PetscCalloc1(RING * w->nlines, &w->lines));
-  PetscCall(PetscCalloc1(w->half, &w->residual));
-  w->nclasses = st->nclasses;
-  PetscCall(PetscCalloc1(w->nclasses, &w->classes));
-  for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, &st->classes[c], &w->classes[c]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x of a line, or zero */
-static void PackX(const KCycleWindow *w, const PetscScalar *x, PetscInt place)
-{
-  const PetscInt n = w->st->box->n[0], places = w->half - VECTOR;
-
-  for (PetscInt parity = 0; parity < 2; parity++) {
-    const PetscInt from = x ? (n + 1 - parity) / 2 : 0;
-
-    memset(Half(w, place, WORD_X, parity) + from, 0, (size_t)(places - from) * sizeof(PetscScalar));
-  }
-  if (x) Split(n, x, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
-}
-
-/* The couplings with the plane below the first one, which is a halo plane */
-static void PackBelow(const KCycleWindow *w, PetscInt l, const KCycleLine *from)
-{
-  const PetscInt place = Place(w, -1, l);
-
-  Split(w->st->box->n[0], from->c[0], Half(w, place, WORD_UPPER + w->nc / 2 - 1, 0), Half(w, place, WORD_UPPER + w->nc / 2 - 1, 1));
+  Split(w->st->box->n[0], c, Half(w, place, word, 0), Half(w, place, word, 1));
 }
 
 /* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
@@ -162,207 +130,288 @@ static void PackShared(const KCycleWindow *w, PetscInt place, PetscInt j, PetscI
     const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
 
     if (jj >= box->n[1] || kk >= box->n[2] || w->st->kind[jj + box->n[1] * kk] >= 0) continue;
-    Split(box->n[0], from->end[0] + o * box->n[0], Half(w, place, WORD_INVERSE + o - mid, 0), Half(w, place, WORD_INVERSE + o - mid, 1));
+    PackCoefficient(w, place, WORD_INVERSE + o - mid, from->end[0] + o * box->n[0]);
   }
 }
 
-static void PackCoefficients(const KCycleWindow *w, PetscInt place, PetscInt t, PetscInt j, PetscInt k)
+/* The coefficients of line l of plane t; of the first plane also the couplings with the plane below it, which is a halo plane */
+static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
-  const PetscInt    n = w->st->box->n[0], kind = w->st->kind[j + w->st->box->n[1] * k], nc = w->nc;
-  KCycleWindowLine *line = &w->lines[place];
-  KCycleLine        from;
+  const KCycleBox *box = w->st->box;
+  const PetscInt   n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, place = Place(w, t, l);
+  const int        nc = w->nc, mid = nc / 2;
+  PetscScalar     *ends = w->ends + place * 2 * (nc + 1);
+  KCycleLine       from;
 
-  line->shared = kind < 0 ? NULL : &w->classes[kind];
-  if (w->words == WORD_INVERSE) return;
   KCycleLineCoefficients(w->st, j, k, &from);
-  if (kind >= 0) {
+  if (w->st->kind[j + box->n[1] * k] >= 0) {
     PackShared(w, place, j, k, &from);
     return;
   }
-  for (int o = nc / 2; o < nc; o++) Split(n, from.c[o], Half(w, place, WORD_INVERSE + o - nc / 2, 0), Half(w, place, WORD_INVERSE + o - nc / 2, 1));
+  for (int o = mid; o < nc; o++) PackCoefficient(w, place, WORD_INVERSE + o - mid, from.c[o]);
   Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
   Invert(n / 2, Half(w, place, WORD_INVERSE, 1));
-  for (int e = 0; e < 2; e++) {
-    memcpy(line->ends + e * (nc + 1), from.end[e], (size_t)nc * sizeof(PetscScalar));
-    line->ends[e * (nc + 1) + nc] = 1 / from.end[e][nc / 2];
+  for (int e = 0; e < 2; e++, ends += nc + 1) {
+    memcpy(ends, from.end[e], (size_t)nc * sizeof(PetscScalar));
+    ends[nc] = 1 / from.end[e][mid];
   }
-  if (t == 0) PackBelow(w, w->st->box->dim == 3 ? j : 0, &from);
+  if (t == 0) PackCoefficient(w, Place(w, -1, l), WORD_UPPER + mid - 1, from.c[0]);
 }
 
-/* Planes -1 to the number of planes; those outside come from the halo. Lines low to high - 1, of which x counts as zero from line zero on */
-void KCycleWindowPack(const KCycleWindow *w, const PetscScalar *b, const PetscScalar *x, PetscInt t, PetscInt low, PetscInt high, PetscInt zero)
+static PetscErrorCode Allocate(KCycleWindow *w)
+{
+  const PetscInt  size  = RING * w->lines * w->words * 2 * w->half;
+  const uintptr_t bytes = VECTOR * sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(size + VECTOR, &w->memory));
+  w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
+  for (PetscInt i = 0; w->st->nstore && i < 2 * RING * w->lines; i++) FillBehind(w, Half(w, i / 2, WORD_INVERSE, i % 2), i % 2);
+  PetscCall(PetscMalloc1(w->st->nstore ? RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
+  PetscCall(PetscCalloc1(w->half, &w->residual));
+  PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
+  w->nclasses = w->st->nclasses;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For a matrix with a star stencil in two or three dimensions; none where lines keep all their coefficients */
+PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
+{
+  const KCycleBox *box = st->box;
+  const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
+  KCycleWindow    *w;
+
+  PetscFunctionBegin;
+  if (st->nstore && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&w));
+  *window  = w;
+  w->st    = st;
+  w->nc    = st->shape.ncoeffs;
+  w->half  = ((box->n[0] + 1) / 2 + VECTOR) / VECTOR * VECTOR + VECTOR;
+  w->lead  = box->dim == 3 ? 1 : 0;
+  w->words = st->nstore ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
+  w->width = PetscMin(m, PetscMax(KC_WINDOW_BYTES / (RING * w->words * 2 * w->half * (PetscInt)sizeof(PetscScalar)), 4 * KC_WINDOW_STEPS));
+  w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2;
+  PetscCall(Allocate(w));
+  for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, &st->classes[c], &w->classes[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
+void KCycleWindowPackX(const KCycleWindow *w, const PetscScalar *x, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = w->st->box;
 
   for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
-    const PetscInt j = box->dim == 3 ? l : t, k = box->dim == 3 ? t : 0;
-
-    PackX(w, l < zero ? KCycleBoxLine(box, x, w->st->halo, j, k) : NULL, place);
-    if (t < 0 || t >= box->n[box->dim - 1]) continue;
-    Split(box->n[0], b + box->n[0] * (j + box->n[1] * k), Half(w, place, WORD_B, 0), Half(w, place, WORD_B, 1));
-    PackCoefficients(w, place, t, j, k);
+    Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
   }
-  if (high == (box->dim == 3 ? box->n[1] : 1)) PackX(w, NULL, Place(w, t, high));
+  if (w->lead && high == box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
+}
+
+/* b of the same, and coefficients */
+void KCycleWindowPackB(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high)
+{
+  const PetscInt n = w->st->box->n[0];
+
+  b += n * (w->lead ? low + w->st->box->n[1] * t : t);
+  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++, b += n) {
+    Split(n, b, Half(w, place, WORD_B, 0), Half(w, place, WORD_B, 1));
+    if (w->words > WORD_INVERSE) PackCoefficients(w, t, l);
+  }
 }
 
 void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscScalar *x)
 {
-  const KCycleBox *box = w->st->box;
+  const PetscInt n = w->st->box->n[0];
 
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
-    const PetscInt j = box->dim == 3 ? l : t, k = box->dim == 3 ? t : 0;
-
-    Join(box->n[0], Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), x + box->n[0] * (j + box->n[1] * k));
-  }
+  x += n * (w->lead ? low + w->st->box->n[1] * t : t);
+  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++, x += n) Join(n, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), x);
 }
 
-/* What a stencil reads at the points of one parity of a line: index i of x[o] and c[o] belongs to coefficient o of the i-th of these points */
+KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *restrict b, PetscScalar s, PetscScalar *restrict x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] = s * b[i];
+}
+
+KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *restrict b, const PetscScalar *restrict s, PetscScalar *restrict x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] = s[i] * b[i];
+}
+
+/* What is known of a line */
 typedef struct {
-  PetscInt           m, padded; /* points; the same, rounded up to a multiple of VECTOR */
-  const PetscScalar *x[MOST], *c[MOST], *b;
-} HalfLine;
+  const KCycleClass *constant; /* class, if it is constant but at its ends */
+  const PetscScalar *ends;     /* coefficients of the points at its ends, the inverse of the diagonal behind those of each point; NULL: none of their own */
+  const PetscScalar *split;    /* all coefficients of its class, or NULL */
+  PetscInt           a, b;     /* points 0 to a - 1 and b to n - 1 are at its ends */
+} Kind;
 
-static void GatherHalf(const KCycleWindow *w, const PetscInt planes[], PetscInt place, PetscInt parity, HalfLine *h)
+static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt place)
 {
-  const PetscScalar *other = Half(w, place, WORD_X, 1 - parity);
-  int                o     = 0;
+  const PetscInt n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
+  const KCycleWindowClass *class = kind < 0 ? NULL : &w->classes[kind];
+  Kind k                         = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 
-  h->m      = (w->st->box->n[0] + 1 - parity) / 2;
-  h->padded = (h->m + VECTOR - 1) / VECTOR * VECTOR;
-  h->b      = Half(w, place, WORD_B, parity);
-  if (w->nc == 7) h->x[o++] = Half(w, place + planes[0], WORD_X, parity);
-  h->x[o++] = Half(w, place + (w->nc == 7 ? -1 : planes[0]), WORD_X, parity);
-  h->x[o++] = parity ? other : other - 1;
-  h->x[o++] = Half(w, place, WORD_X, parity);
-  h->x[o++] = parity ? other + 1 : other;
-  h->x[o++] = Half(w, place + (w->nc == 7 ? 1 : planes[1]), WORD_X, parity);
-  if (w->nc == 7) h->x[o++] = Half(w, place + planes[1], WORD_X, parity);
+  if (!class) k.ends = w->ends + place * 2 * (w->nc + 1);
+  else if (!class->class) k.split = class->ends;
+  else {
+    k.constant = class->class;
+    k.ends     = class->ends;
+    k.a        = class->class->a;
+    k.b        = class->class->b;
+  }
+  return k;
 }
 
-/* Coefficients of the same points: of a class, or from the window, the lower half as the upper one of neighbours */
-static void GatherCoefficients(const KCycleWindow *w, const PetscInt planes[], PetscInt place, PetscInt parity, HalfLine *h)
+/* (b - neighbours) / d, or b - A x, at points that have the same coefficients; m is a multiple of VECTOR. y may be x of these points */
+KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const KCycleClass *class, PetscScalar *y)
 {
-  const KCycleWindowClass *shared = w->lines[place].shared;
-  const PetscScalar       *other  = Half(w, place, WORD_UPPER, 1 - parity);
-  const int                mid    = w->nc / 2;
+  const PetscScalar inverse = class->inverse;
+  PetscScalar       c[MOST];
 
-  for (int o = 0; shared && o < w->nc; o++) h->c[o] = shared->ends + (2 * o + parity) * w->half;
-  if (shared) return;
-  for (int o = mid; o < w->nc; o++) h->c[o] = Half(w, place, WORD_INVERSE + o - mid, parity);
-  h->c[mid - 1] = parity ? other : other - 1;
-  h->c[0]       = Half(w, place + planes[0], WORD_UPPER + mid - 1, parity);
-  if (mid == 3) h->c[1] = Half(w, place - 1, WORD_UPPER + 1, parity);
+  for (int o = 0; o < nc; o++) c[o] = class->middle[o];
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
+  {
+    const PetscScalar r = b[i] - KCyclePointNeighboursConstant(nc, c, x, i);
+
+    y[i] = op == KC_RELAX ? r * inverse : r - c[nc / 2] * x[nc / 2][i];
+  }
 }
 
-/* y = (b - neighbours) / d, or b - A x; y may be x of these points */
-#define KC_HALF_CONSTANT(name, op, nc)                                                      \
-  KC_VERSIONS static void name(const HalfLine *h, const KCycleClass *class, PetscScalar *y) \
-  {                                                                                         \
-    const PetscScalar *x[nc], *b = h->b, inverse = class->inverse;                          \
-    PetscScalar        c[nc];                                                               \
-                                                                                            \
-    for (int o = 0; o < nc; o++) c[o] = class->middle[o];                                   \
-    for (int o = 0; o < nc; o++) x[o] = h->x[o];                                            \
-    _Pragma("GCC ivdep") for (PetscInt i = 0; i < h->padded / VECTOR * VECTOR; i++)         \
-    {                                                                                       \
-      const PetscScalar r = b[i] - KCyclePointNeighboursConstant(nc, c, x, i);              \
-                                                                                            \
-      y[i] = op == KC_RELAX ? r * inverse : r - c[(nc) / 2] * x[(nc) / 2][i];               \
-    }                                                                                       \
+/* The same with coefficients of their own, the inverse in place of the diagonal */
+KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *const c[], PetscScalar *y)
+{
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
+  {
+    const PetscScalar r = b[i] - KCyclePointNeighbours(nc, c, x, i);
+
+    y[i] = op == KC_RELAX ? r * c[nc / 2][i] : r - x[nc / 2][i] / c[nc / 2][i];
   }
+}
 
-#define KC_HALF_ARRAY(name, op, nc)                                                         \
-  KC_VERSIONS static void name(const HalfLine *h, const KCycleClass *class, PetscScalar *y) \
-  {                                                                                         \
-    const PetscScalar *c[nc], *x[nc], *b = h->b;                                            \
-                                                                                            \
-    (void)class;                                                                            \
-    for (int o = 0; o < nc; o++) c[o] = h->c[o];                                            \
-    for (int o = 0; o < nc; o++) x[o] = h->x[o];                                            \
-    _Pragma("GCC ivdep") for (PetscInt i = 0; i < h->padded / VECTOR * VECTOR; i++)         \
-    {                                                                                       \
-      const PetscScalar r = b[i] - KCyclePointNeighbours(nc, c, x, i);                      \
-                                                                                            \
-      y[i] = op == KC_RELAX ? r * c[(nc) / 2][i] : r - x[(nc) / 2][i] / c[(nc) / 2][i];     \
-    }                                                                                       \
-  }
-
-KC_HALF_CONSTANT(RelaxConstant_5, KC_RELAX, 5)
-KC_HALF_CONSTANT(RelaxConstant_7, KC_RELAX, 7)
-KC_HALF_CONSTANT(ResidualConstant_5, KC_RESIDUAL, 5)
-KC_HALF_CONSTANT(ResidualConstant_7, KC_RESIDUAL, 7)
-KC_HALF_ARRAY(RelaxArray_5, KC_RELAX, 5)
-KC_HALF_ARRAY(RelaxArray_7, KC_RELAX, 7)
-KC_HALF_ARRAY(ResidualArray_5, KC_RESIDUAL, 5)
-KC_HALF_ARRAY(ResidualArray_7, KC_RESIDUAL, 7)
-
-typedef void (*HalfKernel)(const HalfLine *, const KCycleClass *, PetscScalar *);
-
-/* [residual][array][seven points] */
-static const HalfKernel Kernels[2][2][2] = {{{RelaxConstant_5, RelaxConstant_7}, {RelaxArray_5, RelaxArray_7}},
-                                            {{ResidualConstant_5, ResidualConstant_7}, {ResidualArray_5, ResidualArray_7}}};
-
-/* The points at an end of a line, low to high - 1, that have coefficients of their own */
-static void EndPoints(int nc, int op, const HalfLine *h, const PetscScalar *c, PetscInt low, PetscInt high, PetscInt parity, PetscScalar *y)
+/* The points of this parity among low to high - 1, at an end of a line */
+KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, PetscInt parity, const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *c,
+                       PetscScalar *y)
 {
   for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) {
     const PetscScalar *of = c + (p - low) * (nc + 1);
     const PetscInt     i  = p / 2;
-    PetscScalar        r  = h->b[i];
+    const PetscScalar  r  = b[i] - KCyclePointNeighboursConstant(nc, of, x, i);
 
-    for (int o = 0; o < nc; o++) {
-      if (o != nc / 2) r -= of[o] * h->x[o][i];
-    }
-    y[i] = op == KC_RELAX ? r * of[nc] : r - of[nc / 2] * h->x[nc / 2][i];
+    y[i] = op == KC_RELAX ? r * of[nc] : r - of[nc / 2] * x[nc / 2][i];
   }
 }
 
-/* The points of one parity of a line. planes: how far the places of the lines in the neighbour planes are */
-static void ComputeHalf(const KCycleWindow *w, int op, const PetscInt planes[], PetscInt place, PetscInt parity, PetscScalar *y)
+/* Coefficients of the points of this parity: of a class, or from the window, the lower half as the upper one of neighbours */
+KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, const PetscInt planes[], PetscInt place, PetscInt parity, const PetscScalar *c[])
 {
-  const KCycleWindowLine *line = &w->lines[place];
-  const KCycleClass *class     = line->shared ? line->shared->class : NULL;
-  const PetscScalar *ends      = line->shared ? line->shared->ends : line->ends;
-  const PetscInt     n = w->st->box->n[0], a = class ? class->a : 1, b = class ? class->b : PetscMax(n - 1, 1);
-  HalfLine           h;
+  const int mid = nc / 2;
 
-  GatherHalf(w, planes, place, parity, &h);
-  if (!class) GatherCoefficients(w, planes, place, parity, &h);
-  (*Kernels[op == KC_RESIDUAL][!class][w->nc == MOST])(&h, class, y);
-  y[h.m] = 0;
-  if (line->shared && !class) return;
-  EndPoints(w->nc, op, &h, ends, 0, a, parity, y);
-  EndPoints(w->nc, op, &h, ends + a * (w->nc + 1), b, n, parity, y);
+  for (int o = 0; kind->split && o < nc; o++) c[o] = kind->split + (2 * o + parity) * w->half;
+  if (kind->split) return;
+  for (int o = mid; o < nc; o++) c[o] = Half(w, place, WORD_INVERSE + o - mid, parity);
+  c[mid - 1] = Half(w, place, WORD_UPPER, 1 - parity) - (parity ? 0 : 1);
+  c[0]       = Half(w, place + planes[0], WORD_UPPER + mid - 1, parity);
+  if (mid == 3) c[1] = Half(w, place - 1, WORD_UPPER + 1, parity);
 }
+
+/* The points of one parity of line l of plane t. planes: how far the places of the lines in the neighbour planes are */
+KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const PetscInt planes[], PetscInt t, PetscInt l, PetscInt parity, PetscScalar *y)
+{
+  const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR, place = Place(w, t, l), line = w->words * 2 * w->half;
+  const PetscScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity), *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
+  const Kind         kind = KindOfLine(w, t, l, place);
+  int                o    = 0;
+
+  x[o++] = own + planes[0] * line;
+  if (nc == 7) x[o++] = own - line;
+  x[o++] = parity ? other : other - 1;
+  x[o++] = own;
+  x[o++] = parity ? other + 1 : other;
+  if (nc == 7) x[o++] = own + line;
+  x[o++] = own + planes[1] * line;
+  if (kind.constant) HalfConstant(op, nc, padded, x, b, kind.constant, y);
+  else {
+    HalfCoefficients(w, nc, &kind, planes, place, parity, c);
+    HalfArray(op, nc, padded, x, b, c, y);
+  }
+  y[m] = 0;
+  if (!kind.ends) return;
+  HalfEnds(op, nc, 0, kind.a, parity, x, b, kind.ends, y);
+  HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
+}
+
+#define KC_WINDOW_LINES(nc)                                                                                                                                                  \
+  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                                                        \
+  {                                                                                                                                                                          \
+    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                                           \
+                                                                                                                                                                             \
+    for (PetscInt l = low; l < high; l++) {                                                                                                                                  \
+      const PetscInt p = (parity + l) & 1;                                                                                                                                   \
+                                                                                                                                                                             \
+      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, Place(w, t, l), WORD_X, p));                                                                                     \
+    }                                                                                                                                                                        \
+  }                                                                                                                                                                          \
+                                                                                                                                                                             \
+  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, PetscScalar *coarse) \
+  {                                                                                                                                                                          \
+    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                                           \
+                                                                                                                                                                             \
+    for (PetscInt l = low; l < high; l++) {                                                                                                                                  \
+      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, w->residual);                                                                                          \
+      KCycleTransferRestrictHalf(tr, w->residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, coarse);                                                               \
+    }                                                                                                                                                                        \
+  }
+
+KC_WINDOW_LINES(5)
+KC_WINDOW_LINES(7)
 
 /* Relaxes on lines low to high - 1 of plane t the points of this parity on line 0, of the other on line 1, and so on */
 void KCycleWindowRelax(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)
 {
-  const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};
+  if (w->nc == MOST) Relax_7(w, t, low, high, parity);
+  else Relax_5(w, t, low, high, parity);
+}
 
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
-    ComputeHalf(w, KC_RELAX, planes, place, (parity + l) & 1, Half(w, place, WORD_X, (parity + l) & 1));
+/* x = b / d at the points of one parity, 0 at the others */
+static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt place, PetscInt parity)
+{
+  const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2;
+  const int          nc   = w->nc;
+  const Kind         kind = KindOfLine(w, t, l, place);
+  const PetscScalar *b    = Half(w, place, WORD_B, parity);
+  PetscScalar       *x    = Half(w, place, WORD_X, parity);
+
+  memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)(w->half - VECTOR) * sizeof(PetscScalar));
+  if (kind.constant) Scale(m, b, kind.constant->inverse, x);
+  else Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->half : Half(w, place, WORD_INVERSE, parity), x);
+  for (int e = 0; kind.ends && e < 2; e++) {
+    const PetscInt     low = e ? kind.b : 0, high = e ? n : kind.a;
+    const PetscScalar *c = kind.ends + (e ? kind.a : 0) * (nc + 1);
+
+    for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) x[p / 2] = b[p / 2] * c[(p - low) * (nc + 1) + nc];
   }
+}
+
+/* The same from zero, of b that is packed on the way; the points of the other parity become zero */
+void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)
+{
+  KCycleWindowPackB(w, b, t, low, high);
+  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) ScaleHalf(w, t, l, place, (parity + l) & 1);
+  if (w->lead && high == w->st->box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
 }
 
 /* Adds the share of these points to the restricted residual */
 void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, PetscScalar *coarse)
 {
-  const PetscInt  planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};
-  const PetscBool deep      = (PetscBool)(w->st->box->dim == 3);
-
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
-    ComputeHalf(w, KC_RESIDUAL, planes, place, (parity + l) & 1, w->residual);
-    KCycleTransferRestrictHalf(tr, w->residual, (parity + l) & 1, deep ? l : t, deep ? t : 0, coarse);
-  }
+  if (w->nc == MOST) Restrict_7(w, t, low, high, parity, tr, coarse);
+  else Restrict_5(w, t, low, high, parity, tr, coarse);
 }
 
 /* Adds the interpolated correction to these points */
 void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, const PetscScalar *e)
 {
-  const PetscBool deep = (PetscBool)(w->st->box->dim == 3);
-
   for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
-    KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, deep ? l : t, deep ? t : 0, Half(w, place, WORD_X, (parity + l) & 1));
+    KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, Half(w, place, WORD_X, (parity + l) & 1));
   }
 }
