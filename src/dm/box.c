@@ -224,6 +224,15 @@ static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are there points beside the box in two directions at once? */
+static PetscBool HasCorners(const KCycleBox *box)
+{
+  PetscInt talking = 0;
+
+  for (PetscInt d = 0; d < box->dim; d++) talking += box->periodic[d] || box->nproc[d] > 1;
+  return (PetscBool)(talking > 1);
+}
+
 PetscErrorCode KCycleBoxGet(DM dm, KCycleBox **box)
 {
   PetscContainer container;
@@ -241,7 +250,11 @@ PetscErrorCode KCycleBoxGet(DM dm, KCycleBox **box)
   PetscCall(BoxFindOwnership(dm, *box));
   PetscCall(BoxLayHalo(*box));
   PetscCall(BoxCreateExchange(dm, *box, PETSC_FALSE, &(*box)->sf[0]));
-  PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->sf[1]));
+  if (HasCorners(*box)) PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->sf[1]));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)(*box)->sf[0]));
+    (*box)->sf[1] = (*box)->sf[0];
+  }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, *box));
   PetscCall(KCycleContainerSetCtxDestroy(container, BoxDestroy));
