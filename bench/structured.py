@@ -186,7 +186,7 @@ def footer(folder):
 assembly       seconds for the fine matrix, which are in no other number
 set-up, solve  seconds of KSPSetUp() and KSPSolve(), CG, medians, slowest process
 residual       norm of b - A x, computed afresh and relative to b
-matrix, memory doubles for each unknown: the fine matrix, and all with it after the set-up
+matrix, memory doubles for each unknown: the fine matrix; with it, all that set-up and solve leave in use, but the grid
 ratio          total of the best peer that converged / total
 CSV files, picture and the program's output: {os.path.relpath(folder)}"""
 

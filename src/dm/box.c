@@ -44,14 +44,30 @@ PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Processes are numbered x first, and so are rows from process to process. A vector of the DM would tell too, but stay with the DM */
+static PetscErrorCode BoxNumberRows(KCycleBox *box)
+{
+  const PetscInt *m = box->nproc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(m[0] * m[1] * m[2] + 1, &box->rows));
+  box->rows[0] = 0;
+  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
+    const PetscInt at[3]  = {p % m[0], p / m[0] % m[1], p / m[0] / m[1]};
+    PetscInt       points = 1;
+
+    for (int d = 0; d < 3; d++) points *= box->first[d][at[d] + 1] - box->first[d][at[d]];
+    box->rows[p + 1] = box->rows[p] + points;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sizes, owned box, and the boxes of all processes */
 static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
 {
-  const PetscInt *owned[3], *ranges;
+  const PetscInt *owned[3];
   DMBoundaryType  boundary[3];
   DMDAStencilType type;
-  PetscMPIInt     size;
-  Vec             layout;
 
   PetscFunctionBegin;
   PetscCall(DMDAGetInfo(dm, &box->dim, &box->size[0], &box->size[1], &box->size[2], &box->nproc[0], &box->nproc[1], &box->nproc[2], NULL, NULL, &boundary[0], &boundary[1],
@@ -72,12 +88,7 @@ static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
   box->nlines  = box->n[1] * box->n[2];
   box->npoints = box->n[0] * box->nlines;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &box->rank));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
-  PetscCall(DMGetGlobalVector(dm, &layout));
-  PetscCall(VecGetOwnershipRanges(layout, &ranges));
-  PetscCall(PetscMalloc1(size + 1, &box->rows));
-  PetscCall(PetscArraycpy(box->rows, ranges, size + 1));
-  PetscCall(DMRestoreGlobalVector(dm, &layout));
+  PetscCall(BoxNumberRows(box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,6 +224,15 @@ static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are there points beside the box in two directions at once? */
+static PetscBool HasCorners(const KCycleBox *box)
+{
+  PetscInt talking = 0;
+
+  for (PetscInt d = 0; d < box->dim; d++) talking += box->periodic[d] || box->nproc[d] > 1;
+  return (PetscBool)(talking > 1);
+}
+
 PetscErrorCode KCycleBoxGet(DM dm, KCycleBox **box)
 {
   PetscContainer container;
@@ -230,7 +250,11 @@ PetscErrorCode KCycleBoxGet(DM dm, KCycleBox **box)
   PetscCall(BoxFindOwnership(dm, *box));
   PetscCall(BoxLayHalo(*box));
   PetscCall(BoxCreateExchange(dm, *box, PETSC_FALSE, &(*box)->sf[0]));
-  PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->sf[1]));
+  if (HasCorners(*box)) PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->sf[1]));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)(*box)->sf[0]));
+    (*box)->sf[1] = (*box)->sf[0];
+  }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, *box));
   PetscCall(KCycleContainerSetCtxDestroy(container, BoxDestroy));

@@ -34,7 +34,7 @@ typedef struct {
   PetscBool   ends;        /* points left and right of lines exist: x is periodic or cut */
   PetscInt    left, right; /* where these points start in the halo buffer, in the order of extended lines */
   PetscInt    nhalo;       /* length of a halo buffer */
-  PetscSF     sf[2];       /* exchange without and with the corner lines */
+  PetscSF     sf[2];       /* exchange without and with the corner lines: the same where none are corners */
 } KCycleBox;
 
 /* Attached to the DM, made when first asked for; lives as long as the DM */

@@ -117,6 +117,10 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
 
+/* kcsweeps.c: smoothers whose iterations are sweeps */
+PETSC_INTERN PetscErrorCode KCycleKSPOnlySweeps(KSP, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
+
 /* kcchoices.c: options and functions of structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);

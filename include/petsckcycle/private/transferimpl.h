@@ -21,7 +21,7 @@ typedef struct {
   PetscHMapI    map;   /* while arrays arrive: from the key of one to its number */
 } KCycleLists;
 
-#define KC_CHUNK 64
+#define KC_CHUNK 8
 
 typedef struct {
   KCycleBox          *fine, *coarse;

@@ -241,7 +241,7 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
 static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
 {
   PC        relax;
-  PetscBool untouched, chebyshev, given, ours = PETSC_TRUE;
+  PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson = PETSC_TRUE;
   char      type[64];
 
   PetscFunctionBegin;
@@ -255,13 +255,15 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
   PetscCall(PCSetType(relax, PCRELAX));
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type, sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
+  if (given) PetscCall(PetscStrcmp(type, KSPRICHARDSON, &richardson));
   if (given && chebyshev) {
     PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
     PetscCall(PCRelaxSetOmega(relax, 1));
-  } else if (!given) {
-    PetscCall(KSPSetType(smoother, KSPRICHARDSON));
-    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, KCYCLE_SWEEPS));
   }
+  if (!given) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, KCYCLE_SWEEPS));
+  if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+  PetscCall(KCycleKSPDelayWork(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -317,6 +319,21 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The finest residual: made by PCMG it would leave a vector in the DM, whose KSPs take their vectors from there */
+static PetscErrorCode GiveResidual(PC pc)
+{
+  PC_MG   *mg     = (PC_MG *)pc->data;
+  PetscInt finest = mg->nlevels - 1;
+  Vec      r;
+
+  PetscFunctionBegin;
+  if (finest == 0 || mg->levels[finest]->r) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMCreateGlobalVector(pc->dm, &r));
+  PetscCall(PCMGSetR(pc, finest, r));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
@@ -327,6 +344,7 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  PetscCall(GiveResidual(pc));
   for (PetscInt l = 0; l < kc->nstructured; l++) {
     const PetscInt   number    = kc->nstructured - 1 - l;
     KCycleStructure *level     = &kc->structure[l];
@@ -385,25 +403,16 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As KSPRICHARDSON declares it: a damped iteration is not one call of PCApplyRichardson() */
-typedef struct {
-  PetscReal scale;
-  PetscBool selfscale;
-} Richardson;
-
 static PetscErrorCode CanFuse(KSP smoother, Mat A, Mat P, PetscBool *can)
 {
-  PC          pc;
-  PetscBool   richardson, ours;
-  KSPNormType norm;
+  PC        pc;
+  PetscBool sweeps, ours;
 
   PetscFunctionBegin;
   *can = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPRICHARDSON, &richardson));
+  PetscCall(KCycleKSPOnlySweeps(smoother, &sweeps));
   PetscCall(MatStencilTransferIs(P, &ours));
-  PetscCall(KSPGetNormType(smoother, &norm));
-  if (!richardson || !ours || norm != KSP_NORM_NONE || smoother->numbermonitors || smoother->max_it < 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (((Richardson *)smoother->data)->scale != 1 || ((Richardson *)smoother->data)->selfscale) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sweeps || !ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(smoother, &pc));
   PetscCall(PCRelaxCanFuse(pc, A, can));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,306 @@
+static char help[] = "Memory of structured levels: what PETSc has allocated, in doubles per unknown.\n\
+  -test held|sweeps     memory while a system is solved; smoothers without work vectors\n\
+  -n <65>               held: points in each direction\n\
+  -kinds <0,1,2>        held: the problems\n\
+  -held <a,b,c>         held: the most doubles per unknown, for each problem\n\
+  -setup <a,b,c>        held: the most during set-up\n\
+  -show                 held: the numbers\n\n";
+
+#include "grids.h"
+#include "twophase.h"
+
+typedef enum {
+  KIND_CONSTANT,
+  KIND_VARYING, /* all grid lines differ, couplings by less than 3 */
+  KIND_BALLS
+} Kind;
+
+static const char *const Kinds[] = {"constant coefficients", "all lines different", "27 balls of 1000:1"};
+
+/* Bytes in use on all processes, and the most of each since the last time */
+static PetscErrorCode Usage(PetscLogDouble bytes[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMallocGetCurrentUsage(&bytes[0]));
+  PetscCall(PetscMallocPopMaximumUsage(1, &bytes[1]));
+  PetscCall(PetscMallocPushMaximumUsage(1));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+/* The grid is the program's; what is in use before the matrix is made */
+static PetscErrorCode Create(Kind kind, PetscInt n, MatType type, DM *da, Mat *A, Vec *b, Vec *x, PetscLogDouble before[])
+{
+  const PetscReal vary = kind == KIND_VARYING ? 0.9 : 0;
+  Grid            g    = {11, 3, {n, n, n}, {0, 0, 0}, {{END_STORED, END_STORED}, {END_STORED, END_STORED}, {END_STORED, END_STORED}}, PETSC_FALSE, PETSC_FALSE, {1, 1, 1}, vary};
+  TwoPhase        t;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 3, n, 1000);
+  t.harmonic = PETSC_TRUE;
+  PetscCall(GridCreateDM(&g, da));
+  PetscCall(DMCreateGlobalVector(*da, x));
+  PetscCall(VecDuplicate(*x, b));
+  PetscCall(VecSet(*b, 1));
+  PetscCall(DMSetMatType(*da, type));
+  PetscCall(Usage(before));
+  PetscCall(DMCreateMatrix(*da, A));
+  if (kind == KIND_BALLS) PetscCall(TwoPhaseAssemble(&t, *da, *A));
+  else PetscCall(GridAssemble(&g, *da, *A));
+  PetscFunctionReturn(0);
+}
+
+/* Doubles per unknown; the program's x and b, its grid and a matrix of type aij are not in them, CG's three vectors and a stencil matrix are */
+typedef struct {
+  PetscReal setup, solve; /* most during set-up, and the solve */
+  PetscReal held;         /* afterwards */
+  PetscReal made;         /* left behind by the solve alone */
+  PetscBool converged;
+} Memory;
+
+static PetscErrorCode Measure(Kind kind, PetscInt n, MatType type, Memory *m)
+{
+  const PetscReal    doubles = (PetscReal)sizeof(double) * (PetscReal)(n * n * n);
+  PetscLogDouble     before[2], setup[2], solve[2];
+  PetscBool          stencil;
+  KSPConvergedReason reason;
+  DM                 da;
+  Mat                A;
+  Vec                b, x;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(type, MATSTENCIL, &stencil));
+  PetscCall(Create(kind, n, type, &da, &A, &b, &x, before));
+  PetscCall(Usage(stencil ? setup : before));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(Usage(setup));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(Usage(solve));
+  m->setup = (setup[1] - before[0]) / doubles;
+  m->solve = (solve[1] - before[0]) / doubles;
+  m->held  = (solve[0] - before[0]) / doubles;
+  m->made  = (solve[0] - setup[0]) / doubles;
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  m->converged = (PetscBool)(reason > 0);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* What PETSc puts off to the first solve, a factorization of the coarsest level for instance, is less than a vector */
+static PetscErrorCode TestHeld(void)
+{
+  const MatType types[] = {MATAIJ, MATSTENCIL};
+  PetscReal     held[3] = {6, 6 + 4 * 8 / 7., 6 + 4 * 8 / 7.}, setup[3] = {6, 6 + 4 * 8 / 7., 6 + 4 * 8 / 7.};
+  PetscInt      n = 65, nheld = 3, nsetup = 3, kinds[3] = {0, 1, 2}, nkinds = 3;
+  PetscBool     show = PETSC_FALSE, given;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-kinds", kinds, &nkinds, &given));
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-held", held, &nheld, NULL));
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-setup", setup, &nsetup, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  for (PetscInt k = 0; k < (given ? nkinds : 3); k++) {
+    for (int t = 0; t < 2; t++) {
+      const PetscInt kind = kinds[k];
+      Memory         m;
+
+      PetscCall(PetscMemzero(&m, sizeof(m)));
+      PetscCall(Measure((Kind)kind, n, types[t], &m));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, type %s: doubles an unknown at most %.1f %s, in set-up %.1f %s; the solve makes no vector %s; converged %s\n", Kinds[kind],
+                            types[t], (double)held[kind], m.held <= held[kind] ? "yes" : "NO", (double)setup[kind], m.setup <= setup[kind] ? "yes" : "NO",
+                            m.made < 0.9 ? "yes" : "NO", m.converged ? "yes" : "NO"));
+      if (show)
+        PetscCall(
+            PetscPrintf(PETSC_COMM_WORLD, "  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f\n", (double)m.setup, (double)m.solve, (double)m.held, (double)m.made));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* What a program may do with a smoother */
+typedef enum {
+  USE_PLAIN,
+  USE_DAMPED,
+  USE_SELFSCALE,
+  USE_MONITOR,
+  USE_NORM,
+  USE_JACOBI,
+  USE_TRANSPOSE,
+  USE_KERNEL,
+  NUSES
+} Use;
+
+static const char *const Uses[NUSES] = {"sweeps", "damped", "self-scaled", "with a monitor", "with a norm", "with Jacobi", "transposed", "with a null space"};
+
+static PetscErrorCode CountCalls(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  PetscFunctionBeginUser;
+  (void)ksp;
+  (void)rnorm;
+  *(PetscInt *)ctx += it + 1;
+  PetscFunctionReturn(0);
+}
+
+/* Two sweeps from x = 0.5 */
+static PetscErrorCode Smooth(KSP ksp, Use use, Vec b, Vec x, PetscInt *calls)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  *calls = 0;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  if (use == USE_DAMPED) PetscCall(KSPRichardsonSetScale(ksp, 0.7));
+  if (use == USE_SELFSCALE) PetscCall(KSPRichardsonSetSelfScale(ksp, PETSC_TRUE));
+  if (use == USE_MONITOR) PetscCall(KSPMonitorSet(ksp, CountCalls, calls, NULL));
+  if (use == USE_NORM) PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED));
+  if (use == USE_JACOBI) PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(VecSet(x, 0.5));
+  if (use == USE_TRANSPOSE) PetscCall(KSPSolveTranspose(ksp, b, x));
+  else PetscCall(KSPSolve(ksp, b, x));
+  PetscFunctionReturn(0);
+}
+
+/* KSPRICHARDSON as a program makes it */
+static PetscErrorCode CreateRichardson(Mat A, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPRICHARDSON));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetConvergenceTest(*ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetTolerances(*ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 2));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscFunctionReturn(0);
+}
+
+/* The finest smoother of a solver that has been set up, and a KSPRICHARDSON of the same sweeps */
+static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
+{
+  PetscLogDouble before[2], after[2];
+  PetscReal      away, size;
+  PetscInt       nlevels, n, calls[2];
+  MatNullSpace   constant;
+  DM             da;
+  Mat            A;
+  Vec            b, x, y;
+  KSP            ksp, smoother, plain;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(KIND_VARYING, 17, MATSTENCIL, &da, &A, &b, &x, before));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
+  PetscCall(CreateRichardson(A, &plain));
+  if (use == USE_KERNEL) {
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
+    PetscCall(MatSetNullSpace(A, constant));
+    PetscCall(MatNullSpaceDestroy(&constant));
+  }
+  PetscCall(Smooth(plain, use, b, y, &calls[0]));
+  PetscCall(Usage(before));
+  PetscCall(Smooth(smoother, use, b, x, &calls[1]));
+  PetscCall(Usage(after));
+  *none = (PetscBool)(after[0] - before[0] < (double)n * sizeof(PetscScalar) / 2);
+  PetscCall(VecNorm(y, NORM_2, &size));
+  PetscCall(VecAXPY(x, -1, y));
+  PetscCall(VecNorm(x, NORM_2, &away));
+  *same = (PetscBool)(away <= 1e-14 * size && calls[0] == calls[1] && (calls[0] > 0) == (use == USE_MONITOR));
+  PetscCall(KSPDestroy(&plain));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestSweeps(void)
+{
+  PetscFunctionBeginUser;
+  for (int use = 0; use < NUSES; use++) {
+    PetscBool same = PETSC_FALSE, none = PETSC_FALSE;
+
+    PetscCall(CompareUse((Use)use, &same, &none));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "smoother, %s: as KSPRICHARDSON %s%s\n", Uses[use], same ? "yes" : "NO",
+                          use    ? ""
+                          : none ? ", no work vector made yes"
+                                 : ", no work vector made NO"));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  char           which[16] = "held";
+  PetscBool      held;
+  PetscLogDouble now[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-test", which, sizeof(which), NULL));
+  PetscCall(PetscStrcmp(which, "held", &held));
+  PetscLogMemory = PETSC_TRUE; /* else PETSc keeps no maxima */
+  PetscCall(PetscMallocPushMaximumUsage(1));
+  PetscCall(Usage(now));
+  PetscCheck(now[0] > 0, PETSC_COMM_WORLD, PETSC_ERR_SUP, "PETSc does not count what it allocates: run with -malloc_dump");
+  if (held) PetscCall(TestHeld());
+  else PetscCall(TestSweeps());
+  PetscCall(PetscMallocPopMaximumUsage(1, now));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  # 6 doubles hold CG's three vectors. Bounds of the others are what is needed now, a little more
+  testset:
+    requires: !complex double !defined(PETSC_USE_64BIT_INDICES)
+
+    test:
+      suffix: constant
+      nsize: {{1 2}}
+      args: -kinds 0 -n 97 -held 6 -setup 6
+
+    test:
+      suffix: variable
+      args: -kinds 1,2 -held 6,12.2,12.8 -setup 6,12.2,12.8
+
+    test:
+      suffix: variable_2
+      nsize: 2
+      args: -kinds 1,2 -held 6,14.6,15.2 -setup 6,14.6,17.4
+
+    test:
+      suffix: sweeps
+      nsize: {{1 2}}
+      args: -test sweeps
+
+TEST*/
