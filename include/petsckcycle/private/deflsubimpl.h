@@ -15,6 +15,9 @@
 #include <petsc/private/pcimpl.h>
 #include <petsc/private/kspimpl.h>
 
+/* Couplings that differ by more than this factor may be an interface */
+#define KC_DEFLSUB_JUMP 1.4
+
 typedef struct {
   /* parameters */
   PCDeflSubType     type;

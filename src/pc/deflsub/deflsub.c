@@ -367,7 +367,7 @@ static PetscErrorCode RegisterEvents(void)
 . -pc_deflsub_form (bnn|adef2|pt)              - how inner preconditioner, correction and projection are combined
 . -pc_deflsub_boxes (x,y,z)                    - boxes in each direction, or number of stripes (default chosen)
 . -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
-. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 3)
+. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 1.4)
 . -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec` (default none)
 . -deflsub_pc_type (type)                      - the inner preconditioner, with its options
 - -deflsub_coarse_pc_type (type)               - the solver for E, with its options
@@ -400,7 +400,7 @@ PetscErrorCode PCCreate_DeflSub(PC pc)
   PetscCall(PetscNew(&ds));
   pc->data                = (void *)ds;
   ds->type                = PC_DEFLSUB_INTERFACE;
-  ds->jump                = KCYCLE_JUMP;
+  ds->jump                = KC_DEFLSUB_JUMP;
   ds->ngiven              = -1;
   pc->ops->setup          = PCSetUp_DeflSub;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_DeflSub;

@@ -246,9 +246,10 @@ static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
 
   Notes:
   Two points of a box are separated where their coupling is weaker by more than this factor than the strongest one of either point, the couplings of each direction
-  being measured by their mean. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than it.
+  being measured by their mean. If it is not weaker by more than 3, the jump must be sharp: the coupling is strong for one of the points, and none of their couplings
+  differs more. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than the factor.
 
-  Default: 3.
+  Default: 1.4.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetJump()`
 @*/
