@@ -1,5 +1,5 @@
 static char help[] = "PCDEFLSUB: subdomains, projections, numbers of iterations, refusals, another set-up, inside other solvers.\n\
-  -test labels|identities|table|contrast|errors|reuse|nested|special|independent   which part\n\
+  -test labels|identities|table|contrast|errors|reuse|nested|special|independent|inverse   which part\n\
   -blocks   table: with block incomplete Cholesky too\n\
   -show     contrast, independent: numbers of iterations\n\n";
 
@@ -559,7 +559,7 @@ typedef struct {
   const char *claim, *expected;
   PetscInt    n, boxes[3], size;
   int         labels; /* 1: negative, 2: a gap, 3: no integer, 4: too many, 5: of another length, 6: none */
-  PetscBool   detached, closed, baij, adef2;
+  PetscBool   detached, closed, baij, adef2, inverse;
 } Refusal;
 
 /* Labels that are wrong */
@@ -604,6 +604,7 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
   PetscCall(PCDeflSubSetBoxes(pc, r->boxes[0], r->boxes[1], r->boxes[2]));
   if (r->adef2) PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
+  if (r->inverse) PetscCall(PCDeflSubSetCoarse(pc, PC_DEFLSUB_COARSE_INVERSE));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   if (r->labels == 6) ierr = PCDeflSubSetType(pc, PC_DEFLSUB_USER);
   else if (r->labels) ierr = GiveLabels(pc, b, r->labels);
@@ -632,6 +633,7 @@ static PetscErrorCode Errors(void)
       {.claim = "no grid and no labels", .n = 12, .detached = PETSC_TRUE, .expected = "give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels"},
       {.claim = "one subdomain of a singular operator", .n = 12, .boxes = {1, 1, 0}, .closed = PETSC_TRUE, .expected = "use at least 2 subdomains, not 1"},
       {.claim = "a matrix that does not show its rows", .n = 12, .baij = PETSC_TRUE, .expected = "use -mat_type aij or -dm_mat_type stencil"},
+      {.claim = "a dense inverse that is too large", .n = 66, .boxes = {66, 66, 0}, .inverse = PETSC_TRUE, .expected = "E has 4356 rows"},
       {.claim = "adef2 outside of KSPSolve()", .n = 12, .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
   };
 
@@ -656,6 +658,74 @@ static PetscErrorCode Errors(void)
     PetscCall(VecDestroy(&b));
     PetscCall(MatDestroy(&A));
     PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Two solves with E by its factors and by its inverse */
+static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form)
+{
+  const PCDeflSubCoarse   coarse[] = {PC_DEFLSUB_COARSE_AUTO, PC_DEFLSUB_COARSE_FACTOR, PC_DEFLSUB_COARSE_INVERSE};
+  static PoissonResiduals residuals[3];
+  const PetscReal         floor = 1e-4; /* relative: below it rounding decides */
+  PetscBool               dense, same = PETSC_TRUE;
+  PetscReal               most  = 0;
+  TwoPhase                other = *t;
+  DM                      da;
+  Mat                     A;
+  Vec                     b;
+  KSP                     ksp;
+  PC                      pc;
+  PetscInt                its[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(TwoPhaseCreate(t, &da, &A, &b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetBoxes(pc, 5, 5, 0));
+  PetscCall(PCDeflSubSetForm(pc, form));
+  for (int round = 0; round < 2; round++) { /* then with other values, first by the inverse, which must be made again */
+    for (int k = 0; k < 3; k++) {
+      const int       i = round ? 2 - k : k;
+      PCDeflSubCoarse got;
+
+      residuals[i].length = 0;
+      PetscCall(PCDeflSubGetCoarse(pc, &got));
+      if (got != coarse[i]) PetscCall(PCDeflSubSetCoarse(pc, coarse[i]));
+      PetscCall(KSPMonitorSet(ksp, PoissonMonitor, &residuals[i], NULL));
+      PetscCall(Iterations(ksp, b, &its[i]));
+      PetscCall(KSPMonitorCancel(ksp));
+      PetscCall(PoissonViewHas(pc, "E^-1 is a dense matrix of type seqdense", &dense));
+      same = (PetscBool)(same && dense == (PetscBool)(i == 2));
+    }
+    for (int i = 1; i < 3; i++) {
+      same = (PetscBool)(same && its[i] == its[0] && its[i] > 0);
+      for (PetscInt k = 0; k < PetscMin(residuals[0].length, residuals[i].length); k++)
+        most = PetscMax(most, PetscAbsReal(residuals[i].value[k] - residuals[0].value[k]) / PetscMax(residuals[0].value[k], floor * residuals[0].value[0]));
+    }
+    other.contrast = 1e4; /* without KSPSetOperators() */
+    PetscCall(TwoPhaseAssemble(&other, da, A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "form %s, %s%s: ", PCDeflSubForms[form], t->type, t->closed ? ", closed" : ""));
+  PetscCall(PoissonClaim((PetscBool)(same && most < 1e-6), "the dense inverse of E, only where it is asked for, and its factors have the same residuals"));
+  if (!same || most >= 1e-6)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " iterations, residuals differ by %g\n", its[0], its[1], its[2], (double)most));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Inverse(void)
+{
+  PetscFunctionBeginUser;
+  for (int problem = 0; problem < 4; problem++) {
+    TwoPhase t;
+
+    TwoPhaseInit(&t, 2, 40, 100);
+    t.closed = (PetscBool)(problem % 2);
+    if (problem / 2 && !PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
+    for (int form = PC_DEFLSUB_BNN; form <= PC_DEFLSUB_PT; form++) PetscCall(CompareSolves(&t, (PCDeflSubForm)form));
   }
   PetscFunctionReturn(0);
 }
@@ -876,7 +946,7 @@ static PetscErrorCode Special(void)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"labels", "identities", "table", "contrast", "errors", "reuse", "nested", "special", "independent"};
+  const char *const tests[] = {"labels", "identities", "table", "contrast", "errors", "reuse", "nested", "special", "independent", "inverse"};
   PetscInt          test    = 0;
   PetscBool         blocks = PETSC_FALSE, show = PETSC_FALSE;
 
@@ -898,7 +968,8 @@ int main(int argc, char **argv)
     PetscCall(ReuseOf(PC_DEFLSUB_INTERFACE));
   } else if (test == 6) PetscCall(Nested());
   else if (test == 7) PetscCall(Special());
-  else PetscCall(Independent(show));
+  else if (test == 8) PetscCall(Independent(show));
+  else PetscCall(Inverse());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -923,6 +994,11 @@ int main(int argc, char **argv)
       suffix: reuse
       args: -test reuse
       output_file: output/deflsub_reuse.out
+
+    test:
+      suffix: inverse
+      args: -test inverse
+      output_file: output/deflsub_inverse.out
 
     test:
       suffix: special

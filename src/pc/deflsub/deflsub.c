@@ -211,6 +211,7 @@ static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
   Mat         A;
 
   PetscFunctionBegin;
+  PetscCall(PCSetUp(pc)); /* KSP has not done it if values changed without KSPSetOperators() */
   if (ds->nleft) PetscCall(ReportRightSide(pc, b));
   if (ds->form == PC_DEFLSUB_BNN) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(pc, &A, NULL));
@@ -330,6 +331,7 @@ static PetscErrorCode PCReset_DeflSub(PC pc)
   PetscCall(VecDestroy(&ds->scale));
   PetscCall(VecDestroy(&ds->s));
   PetscCall(VecDestroy(&ds->y));
+  PetscCall(PCDeflSubInverseReset(ds));
   PetscCall(VecDestroy(&ds->t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,6 +367,7 @@ static PetscErrorCode RegisterEvents(void)
   Options Database Keys:
 + -pc_deflsub_type (stripe|box|interface|user) - subdomains
 . -pc_deflsub_form (bnn|adef2|pt)              - how inner preconditioner, correction and projection are combined
+. -pc_deflsub_coarse (auto|factor|inverse)     - how to solve with E
 . -pc_deflsub_boxes (x,y,z)                    - boxes in each direction, or number of stripes (default chosen)
 . -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
 . -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 1.4)
@@ -385,11 +388,11 @@ static PetscErrorCode RegisterEvents(void)
   When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and always with the other types, only
   numbers are renewed: A Z, E and its factors.
 
-  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI` (-deflsub_coarse_sub_pc_type).
+  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI` (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
 
   Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU, section 3.3, equation (91) and Algorithm 8.
 
-.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
+.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetCoarse()`, `PCDeflSubSetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
           `PCDeflSubSetCoefficient()`, `PCDeflSubGetPC()`, `PCDeflSubGetCoarseKSP()`, `PCDEFLATION`
 M*/
 PetscErrorCode PCCreate_DeflSub(PC pc)
