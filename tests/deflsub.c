@@ -668,7 +668,7 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form)
   const PCDeflSubCoarse   coarse[] = {PC_DEFLSUB_COARSE_AUTO, PC_DEFLSUB_COARSE_FACTOR, PC_DEFLSUB_COARSE_INVERSE};
   static PoissonResiduals residuals[3];
   const PetscReal         floor = 1e-4; /* relative: below it rounding decides */
-  PetscBool               dense, same = PETSC_TRUE;
+  PetscBool               dense = PETSC_FALSE, same = PETSC_TRUE;
   PetscReal               most  = 0;
   TwoPhase                other = *t;
   DM                      da;
