@@ -663,7 +663,7 @@ static PetscErrorCode Errors(void)
 }
 
 /* Two solves with E by its factors and by its inverse */
-static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form)
+static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form, const char name[])
 {
   const PCDeflSubCoarse   coarse[] = {PC_DEFLSUB_COARSE_AUTO, PC_DEFLSUB_COARSE_FACTOR, PC_DEFLSUB_COARSE_INVERSE};
   static PoissonResiduals residuals[3];
@@ -705,7 +705,7 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form)
     other.contrast = 1e4; /* without KSPSetOperators() */
     PetscCall(TwoPhaseAssemble(&other, da, A));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "form %s, %s%s: ", PCDeflSubForms[form], t->type, t->closed ? ", closed" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "form %s, %s%s: ", PCDeflSubForms[form], name, t->closed ? ", closed" : ""));
   PetscCall(PoissonClaim((PetscBool)(same && most < 1e-6), "the dense inverse of E, only where it is asked for, and its factors have the same residuals"));
   if (!same || most >= 1e-6)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " iterations, residuals differ by %g\n", its[0], its[1], its[2], (double)most));
@@ -725,7 +725,7 @@ static PetscErrorCode Inverse(void)
     TwoPhaseInit(&t, 2, 40, 100);
     t.closed = (PetscBool)(problem % 2);
     if (problem / 2 && !PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
-    for (int form = PC_DEFLSUB_BNN; form <= PC_DEFLSUB_PT; form++) PetscCall(CompareSolves(&t, (PCDeflSubForm)form));
+    for (int form = PC_DEFLSUB_BNN; form <= PC_DEFLSUB_PT; form++) PetscCall(CompareSolves(&t, (PCDeflSubForm)form, problem / 2 ? "stencil if real" : "aij"));
   }
   PetscFunctionReturn(0);
 }
