@@ -17,19 +17,72 @@ PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = Z^T x, the part of this process */
-static PetscErrorCode MultZT(PC pc, Vec x, PetscScalar *a)
+typedef void (*Kernel)(const PC_DeflSub *, const PetscScalar *, PetscScalar *);
+
+/* a from x, the part of this process */
+static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Kernel kernel, PetscLogDouble flops, Vec x, PetscScalar *a)
 {
-  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   const PetscScalar *array;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
   PetscCall(VecGetArrayRead(x, &array));
-  PCDeflSubZT(ds, array, a);
+  kernel((PC_DeflSub *)pc->data, array, a);
   PetscCall(VecRestoreArrayRead(x, &array));
-  PetscCall(PetscLogFlops(ds->n));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscCall(PetscLogFlops(flops));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is made from a is added to x */
+static PetscErrorCode ToVec(PC pc, Kernel kernel, PetscLogDouble flops, const PetscScalar *a, Vec x)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscCall(VecGetArray(x, &array));
+  kernel((PC_DeflSub *)pc->data, a, array);
+  PetscCall(VecRestoreArray(x, &array));
+  PetscCall(PetscLogFlops(flops));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscLogDouble FlopsAZ(const PC_DeflSub *ds)
+{
+  return 2.0 * ds->start[ds->npairs];
+}
+
+/* a = Z^T x, the part of this process */
+static PetscErrorCode MultZT(PC pc, Vec x, PetscScalar *a)
+{
+  PetscFunctionBegin;
+  PetscCall(FromVec(pc, DEFLSUB_ZT, PCDeflSubZT, ((PC_DeflSub *)pc->data)->n, x, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b = (A Z)^T x, the part of this process */
+static PetscErrorCode MultAZT(PC pc, Vec x, PetscScalar *b)
+{
+  PetscFunctionBegin;
+  PetscCall(FromVec(pc, DEFLSUB_CORRECT, PCDeflSubAZT, FlopsAZ((PC_DeflSub *)pc->data), x, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += Z a */
+static PetscErrorCode AddZ(PC pc, const PetscScalar *a, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(ToVec(pc, PCDeflSubZ, ((PC_DeflSub *)pc->data)->n, a, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x -= A Z a */
+static PetscErrorCode SubtractAZ(PC pc, const PetscScalar *a, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(ToVec(pc, PCDeflSubAZ, FlopsAZ((PC_DeflSub *)pc->data), a, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,54 +92,6 @@ static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
   PetscFunctionBegin;
   PetscCall(MultZT(pc, x, a));
   PetscCall(PCDeflSubCoarseSolve(pc, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x -= A Z a */
-static PetscErrorCode SubtractAZ(PC pc, const PetscScalar *a, Vec x)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArray(x, &array));
-  PCDeflSubAZ(ds, a, array);
-  PetscCall(VecRestoreArray(x, &array));
-  PetscCall(PetscLogFlops(2.0 * ds->start[ds->npairs]));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* b = (A Z)^T x, the part of this process */
-static PetscErrorCode MultAZT(PC pc, Vec x, PetscScalar *b)
-{
-  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
-  const PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArrayRead(x, &array));
-  PCDeflSubAZT(ds, array, b);
-  PetscCall(VecRestoreArrayRead(x, &array));
-  PetscCall(PetscLogFlops(2.0 * ds->start[ds->npairs]));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x += Z a */
-static PetscErrorCode AddZ(PC pc, const PetscScalar *a, Vec x)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArray(x, &array));
-  PCDeflSubZ(ds, a, array);
-  PetscCall(VecRestoreArray(x, &array));
-  PetscCall(PetscLogFlops(ds->n));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
