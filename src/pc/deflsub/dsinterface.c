@@ -77,7 +77,7 @@ static PetscBool IsSharp(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
   return (PetscBool)(w * c->jump >= PetscMin(c->strongest[row], c->strongest[col]) && 1.01 * Gap(c, row, col, w) >= PetscMax(c->gap[row], c->gap[col]));
 }
 
-static PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
+static inline PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
 {
   if (!(w > 0) || !(c->strongest[col] > 0)) return PETSC_FALSE;
   if (c->coefficient) {
@@ -120,7 +120,7 @@ static PetscErrorCode MeasureDirections(MPI_Comm comm, Cut *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The strongest coupling of every point, and how much weaker its weakest is; a point without any is in no piece */
+/* The strongest coupling of every point, and how much weaker its weakest is, if it is a jump; a point without any is in no piece */
 static PetscErrorCode MeasurePoints(Cut *c)
 {
   const PetscInt    *cols;
@@ -134,11 +134,11 @@ static PetscErrorCode MeasurePoints(Cut *c)
     for (PetscInt k = 0; k < m; k++) {
       const PetscReal w = cols[k] != i ? Coupling(c, k, i, cols[k], values[k]) : 0;
 
-      most = PetscMax(most, w);
-      if (w > 0) least = PetscMin(least, w);
+      most  = PetscMax(most, w);
+      least = PetscMin(least, w > 0 ? w : least);
     }
     c->strongest[i] = most;
-    c->gap[i]       = most / least;
+    c->gap[i]       = most > c->jump * least ? most / least : 0;
     if (!(most > 0)) c->pieces->parent[i] = -1;
   }
   PetscCall(KCycleRowsExchangeReal(c->rows, c->strongest));
@@ -154,15 +154,16 @@ static PetscErrorCode MeasureGaps(Cut *c)
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
-    if (c->gap[i] <= c->jump) continue;
+    if (c->gap[i] == 0) continue;
     const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
 
     for (PetscInt k = 0; k < m; k++) {
       const PetscInt  col = cols[k];
       const PetscReal w   = col != i ? Coupling(c, k, i, col, values[k]) : 0;
 
-      if (w > 0) c->gap[i] = PetscMax(c->gap[i], Gap(c, i, col, w));
-      if (w > 0) c->gap[col] = PetscMax(c->gap[col], Gap(c, i, col, w));
+      if (!(w > 0) || PetscMax(c->strongest[i], c->strongest[col]) <= c->jump * w) continue;
+      c->gap[i]   = PetscMax(c->gap[i], Gap(c, i, col, w));
+      c->gap[col] = PetscMax(c->gap[col], Gap(c, i, col, w));
     }
   }
   PetscCall(PetscSFReduceBegin(c->rows->sf, MPIU_REAL, c->gap + n, c->gap, MPIU_MAX));
