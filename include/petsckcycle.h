@@ -240,6 +240,25 @@ typedef enum {
 } PCDeflSubForm;
 PETSC_EXTERN const char *const PCDeflSubForms[];
 
+/*E
+  PCDeflSubCoarse - how `PCDEFLSUB` solves with E = Z^T A Z
+
+  Values:
++ `PC_DEFLSUB_COARSE_AUTO`    - inverse if E has at most 512 rows and the operator's vectors are of a CUDA type, factor otherwise
+. `PC_DEFLSUB_COARSE_FACTOR`  - by the coarse solver, which by default factors E
+- `PC_DEFLSUB_COARSE_INVERSE` - by a product with the dense inverse, which the coarse solver makes at set-up
+
+  Level: intermediate
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetCoarse()`
+E*/
+typedef enum {
+  PC_DEFLSUB_COARSE_AUTO,
+  PC_DEFLSUB_COARSE_FACTOR,
+  PC_DEFLSUB_COARSE_INVERSE
+} PCDeflSubCoarse;
+PETSC_EXTERN const char *const PCDeflSubCoarses[];
+
 /* Package */
 PETSC_EXTERN PetscErrorCode KCycleInitializePackage(void);
 PETSC_EXTERN PetscErrorCode KCycleFinalizePackage(void);
@@ -284,6 +303,8 @@ PETSC_EXTERN PetscErrorCode PCDeflSubSetType(PC, PCDeflSubType);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetType(PC, PCDeflSubType *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetForm(PC, PCDeflSubForm);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetForm(PC, PCDeflSubForm *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetCoarse(PC, PCDeflSubCoarse);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetCoarse(PC, PCDeflSubCoarse *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetBoxes(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetBoxes(PC, PetscInt *, PetscInt *, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetSize(PC, PetscInt);

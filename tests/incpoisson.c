@@ -44,7 +44,29 @@ static PetscErrorCode CreateGraph(PetscInt n, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridEnd end, MatType type, Mat *A)
+/* A path, and three unknowns in a triangle, which on several processes belong to three of them: the only one */
+static PetscErrorCode CreateTriangle(PetscInt n, Mat *A)
+{
+  const PetscInt corner[3] = {0, n / 2, n - 1};
+  PetscInt       start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 5, NULL, 5, NULL, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    PetscCall(MatSetValue(*A, i, i, 4.0 + i, INSERT_VALUES));
+    if (i > 0) PetscCall(MatSetValue(*A, i, i - 1, -1.0, INSERT_VALUES));
+    if (i < n - 1) PetscCall(MatSetValue(*A, i, i + 1, -1.0, INSERT_VALUES));
+    for (int c = 0; c < 9; c++) {
+      if (corner[c / 3] == i && c / 3 != c % 3) PetscCall(MatSetValue(*A, i, corner[c % 3], -0.5, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridEnd end, PetscInt width, MatType type, Mat *A)
 {
   Grid      g        = {.number = 7, .dim = dim, .size = {6, 7, 1}, .box = box, .strength = {1, 2, 3}, .vary = 0.6};
   PetscBool possible = PETSC_FALSE;
@@ -52,6 +74,7 @@ static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridEnd end, Mat
 
   PetscFunctionBeginUser;
   if (dim == 3) g.size[0] = g.size[1] = g.size[2] = 4;
+  if (width) g.size[0] = width;
   GridSetEnds(&g, end);
   PetscCall(GridDistribute(&g, &possible));
   PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
@@ -287,18 +310,25 @@ static PetscErrorCode TestProduct(MatType type)
     PetscInt    dim;
     PetscBool   box;
     GridEnd     end;
-  } cases[] = {{"5 points", 2, PETSC_FALSE, END_INTERIOR},
-               {"9 points, no flux", 2, PETSC_TRUE, END_CELL},
-               {"9 points, stored boundary", 2, PETSC_TRUE, END_STORED},
-               {"7 points, periodic", 3, PETSC_FALSE, END_PERIODIC}};
+    PetscInt    width;
+  } cases[] = {{"5 points", 2, PETSC_FALSE, END_INTERIOR, 0},
+               {"5 points, stored boundary", 2, PETSC_FALSE, END_STORED, 0},
+               {"5 points, periodic and three wide", 2, PETSC_FALSE, END_PERIODIC, 3},
+               {"9 points, no flux", 2, PETSC_TRUE, END_CELL, 0},
+               {"9 points, stored boundary", 2, PETSC_TRUE, END_STORED, 0},
+               {"7 points", 3, PETSC_FALSE, END_CELL, 0},
+               {"7 points, periodic", 3, PETSC_FALSE, END_PERIODIC, 0}};
   Mat A;
 
   PetscFunctionBeginUser;
   PetscCall(CreateGraph(40, &A));
   PetscCall(CheckProducts("graph", A));
   PetscCall(MatDestroy(&A));
+  PetscCall(CreateTriangle(17, &A));
+  PetscCall(CheckProducts("one triangle", A));
+  PetscCall(MatDestroy(&A));
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); c++) {
-    PetscCall(CreateOnGrid(cases[c].dim, cases[c].box, cases[c].end, type, &A));
+    PetscCall(CreateOnGrid(cases[c].dim, cases[c].box, cases[c].end, cases[c].width, type, &A));
     PetscCall(CheckProducts(cases[c].name, A));
     PetscCall(MatDestroy(&A));
   }
@@ -413,7 +443,7 @@ static PetscErrorCode CompareFresh(PC pc, PetscReal *fresh, PetscReal *transpose
 }
 
 /* One PC whose parameters change and whose matrix gets new values, by turns; sometimes it gets another matrix, with fewer points in its stencil */
-static PetscErrorCode TestReuse(MatType type)
+static PetscErrorCode ReuseOf(MatType type, PetscBool box)
 {
   PetscReal worst[2] = {0, 0};
   PetscBool got      = PETSC_TRUE;
@@ -422,7 +452,7 @@ static PetscErrorCode TestReuse(MatType type)
   Vec       shift;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOnGrid(2, PETSC_TRUE, END_INTERIOR, type, &A));
+  PetscCall(CreateOnGrid(2, box, END_INTERIOR, 0, type, &A));
   PetscCall(MatCreateVecs(A, &shift, NULL));
   PetscCall(CreatePC(A, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, &pc));
   for (int t = 0; t < 16; t++) {
@@ -443,7 +473,7 @@ static PetscErrorCode TestReuse(MatType type)
     worst[0] = PetscMax(worst[0], fresh);
     worst[1] = PetscMax(worst[1], transposed);
     if (t % 4 < 3) continue;
-    PetscCall(CreateOnGrid(2, PETSC_FALSE, END_CELL, type, &other));
+    PetscCall(CreateOnGrid(2, (PetscBool)!box, END_CELL, 0, type, &other));
     PetscCall(PCSetOperators(pc, other, other));
     PetscCall(CompareFresh(pc, &fresh, &transposed));
     worst[0] = PetscMax(worst[0], fresh);
@@ -451,11 +481,19 @@ static PetscErrorCode TestReuse(MatType type)
     PetscCall(MatDestroy(&other));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "parameters come back: %s, new ones, new values and another matrix are as in a new preconditioner: %s, the transpose is the conjugate: %s\n",
-                        got ? "yes" : "NO", worst[0] == 0 ? "yes" : "NO", worst[1] < 1e-12 ? "yes" : "NO"));
+                        "%s: parameters come back: %s, new ones, new values and another matrix are as in a new preconditioner: %s, the transpose is the conjugate: %s\n",
+                        box ? "box" : "star", got ? "yes" : "NO", worst[0] == 0 ? "yes" : "NO", worst[1] < 1e-12 ? "yes" : "NO"));
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&shift));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestReuse(MatType type)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ReuseOf(type, PETSC_TRUE));
+  PetscCall(ReuseOf(type, PETSC_FALSE));
   PetscFunctionReturn(0);
 }
 

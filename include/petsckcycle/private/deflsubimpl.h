@@ -15,10 +15,14 @@
 #include <petsc/private/pcimpl.h>
 #include <petsc/private/kspimpl.h>
 
+/* Couplings that differ by more than this factor may be an interface */
+#define KC_DEFLSUB_JUMP 1.4
+
 typedef struct {
   /* parameters */
   PCDeflSubType     type;
   PCDeflSubForm     form;
+  PCDeflSubCoarse   coarsetype;
   PetscInt          boxes[3]; /* in each direction; 0: chosen */
   PetscInt          size;     /* unknowns that a subdomain is to have; 0: chosen */
   PetscReal         jump;     /* couplings that differ by more than this factor are a jump */
@@ -54,6 +58,8 @@ typedef struct {
   Mat          E;       /* scaled to a diagonal of ones */
   Vec          scale;   /* its scaling; 0 where a vector has been left out */
   Vec          s, y;    /* coarse vectors */
+  Mat          inverse; /* of Z^T A Z, dense, if it is what is applied; on all processes but the first it has no rows */
+  Vec          in, out; /* its vectors */
   PetscScalar *a, *b;   /* values of touched subdomains and the exterior */
   Vec          t;       /* work */
   PetscInt     solves;  /* KSPSolve()s in progress whose start is deflated */
@@ -91,7 +97,13 @@ PETSC_INTERN void           PCDeflSubAZT(const PC_DeflSub *, const PetscScalar *
 /* dscoarse.c: E */
 PETSC_INTERN PetscErrorCode PCDeflSubCoarseCreateKSP(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubCoarseSetUp(PC, PetscBool same);
+PETSC_INTERN PetscErrorCode PCDeflSubCoarseSolveScaled(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubCoarseSolve(PC, PetscScalar *a);
+
+/* dsinverse.c: its dense inverse */
+PETSC_INTERN PetscErrorCode PCDeflSubInverseChoose(PC, PetscBool *wanted);
+PETSC_INTERN PetscErrorCode PCDeflSubInverseSetUp(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubInverseReset(PC_DeflSub *);
 
 /* dslabels.c, dsinterface.c: subdomains */
 PETSC_INTERN PetscErrorCode PCDeflSubLabel(PC, KCycleRows *, PetscBool *same);

@@ -17,19 +17,72 @@ PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = Z^T x, the part of this process */
-static PetscErrorCode MultZT(PC pc, Vec x, PetscScalar *a)
+typedef void (*Kernel)(const PC_DeflSub *, const PetscScalar *, PetscScalar *);
+
+/* a from x, the part of this process */
+static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Kernel kernel, PetscLogDouble flops, Vec x, PetscScalar *a)
 {
-  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   const PetscScalar *array;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
   PetscCall(VecGetArrayRead(x, &array));
-  PCDeflSubZT(ds, array, a);
+  kernel((PC_DeflSub *)pc->data, array, a);
   PetscCall(VecRestoreArrayRead(x, &array));
-  PetscCall(PetscLogFlops(ds->n));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_ZT], pc, NULL, NULL, NULL));
+  PetscCall(PetscLogFlops(flops));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is made from a is added to x */
+static PetscErrorCode ToVec(PC pc, Kernel kernel, PetscLogDouble flops, const PetscScalar *a, Vec x)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscCall(VecGetArray(x, &array));
+  kernel((PC_DeflSub *)pc->data, a, array);
+  PetscCall(VecRestoreArray(x, &array));
+  PetscCall(PetscLogFlops(flops));
+  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscLogDouble FlopsAZ(const PC_DeflSub *ds)
+{
+  return 2.0 * ds->start[ds->npairs];
+}
+
+/* a = Z^T x, the part of this process */
+static PetscErrorCode MultZT(PC pc, Vec x, PetscScalar *a)
+{
+  PetscFunctionBegin;
+  PetscCall(FromVec(pc, DEFLSUB_ZT, PCDeflSubZT, ((PC_DeflSub *)pc->data)->n, x, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b = (A Z)^T x, the part of this process */
+static PetscErrorCode MultAZT(PC pc, Vec x, PetscScalar *b)
+{
+  PetscFunctionBegin;
+  PetscCall(FromVec(pc, DEFLSUB_CORRECT, PCDeflSubAZT, FlopsAZ((PC_DeflSub *)pc->data), x, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += Z a */
+static PetscErrorCode AddZ(PC pc, const PetscScalar *a, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(ToVec(pc, PCDeflSubZ, ((PC_DeflSub *)pc->data)->n, a, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x -= A Z a */
+static PetscErrorCode SubtractAZ(PC pc, const PetscScalar *a, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(ToVec(pc, PCDeflSubAZ, FlopsAZ((PC_DeflSub *)pc->data), a, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,54 +92,6 @@ static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
   PetscFunctionBegin;
   PetscCall(MultZT(pc, x, a));
   PetscCall(PCDeflSubCoarseSolve(pc, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x -= A Z a */
-static PetscErrorCode SubtractAZ(PC pc, const PetscScalar *a, Vec x)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArray(x, &array));
-  PCDeflSubAZ(ds, a, array);
-  PetscCall(VecRestoreArray(x, &array));
-  PetscCall(PetscLogFlops(2.0 * ds->start[ds->npairs]));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* b = (A Z)^T x, the part of this process */
-static PetscErrorCode MultAZT(PC pc, Vec x, PetscScalar *b)
-{
-  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
-  const PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArrayRead(x, &array));
-  PCDeflSubAZT(ds, array, b);
-  PetscCall(VecRestoreArrayRead(x, &array));
-  PetscCall(PetscLogFlops(2.0 * ds->start[ds->npairs]));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x += Z a */
-static PetscErrorCode AddZ(PC pc, const PetscScalar *a, Vec x)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArray(x, &array));
-  PCDeflSubZ(ds, a, array);
-  PetscCall(VecRestoreArray(x, &array));
-  PetscCall(PetscLogFlops(ds->n));
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,6 +216,7 @@ static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
   Mat         A;
 
   PetscFunctionBegin;
+  PetscCall(PCSetUp(pc)); /* KSP has not done it if values changed without KSPSetOperators() */
   if (ds->nleft) PetscCall(ReportRightSide(pc, b));
   if (ds->form == PC_DEFLSUB_BNN) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(pc, &A, NULL));
@@ -330,6 +336,7 @@ static PetscErrorCode PCReset_DeflSub(PC pc)
   PetscCall(VecDestroy(&ds->scale));
   PetscCall(VecDestroy(&ds->s));
   PetscCall(VecDestroy(&ds->y));
+  PetscCall(PCDeflSubInverseReset(ds));
   PetscCall(VecDestroy(&ds->t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,9 +372,10 @@ static PetscErrorCode RegisterEvents(void)
   Options Database Keys:
 + -pc_deflsub_type (stripe|box|interface|user) - subdomains
 . -pc_deflsub_form (bnn|adef2|pt)              - how inner preconditioner, correction and projection are combined
+. -pc_deflsub_coarse (auto|factor|inverse)     - how to solve with E
 . -pc_deflsub_boxes (x,y,z)                    - boxes in each direction, or number of stripes (default chosen)
 . -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
-. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 3)
+. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 1.4)
 . -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec` (default none)
 . -deflsub_pc_type (type)                      - the inner preconditioner, with its options
 - -deflsub_coarse_pc_type (type)               - the solver for E, with its options
@@ -385,11 +393,11 @@ static PetscErrorCode RegisterEvents(void)
   When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and always with the other types, only
   numbers are renewed: A Z, E and its factors.
 
-  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI` (-deflsub_coarse_sub_pc_type).
+  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI` (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
 
   Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU, section 3.3, equation (91) and Algorithm 8.
 
-.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
+.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetCoarse()`, `PCDeflSubSetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
           `PCDeflSubSetCoefficient()`, `PCDeflSubGetPC()`, `PCDeflSubGetCoarseKSP()`, `PCDEFLATION`
 M*/
 PetscErrorCode PCCreate_DeflSub(PC pc)
@@ -400,7 +408,7 @@ PetscErrorCode PCCreate_DeflSub(PC pc)
   PetscCall(PetscNew(&ds));
   pc->data                = (void *)ds;
   ds->type                = PC_DEFLSUB_INTERFACE;
-  ds->jump                = KCYCLE_JUMP;
+  ds->jump                = KC_DEFLSUB_JUMP;
   ds->ngiven              = -1;
   pc->ops->setup          = PCSetUp_DeflSub;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_DeflSub;

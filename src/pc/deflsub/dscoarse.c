@@ -76,11 +76,25 @@ static PetscErrorCode CreateE(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* s = the sum over all processes of what each has for the subdomains that it touches */
+static PetscErrorCode SumParts(const PC_DeflSub *ds, const PetscScalar *parts, Vec s)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(s, 0));
+  PetscCall(VecGetArray(s, &array));
+  PetscCall(PetscSFReduceBegin(ds->sf, MPIU_SCALAR, parts, array, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(ds->sf, MPIU_SCALAR, parts, array, MPIU_SUM));
+  PetscCall(VecRestoreArray(s, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sums of the entries of pairs; b: what binds subdomains to the exterior */
 static PetscErrorCode FillE(PC pc)
 {
   PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *values, *diagonal, *array;
+  PetscScalar *values, *diagonal;
   PetscInt     mine, m = 0;
 
   PetscFunctionBegin;
@@ -98,11 +112,7 @@ static PetscErrorCode FillE(PC pc)
   for (PetscInt l = 0; l < ds->nlocal; l++) values[m++] = diagonal[l];
   PetscCall(MatSetValuesCOO(ds->E, values, INSERT_VALUES));
   PetscCall(PetscFree2(values, diagonal));
-  PetscCall(VecSet(ds->s, 0));
-  PetscCall(VecGetArray(ds->s, &array));
-  PetscCall(PetscSFReduceBegin(ds->sf, MPIU_SCALAR, ds->b, array, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(ds->sf, MPIU_SCALAR, ds->b, array, MPIU_SUM));
-  PetscCall(VecRestoreArray(ds->s, &array));
+  PetscCall(SumParts(ds, ds->b, ds->s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,7 +199,7 @@ static PetscErrorCode LeaveOut(PC pc)
 }
 
 /* A factorization that fails is a failure of the preconditioner, which KSP reports */
-static PetscErrorCode Factor(PC pc)
+static PetscErrorCode Factor(PC pc, PetscBool inverse)
 {
   PC_DeflSub    *ds = (PC_DeflSub *)pc->data;
   PC             coarse;
@@ -210,6 +220,8 @@ static PetscErrorCode Factor(PC pc)
     PetscCall(PetscInfo(pc, "The factorization of E failed: is the operator symmetric and positive definite?\n"));
     PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   }
+  if (inverse && !any) PetscCall(PCDeflSubInverseSetUp(pc));
+  else PetscCall(PCDeflSubInverseReset(ds));
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_FACTOR], pc, ds->E, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,8 +253,10 @@ static PetscErrorCode ChooseBlockSolver(PC_DeflSub *ds)
 PetscErrorCode PCDeflSubCoarseSetUp(PC pc, PetscBool same)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscBool   inverse;
 
   PetscFunctionBegin;
+  PetscCall(PCDeflSubInverseChoose(pc, &inverse));
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_E], pc, NULL, NULL, NULL));
   if (!same) PetscCall(CreateE(pc));
   PetscCall(FillE(pc));
@@ -251,7 +265,22 @@ PetscErrorCode PCDeflSubCoarseSetUp(PC pc, PetscBool same)
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_E], pc, NULL, NULL, NULL));
   if (!same) PetscCall(KSPReset(ds->coarse));
   if (!same) PetscCall(ChooseBlockSolver(ds));
-  PetscCall(Factor(pc));
+  PetscCall(Factor(pc, inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = E^-1 s, by the solver for E with a diagonal of ones; s is overwritten */
+PetscErrorCode PCDeflSubCoarseSolveScaled(PC pc)
+{
+  PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
+  KSPConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(VecPointwiseMult(ds->s, ds->s, ds->scale));
+  PetscCall(KSPSolve(ds->coarse, ds->s, ds->y));
+  PetscCall(KSPGetConvergedReason(ds->coarse, &reason));
+  if (reason < 0 && reason != KSP_DIVERGED_ITS) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscCall(VecPointwiseMult(ds->y, ds->y, ds->scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,26 +288,18 @@ PetscErrorCode PCDeflSubCoarseSetUp(PC pc, PetscBool same)
 PetscErrorCode PCDeflSubCoarseSolve(PC pc, PetscScalar *a)
 {
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
-  PetscScalar       *s;
+  const Vec          in = ds->inverse ? ds->in : ds->s, out = ds->inverse ? ds->out : ds->y;
   const PetscScalar *y;
-  KSPConvergedReason reason;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
-  PetscCall(VecSet(ds->s, 0));
-  PetscCall(VecGetArray(ds->s, &s));
-  PetscCall(PetscSFReduceBegin(ds->sf, MPIU_SCALAR, a, s, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(ds->sf, MPIU_SCALAR, a, s, MPIU_SUM));
-  PetscCall(VecRestoreArray(ds->s, &s));
-  PetscCall(VecPointwiseMult(ds->s, ds->s, ds->scale));
-  PetscCall(KSPSolve(ds->coarse, ds->s, ds->y));
-  PetscCall(KSPGetConvergedReason(ds->coarse, &reason));
-  if (reason < 0 && reason != KSP_DIVERGED_ITS) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
-  PetscCall(VecPointwiseMult(ds->y, ds->y, ds->scale));
-  PetscCall(VecGetArrayRead(ds->y, &y));
+  PetscCall(SumParts(ds, a, in));
+  if (ds->inverse) PetscCall(MatMult(ds->inverse, in, out));
+  else PetscCall(PCDeflSubCoarseSolveScaled(pc));
+  PetscCall(VecGetArrayRead(out, &y));
   PetscCall(PetscSFBcastBegin(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(ds->y, &y));
+  PetscCall(VecRestoreArrayRead(out, &y));
   a[ds->nlocal] = 0;
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);

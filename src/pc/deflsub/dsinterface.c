@@ -6,6 +6,10 @@
   coefficients ties to the strong side belong to it. Points of a box that are connected by strong couplings are a subdomain. Small ones that a side
   of a box has cut off join the rest of their body in the next box.
 
+  A small jump is told from what else differs by being sharp: the coupling is weak for one of its points, and strong for the other, and no coupling of
+  the two differs more. A mean differs from the stronger of two coefficients by less than from the weaker, or the other way round, so that the cut goes on one
+  side of it, at every contrast on the same one. Anisotropy that changes from place to place makes couplings weak for both points.
+
   Couplings in one direction are measured by their mean, so that anisotropy is no jump.
 */
 #include <petsckcycle/private/deflsubimpl.h>
@@ -14,16 +18,19 @@
 #define KC_DEFLSUB_SMALL  16
 /* Number of subdomains for each box from which on the smallest ones of a box are one */
 #define KC_DEFLSUB_MANY   4
+/* Couplings that differ by more than this factor, or that of a jump if it is larger, need not do so sharply */
+#define KC_DEFLSUB_ANY    KCYCLE_JUMP
 /* Means are taken over every so-manyth line of the grid */
 #define KC_DEFLSUB_SAMPLE 8
 
 typedef struct {
   KCycleRows          *rows;
   const KCycleSubGrid *grid;
-  PetscReal            jump;
+  PetscReal            jump, any;
   PetscInt            *natural, *box; /* of points and ghosts */
   PetscReal           *strongest;     /* coupling of points and ghosts; or */
   PetscReal           *coefficient;   /* given */
+  PetscReal           *gap;           /* largest factor between couplings at points and ghosts, if it is larger than that of a jump */
   PetscBool            isotropic;
   PetscReal            scale[8];                      /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
   PetscInt             difference[64], direction[64]; /* of the entries of the row that was looked at last */
@@ -58,7 +65,19 @@ static PetscReal Coupling(Cut *c, PetscInt k, PetscInt row, PetscInt col, PetscS
   return c->isotropic ? w : w * c->scale[DirectionOf(c, k, row, col)];
 }
 
-static PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
+/* How much weaker a coupling is than the strongest one of its points */
+static PetscReal Gap(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
+{
+  return PetscMax(c->strongest[row], c->strongest[col]) / w;
+}
+
+/* Is it strong for one of its points, and does no coupling of the two differ more? */
+static PetscBool IsSharp(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
+{
+  return (PetscBool)(w * c->jump >= PetscMin(c->strongest[row], c->strongest[col]) && 1.01 * Gap(c, row, col, w) >= PetscMax(c->gap[row], c->gap[col]));
+}
+
+static inline PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
 {
   if (!(w > 0) || !(c->strongest[col] > 0)) return PETSC_FALSE;
   if (c->coefficient) {
@@ -66,7 +85,8 @@ static PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
 
     return (PetscBool)(a <= c->jump * b && b <= c->jump * a);
   }
-  return (PetscBool)(w * c->jump >= c->strongest[row] && w * c->jump >= c->strongest[col]);
+  if (w * c->jump >= PetscMax(c->strongest[row], c->strongest[col])) return PETSC_TRUE;
+  return (PetscBool)(w * c->any >= PetscMax(c->strongest[row], c->strongest[col]) && !IsSharp(c, row, col, w));
 }
 
 static PetscErrorCode MeasureDirections(MPI_Comm comm, Cut *c)
@@ -100,7 +120,7 @@ static PetscErrorCode MeasureDirections(MPI_Comm comm, Cut *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The strongest coupling of every point; a point without any is in no piece */
+/* The strongest coupling of every point, and how much weaker its weakest is, if it is a jump; a point without any is in no piece */
 static PetscErrorCode MeasurePoints(Cut *c)
 {
   const PetscInt    *cols;
@@ -109,15 +129,46 @@ static PetscErrorCode MeasurePoints(Cut *c)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < c->rows->n; i++) {
     const PetscInt m    = KCycleRowsGet(c->rows, i, &cols, &values);
-    PetscReal      most = 0;
+    PetscReal      most = 0, least = PETSC_MAX_REAL;
 
     for (PetscInt k = 0; k < m; k++) {
-      if (cols[k] != i) most = PetscMax(most, Coupling(c, k, i, cols[k], values[k]));
+      const PetscReal w = cols[k] != i ? Coupling(c, k, i, cols[k], values[k]) : 0;
+
+      most  = PetscMax(most, w);
+      least = PetscMin(least, w > 0 ? w : least);
     }
     c->strongest[i] = most;
+    c->gap[i]       = most > c->jump * least ? most / least : 0;
     if (!(most > 0)) c->pieces->parent[i] = -1;
   }
   PetscCall(KCycleRowsExchangeReal(c->rows, c->strongest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coupling that is much weaker than the strongest one of a point tells both its points */
+static PetscErrorCode MeasureGaps(Cut *c)
+{
+  const PetscInt     n = c->rows->n;
+  const PetscInt    *cols;
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    if (c->gap[i] == 0) continue;
+    const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
+
+    for (PetscInt k = 0; k < m; k++) {
+      const PetscInt  col = cols[k];
+      const PetscReal w   = col != i ? Coupling(c, k, i, col, values[k]) : 0;
+
+      if (!(w > 0) || PetscMax(c->strongest[i], c->strongest[col]) <= c->jump * w) continue;
+      c->gap[i]   = PetscMax(c->gap[i], Gap(c, i, col, w));
+      c->gap[col] = PetscMax(c->gap[col], Gap(c, i, col, w));
+    }
+  }
+  PetscCall(PetscSFReduceBegin(c->rows->sf, MPIU_REAL, c->gap + n, c->gap, MPIU_MAX));
+  PetscCall(PetscSFReduceEnd(c->rows->sf, MPIU_REAL, c->gap + n, c->gap, MPIU_MAX));
+  PetscCall(KCycleRowsExchangeReal(c->rows, c->gap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,10 +304,11 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   c->rows = rows;
   c->grid = grid;
   c->jump = ds->jump;
-  PetscCall(PetscMalloc3(total, &c->natural, total, &c->box, total, &c->strongest));
+  c->any  = PetscMax(ds->jump, KC_DEFLSUB_ANY);
+  PetscCall(PetscMalloc4(total, &c->natural, total, &c->box, total, &c->strongest, total, &c->gap));
   for (PetscInt i = rows->n; i < total; i++) {
     c->natural[i] = c->box[i] = 0;
-    c->strongest[i]           = 0;
+    c->strongest[i] = c->gap[i] = 0;
   }
   KCycleSubGridNatural(grid, c->natural);
   PetscCall(KCycleRowsExchangeInt(rows, c->natural));
@@ -283,6 +335,7 @@ PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubGri
   PetscCall(CutCreate(pc, rows, grid, &c));
   PetscCall(MeasureDirections(PetscObjectComm((PetscObject)pc), &c));
   PetscCall(MeasurePoints(&c));
+  PetscCall(MeasureGaps(&c));
   PetscCall(JoinPoints(&c));
   PetscCall(MergeSmall(&c));
   PetscCall(KCyclePiecesBound(c.pieces, KC_DEFLSUB_MANY * grid->nboxes));
@@ -290,6 +343,6 @@ PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubGri
   PetscCall(KCyclePiecesDestroy(&c.pieces));
   PetscCall(PetscFree(c.cross));
   PetscCall(PetscFree(c.coefficient));
-  PetscCall(PetscFree3(c.natural, c.box, c.strongest));
+  PetscCall(PetscFree4(c.natural, c.box, c.strongest, c.gap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,8 +3,9 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
-const char *const PCDeflSubTypes[] = {"stripe", "box", "interface", "user", "PCDeflSubType", "PC_DEFLSUB_", NULL};
-const char *const PCDeflSubForms[] = {"bnn", "adef2", "pt", "PCDeflSubForm", "PC_DEFLSUB_", NULL};
+const char *const PCDeflSubTypes[]   = {"stripe", "box", "interface", "user", "PCDeflSubType", "PC_DEFLSUB_", NULL};
+const char *const PCDeflSubForms[]   = {"bnn", "adef2", "pt", "PCDeflSubForm", "PC_DEFLSUB_", NULL};
+const char *const PCDeflSubCoarses[] = {"auto", "factor", "inverse", "PCDeflSubCoarse", "PC_DEFLSUB_COARSE_", NULL};
 
 /* Subdomains are to be found anew */
 static void Stale(PC pc)
@@ -152,6 +153,76 @@ PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubForm *form)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarse coarse)
+{
+  PetscFunctionBegin;
+  ((PC_DeflSub *)pc->data)->coarsetype = coarse;
+  pc->setupcalled                      = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubSetCoarse - Sets how to solve with E = Z^T A Z.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner
+- coarse - `PC_DEFLSUB_COARSE_AUTO`, `PC_DEFLSUB_COARSE_FACTOR` or `PC_DEFLSUB_COARSE_INVERSE`
+
+  Options Database Key:
+. -pc_deflsub_coarse (auto|factor|inverse) - how to solve with E
+
+  Level: intermediate
+
+  Notes:
+  The dense inverse is made at set-up by a solve with E for each subdomain, and needs the square of their number in memory; then E^-1 is one product with a dense matrix instead of two triangular
+  solves, which a device does much faster. It is of type `MATSEQDENSECUDA` if the operator's vectors are of a CUDA type, of type `MATSEQDENSE` otherwise. More than 4096 subdomains are an error.
+
+  The inverse is what the coarse solver (`PCDeflSubGetCoarseKSP()`) gives: an inexact one has an inexact inverse.
+
+.seealso: `PCDEFLSUB`, `PCDeflSubGetCoarse()`, `PCDeflSubGetCoarseKSP()`
+@*/
+PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarse coarse)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, coarse, 2);
+  PetscTryMethod(pc, "PCDeflSubSetCoarse_C", (PC, PCDeflSubCoarse), (pc, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDeflSubGetCoarse_DeflSub(PC pc, PCDeflSubCoarse *coarse)
+{
+  PetscFunctionBegin;
+  *coarse = ((PC_DeflSub *)pc->data)->coarsetype;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCDeflSubGetCoarse - Gets how to solve with E = Z^T A Z.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. coarse - `PC_DEFLSUB_COARSE_AUTO`, `PC_DEFLSUB_COARSE_FACTOR` or `PC_DEFLSUB_COARSE_INVERSE`, as it was set
+
+  Level: intermediate
+
+.seealso: `PCDEFLSUB`, `PCDeflSubSetCoarse()`
+@*/
+PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarse *coarse)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(coarse, 2);
+  PetscUseMethod(pc, "PCDeflSubGetCoarse_C", (PC, PCDeflSubCoarse *), (pc, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCDeflSubSetSize_DeflSub(PC pc, PetscInt size)
 {
   PetscFunctionBegin;
@@ -246,9 +317,10 @@ static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
 
   Notes:
   Two points of a box are separated where their coupling is weaker by more than this factor than the strongest one of either point, the couplings of each direction
-  being measured by their mean. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than it.
+  being measured by their mean. If it is not weaker by more than 3, the jump must be sharp: the coupling is strong for one of the points, and none of their couplings
+  differs more. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than the factor.
 
-  Default: 3.
+  Default: 1.4.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetJump()`
 @*/
@@ -470,12 +542,13 @@ PetscErrorCode PCDeflSubShowLabels(PC pc)
 
 PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_DeflSub   *ds   = (PC_DeflSub *)pc->data;
-  PCDeflSubType type = ds->type;
-  PCDeflSubForm form = ds->form;
-  PetscInt      size = ds->size, boxes[3] = {ds->boxes[0], ds->boxes[1], ds->boxes[2]}, m = 3;
-  PetscReal     jump = ds->jump;
-  PetscBool     flg;
+  PC_DeflSub     *ds     = (PC_DeflSub *)pc->data;
+  PCDeflSubType   type   = ds->type;
+  PCDeflSubForm   form   = ds->form;
+  PCDeflSubCoarse coarse = ds->coarsetype;
+  PetscInt        size = ds->size, boxes[3] = {ds->boxes[0], ds->boxes[1], ds->boxes[2]}, m = 3;
+  PetscReal       jump = ds->jump;
+  PetscBool       flg;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Subdomain deflation options");
@@ -484,6 +557,8 @@ PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObj
   PetscCall(PetscOptionsEnum("-pc_deflsub_form", "Combination of inner preconditioner, correction and projection", "PCDeflSubSetForm", PCDeflSubForms, (PetscEnum)form,
                              (PetscEnum *)&form, &flg));
   if (flg) PetscCall(PCDeflSubSetForm(pc, form));
+  PetscCall(PetscOptionsEnum("-pc_deflsub_coarse", "How to solve with E", "PCDeflSubSetCoarse", PCDeflSubCoarses, (PetscEnum)coarse, (PetscEnum *)&coarse, &flg));
+  if (flg) PetscCall(PCDeflSubSetCoarse(pc, coarse));
   PetscCall(PetscOptionsIntArray("-pc_deflsub_boxes", "Boxes in each direction", "PCDeflSubSetBoxes", boxes, &m, &flg));
   if (flg) PetscCall(PCDeflSubSetBoxes(pc, boxes[0], m > 1 ? boxes[1] : 0, m > 2 ? boxes[2] : 0));
   PetscCall(PetscOptionsInt("-pc_deflsub_size", "Unknowns that a subdomain is to have; 0: chosen", "PCDeflSubSetSize", size, &size, &flg));
@@ -505,6 +580,8 @@ PetscErrorCode PCDeflSubCompose(PC pc, PetscBool compose)
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetType_C", compose ? PCDeflSubGetType_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetForm_C", compose ? PCDeflSubSetForm_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetForm_C", compose ? PCDeflSubGetForm_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetCoarse_C", compose ? PCDeflSubSetCoarse_DeflSub : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetCoarse_C", compose ? PCDeflSubGetCoarse_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetBoxes_C", compose ? PCDeflSubSetBoxes_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetBoxes_C", compose ? PCDeflSubGetBoxes_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetSize_C", compose ? PCDeflSubSetSize_DeflSub : NULL));

@@ -28,6 +28,7 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   PetscReal   bytes[3];
   PetscInt    n;
+  MatType     type;
 
   PetscFunctionBegin;
   PetscCall(VecGetSize(ds->t, &n));
@@ -38,6 +39,9 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n", ds->nleft, ds->nleft == 1 ? " is" : "s are"));
   if (ds->onesided) PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled to others that are coupled to nobody\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n", (double)bytes[0], (double)bytes[1], (double)bytes[2]));
+  if (!ds->inverse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetType(ds->inverse, &type));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  E^-1 is a dense matrix of type %s with %g bytes\n", type, (double)((PetscReal)ds->number * ds->number * sizeof(PetscScalar))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,53 +11,19 @@
 const char *const PCIncPoissonPatterns[] = {"matrix", "full", "PCIncPoissonPattern", "PC_INCPOISSON_PATTERN_", NULL};
 const char *const PCIncPoissonScalings[] = {"diagonal", "none", "PCIncPoissonScaling", "PC_INCPOISSON_SCALING_", NULL};
 
-typedef struct {
-  /* parameters */
-  PCIncPoissonPattern pattern;
-  PCIncPoissonScaling scaling;
-
-  /* made at set-up */
-  Mat           M;            /* pattern matrix: the entries of K K^T where the operator has some */
-  Mat           K, Kt;        /* pattern full */
-  Vec           work;         /* pattern full: K^T b */
-  char          failure[256]; /* why the last set-up failed, or empty */
-  PetscLogEvent event;
-} PC_IncPoisson;
-
-/* What is known of the operator's rows on this process before values are looked at */
-typedef struct {
-  PetscInt   start, end, total; /* rows of this process, of all */
-  PetscInt   longest;           /* entries in a row, at most */
-  PetscInt   outside;           /* entries in columns of other processes */
-  PetscInt  *below;             /* of each row: entries up to the diagonal in columns of this process, */
-  PetscInt  *belowother;        /* and of others */
-  PetscInt64 excess;            /* of all processes: entries below the diagonal less those above it */
-  PetscInt   unpaired;          /* first row of this process with an entry above the diagonal that has none below for it, or PETSC_INT_MAX */
-} Survey;
-
-/* Rows of K on this process, compressed: its own, and those of the columns in which it has entries. Their numbers ascend */
-typedef struct {
-  Mat             all; /* sequential; K itself on one process */
-  PetscInt        start, end, nlow, nghosts;
-  PetscInt       *ghosts; /* the nlow first of them stand before start */
-  const PetscInt *first, *cols;
-  PetscScalar    *values;
-} Rows;
-
 static PetscErrorCode PCReset_IncPoisson(PC pc)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&ip->M));
-  PetscCall(MatDestroy(&ip->K));
-  PetscCall(MatDestroy(&ip->Kt));
-  PetscCall(VecDestroy(&ip->work));
+  PetscCall(PCIncPoissonFactorReset(ip));
+  ip->known = ip->simple = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED */
-static PetscErrorCode Fail(PC pc, const char format[], PetscInt row)
+PetscErrorCode PCIncPoissonFail(PC pc, const char format[], PetscInt row)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
 
@@ -85,10 +51,22 @@ static PetscErrorCode CheckKind(PC pc)
 }
 
 /* The smallest row that any process names; PETSC_INT_MAX: none does */
-static PetscErrorCode FirstRow(PC pc, PetscInt mine, PetscInt *row)
+PetscErrorCode PCIncPoissonFirstRow(PC pc, PetscInt mine, PetscInt *row)
 {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(&mine, row, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mine: the first row with a NaN or Inf on this process, or PETSC_INT_MAX */
+PetscErrorCode PCIncPoissonFailNotFinite(PC pc, PetscInt mine)
+{
+  PetscInt row;
+
+  PetscFunctionBegin;
+  PetscCall(PCIncPoissonFirstRow(pc, mine, &row));
+  if (row < PETSC_INT_MAX)
+    PetscCall(PCIncPoissonFail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,338 +79,40 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
   PetscCall(VecGetOwnershipRange(diagonal, &start, &end));
   PetscCall(VecGetArrayRead(diagonal, &d));
   for (PetscInt i = end - start - 1; i >= 0; i--) {
-    if (PetscIsInfOrNanScalar(d[i]) || PetscRealPart(d[i]) <= 0 || PetscImaginaryPart(d[i]) != 0) bad = start + i;
+    if (!(PetscRealPart(d[i]) > 0 && PetscRealPart(d[i]) <= PETSC_MAX_REAL && PetscImaginaryPart(d[i]) == 0)) bad = start + i;
   }
   PetscCall(VecRestoreArrayRead(diagonal, &d));
-  PetscCall(FirstRow(pc, bad, &row));
+  PetscCall(PCIncPoissonFirstRow(pc, bad, &row));
   if (row < PETSC_INT_MAX) {
-    PetscCall(Fail(pc,
-                   "The diagonal entry of row %" PetscInt_FMT " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The operator must be positive "
-                   "definite; of a negative definite one solve the negative",
-                   row));
+    PetscCall(PCIncPoissonFail(pc,
+                               "The diagonal entry of row %" PetscInt_FMT
+                               " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The operator must be positive "
+                               "definite; of a negative definite one solve the negative",
+                               row));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SurveyCreate(PC pc, Survey *sv)
+/* Each entry above the diagonal must have one below, and they must be as many */
+static PetscErrorCode CheckSymmetric(PC pc)
 {
-  Mat        A      = pc->pmat;
-  PetscInt64 excess = 0;
+  PC_IncPoisson *ip   = (PC_IncPoisson *)pc->data;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(A, &sv->start, &sv->end));
-  PetscCall(MatGetSize(A, &sv->total, NULL));
-  PetscCall(PetscCalloc2(sv->end - sv->start, &sv->below, sv->end - sv->start, &sv->belowother));
-  sv->longest = sv->outside = 0;
-  sv->unpaired              = PETSC_INT_MAX;
-  for (PetscInt row = sv->start; row < sv->end; row++) {
-    const PetscInt *cols;
-    PetscInt        m;
-
-    PetscCall(MatGetRow(A, row, &m, &cols, NULL));
-    sv->longest = PetscMax(sv->longest, m);
-    for (PetscInt e = 0; e < m; e++) {
-      const PetscBool here = (PetscBool)(cols[e] >= sv->start && cols[e] < sv->end);
-
-      excess += (cols[e] < row) - (cols[e] > row);
-      sv->outside += !here;
-      if (cols[e] <= row) (here ? sv->below : sv->belowother)[row - sv->start]++;
-    }
-    PetscCall(MatRestoreRow(A, row, &m, &cols, NULL));
-  }
-  PetscCallMPI(MPI_Allreduce(&excess, &sv->excess, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Is the pattern symmetric? Each entry above the diagonal must have one below, and they must be as many */
-static PetscErrorCode SurveyDestroy(PC pc, Survey *sv)
-{
-  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PetscInt row;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(sv->below, sv->belowother));
-  PetscCall(FirstRow(pc, sv->unpaired, &row));
-  PetscCheck(sv->excess == 0, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(ip->excess == 0, comm, PETSC_ERR_ARG_INCOMP,
              "PCINCPOISSON needs a symmetric operator, this one has %" PetscInt64_FMT " entries more %s the diagonal than %s it. Where rows of boundary points were cleared, clear "
              "their columns too: MatZeroRowsColumns()",
-             PetscAbs(sv->excess), sv->excess > 0 ? "below" : "above", sv->excess > 0 ? "above" : "below");
-  PetscCheck(row == PETSC_INT_MAX, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT " above the diagonal without one below it", row);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateFactor(PC pc, const Survey *sv, Mat *K)
-{
-  const PetscInt n = sv->end - sv->start;
-  PetscBool      aij;
-  MatType        type;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
-  PetscCall(MatGetType(pc->pmat, &type));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), K));
-  PetscCall(MatSetSizes(*K, n, n, sv->total, sv->total));
-  PetscCall(MatSetType(*K, aij ? type : MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocation(*K, 0, sv->below));
-  PetscCall(MatMPIAIJSetPreallocation(*K, 0, sv->below, 0, sv->belowother));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* D - L */
-static PetscErrorCode CopyLower(PC pc, const Survey *sv, Mat K)
-{
-  PetscInt     bad = PETSC_INT_MAX, row, *lowercols;
-  PetscScalar *lower;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(sv->longest, &lowercols, sv->longest, &lower));
-  for (PetscInt i = sv->start; i < sv->end; i++) {
-    const PetscInt    *cols;
-    const PetscScalar *values;
-    PetscScalar        sum = 0;
-    PetscInt           m, count = 0;
-
-    PetscCall(MatGetRow(pc->pmat, i, &m, &cols, &values));
-    for (PetscInt e = 0; e < m; e++) {
-      sum += values[e];
-      if (cols[e] > i) continue;
-      lowercols[count] = cols[e];
-      lower[count++]   = cols[e] < i ? -values[e] : values[e];
-    }
-    PetscCall(MatRestoreRow(pc->pmat, i, &m, &cols, &values));
-    if (PetscIsInfOrNanScalar(sum)) bad = PetscMin(bad, i);
-    PetscCall(MatSetValues(K, 1, &i, count, lowercols, lower, INSERT_VALUES));
-  }
-  PetscCall(PetscFree2(lowercols, lower));
-  PetscCall(MatAssemblyBegin(K, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(K, MAT_FINAL_ASSEMBLY));
-  PetscCall(FirstRow(pc, bad, &row));
-  if (row < PETSC_INT_MAX) PetscCall(Fail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* D - L becomes K; the diagonal is overwritten */
-static PetscErrorCode ScaleFactor(PC pc, Mat K, Vec diagonal)
-{
-  Vec root;
-
-  PetscFunctionBegin;
-  PetscCall(VecReciprocal(diagonal));
-  if (((PC_IncPoisson *)pc->data)->scaling == PC_INCPOISSON_SCALING_NONE) {
-    PetscCall(MatDiagonalScale(K, NULL, diagonal));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecDuplicate(diagonal, &root));
-  PetscCall(VecCopy(diagonal, root));
-  PetscCall(VecSqrtAbs(root));
-  PetscCall(MatDiagonalScale(K, diagonal, root));
-  PetscCall(VecDestroy(&root));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Columns of other processes in which this one has entries, ascending */
-static PetscErrorCode FindGhosts(PC pc, const Survey *sv, Rows *rows)
-{
-  PetscInt n = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(sv->outside, &rows->ghosts));
-  for (PetscInt i = sv->start; n < sv->outside; i++) {
-    const PetscInt *cols;
-    PetscInt        m;
-
-    PetscCall(MatGetRow(pc->pmat, i, &m, &cols, NULL));
-    for (PetscInt e = 0; e < m; e++) {
-      if (cols[e] < sv->start || cols[e] >= sv->end) rows->ghosts[n++] = cols[e];
-    }
-    PetscCall(MatRestoreRow(pc->pmat, i, &m, &cols, NULL));
-  }
-  PetscCall(PetscSortRemoveDupsInt(&n, rows->ghosts));
-  rows->nghosts = n;
-  for (rows->nlow = 0; rows->nlow < n && rows->ghosts[rows->nlow] < sv->start;) rows->nlow++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode GatherRows(const Survey *sv, Mat K, Rows *rows)
-{
-  const PetscInt n = rows->end - rows->start, total = n + rows->nghosts;
-  PetscInt      *numbers;
-  IS             is, all;
-  Mat           *sub;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(total, &numbers));
-  PetscCall(PetscArraycpy(numbers, rows->ghosts, rows->nlow));
-  for (PetscInt i = 0; i < n; i++) numbers[rows->nlow + i] = rows->start + i;
-  PetscCall(PetscArraycpy(numbers + rows->nlow + n, rows->ghosts + rows->nlow, rows->nghosts - rows->nlow));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, total, numbers, PETSC_OWN_POINTER, &is));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, sv->total, 0, 1, &all));
-  PetscCall(ISSetIdentity(all));
-  PetscCall(MatCreateSubMatrices(K, 1, &is, &all, MAT_INITIAL_MATRIX, &sub));
-  PetscCall(PetscObjectReference((PetscObject)sub[0]));
-  rows->all = sub[0];
-  PetscCall(MatDestroySubMatrices(1, &sub));
-  PetscCall(ISDestroy(&is));
-  PetscCall(ISDestroy(&all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RowsCreate(PC pc, const Survey *sv, Mat K, Rows *rows)
-{
-  PetscBool   done;
-  PetscMPIInt size;
-  PetscInt    n;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  rows->start = sv->start;
-  rows->end   = sv->end;
-  PetscCall(FindGhosts(pc, sv, rows));
-  if (size > 1) PetscCall(GatherRows(sv, K, rows));
-  else {
-    PetscCall(PetscObjectReference((PetscObject)K));
-    rows->all = K;
-  }
-  PetscCall(MatGetRowIJ(rows->all, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->first, &rows->cols, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No compressed rows");
-  PetscCall(MatSeqAIJGetArray(rows->all, &rows->values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RowsDestroy(Rows *rows)
-{
-  PetscBool done;
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArray(rows->all, &rows->values));
-  PetscCall(MatRestoreRowIJ(rows->all, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->first, &rows->cols, &done));
-  PetscCall(MatDestroy(&rows->all));
-  PetscCall(PetscFree(rows->ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RowsFind(const Rows *rows, PetscInt row, PetscInt *place)
-{
-  PetscInt at;
-
-  PetscFunctionBegin;
-  if (row >= rows->start && row < rows->end) *place = rows->nlow + row - rows->start;
-  else {
-    PetscCall(PetscFindInt(row, rows->nghosts, rows->ghosts, &at));
-    *place = row < rows->start ? at : at + rows->end - rows->start;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Entry (a, b) of K K^T, and whether the lower triangle has the entry of the two rows: the later row has it in the column of the earlier one's diagonal, its last */
-static PetscScalar RowsProduct(const Rows *rows, PetscInt a, PetscInt b, PetscBool *coupled)
-{
-  const PetscInt early = PetscMin(a, b), late = PetscMax(a, b);
-  PetscInt       s = rows->first[early], t = rows->first[late];
-  PetscScalar    sum = 0;
-
-  *coupled = PETSC_FALSE;
-  while (s < rows->first[early + 1] && t < rows->first[late + 1]) {
-    if (rows->cols[s] < rows->cols[t]) s++;
-    else if (rows->cols[s] > rows->cols[t]) t++;
-    else {
-      sum += a < b ? rows->values[s] * PetscConj(rows->values[t]) : rows->values[t] * PetscConj(rows->values[s]);
-      *coupled = (PetscBool)(++s == rows->first[early + 1]);
-      t++;
-    }
-  }
-  return sum;
-}
-
-/* The entries of K K^T where the operator has some */
-static PetscErrorCode MultiplyOnPattern(PC pc, Survey *sv, const Rows *rows, Mat M)
-{
-  PetscScalar *product;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(sv->longest, &product));
-  for (PetscInt i = sv->start; i < sv->end; i++) {
-    const PetscInt *cols;
-    PetscInt        m, place = 0;
-    PetscBool       coupled;
-
-    PetscCall(MatGetRow(pc->pmat, i, &m, &cols, NULL));
-    for (PetscInt e = 0; e < m; e++) {
-      PetscCall(RowsFind(rows, cols[e], &place));
-      product[e] = RowsProduct(rows, rows->nlow + i - sv->start, place, &coupled);
-      if (!coupled) sv->unpaired = PetscMin(sv->unpaired, i);
-    }
-    PetscCall(MatSetValues(M, 1, &i, m, cols, product, INSERT_VALUES));
-    PetscCall(MatRestoreRow(pc->pmat, i, &m, &cols, NULL));
-  }
-  PetscCall(PetscFree(product));
-  PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpMatrix(PC pc, Survey *sv, Vec diagonal)
-{
-  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
-  Mat            K;
-  Rows           rows;
-
-  PetscFunctionBegin;
-  PetscCall(CreateFactor(pc, sv, &K));
-  PetscCall(CopyLower(pc, sv, K));
-  if (!ip->failure[0]) {
-    PetscCall(ScaleFactor(pc, K, diagonal));
-    PetscCall(RowsCreate(pc, sv, K, &rows));
-    if (!ip->M) PetscCall(MatDuplicate(pc->pmat, MAT_DO_NOT_COPY_VALUES, &ip->M));
-    PetscCall(MultiplyOnPattern(pc, sv, &rows, ip->M));
-    PetscCall(RowsDestroy(&rows));
-  }
-  PetscCall(MatDestroy(&K));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rows of K^T have the columns that the operator's have above the diagonal */
-static PetscErrorCode CompareUpper(PC pc, Survey *sv, Mat Kt)
-{
-  PetscFunctionBegin;
-  for (PetscInt i = sv->start; i < sv->end; i++) {
-    const PetscInt *cols, *upper;
-    PetscInt        m, n, u = 0;
-
-    PetscCall(MatGetRow(pc->pmat, i, &m, &cols, NULL));
-    PetscCall(MatGetRow(Kt, i, &n, &upper, NULL));
-    for (PetscInt e = 0; e < m; e++) {
-      if (cols[e] < i) continue;
-      if (u == n || upper[u++] != cols[e]) sv->unpaired = PetscMin(sv->unpaired, i);
-    }
-    PetscCall(MatRestoreRow(Kt, i, &n, &upper, NULL));
-    PetscCall(MatRestoreRow(pc->pmat, i, &m, &cols, NULL));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpFull(PC pc, Survey *sv, Vec diagonal)
-{
-  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  if (!ip->K) PetscCall(CreateFactor(pc, sv, &ip->K));
-  PetscCall(CopyLower(pc, sv, ip->K));
-  if (ip->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ScaleFactor(pc, ip->K, diagonal));
-  PetscCall(MatHermitianTranspose(ip->K, ip->Kt ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &ip->Kt));
-  PetscCall(CompareUpper(pc, sv, ip->Kt));
-  if (!ip->work) PetscCall(MatCreateVecs(ip->K, &ip->work, NULL));
+             PetscAbs(ip->excess), ip->excess > 0 ? "below" : "above", ip->excess > 0 ? "above" : "below");
+  PetscCheck(ip->unpaired == PETSC_INT_MAX, comm, PETSC_ERR_ARG_INCOMP,
+             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT " above the diagonal without one below it", ip->unpaired);
+  ip->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_IncPoisson(PC pc)
 {
-  PC_IncPoisson *ip       = (PC_IncPoisson *)pc->data;
-  PetscBool      surveyed = PETSC_FALSE;
-  Survey         sv;
+  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
   Vec            diagonal;
 
   PetscFunctionBegin;
@@ -445,14 +125,13 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
   PetscCall(MatGetDiagonal(pc->pmat, diagonal));
   PetscCall(CheckDiagonal(pc, diagonal));
   if (!ip->failure[0]) {
-    PetscCall(SurveyCreate(pc, &sv));
-    surveyed = PETSC_TRUE;
-    if (sv.excess == 0 && ip->pattern == PC_INCPOISSON_PATTERN_FULL) PetscCall(SetUpFull(pc, &sv, diagonal));
-    else if (sv.excess == 0) PetscCall(SetUpMatrix(pc, &sv, diagonal));
+    if (!ip->known) PetscCall(PCIncPoissonSimpleFind(pc));
+    if (ip->simple) PetscCall(PCIncPoissonSimpleSetUp(pc, diagonal));
+    else PetscCall(PCIncPoissonFactorSetUp(pc, diagonal));
   }
   PetscCall(VecDestroy(&diagonal));
   PetscCall(PetscLogEventEnd(ip->event, pc, 0, 0, 0));
-  if (surveyed) PetscCall(SurveyDestroy(pc, &sv));
+  if (!ip->failure[0]) PetscCall(CheckSymmetric(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -710,13 +389,14 @@ static PetscErrorCode PCDestroy_IncPoisson(PC pc)
 .ve
 
   by default with only those entries that A has. Applying it costs what a product with A costs: no triangular solve, so that it runs in parallel on many processes and on a device, and gives the
-  same iterations on any number of processes as long as the numbering of the unknowns is the same; another numbering has another L. Set-up takes time in proportion to the entries.
+  same iterations on any number of processes as long as the numbering of the unknowns is the same; another numbering has another L. Set-up takes time in proportion to the entries; what
+  depends on their pattern only is done once.
 
   Seen from elsewhere it is one step of symmetric Gauss-Seidel, (D + L)^-T D (D + L)^-1 with the triangles in the other order, whose inverses have been replaced by the two first terms of their
   Neumann series, (I + L')^-1 = I - L' + L'^2 - ... On the pattern of a matrix without triangles in its graph, such as the 5- and the 7-point stencil, it is the polynomial
   2 I - D^-1/2 A D^-1/2 of degree one with a positive diagonal matrix added.
 
-  The operator must have a positive diagonal and a symmetric pattern; only its lower triangle is used. Matrices of types `MATAIJ`, with those for devices, and `MATSTENCIL`. A diagonal entry that is not
+  The operator must be symmetric (Hermitian) and have a positive diagonal; of its values, only the pattern is checked for symmetry. Matrices of types `MATAIJ`, with those for devices, and `MATSTENCIL`. A diagonal entry that is not
   positive, a NaN or an Inf end the solve with `KSP_DIVERGED_PC_FAILED`.
 
   References:
