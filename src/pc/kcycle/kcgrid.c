@@ -272,10 +272,10 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the grid small enough for a direct solver? */
-static PetscBool IsSmall(const KCycleBox *box, PetscBool jumps)
+/* Is the grid small enough for a direct solver? A finest grid alone would get none */
+static PetscBool IsSmall(const KCycleBox *box, PetscBool finest, PetscBool jumps)
 {
-  const PetscInt most = jumps ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
+  const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
 
   return (PetscBool)(box->size[0] <= most && box->size[1] <= most && box->size[2] <= most);
 }
@@ -324,7 +324,7 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box, jumps)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
