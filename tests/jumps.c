@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve: the numbers of iterations\n\
@@ -26,7 +26,7 @@ static const char *const Fields[] = {"balls", "random", "checkerboard", "block",
 static const char *const Ends[]   = {"stored", "cell", "periodic"};
 
 typedef struct {
-  PetscInt  dim, n;
+  PetscInt  dim, n[3];
   Field     field;
   End       end;
   PetscReal contrast;
@@ -34,23 +34,22 @@ typedef struct {
 
 static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 {
-  PetscReal       away = 0;
-  PetscInt        sum  = 0;
-  unsigned long   h    = 1469598103934665603UL;
-  const PetscReal part = p->n / 3.;
-  PetscBool       in   = PETSC_TRUE;
+  PetscReal     away = 0;
+  PetscInt      sum  = 0;
+  unsigned long h    = 1469598103934665603UL;
+  PetscBool     in   = PETSC_TRUE;
 
   for (PetscInt d = 0; d < p->dim; d++) {
-    const PetscReal x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
+    const PetscReal part = p->n[d] / 3., x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
 
-    away += x * x;
+    away += PetscSqr(x / part);
     sum += at[d] / 3;
-    in = (PetscBool)(in && (at[d] == p->n / 2 - 1 || at[d] == p->n / 2));
+    in = (PetscBool)(in && (at[d] == p->n[d] / 2 - 1 || at[d] == p->n[d] / 2));
     h  = (h ^ (unsigned long)(at[d] + 77)) * 1099511628211UL;
     h ^= h >> 29;
   }
   if (p->field == FIELD_RANDOM) return PetscPowReal(p->contrast, (PetscReal)((h >> 20) % 100003) / 100003);
-  if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35 * part));
+  if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35));
   if (p->field == FIELD_CHECKERBOARD) in = (PetscBool)(sum % 2 == 1);
   return in && p->field != FIELD_CONSTANT ? p->contrast : 1;
 }
@@ -58,7 +57,7 @@ static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 static PetscBool IsStored(const Problem *p, const PetscInt at[])
 {
   for (PetscInt d = 0; d < p->dim && p->end == END_STORED; d++) {
-    if (at[d] == 0 || at[d] == p->n - 1) return PETSC_TRUE;
+    if (at[d] == 0 || at[d] == p->n[d] - 1) return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }
@@ -80,9 +79,9 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
     PetscBool outside;
 
     to[o / 2] += o % 2 ? 1 : -1;
-    outside = (PetscBool)(p->end != END_PERIODIC && (to[o / 2] < 0 || to[o / 2] >= p->n));
+    outside = (PetscBool)(p->end != END_PERIODIC && (to[o / 2] < 0 || to[o / 2] >= p->n[o / 2]));
     if (outside && p->end == END_CELL) continue;
-    for (PetscInt d = 0; d < 3; d++) place[d] = d < p->dim ? (to[d] + p->n) % p->n : 0;
+    for (PetscInt d = 0; d < 3; d++) place[d] = d < p->dim ? (to[d] + p->n[d]) % p->n[d] : 0;
     other = outside ? me : Coefficient(p, place);
     c     = 2 * me * other / (me + other);
     value[0] += c;
@@ -104,8 +103,8 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   MatNullSpace         constant;
 
   PetscFunctionBeginUser;
-  if (p->dim == 2) PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  if (p->dim == 2) PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   if (comm == PETSC_COMM_WORLD) PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
@@ -184,6 +183,27 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Ends[end], most <= 20 ? "yes" : "NO"));
     if (f != FIELD_RANDOM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s", most - least <= 3 ? "yes" : "NO"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Grids of sizes that need care: cells that wrap around, stiff bodies beside a boundary, a grid that is as small as coarsest ones may be */
+static PetscErrorCode TestSizes(void)
+{
+  const Problem problems[] = {
+    {3, {27, 27, 39},  FIELD_CHECKERBOARD, END_PERIODIC, 1e6},
+    {3, {33, 120, 22}, FIELD_BALLS,        END_STORED,   1e6},
+    {3, {8, 8, 8},     FIELD_CHECKERBOARD, END_CELL,     1e6}
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
+    const Problem *p = &problems[i];
+    PetscInt       its;
+
+    PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations: %s\n", Fields[p->field], Ends[p->end], p->n[0],
+                          p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -389,17 +409,18 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes"};
-  Problem           p       = {2, 48, FIELD_BALLS, END_STORED, 1};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes"};
+  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 6, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
+  p.n[1] = p.n[2] = p.n[0];
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
   for (int e = END_STORED; e <= END_PERIODIC && test == 0; e++) PetscCall(TestSolve(&p, (End)e, show));
@@ -407,6 +428,7 @@ int main(int argc, char **argv)
   if (test == 2) PetscCall(TestAdjoint(&p));
   if (test == 3) PetscCall(TestChoices(&p));
   if (test == 4) PetscCall(TestProcesses(&p, cycles));
+  if (test == 5) PetscCall(TestSizes());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -447,6 +469,11 @@ int main(int argc, char **argv)
     test:
       suffix: choices
       args: -test choices
+
+    test:
+      suffix: sizes
+      requires: !complex
+      args: -test sizes
 
   testset:
     args: -test processes
