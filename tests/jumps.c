@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve: the numbers of iterations\n\
@@ -93,13 +93,47 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
   PetscFunctionReturn(0);
 }
 
+/* All rows of an operator, which may have had other values */
+static PetscErrorCode Fill(const Problem *p, Mat A)
+{
+  PetscInt s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  DM       da;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDM(A, &da));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RightSide(DM da, Vec b)
+{
+  PetscInt     s[3] = {0, 0, 0}, m[3] = {1, 1, 1};
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(b, &values));
+  for (PetscInt k = s[2]; k < s[2] + m[2]; k++) {
+    for (PetscInt j = s[1]; j < s[1] + m[1]; j++) {
+      for (PetscInt i = s[0]; i < s[0] + m[0]; i++) *values++ = PetscSinReal(3 * i + 5 * j * j + 7 * k) + 0.3;
+    }
+  }
+  PetscCall(VecRestoreArray(b, NULL));
+  PetscFunctionReturn(0);
+}
+
 /* Operator and right side. Options are for the grids of all processes: alone a process has all of the grid */
 static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
 {
-  const DMBoundaryType t    = p->end == END_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  PetscInt             s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  const DMBoundaryType t = p->end == END_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   DM                   da;
-  PetscScalar         *values;
   MatNullSpace         constant;
 
   PetscFunctionBeginUser;
@@ -109,19 +143,8 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMCreateGlobalVector(da, b));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  PetscCall(VecGetArray(*b, &values));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
-        PetscCall(SetRow(p, at, *A));
-        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = PetscSinReal(3 * at[0] + 5 * at[1] * at[1] + 7 * at[2]) + 0.3;
-      }
-    }
-  }
-  PetscCall(VecRestoreArray(*b, &values));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Fill(p, *A));
+  PetscCall(RightSide(da, *b));
   if (p->end != END_STORED) {
     PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constant));
     PetscCall(MatSetNullSpace(*A, constant));
@@ -132,32 +155,50 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Iterations(MPI_Comm comm, const Problem *p, PetscInt *its)
+static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
 {
-  Mat                A;
-  Vec                b, x;
-  KSP                ksp;
-  PC                 pc;
-  KSPConvergedReason reason;
+  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(comm, p, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(comm, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Those of a solve from zero; 1000 if it fails */
+static PetscErrorCode Count(KSP ksp, Vec b, PetscInt *its)
+{
+  KSPConvergedReason reason;
+  Vec                x;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = 1000;
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Iterations(MPI_Comm comm, const Problem *p, PetscInt *its)
+{
+  Mat A;
+  Vec b;
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(comm, p, &A, &b));
+  PetscCall(CreateSolver(A, &ksp));
+  PetscCall(Count(ksp, b, its));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -191,10 +232,7 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
 static PetscErrorCode TestSizes(void)
 {
   const Problem problems[] = {
-    {3, {27, 27, 39},  FIELD_CHECKERBOARD, END_PERIODIC, 1e6},
-    {3, {33, 120, 22}, FIELD_BALLS,        END_STORED,   1e6},
-    {3, {8, 8, 8},     FIELD_CHECKERBOARD, END_CELL,     1e6}
-  };
+      {3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6}, {3, {33, 120, 22}, FIELD_BALLS, END_STORED, 1e6}, {3, {8, 8, 8}, FIELD_CHECKERBOARD, END_CELL, 1e6}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
@@ -202,8 +240,8 @@ static PetscErrorCode TestSizes(void)
     PetscInt       its;
 
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations: %s\n", Fields[p->field], Ends[p->end], p->n[0],
-                          p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations: %s\n", Fields[p->field], Ends[p->end],
+                          p->n[0], p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -349,6 +387,53 @@ static PetscErrorCode TestChoices(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* What a sweep and a solver make of a changed matrix is what new ones do: its coefficients are looked at anew */
+static PetscErrorCode TestChanged(Problem *p)
+{
+  const Field fields[] = {FIELD_CONSTANT, FIELD_CHECKERBOARD, FIELD_CONSTANT, FIELD_RANDOM};
+  Mat         A;
+  Vec         b, x, y;
+  PC          pc;
+  KSP         ksp;
+
+  PetscFunctionBeginUser;
+  p->contrast = 1e6;
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
+  PetscCall(CreateSolver(A, &ksp));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(fields); f++) {
+    PetscInt  its[2];
+    PetscBool same;
+    Mat       B;
+    Vec       c;
+    PC        relax;
+
+    p->field = fields[f];
+    PetscCall(Fill(p, A));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(Count(ksp, b, &its[0]));
+    PetscCall(Create(PETSC_COMM_WORLD, p, &B, &c));
+    PetscCall(CreateRelax(B, PC_RELAX_CLUSTERS_AUTO, &relax));
+    PetscCall(PCApply(relax, b, y));
+    PetscCall(VecEqual(x, y, &same));
+    PetscCall(PCDestroy(&relax));
+    PetscCall(VecDestroy(&c));
+    PetscCall(MatDestroy(&B));
+    PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n", Fields[p->field], same ? "yes" : "NO",
+                          its[0] == its[1] ? "yes" : "NO"));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* What a symmetric sweep with clusters gives, and the number of iterations */
 typedef struct {
   PetscReal   norm;
@@ -409,7 +494,7 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes"};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed"};
   Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
@@ -417,7 +502,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 6, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 7, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
@@ -429,6 +514,7 @@ int main(int argc, char **argv)
   if (test == 3) PetscCall(TestChoices(&p));
   if (test == 4) PetscCall(TestProcesses(&p, cycles));
   if (test == 5) PetscCall(TestSizes());
+  if (test == 6) PetscCall(TestChanged(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -469,6 +555,12 @@ int main(int argc, char **argv)
     test:
       suffix: choices
       args: -test choices
+
+    test:
+      suffix: changed
+      requires: !complex
+      args: -test changed -dim {{2 3}} -n 17 -dm_mat_type {{aij stencil}}
+      output_file: output/jumps_changed.out
 
     test:
       suffix: sizes

@@ -29,7 +29,7 @@ typedef struct {
   PetscScalar       *w;       /* [27][pad]: weights of neighbours */
   PetscScalar       *inverse; /* of what the weights are divided by */
   PetscScalar       *excess;
-  PetscScalar       *end;      /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
+  PetscScalar       *end; /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
   PetscScalar       *row[4];
 } Operator;
 
