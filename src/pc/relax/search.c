@@ -375,7 +375,8 @@ static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscInt *m
     const PetscInt  q    = Neighbour(s, p, o);
     unsigned short *rank = &s->rank[(size_t)p * nc + o];
 
-    *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
+    if (q >= 0 && q != p) *rank = s->rank[(size_t)q * nc + nc - 1 - o]; /* as seen from there */
+    else *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
     if (*rank == KC_NEVER) continue;
     if (q == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)*rank);
     else if (q < 0 || IsDead(s, KCycleSearchRoot(s->parent, q))) PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], *rank));
