@@ -25,6 +25,7 @@ typedef struct {
   PetscBool box, uneven;
   PetscReal strength[3]; /* couplings in each direction */
   PetscReal vary;        /* part by which they vary */
+  PetscReal seam;        /* so many times stronger are they where the grid wraps around; 0: no stronger */
 } Grid;
 
 /* A number in (0, 1) from some integers, the same everywhere */
@@ -80,12 +81,14 @@ static inline PetscReal GridCoupling(const Grid *g, const PetscInt at[], const P
   const PetscReal away     = PetscAbs(off[0]) + PetscAbs(off[1]) + PetscAbs(off[2]);
   PetscReal       strength = 0;
   PetscInt        from[3];
+  PetscBool       wraps = PETSC_FALSE;
 
   for (PetscInt d = 0; d < 3; d++) {
+    wraps   = (PetscBool)(wraps || GridWrap(g, d, at[d] + off[d]) != at[d] + off[d]);
     from[d] = place < 0 ? GridWrap(g, d, at[d] + off[d]) : at[d];
     strength += off[d] ? g->strength[d] / (away * away) : 0;
   }
-  return strength * (1 + g->vary * (GridHash(g->number, sign * place, from[0] + 100 * from[1], from[2]) - 0.5));
+  return (wraps && g->seam > 0 ? g->seam : 1) * strength * (1 + g->vary * (GridHash(g->number, sign * place, from[0] + 100 * from[1], from[2]) - 0.5));
 }
 
 /* The row of a point: numbers of its columns in natural order, values; the diagonal comes first. to: the places of the columns, not wrapped */

@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve: the numbers of iterations\n\
@@ -26,7 +26,7 @@ static const char *const Fields[] = {"balls", "random", "checkerboard", "block",
 static const char *const Ends[]   = {"stored", "cell", "periodic"};
 
 typedef struct {
-  PetscInt  dim, n;
+  PetscInt  dim, n[3];
   Field     field;
   End       end;
   PetscReal contrast;
@@ -34,23 +34,22 @@ typedef struct {
 
 static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 {
-  PetscReal       away = 0;
-  PetscInt        sum  = 0;
-  unsigned long   h    = 1469598103934665603UL;
-  const PetscReal part = p->n / 3.;
-  PetscBool       in   = PETSC_TRUE;
+  PetscReal     away = 0;
+  PetscInt      sum  = 0;
+  unsigned long h    = 1469598103934665603UL;
+  PetscBool     in   = PETSC_TRUE;
 
   for (PetscInt d = 0; d < p->dim; d++) {
-    const PetscReal x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
+    const PetscReal part = p->n[d] / 3., x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
 
-    away += x * x;
+    away += PetscSqr(x / part);
     sum += at[d] / 3;
-    in = (PetscBool)(in && (at[d] == p->n / 2 - 1 || at[d] == p->n / 2));
+    in = (PetscBool)(in && (at[d] == p->n[d] / 2 - 1 || at[d] == p->n[d] / 2));
     h  = (h ^ (unsigned long)(at[d] + 77)) * 1099511628211UL;
     h ^= h >> 29;
   }
   if (p->field == FIELD_RANDOM) return PetscPowReal(p->contrast, (PetscReal)((h >> 20) % 100003) / 100003);
-  if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35 * part));
+  if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35));
   if (p->field == FIELD_CHECKERBOARD) in = (PetscBool)(sum % 2 == 1);
   return in && p->field != FIELD_CONSTANT ? p->contrast : 1;
 }
@@ -58,7 +57,7 @@ static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 static PetscBool IsStored(const Problem *p, const PetscInt at[])
 {
   for (PetscInt d = 0; d < p->dim && p->end == END_STORED; d++) {
-    if (at[d] == 0 || at[d] == p->n - 1) return PETSC_TRUE;
+    if (at[d] == 0 || at[d] == p->n[d] - 1) return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }
@@ -80,9 +79,9 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
     PetscBool outside;
 
     to[o / 2] += o % 2 ? 1 : -1;
-    outside = (PetscBool)(p->end != END_PERIODIC && (to[o / 2] < 0 || to[o / 2] >= p->n));
+    outside = (PetscBool)(p->end != END_PERIODIC && (to[o / 2] < 0 || to[o / 2] >= p->n[o / 2]));
     if (outside && p->end == END_CELL) continue;
-    for (PetscInt d = 0; d < 3; d++) place[d] = d < p->dim ? (to[d] + p->n) % p->n : 0;
+    for (PetscInt d = 0; d < 3; d++) place[d] = d < p->dim ? (to[d] + p->n[d]) % p->n[d] : 0;
     other = outside ? me : Coefficient(p, place);
     c     = 2 * me * other / (me + other);
     value[0] += c;
@@ -94,35 +93,58 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
   PetscFunctionReturn(0);
 }
 
+/* All rows of an operator, which may have had other values */
+static PetscErrorCode Fill(const Problem *p, Mat A)
+{
+  PetscInt s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  DM       da;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDM(A, &da));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RightSide(DM da, Vec b)
+{
+  PetscInt     s[3] = {0, 0, 0}, m[3] = {1, 1, 1};
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(b, &values));
+  for (PetscInt k = s[2]; k < s[2] + m[2]; k++) {
+    for (PetscInt j = s[1]; j < s[1] + m[1]; j++) {
+      for (PetscInt i = s[0]; i < s[0] + m[0]; i++) *values++ = PetscSinReal(3 * i + 5 * j * j + 7 * k) + 0.3;
+    }
+  }
+  PetscCall(VecRestoreArray(b, NULL));
+  PetscFunctionReturn(0);
+}
+
 /* Operator and right side. Options are for the grids of all processes: alone a process has all of the grid */
 static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
 {
-  const DMBoundaryType t    = p->end == END_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  PetscInt             s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  const DMBoundaryType t = p->end == END_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   DM                   da;
-  PetscScalar         *values;
   MatNullSpace         constant;
 
   PetscFunctionBeginUser;
-  if (p->dim == 2) PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  if (p->dim == 2) PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   if (comm == PETSC_COMM_WORLD) PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMCreateGlobalVector(da, b));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  PetscCall(VecGetArray(*b, &values));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
-        PetscCall(SetRow(p, at, *A));
-        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = PetscSinReal(3 * at[0] + 5 * at[1] * at[1] + 7 * at[2]) + 0.3;
-      }
-    }
-  }
-  PetscCall(VecRestoreArray(*b, &values));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Fill(p, *A));
+  PetscCall(RightSide(da, *b));
   if (p->end != END_STORED) {
     PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constant));
     PetscCall(MatSetNullSpace(*A, constant));
@@ -133,32 +155,50 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Iterations(MPI_Comm comm, const Problem *p, PetscInt *its)
+static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
 {
-  Mat                A;
-  Vec                b, x;
-  KSP                ksp;
-  PC                 pc;
-  KSPConvergedReason reason;
+  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(comm, p, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(comm, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Those of a solve from zero; 1000 if it fails */
+static PetscErrorCode Count(KSP ksp, Vec b, PetscInt *its)
+{
+  KSPConvergedReason reason;
+  Vec                x;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = 1000;
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Iterations(MPI_Comm comm, const Problem *p, PetscInt *its)
+{
+  Mat A;
+  Vec b;
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(comm, p, &A, &b));
+  PetscCall(CreateSolver(A, &ksp));
+  PetscCall(Count(ksp, b, its));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -184,6 +224,24 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Ends[end], most <= 20 ? "yes" : "NO"));
     if (f != FIELD_RANDOM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s", most - least <= 3 ? "yes" : "NO"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Grids of sizes that need care: cells that wrap around, stiff bodies beside a boundary, a grid that is as small as coarsest ones may be */
+static PetscErrorCode TestSizes(void)
+{
+  const Problem problems[] = {
+      {3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6}, {3, {33, 120, 22}, FIELD_BALLS, END_STORED, 1e6}, {3, {8, 8, 8}, FIELD_CHECKERBOARD, END_CELL, 1e6}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
+    const Problem *p = &problems[i];
+    PetscInt       its;
+
+    PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations: %s\n", Fields[p->field], Ends[p->end],
+                          p->n[0], p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -329,6 +387,53 @@ static PetscErrorCode TestChoices(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* What a sweep and a solver make of a changed matrix is what new ones do: its coefficients are looked at anew */
+static PetscErrorCode TestChanged(Problem *p)
+{
+  const Field fields[] = {FIELD_CONSTANT, FIELD_CHECKERBOARD, FIELD_CONSTANT, FIELD_RANDOM};
+  Mat         A;
+  Vec         b, x, y;
+  PC          pc;
+  KSP         ksp;
+
+  PetscFunctionBeginUser;
+  p->contrast = 1e6;
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
+  PetscCall(CreateSolver(A, &ksp));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(fields); f++) {
+    PetscInt  its[2];
+    PetscBool same;
+    Mat       B;
+    Vec       c;
+    PC        relax;
+
+    p->field = fields[f];
+    PetscCall(Fill(p, A));
+    PetscCall(PCApply(pc, b, x));
+    PetscCall(Count(ksp, b, &its[0]));
+    PetscCall(Create(PETSC_COMM_WORLD, p, &B, &c));
+    PetscCall(CreateRelax(B, PC_RELAX_CLUSTERS_AUTO, &relax));
+    PetscCall(PCApply(relax, b, y));
+    PetscCall(VecEqual(x, y, &same));
+    PetscCall(PCDestroy(&relax));
+    PetscCall(VecDestroy(&c));
+    PetscCall(MatDestroy(&B));
+    PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n", Fields[p->field], same ? "yes" : "NO",
+                          its[0] == its[1] ? "yes" : "NO"));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* What a symmetric sweep with clusters gives, and the number of iterations */
 typedef struct {
   PetscReal   norm;
@@ -389,17 +494,18 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes"};
-  Problem           p       = {2, 48, FIELD_BALLS, END_STORED, 1};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed"};
+  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 7, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
+  p.n[1] = p.n[2] = p.n[0];
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
   for (int e = END_STORED; e <= END_PERIODIC && test == 0; e++) PetscCall(TestSolve(&p, (End)e, show));
@@ -407,6 +513,8 @@ int main(int argc, char **argv)
   if (test == 2) PetscCall(TestAdjoint(&p));
   if (test == 3) PetscCall(TestChoices(&p));
   if (test == 4) PetscCall(TestProcesses(&p, cycles));
+  if (test == 5) PetscCall(TestSizes());
+  if (test == 6) PetscCall(TestChanged(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -447,6 +555,17 @@ int main(int argc, char **argv)
     test:
       suffix: choices
       args: -test choices
+
+    test:
+      suffix: changed
+      requires: !complex
+      args: -test changed -dim {{2 3}} -n 17 -dm_mat_type {{aij stencil}}
+      output_file: output/jumps_changed.out
+
+    test:
+      suffix: sizes
+      requires: !complex
+      args: -test sizes
 
   testset:
     args: -test processes

@@ -1,9 +1,11 @@
 static char help[] = "PCRELAX beside loops over points: each smoother, order, start and number of sweeps, on random grids; and what is refused.\n\
-  -first <0> -cases <150>   which random cases\n\n";
+  -first <0> -cases <150>   which random cases\n\
+  -norms                    a few grids, and what is refused\n\
+  -seams                    strong couplings where odd grids wrap around\n\n";
 
 /*
   The reference runs on each process over the whole grid, from the rows of grids.h. The points of a colour are updated together, so that points
-  of one colour that are neighbours where an odd grid wraps around read old values.
+  of one colour that are neighbours where an odd grid wraps around read old values; they are damped where those couplings are strong.
 */
 
 #include "grids.h"
@@ -130,11 +132,29 @@ static PetscInt Colour(PCRelaxType type, const PetscInt at[])
   return type == PC_RELAX_JACOBI ? 0 : type == PC_RELAX_REDBLACK ? (at[0] + at[1] + at[2]) % 2 : at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
 }
 
+/* The damping of coloured sweeps: points of one colour that are coupled are relaxed as by Jacobi */
+static PetscReal ColourDamping(PCRelaxType type, const Rows *r)
+{
+  PetscReal most = 0;
+
+  for (PetscInt i = 0; i < r->n; i++) {
+    PetscReal within = 0;
+
+    for (PetscInt m = 1; m < r->count[i]; m++) {
+      const PetscInt j = r->col[27 * i + m];
+
+      if (Colour(type, r->at[j]) == Colour(type, r->at[i])) within += PetscAbsScalar(r->value[27 * i + m]) / PetscSqrtReal(PetscAbsScalar(r->value[27 * i] * r->value[27 * j]));
+    }
+    most = PetscMax(most, within);
+  }
+  return PetscMin(1, 1.9 / (1 + most));
+}
+
 static PetscErrorCode Sweep(const Case *c, const Rows *r, PetscBool backward, const PetscScalar b[], PetscScalar x[])
 {
   const PCRelaxType type     = Used(c);
   const PetscInt    ncolours = type == PC_RELAX_JACOBI ? 1 : type == PC_RELAX_REDBLACK ? 2 : type == PC_RELAX_FOURCOLOR ? 4 : 8;
-  const PetscReal   chosen = type == PC_RELAX_JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : 1, omega = c->omega == 0 ? chosen : c->omega;
+  const PetscReal   chosen = type == PC_RELAX_JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : ColourDamping(type, r), omega = c->omega == 0 ? chosen : c->omega;
   PetscScalar      *z;
 
   PetscFunctionBeginUser;
@@ -183,6 +203,7 @@ static PetscErrorCode Solve(const Case *c, Mat A, Vec b, Vec x)
   PetscCall(PCRelaxSetOrder(pc, c->order));
   PetscCall(PCRelaxSetOmega(pc, c->omega));
   PetscCall(PCRelaxSetDegree(pc, c->degree));
+  if (c->g.seam > 0) PetscCall(PCRelaxSetClusters(pc, PC_RELAX_CLUSTERS_OFF));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -312,6 +333,74 @@ static PetscErrorCode Norms(void)
   PetscFunctionReturn(0);
 }
 
+/* By how much sweeps reduce the energy norm of an error */
+static PetscErrorCode Reduction(const Case *c, PetscReal *factor)
+{
+  DM          da;
+  Mat         A;
+  Vec         b, x;
+  PetscScalar energy[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreateDM(&c->g, &da));
+  PetscCall(GridCreateMat(&c->g, da, MATSTENCIL, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(GridFill(&c->g, da, 2, x));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(MatMult(A, x, b));
+    PetscCall(VecDot(x, b, &energy[i]));
+    PetscCall(VecSet(b, 0));
+    if (i == 0) PetscCall(Solve(c, A, b, x));
+  }
+  *factor = PetscSqrtReal(PetscAbsScalar(energy[1] / energy[0]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Where an odd number of points wraps around two neighbours have one colour. If they are coupled strongly only damped sweeps reduce what differs between them */
+static PetscErrorCode Seams(void)
+{
+  const struct {
+    PCRelaxType type;
+    PetscInt    dim, size[3];
+  } cases[] = {{PC_RELAX_REDBLACK, 1, {33, 1, 1}},
+               {PC_RELAX_REDBLACK, 2, {9, 21, 1}},
+               {PC_RELAX_FOURCOLOR, 2, {9, 21, 1}},
+               {PC_RELAX_REDBLACK, 3, {9, 5, 11}},
+               {PC_RELAX_EIGHTCOLOR, 3, {9, 5, 11}}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    Case      c;
+    PetscBool possible;
+    PetscReal difference, norm, damped, undamped;
+
+    PetscCall(PetscMemzero(&c, sizeof(c)));
+    c.g.dim  = cases[i].dim;
+    c.g.seam = 1e4;
+    for (PetscInt d = 0; d < 3; d++) {
+      c.g.size[d]     = cases[i].size[d];
+      c.g.strength[d] = 1;
+    }
+    GridSetEnds(&c.g, END_PERIODIC);
+    c.type   = cases[i].type;
+    c.its    = 60;
+    c.degree = 1;
+    PetscCall(GridDistribute(&c.g, &possible));
+    PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+    PetscCall(RunCase(&c, &difference, &norm));
+    PetscCall(Reduction(&c, &damped));
+    c.omega = 1;
+    PetscCall(Reduction(&c, &undamped));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D: as the reference: %s, damped sweeps take away what differs across the seam: %s, others do not: %s\n",
+                          PCRelaxTypes[c.type], c.g.dim, difference <= 1e-11 ? "yes" : "NO", damped < 0.02 ? "yes" : "NO", undamped > 0.3 ? "yes" : "NO"));
+  }
+  PetscFunctionReturn(0);
+}
+
 /* Keeps the words of an error */
 static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
 {
@@ -386,7 +475,7 @@ static PetscErrorCode Refusals(void)
 int main(int argc, char **argv)
 {
   PetscInt  first = 0, cases = 150;
-  PetscBool norms = PETSC_FALSE;
+  PetscBool norms = PETSC_FALSE, seams = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -394,7 +483,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-norms", &norms, NULL));
-  if (norms) {
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-seams", &seams, NULL));
+  if (seams) PetscCall(Seams());
+  else if (norms) {
     PetscCall(Norms());
     PetscCall(Refusals());
   } else PetscCall(Randoms(first, cases));
@@ -416,5 +507,10 @@ int main(int argc, char **argv)
       suffix: norms
       args: -norms
       output_file: output/relax_norms.out
+
+    test:
+      suffix: seams
+      args: -seams
+      output_file: output/relax_seams.out
 
 TEST*/

@@ -21,6 +21,7 @@ typedef struct {
   PetscInt  point;           /* number of the place, see KCycleSearch */
   PetscInt  tail, size;      /* last member, number of them */
   PetscInt  largest, inside; /* of the clusters found in it: size of the largest, number of generations */
+  PetscReal tight;           /* d / t of the largest */
   PetscInt  cut;             /* rank of its strongest coupling across a cut */
   PetscBool rough;           /* couplings of a member jump */
 } KCycleNode;

@@ -71,15 +71,17 @@ KC_VERSIONS static void LookAtRows(PetscInt n, const PetscScalar *restrict v, co
   }
 }
 
-/* Couplings with opposite neighbours, added "times" times */
-KC_VERSIONS static void LookAtCouplings(PetscInt n, PetscReal times, const PetscReal *restrict low, const PetscReal *restrict high, PetscReal *restrict total,
-                                        PetscReal *restrict count, PetscReal *restrict jump)
+/* Couplings with opposite neighbours, added "times" times; those of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
+KC_VERSIONS static void LookAtCouplings(PetscInt n, PetscReal times, const PetscScalar *restrict diagonal, const PetscReal *restrict low, const PetscReal *restrict high,
+                                        PetscReal *restrict total, PetscReal *restrict count, PetscReal *restrict jump)
 {
   for (PetscInt i = 0; i < n; i++) {
     const PetscReal a = PetscAbsReal(low[i]), b = PetscAbsReal(high[i]), has_a = a > 0 ? 1 : 0, has_b = b > 0 ? 1 : 0;
     const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a, jumps = larger > KCYCLE_JUMP * smaller ? 1 : 0;
 
-    total[i] += times * (a + b);
+    const PetscReal sign = PetscRealPart(diagonal[i]) < 0 ? 1 : -1, c = sign * low[i], d = sign * high[i];
+
+    total[i] += times * ((c > 0 ? c : 0) + (d > 0 ? d : 0));
     count[i] += times * (has_a + has_b);
     jump[i] += has_a * has_b * jumps;
   }
@@ -132,7 +134,8 @@ static PetscErrorCode LookAtLine(Mat A, PetscInt line, PetscInt times, Look *loo
     if (o < shape->ncoeffs / 2) LookAtPair(n, v, look->values + (shape->ncoeffs - 1 - o) * n, look->most);
   }
   LookAtRows(n, look->values + shape->ncoeffs / 2 * n, look->sum, look->size, look->scale, look->sums, look->bound, look->alone);
-  for (int d = 0; d < look->st->box->dim; d++) LookAtCouplings(n, (PetscReal)times, look->c[d][0], look->c[d][1], look->total[d], look->count[d], look->jump[d]);
+  for (int d = 0; d < look->st->box->dim; d++)
+    LookAtCouplings(n, (PetscReal)times, look->values + shape->ncoeffs / 2 * n, look->c[d][0], look->c[d][1], look->total[d], look->count[d], look->jump[d]);
   LookForFaults(look, line, scan);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,9 +9,15 @@
   first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts where a neighbour in S is
   missing or is a stored boundary point. Taking |c| keeps the weights positive where Galerkin products have couplings of both signs.
 
+  The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points that it is interpolated through
+  have some: then they are scaled to add up to one. A stiff body beside a boundary would else not be free to move on the coarse grid.
+
   Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are kept.
 */
 #include <petsckcycle/private/transferimpl.h>
+
+/* The excess that counts, relative to the diagonal */
+#define KC_EXCESS 0.01
 
 typedef struct {
   KCycleWeights     *ws;
@@ -23,7 +29,7 @@ typedef struct {
   PetscScalar       *w;       /* [27][pad]: weights of neighbours */
   PetscScalar       *inverse; /* of what the weights are divided by */
   PetscScalar       *excess;
-  PetscScalar       *end; /* 1: the excess of a point's equation is that of a boundary */
+  PetscScalar       *end; /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
   PetscScalar       *row[4];
 } Operator;
 
@@ -132,20 +138,23 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *restrict c, const P
   for (PetscInt i = 0; i < n; i++) w[i] = PetscAbsScalar(c[i]) * factor[i];
 }
 
-/* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point that is coupled to nobody */
-static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar *const c[], PetscInt j, PetscInt k)
+/* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point that is coupled to nobody. ends: some points lie beside an end */
+static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diagonal[], const PetscScalar *const c[], PetscInt j, PetscInt k, PetscBool *ends)
 {
   const Mat_StencilTransfer *tr   = op->ws->tr;
   const PetscScalar         *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
-  PetscBool                  any;
 
   for (PetscInt i = 0; i < op->pad; i++) op->inverse[i] = op->excess[i] = 0;
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddSizes(op->pad, c[o], op->inverse, op->excess);
   }
-  FindEnds(op, S, x, j, k, &any);
-  for (PetscInt i = 0; any && i < op->pad; i++) {
-    if (op->end[i] != (PetscScalar)0.0) op->inverse[i] += PetscMax(PetscRealPart(c[13][i] + op->excess[i]), 0);
+  FindEnds(op, S, x, j, k, ends);
+  for (PetscInt i = 0; *ends && i < op->pad; i++) {
+    const PetscReal excess = PetscMax(PetscRealPart(c[13][i] + op->excess[i]), 0);
+
+    if (op->end[i] == (PetscScalar)0.0) continue;
+    op->inverse[i] += excess;
+    op->end[i] = excess <= KC_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
   }
   for (PetscInt i = -1; mask && i < op->n; i++) {
     const PetscInt at = tr->factor[0] * i + tr->shift[0] + x;
@@ -184,6 +193,25 @@ static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, co
   }
 }
 
+/* Beside an end, points without an excess of their own: their weights add up to one */
+static void CompleteRows(const Operator *op, int x, const KCycleTouch *touch)
+{
+  for (PetscInt i = -x; i < op->n; i++) {
+    PetscScalar sum = 0, *to[8];
+    int         m   = 0;
+
+    if (op->end[i + 1] == (PetscScalar)0.0) continue;
+    for (PetscInt q = 0; q < touch->count; q++) {
+      if (x) {
+        to[m++] = op->row[q] + op->n + 3 + i;
+        to[m++] = op->row[q] + 2 * op->n + 4 + i;
+      } else to[m++] = op->row[q] + 1 + i;
+    }
+    for (int t = 0; t < m; t++) sum += *to[t];
+    for (int t = 0; t < m && sum != (PetscScalar)0.0; t++) *to[t] /= sum;
+  }
+}
+
 /* Weights of the points of a line that lie between coarse points in the directions S; x: 1 if x is one of them */
 static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, const KCycleTouch *touch)
 {
@@ -191,11 +219,12 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   const PetscInt     first = -x;
   const PetscScalar *apart[2], *c[27];
   KCycleTerms        terms[4][3];
+  PetscBool          ends;
 
   PetscFunctionBegin;
   KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
-  NeighbourWeights(op, S, x, c, j, k);
+  NeighbourWeights(op, S, x, apart[x] + op->st->shape.ncoeffs / 2 * op->pad, c, j, k, &ends);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddRows(op, o, x, j, k, touch, terms);
@@ -211,6 +240,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
       KCycleSumOfProducts(&terms[q][i], op->n - first, PETSC_FALSE, to[i] + first);
     }
   }
+  if (ends) CompleteRows(op, x, touch);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

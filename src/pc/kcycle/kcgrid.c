@@ -272,10 +272,10 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the grid small enough for a direct solver? */
-static PetscBool IsSmall(const KCycleBox *box, PetscBool jumps)
+/* Is the grid small enough for a direct solver? A finest grid alone would get none */
+static PetscBool IsSmall(const KCycleBox *box, PetscBool finest, PetscBool jumps)
 {
-  const PetscInt most = jumps ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
+  const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
 
   return (PetscBool)(box->size[0] <= most && box->size[1] <= most && box->size[2] <= most);
 }
@@ -324,18 +324,27 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box, jumps)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Weights of the interpolation and the coarser operator */
-static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PetscBool jumps)
+/* The interpolation; and whether the coarser operator is a star with it */
+static KCycleInterpolation ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level, PetscBool jumps)
 {
-  PC_KCycle          *kc;
-  Mat_Stencil        *st  = (Mat_Stencil *)level->A->data;
-  const KCycleBox    *box = st->box;
-  KCycleInterpolation interpolation;
-  PetscBool           insulated[6];
+  KCycleInterpolation interpolation = kc->interpolation;
+
+  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
+  level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !((Mat_Stencil *)level->A->data)->shape.box);
+  return interpolation;
+}
+
+/* Weights of the interpolation and the coarser operator */
+static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolation interpolation)
+{
+  PC_KCycle       *kc;
+  Mat_Stencil     *st  = (Mat_Stencil *)level->A->data;
+  const KCycleBox *box = st->box;
+  PetscBool        insulated[6];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -343,9 +352,6 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PetscBool jumps)
     st->origin[d] = level->factor[d] == 2 ? level->first[d] : 0;
     for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
   }
-  interpolation = kc->interpolation;
-  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
-  level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !st->shape.box);
   PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
   else PetscCall(MatStencilGalerkin(level->A, level->P, level->star, PETSC_TRUE, &level[1].A));
@@ -354,20 +360,24 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PetscBool jumps)
 
 /*
   Makes level + 1 from level: grid, interpolation, operator. coarser is false where the grid does not coarsen, or is small enough and no level was asked for.
-  Where levels exist they keep their grids, and get new weights and values; changed is true, and nothing is done, where another grid would suit the values.
+  Where levels exist they keep their grids, and get new weights and values; changed is true, and nothing is done, where another grid would suit the values, or
+  another shape of the coarser operator.
 */
 PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists, PetscBool *coarser, PetscBool *changed)
 {
-  PC_KCycle      *kc;
-  KCycleStructure before = *level;
-  PetscBool       jumps;
+  PC_KCycle          *kc;
+  KCycleStructure     before = *level;
+  KCycleInterpolation interpolation;
+  PetscBool           jumps;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, level, &jumps));
   PetscCall(WantsCoarser(pc, level, asked, jumps, coarser));
+  interpolation = ChooseInterpolation(kc, level, jumps);
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && *coarser != (PetscBool)(level->P != NULL));
+  if (level->P && !kc->assembled && level->star != before.star) *changed = PETSC_TRUE; /* the coarser operator is a star no more, or has become one */
   for (PetscInt d = 0; d < 3; d++) *changed = (PetscBool)(*changed || (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));
   if (!*coarser || *changed) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->P) {
@@ -376,6 +386,6 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
     if (kc->assembled) PetscCall(KCycleAssembleOnDM(level));
   }
   CoarsenEnds(((Mat_Stencil *)level->A->data)->box, level, level[1].end);
-  PetscCall(FillLevel(pc, level, jumps));
+  PetscCall(FillLevel(pc, level, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,7 +16,8 @@
 #define KC_CLUSTER_POINTS 100    /* of the largest clusters: coarse grids see larger ones */
 #define KC_CLUSTER_STRONG 0.02   /* couplings weaker than this part of both diagonals join nobody */
 #define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
-#define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor */
+#define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
+#define KC_CLUSTER_GAIN   0.1    /* or d_C relative to the sum of the diagonals is smaller by this one */
 #define KC_CLUSTER_SHIFT  1.083  /* nor are the limits of ranks round numbers */
 
 /* Length of a list is to become so much: memory for it */
@@ -131,6 +132,7 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, const PetscInt at[], PetscBool 
   node->tail        = *made;
   node->size        = 1;
   node->largest = node->inside = 0;
+  node->tight                  = 1;
   node->cut                    = KC_NEVER;
   node->rough                  = rough;
   s->parent[*made]             = *made;
@@ -212,7 +214,10 @@ static void Merge(KCycleSearch *s, PetscInt a, PetscInt b)
   large->t += small->t;
   large->d += small->d + 2 * between;
   large->size += small->size;
-  large->largest       = PetscMax(large->largest, small->largest);
+  if (small->largest > large->largest) {
+    large->largest = small->largest;
+    large->tight   = small->tight;
+  }
   large->inside        = PetscMax(large->inside, small->inside);
   large->cut           = PetscMin(large->cut, small->cut);
   large->rough         = (PetscBool)(large->rough || small->rough);
@@ -243,17 +248,19 @@ static PetscErrorCode Join(KCycleSearch *s, PetscInt p, PetscInt q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a group a cluster, and not about the same as one that was found in it? */
+/* Is a group a cluster, and not about the same as one that was found in it? One that nothing but weak couplings leave is not the same as the largest part of it */
 static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
 {
   KCycleNode *node = &s->node[root];
 
   PetscFunctionBegin;
-  if (IsDead(s, root) || !node->rough || node->size < KC_CLUSTER_GROWTH * node->largest) PetscFunctionReturn(PETSC_SUCCESS);
+  if (IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
+  if (node->size < KC_CLUSTER_GROWTH * node->largest && node->d > KC_CLUSTER_GAIN * node->tight * node->t) PetscFunctionReturn(PETSC_SUCCESS);
   if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
   for (PetscInt m = root; m >= 0; m = s->next[m]) s->found.member[s->found.nmembers++] = m;
   node->largest = node->size;
+  node->tight   = node->d / node->t;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -368,7 +375,8 @@ static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscInt *m
     const PetscInt  q    = Neighbour(s, p, o);
     unsigned short *rank = &s->rank[(size_t)p * nc + o];
 
-    *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
+    if (q >= 0 && q != p) *rank = s->rank[(size_t)q * nc + nc - 1 - o]; /* as seen from there */
+    else *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
     if (*rank == KC_NEVER) continue;
     if (q == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)*rank);
     else if (q < 0 || IsDead(s, KCycleSearchRoot(s->parent, q))) PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], *rank));
