@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex
-    args: -pc_mg_galerkin none -pc_mg_levels 4 -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 2 -mg_levels_pc_type jacobi -mg_levels_ksp_richardson_scale 0.8
+    args: -pc_mg_galerkin none -pc_kcycle_kappa 1 -pc_mg_levels 4 -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 2 -mg_levels_pc_type jacobi -mg_levels_ksp_richardson_scale 0.8
 
     test:
       suffix: stored

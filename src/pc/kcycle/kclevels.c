@@ -378,6 +378,15 @@ static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In three dimensions coarse levels of 7 points cost so little that an iteration less pays for a second visit; those of 27 points, and those in two dimensions, cost more */
+static PetscInt ChooseKappa(const PC_KCycle *kc)
+{
+  const Mat          A  = kc->nstructured > 1 && kc->structure[1].A ? kc->structure[1].A : kc->structure[0].A;
+  const Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  return st->box->dim == 3 && !st->shape.box ? 2 : 1;
+}
+
 /* Builds the levels, or renews their values */
 PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 {
@@ -389,7 +398,7 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LevelsWanted(pc, &wanted));
   PetscCall(BuildStructure(pc, wanted));
-  if (!kc->kappa_set) kc->kappa = 1; /* with these smoothers coarse levels gain nothing from more visits */
+  if (!kc->kappa_set) kc->kappa = ChooseKappa(kc);
   PetscCheck(wanted == PETSC_STATIC_ARRAY_LENGTH(kc->structure) || wanted == kc->nstructured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " levels are more than this grid has on these processes: it makes %" PetscInt_FMT
              " structured levels. Leave out -pc_mg_levels to have the number chosen",
