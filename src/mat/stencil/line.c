@@ -40,6 +40,12 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
   }
 }
 
+/* The block of the next line, which follows in memory: the processor by itself does not see as far ahead */
+KC_POINT void Fetch(const PetscScalar *block, PetscInt length)
+{
+  for (PetscInt i = 0; i < length; i += 8) __builtin_prefetch(block + length + i);
+}
+
 /* A line whose coefficients are in arrays */
 #define KC_LINE_ARRAY(name, op, nl, box)                                                                                        \
   KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                 \
@@ -49,6 +55,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
                                                                                                                                 \
     EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                          \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                                 \
+    Fetch(l->c[KC_COUNT(nl, box) / 2], (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n);                                     \
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                \
     _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                       \
     {                                                                                                                           \
