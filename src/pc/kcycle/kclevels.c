@@ -378,13 +378,13 @@ static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In three dimensions coarse levels of 7 points cost so little that an iteration less pays for a second visit; those of 27 points, and those in two dimensions, cost more */
+/* Where grids coarsen in three dimensions, levels of 7 points cost so little that an iteration less pays for a second visit; those of 27 points, and of fewer dimensions, cost more */
 static PetscInt ChooseKappa(const PC_KCycle *kc)
 {
-  const Mat          A  = kc->nstructured > 1 && kc->structure[1].A ? kc->structure[1].A : kc->structure[0].A;
-  const Mat_Stencil *st = (Mat_Stencil *)A->data;
+  const KCycleStructure *finest = &kc->structure[0];
+  const Mat              coarse = kc->nstructured > 1 && finest[1].A ? finest[1].A : finest->A;
 
-  return st->box->dim == 3 && !st->shape.box ? 2 : 1;
+  return finest->factor[0] * finest->factor[1] * finest->factor[2] == 8 && !((Mat_Stencil *)coarse->data)->shape.box ? 2 : 1;
 }
 
 /* Builds the levels, or renews their values */
