@@ -205,6 +205,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    suffix: bits
     requires: !complex
     nsize: {{1 2}}
     env: OMP_NUM_THREADS=4
