@@ -30,9 +30,9 @@ build_library() {
   export KC_TOP="$top" KCYCLE_LIB="$KC_LIBRARY"
 }
 
-# More processes than cores, as root or not, none of them bound to a core or busy while it waits; for Open MPI 4 and 5
+# More processes than cores, as root or not, none of them bound to a core or busy while it waits, nor their threads; for Open MPI 4 and 5
 set_up_mpi() {
-  export OMP_NUM_THREADS=$(if [ -n "$OPENMP" ]; then echo 2; else echo 1; fi)
+  export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=$(if [ -n "$OPENMP" ]; then echo 2; else echo 1; fi)
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
   export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
   if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
