@@ -1,6 +1,7 @@
 # petsc-kcycle: a PETSc plugin. See README.md.
 #
 #   make                  the library                        make -s print-library   its path
+#   make OPENMP=1         the same with threads: OMP_NUM_THREADS share the lines of structured grids
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
@@ -18,17 +19,17 @@ include $(top)/conf/petsc.mk
 
 version := $(shell cat $(top)/VERSION.txt)
 PREFIX  ?= /usr/local
-B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc_prefix) $(SANITIZE)' | cksum))
+B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc_prefix) $(SANITIZE)$(if $(OPENMP), openmp)' | cksum))
 LIBRARY := $(B)/lib/libpetsckcycle.so
 
 CC        := $(if $(PETSC_PC),$(or $(call petsc_var,ccompiler),mpicc),mpicc)
 OPTFLAGS  ?= -O3 -g
 WARNFLAGS ?= -Wall -Wextra -Werror
-CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(OPENMP),-fopenmp)
 CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) -DPETSCKCYCLE_VERSION='"$(version)"'
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
-             $(if $(SANITIZE),-fsanitize=$(SANITIZE)) \
+             $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
              -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))

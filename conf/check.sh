@@ -3,6 +3,7 @@
 #
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
+#   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
 #   JOBS=2                       tests at a time
 #   TIMEOUT=400                  seconds for one run of a test program
@@ -17,8 +18,8 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-2}
-export SANITIZE
+SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-2}
+export SANITIZE OPENMP
 
 complain() { echo "check: $*" >&2; exit 1; }
 
@@ -29,9 +30,9 @@ build_library() {
   export KC_TOP="$top" KCYCLE_LIB="$KC_LIBRARY"
 }
 
-# More processes than cores, as root or not, none of them bound to a core or busy while it waits; for Open MPI 4 and 5
+# More processes than cores, as root or not, none of them bound to a core or busy while it waits, nor their threads; for Open MPI 4 and 5
 set_up_mpi() {
-  export OMP_NUM_THREADS=1
+  export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=$(if [ -n "$OPENMP" ]; then echo 2; else echo 1; fi)
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
   export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
   if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi

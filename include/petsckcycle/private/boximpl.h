@@ -12,6 +12,7 @@
 #pragma once
 
 #include <petsckcycle/private/compat.h>
+#include <petsckcycle/private/threads.h>
 #include <petscdmda.h>
 #include <petscsf.h>
 

@@ -58,7 +58,7 @@ typedef struct {
   PetscScalar       *ends;          /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse of the diagonal behind them */
   KCycleWindowClass *classes;
   PetscInt           nclasses;
-  PetscScalar       *residual; /* half a line */
+  PetscScalar       *residual; /* half a line for each thread */
 } KCycleWindow;
 
 typedef struct {
@@ -80,7 +80,7 @@ typedef struct {
   PetscReal       within;         /* bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
   PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
   KCycleWindow   *window;         /* or NULL: sweeps work on x and b themselves */
-  PetscScalar    *line;           /* two lines of x while they are computed */
+  PetscScalar    *line;           /* two lines of x for each thread, while they are computed */
   PetscScalar    *old;            /* two planes of x before a Jacobi sweep */
   Vec             diagonal, r, d; /* Chebyshev */
 } PC_Relax;
@@ -143,7 +143,8 @@ PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscS
 PETSC_INTERN void           KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
 PETSC_INTERN void           KCycleWindowRelaxZero(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
 PETSC_INTERN void           KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
-PETSC_INTERN void           KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, PetscScalar *);
+PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const KCycleTransferLines *,
+                                       PetscScalar *);
 PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const PetscScalar *);
 
 /* sweep.c */

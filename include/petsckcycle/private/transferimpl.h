@@ -33,7 +33,7 @@ typedef struct {
   const PetscScalar **weights;   /* of extended fine line e on its coarse line q: weights[4 * e + q], or NULL where all are zero */
   KCycleLists         lists;
   PetscScalar        *halo; /* coarse halo buffer */
-  PetscScalar        *line; /* one fine line, for fused steps */
+  PetscScalar        *line; /* one fine line for each thread, for fused steps */
   KCycleInterpolation interpolation;
 } Mat_StencilTransfer;
 
@@ -106,11 +106,18 @@ static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, cons
 
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);
 
+/* The coarse lines (1) that a thread restricts to, in y, and the fine lines (0) that touch them: low to high - 1 */
+typedef struct {
+  PetscInt low[2], high[2];
+} KCycleTransferLines;
+
+PETSC_INTERN void           KCycleTransferShare(const Mat_StencilTransfer *, PetscInt low, PetscInt high, KCycleTransferLines *);
 PETSC_INTERN void           KCycleTransferTouch(const Mat_StencilTransfer *, PetscInt j, PetscInt k, KCycleTouch *);
 PETSC_INTERN void           KCycleTransferInterpolateLine(const Mat_StencilTransfer *, const PetscScalar *e, PetscInt j, PetscInt k, PetscBool add, PetscScalar *x);
-PETSC_INTERN void           KCycleTransferRestrictLine(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt j, PetscInt k, PetscScalar *b);
+PETSC_INTERN void           KCycleTransferRestrictLine(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *, PetscScalar *b);
 PETSC_INTERN void           KCycleTransferInterpolateHalf(const Mat_StencilTransfer *, const PetscScalar *e, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *x);
-PETSC_INTERN void           KCycleTransferRestrictHalf(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *b);
+PETSC_INTERN void           KCycleTransferRestrictHalf(const Mat_StencilTransfer *, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *,
+                                                       PetscScalar *b);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictBegin(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictEnd(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat);

@@ -17,20 +17,26 @@ static PetscBool IsInner(const KCycleBox *box, PetscInt j, PetscInt k)
 }
 
 /* Works on lines one after the other, so that neighbour lines are still in cache */
-static void ComputeLines(const Mat_Stencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+static void ComputeShare(const Mat_Stencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
 {
   const KCycleBox *box = st->box;
+  PetscInt         first, end;
 
-  for (PetscInt k = 0; k < box->n[2]; k++) {
-    for (PetscInt j = 0; j < box->n[1]; j++) {
-      const PetscInt at = box->n[0] * (j + box->n[1] * k);
-      KCycleLine     l;
+  KCycleShare(0, box->nlines, &first, &end);
+  for (PetscInt line = first; line < end; line++) {
+    const PetscInt j = line % box->n[1], k = line / box->n[1], at = box->n[0] * line;
+    KCycleLine     l;
 
-      if (which != ALL && (which == INNER) != IsInner(box, j, k)) continue;
-      KCycleLineGather(st, x, st->halo, j, k, &l);
-      KCycleLineCompute(&st->shape, op, &l, b ? b + at : NULL, NULL, y + at);
-    }
+    if (which != ALL && (which == INNER) != IsInner(box, j, k)) continue;
+    KCycleLineGather(st, x, st->halo, j, k, &l);
+    KCycleLineCompute(&st->shape, op, &l, b ? b + at : NULL, NULL, y + at);
   }
+}
+
+static void ComputeLines(const Mat_Stencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+{
+  KC_PARALLEL(st->box->npoints)
+  ComputeShare(st, which, op, x, b, y);
 }
 
 /* y = A x, b + A x or b - A x; halo lines travel while inner lines are computed */

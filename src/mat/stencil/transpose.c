@@ -30,30 +30,48 @@ KC_VERSIONS static void Scatter(const KCycleLine *l, int o, int dx, const PetscS
   }
 }
 
-/* y = A^T x, or sums of the columns' absolute values */
-static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
+static PetscInt Within(PetscInt i, PetscInt n)
 {
-  Mat_Stencil       *st    = (Mat_Stencil *)A->data;
+  return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+/* What goes to this thread's share of the lines, and to the halo lines beside them, comes from these lines and those around: in the same order for any number of threads */
+static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscScalar *y)
+{
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
+  const PetscInt     away  = box->n[2] > 1 ? box->n[1] + 1 : 1;
+  PetscInt           first, end;
 
-  PetscFunctionBegin;
-  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
-  PetscCall(MatStencilGetBack(st));
-  PetscCall(PetscArrayzero(y, box->npoints));
-  for (PetscInt line = 0; line < box->nlines; line++) {
+  KCycleShare(0, box->nlines, &first, &end);
+  for (PetscInt line = PetscMax(first - away, 0); line < PetscMin(end + away, box->nlines); line++) {
     const PetscInt j = line % box->n[1], k = line / box->n[1];
     KCycleLine     l;
 
     KCycleLineCoefficients(st, j, k, &l);
     for (int o = 0; o < shape->ncoeffs; o++) {
       const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
+      const PetscInt to = Within(jj, box->n[1]) + box->n[1] * Within(kk, box->n[2]);
 
-      if (!box->slot[e]) continue;
-      Scatter(&l, o, shape->dx[o], x ? x + line * box->n[0] : NULL, box->slot[e] < 0 ? y + box->n[0] * (jj + box->n[1] * kk) : st->back + box->slot[e],
-              box->ends ? st->back + box->left + e : NULL, box->ends ? st->back + box->right + e : NULL);
+      if (!box->slot[e] || to < first || to >= end) continue;
+      Scatter(&l, o, shape->dx[o], x ? x + line * box->n[0] : NULL, box->slot[e] < 0 ? y + box->n[0] * to : st->back + box->slot[e], box->ends ? st->back + box->left + e : NULL,
+              box->ends ? st->back + box->right + e : NULL);
     }
   }
+}
+
+/* y = A^T x, or sums of the columns' absolute values */
+static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
+{
+  Mat_Stencil     *st  = (Mat_Stencil *)A->data;
+  const KCycleBox *box = st->box;
+
+  PetscFunctionBegin;
+  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilGetBack(st));
+  PetscCall(PetscArrayzero(y, box->npoints));
+  KC_PARALLEL(box->npoints)
+  ScatterToShare(st, x, y);
   if (KCycleBoxTalks(box)) PetscCall(KCycleBoxReduce(box, st->back, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,6 +41,33 @@ void KCycleTransferTouch(const Mat_StencilTransfer *tr, PetscInt j, PetscInt k, 
   }
 }
 
+/* The first coarse line at fine line j or behind it */
+static PetscInt CoarseFrom(const Mat_StencilTransfer *tr, PetscInt j)
+{
+  return tr->factor[1] == 1 ? j - tr->shift[1] : FloorHalf(j - tr->shift[1] + 1);
+}
+
+/*
+  Restriction adds several fine lines to one coarse line. So each thread has a share of the coarse lines, in y, and takes all fine lines that these
+  touch: what is between the shares of two threads is read by both. Of fine lines low to high - 1, threads share out of which first and end are this thread's
+*/
+void KCycleTransferShare(const Mat_StencilTransfer *tr, PetscInt low, PetscInt high, KCycleTransferLines *lines)
+{
+  const PetscInt factor = tr->factor[1], shift = tr->shift[1];
+  const int      me = KCycleThread();
+
+  lines->low[1] = lines->low[0] = -PETSC_INT_MAX;
+  lines->high[1] = lines->high[0] = PETSC_INT_MAX;
+  if (me > 0) {
+    lines->low[1] = CoarseFrom(tr, KCycleShareStart(low, high, me));
+    lines->low[0] = factor * lines->low[1] + shift - (factor - 1);
+  }
+  if (me < KCycleTeam() - 1) {
+    lines->high[1] = CoarseFrom(tr, KCycleShareStart(low, high, me + 1));
+    lines->high[0] = factor * (lines->high[1] - 1) + shift + factor;
+  }
+}
+
 /* Which points between coarse ones this process owns: the one before its first coarse point, the one behind its last */
 static void OwnedBetween(const Mat_StencilTransfer *tr, PetscBool *before, PetscBool *behind)
 {
@@ -130,8 +157,8 @@ static void RestrictToLine(const Mat_StencilTransfer *tr, const PetscScalar *w, 
   b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
 }
 
-/* Adds what fine line (j, k) of r gives to b = P^T r; shares of other processes' points gather in tr->halo */
-void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt j, PetscInt k, PetscScalar *b)
+/* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points gather in tr->halo */
+void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *lines, PetscScalar *b)
 {
   const KCycleBox *box        = tr->coarse;
   PetscScalar      nowhere[2] = {0, 0};
@@ -141,7 +168,7 @@ void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar
   for (PetscInt q = 0; q < touch.count; q++) {
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
-    if (!touch.w[q] || box->slot[f] == 0) continue;
+    if (!touch.w[q] || box->slot[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
     RestrictToLine(tr, touch.w[q], r, box->ends ? &tr->halo[box->left + f] : &nowhere[0], box->ends ? &tr->halo[box->right + f] : &nowhere[1],
                    (PetscScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
   }
@@ -213,15 +240,37 @@ void KCycleTransferInterpolateHalf(const Mat_StencilTransfer *tr, const PetscSca
   }
 }
 
-void KCycleTransferRestrictHalf(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *b)
+void KCycleTransferRestrictHalf(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *lines, PetscScalar *b)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
+    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
     RestrictHalfToLine(tr, touch.w[q], r, parity, (PetscScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
+  }
+}
+
+static void InterpolateShare(const Mat_StencilTransfer *tr, const PetscScalar *e, PetscBool add, PetscScalar *x)
+{
+  const KCycleBox *box = tr->fine;
+  PetscInt         first, end;
+
+  KCycleShare(0, box->nlines, &first, &end);
+  for (PetscInt line = first; line < end; line++) KCycleTransferInterpolateLine(tr, e, line % box->n[1], line / box->n[1], add, x + box->n[0] * line);
+}
+
+static void RestrictShare(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscScalar *b)
+{
+  const KCycleBox    *box = tr->fine;
+  KCycleTransferLines lines;
+
+  KCycleTransferShare(tr, 0, box->n[1], &lines);
+  for (PetscInt k = 0; k < box->n[2]; k++) {
+    for (PetscInt j = PetscMax(0, lines.low[0]); j < PetscMin(box->n[1], lines.high[0]); j++) {
+      KCycleTransferRestrictLine(tr, r + box->n[0] * (j + box->n[1] * k), j, k, &lines, b);
+    }
   }
 }
 
@@ -236,9 +285,8 @@ static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
   PetscCall(VecGetArrayRead(e, &ea));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(KCycleBoxExchange(tr->coarse, PETSC_TRUE, ea, tr->halo));
-  for (PetscInt k = 0; k < box->n[2]; k++) {
-    for (PetscInt j = 0; j < box->n[1]; j++) KCycleTransferInterpolateLine(tr, ea, j, k, add, xa + box->n[0] * (j + box->n[1] * k));
-  }
+  KC_PARALLEL(box->npoints)
+  InterpolateShare(tr, ea, add, xa);
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(e, &ea));
   PetscCall(PetscLogFlops(4.0 * box->npoints));
@@ -294,9 +342,8 @@ static PetscErrorCode Restrict(Mat P, Vec r, Vec b)
   PetscCall(VecGetArrayRead(r, &ra));
   PetscCall(VecGetArray(b, &ba));
   PetscCall(MatStencilTransferRestrictBegin(P, ba));
-  for (PetscInt k = 0; k < box->n[2]; k++) {
-    for (PetscInt j = 0; j < box->n[1]; j++) KCycleTransferRestrictLine(tr, ra + box->n[0] * (j + box->n[1] * k), j, k, ba);
-  }
+  KC_PARALLEL(box->npoints)
+  RestrictShare(tr, ra, ba);
   PetscCall(MatStencilTransferRestrictEnd(P, ba));
   PetscCall(VecRestoreArray(b, &ba));
   PetscCall(VecRestoreArrayRead(r, &ra));
@@ -426,7 +473,7 @@ PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt facto
   PetscCall(PetscLayoutSetUp((*P)->rmap));
   PetscCall(PetscLayoutSetUp((*P)->cmap));
   PetscCall(PetscCalloc1(4 * tr->fine->nextended, &tr->weights));
-  PetscCall(PetscMalloc1(tr->fine->n[0], &tr->line));
+  PetscCall(PetscMalloc1(KCycleThreadsMost() * tr->fine->n[0], &tr->line));
   PetscCall(KCycleBoxHaloCreate(tr->coarse, &tr->halo));
   (*P)->preallocated = (*P)->assembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -203,7 +203,7 @@ static PetscErrorCode CreateWork(PC pc)
   const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
 
   PetscFunctionBegin;
-  if (!relax->line) PetscCall(PetscMalloc1(2 * box->n[0], &relax->line));
+  if (!relax->line) PetscCall(PetscMalloc1(KCycleThreadsMost() * 2 * box->n[0], &relax->line));
   if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1(2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
   if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
   if (!relax->r) {
@@ -768,6 +768,9 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", PCRelaxTypes[relax->A ? relax->used : relax->type], PCRelaxOrders[relax->order]));
+#if defined(_OPENMP)
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  threads %d\n", KCycleThreads()));
+#endif
   if (relax->A && relax->used == PC_RELAX_CHEBYSHEV)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ", eigenvalues up to %g\n", relax->degree, (double)relax->bound));
   else if (relax->A) PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g%s\n", (double)relax->weight, relax->omega == 0 ? " (chosen)" : ""));

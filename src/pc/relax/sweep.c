@@ -13,6 +13,9 @@
   neighbours have had that same step, but not a later one, and no step reads what it writes itself in other planes.
 
   Where other directions are cut or wrap around, each plane needs a halo, and colours sweep one after the other with exchanges between them.
+
+  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an earlier step has left them, and there
+  are barriers between; what changes at the same time is not read.
 */
 #include <petsckcycle/private/relaximpl.h>
 
@@ -57,6 +60,12 @@ static PetscInt LinesOfPlane(const KCycleBox *box)
   return box->dim == 3 ? box->n[1] : 1;
 }
 
+/* Points that threads share between two barriers; a plane that is a line is not shared */
+static PetscInt PointsOfPlane(const KCycleBox *box)
+{
+  return LinesOfPlane(box) > 1 ? box->n[0] * LinesOfPlane(box) : 0;
+}
+
 /* Parity of a coordinate of the owned box, even for points that coarse grids keep */
 static PetscInt Parity(const Mat_Stencil *st, PetscInt d, PetscInt i)
 {
@@ -69,9 +78,10 @@ static PetscInt Parity(const Mat_Stencil *st, PetscInt d, PetscInt i)
 */
 static void RelaxLine(const Stroke *s, PetscInt j, PetscInt k, PetscInt parity, PetscBool zeroguess)
 {
-  const KCycleBox   *box = s->st->box;
-  const PetscInt     at  = box->n[0] * (j + box->n[1] * k);
-  const PetscScalar *w   = s->relax->weights + parity;
+  const KCycleBox   *box  = s->st->box;
+  const PetscInt     at   = box->n[0] * (j + box->n[1] * k);
+  const PetscScalar *w    = s->relax->weights + parity;
+  PetscScalar       *work = s->relax->line + KCycleThread() * 2 * box->n[0];
   KCycleLine         l;
 
   if (zeroguess) {
@@ -79,8 +89,8 @@ static void RelaxLine(const Stroke *s, PetscInt j, PetscInt k, PetscInt parity, 
     KCycleLineScale(&s->st->shape, &l, s->b + at, w, s->x + at);
   } else {
     KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
-    KCycleLineCompute(&s->st->shape, KC_RELAX, &l, s->b + at, w, s->relax->line);
-    memcpy(s->x + at, s->relax->line, box->n[0] * sizeof(PetscScalar));
+    KCycleLineCompute(&s->st->shape, KC_RELAX, &l, s->b + at, w, work);
+    memcpy(s->x + at, work, box->n[0] * sizeof(PetscScalar));
   }
 }
 
@@ -92,7 +102,7 @@ static void RelaxBoth(const Stroke *s, PetscInt j, PetscInt k, PetscBool reverse
   KCycleLine         l;
 
   KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
-  KCycleLineRelaxBoth(s->st, &l, s->b + at, w + first, w + 1 - first, s->relax->line, s->x + at);
+  KCycleLineRelaxBoth(s->st, &l, s->b + at, w + first, w + 1 - first, s->relax->line + KCycleThread() * 2 * s->st->box->n[0], s->x + at);
 }
 
 /* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the line */
@@ -104,15 +114,28 @@ static PetscInt ParityOfHalf(const Stroke *s, int half, PetscInt t, PetscInt l)
   return (half + Parity(st, 0, 0) + (d > 0 ? Parity(st, d, t) : 0) + (d > 1 ? Parity(st, 1, l) : 0)) & 1;
 }
 
+/* The lines of one parity, then the others, where several threads work: lines are written as a whole, and no line shall be read meanwhile */
+static void RedBlackPlane(const Stroke *s, const Step *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  const PetscBool three  = (PetscBool)(s->st->box->dim == 3);
+  const PetscInt  passes = KCycleTeam() > 1 ? 2 : 1;
+
+  for (PetscInt pass = 0; pass < passes; pass++) {
+    for (PetscInt l = low; l < high; l++) {
+      if (passes == 2 && (l & 1) != pass) continue;
+      RelaxLine(s, three ? l : t, three ? t : 0, ParityOfHalf(s, step->half, t, l), step->zeroguess);
+    }
+    KC_BARRIER
+  }
+}
+
 static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = s->st->box;
   const PetscInt   d   = box->dim - 1;
 
   if (s->relax->used == PC_RELAX_REDBLACK) {
-    for (PetscInt l = low; l < high; l++) {
-      RelaxLine(s, box->dim == 3 ? l : t, box->dim == 3 ? t : 0, ParityOfHalf(s, step->half, t, l), step->zeroguess);
-    }
+    RedBlackPlane(s, step, t, low, high);
     return;
   }
   if (d > 0 && Parity(s->st, d, t) != step->half) return;
@@ -121,22 +144,27 @@ static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t, PetscI
     for (PetscInt j = low; j < high; j++) {
       if (Parity(s->st, 1, j) == (step->reverse ? 1 - pass : pass)) RelaxBoth(s, j, t, step->reverse);
     }
+    KC_BARRIER
   }
 }
 
 /* A residual line goes to the coarse grid at once */
 static void RestrictPlane(const Stroke *s, PetscInt t, PetscInt low, PetscInt high)
 {
-  const KCycleBox *box = s->st->box;
-  KCycleLine       l;
+  const KCycleBox    *box  = s->st->box;
+  PetscScalar        *work = s->tr->line + KCycleThread() * box->n[0];
+  KCycleTransferLines lines;
+  KCycleLine          l;
 
-  for (PetscInt i = low; i < high; i++) {
+  KCycleTransferShare(s->tr, low, high, &lines);
+  for (PetscInt i = PetscMax(low, lines.low[0]); i < PetscMin(high, lines.high[0]); i++) {
     const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
 
     KCycleLineGather(s->st, s->x, s->st->halo, j, k, &l);
-    KCycleLineCompute(&s->st->shape, KC_RESIDUAL, &l, s->b + box->n[0] * (j + box->n[1] * k), NULL, s->tr->line);
-    KCycleTransferRestrictLine(s->tr, s->tr->line, j, k, s->coarse);
+    KCycleLineCompute(&s->st->shape, KC_RESIDUAL, &l, s->b + box->n[0] * (j + box->n[1] * k), NULL, work);
+    KCycleTransferRestrictLine(s->tr, work, j, k, &lines, s->coarse);
   }
+  KC_BARRIER
 }
 
 static void InterpolatePlane(const Stroke *s, PetscInt t, PetscInt low, PetscInt high)
@@ -148,14 +176,18 @@ static void InterpolatePlane(const Stroke *s, PetscInt t, PetscInt low, PetscInt
 
     KCycleTransferInterpolateLine(s->tr, s->e, j, k, PETSC_TRUE, s->x + box->n[0] * (j + box->n[1] * k));
   }
+  KC_BARRIER
 }
 
-/* The lines low to high - 1 of plane t; in 2D a plane is a line */
+/* The lines low to high - 1 of plane t, shared by threads; in 2D a plane is a line. Ends with a barrier */
 static void StepPlane(const Stroke *s, const Step *step, PetscInt t, PetscInt low, PetscInt high)
 {
-  if (step->kind == STEP_HALF) HalfSweepPlane(s, step, t, low, high);
+  PetscInt first, end;
+
+  KCycleShare(low, high, &first, &end);
+  if (step->kind == STEP_HALF) HalfSweepPlane(s, step, t, first, end);
   else if (step->kind == STEP_RESTRICT) RestrictPlane(s, t, low, high);
-  else InterpolatePlane(s, t, low, high);
+  else InterpolatePlane(s, t, first, end);
 }
 
 /* Do planes need nothing of other processes but whole planes, once for half a sweep? Not where an odd number of them wraps around: two of the same half are neighbours there */
@@ -217,18 +249,26 @@ static PetscInt LinesOfStrip(const Stroke *s)
   return s->relax->used == PC_RELAX_REDBLACK ? PetscMin(m, PetscMax(KCYCLE_CACHE / bytes, 4)) : m;
 }
 
-/* The planes that the steps left out, at ends where other processes follow */
-static PetscErrorCode RunOuterPlanes(const Stroke *s)
+static void OuterPlanes(const Stroke *s, PetscInt i)
 {
   const KCycleBox *box = s->st->box;
   PetscInt         first, last;
 
+  InnerPlanes(box, i, &first, &last);
+  for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t, 0, LinesOfPlane(box));
+  for (PetscInt t = last + 1; t < Planes(box); t++) StepPlane(s, &s->step[i], t, 0, LinesOfPlane(box));
+}
+
+/* The planes that the steps left out, at ends where other processes follow */
+static PetscErrorCode RunOuterPlanes(const Stroke *s)
+{
+  const KCycleBox *box = s->st->box;
+
   PetscFunctionBegin;
   for (PetscInt i = 1; i < s->nsteps && KCycleBoxTalks(box); i++) {
     PetscCall(Exchange(s));
-    InnerPlanes(box, i, &first, &last);
-    for (PetscInt t = 0; t < first; t++) StepPlane(s, &s->step[i], t, 0, LinesOfPlane(box));
-    for (PetscInt t = last + 1; t < Planes(box); t++) StepPlane(s, &s->step[i], t, 0, LinesOfPlane(box));
+    KC_PARALLEL(PointsOfPlane(box))
+    OuterPlanes(s, i);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,14 +281,12 @@ static PetscErrorCode RunOuterPlanes(const Stroke *s)
     step 1   |   strip 0    |    strip 1    |
     step 2   |  strip 0    |    strip 1    |        lines of a plane ->
 */
-static PetscErrorCode RunBehindEachOther(const Stroke *s)
+static void BehindEachOther(const Stroke *s)
 {
   const KCycleBox *box    = s->st->box;
   const PetscInt   planes = Planes(box), m = LinesOfPlane(box), width = LinesOfStrip(s), strips = (m + width - 1) / width;
   PetscInt         first, last;
 
-  PetscFunctionBegin;
-  if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
   for (PetscInt strip = 0; strip < strips; strip++) {
     for (PetscInt t = 0; t < planes + s->nsteps - 1; t++) {
       for (PetscInt i = 0; i < s->nsteps; i++) {
@@ -259,79 +297,135 @@ static PetscErrorCode RunBehindEachOther(const Stroke *s)
       }
     }
   }
+}
+
+static PetscErrorCode RunBehindEachOther(const Stroke *s)
+{
+  PetscFunctionBegin;
+  if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
+  KC_PARALLEL(PointsOfPlane(s->st->box))
+  BehindEachOther(s);
   PetscCall(RunOuterPlanes(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A strip of lines on its way through the window: those packed, those that earlier strips have not seen, and this thread's share, first to end - 1, in all planes and steps */
+typedef struct {
+  PetscInt bottom, start, top, first, end;
+} Strip;
+
 /* Step i on the lines low to high - 1 of plane t of the window. Points relaxed in the step before have no residual, those relaxed in the next need no correction */
-static void StepWindow(const Stroke *s, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
+static void StepWindow(const Stroke *s, const Strip *strip, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
 {
-  const Step *step = &s->step[i], *beside = step->kind == STEP_RESTRICT ? (i ? step - 1 : NULL) : i + 1 < s->nsteps ? step + 1 : NULL;
+  const Step         *step = &s->step[i], *beside = step->kind == STEP_RESTRICT ? (i ? step - 1 : NULL) : i + 1 < s->nsteps ? step + 1 : NULL;
+  KCycleTransferLines lines;
+  PetscInt            first = PetscMax(low, strip->first), end = PetscMin(high, strip->end);
+
+  if (step->kind == STEP_RESTRICT) {
+    KCycleTransferShare(s->tr, strip->bottom, strip->top, &lines);
+    first = PetscMax(low, lines.low[0]);
+    end   = PetscMin(high, lines.high[0]);
+    KC_BARRIER /* a line of another thread is read in the next plane too, where the step before is at work */
+  }
   for (int half = 0; half < 2; half++) {
     const PetscInt parity = ParityOfHalf(s, half, t, 0);
 
-    if (step->kind == STEP_HALF && step->half == half) KCycleWindowRelax(s->relax->window, t, low, high, parity);
+    if (step->kind == STEP_HALF && step->half == half) KCycleWindowRelax(s->relax->window, t, first, end, parity);
     if (beside && beside->half == half) continue;
-    if (step->kind == STEP_RESTRICT) KCycleWindowRestrict(s->relax->window, t, low, high, parity, s->tr, s->coarse);
-    if (step->kind == STEP_INTERPOLATE) KCycleWindowInterpolate(s->relax->window, t, low, high, parity, s->tr, s->e);
+    if (step->kind == STEP_RESTRICT) KCycleWindowRestrict(s->relax->window, t, first, end, parity, s->tr, &lines, s->coarse);
+    if (step->kind == STEP_INTERPOLATE) KCycleWindowInterpolate(s->relax->window, t, first, end, parity, s->tr, s->e);
   }
 }
 
-/* Lines bottom to top - 1 of plane t come to the window. A first half sweep from zero is done on the way, but for the lines before start, which the last strip has seen */
-static void PackPlane(const Stroke *s, PetscInt t, PetscInt bottom, PetscInt start, PetscInt top)
+/* Lines of plane t come to the window. A first half sweep from zero is done on the way, but for the lines that the last strip has seen */
+static void PackPlane(const Stroke *s, const Strip *strip, PetscInt t)
 {
   const KCycleWindow *w     = s->relax->window;
   const PetscBool     owned = (PetscBool)(t >= 0 && t < Planes(s->st->box)), zero = (PetscBool)(owned && s->step[0].zeroguess);
+  const PetscInt      middle = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
 
-  KCycleWindowPackX(w, s->x, t, bottom, zero ? start : top);
-  if (owned) KCycleWindowPackB(w, s->b, t, bottom, zero ? start : top);
-  if (zero) KCycleWindowRelaxZero(w, s->b, t, start, top, ParityOfHalf(s, s->step[0].half, t, 0));
+  if (strip->first < middle) KCycleWindowPackX(w, s->x, t, strip->first, middle);
+  if (strip->first < middle && owned) KCycleWindowPackB(w, s->b, t, strip->first, middle);
+  if (zero && middle < strip->end) KCycleWindowRelaxZero(w, s->b, t, middle, strip->end, ParityOfHalf(s, s->step[0].half, t, 0));
+}
+
+/*
+  Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before has changed a barrier ago, and nobody changes now
+  at these points
+*/
+static void StripThroughWindow(const Stroke *s, Strip strip)
+{
+  const KCycleBox *box    = s->st->box;
+  const PetscInt   planes = Planes(box), m = LinesOfPlane(box), n = s->nsteps;
+  PetscInt         first, last;
+
+  KCycleShare(strip.bottom, strip.top, &strip.first, &strip.end);
+  for (PetscInt t = -1; t < planes + n; t++) {
+    if (t <= planes) PackPlane(s, &strip, t);
+    for (PetscInt i = s->step[0].zeroguess ? 1 : 0; i < n; i++) {
+      InnerPlanes(box, i, &first, &last);
+      if (t - 1 - i >= first && t - 1 - i <= last) StepWindow(s, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0, strip.top < m ? strip.top - i - 1 : m);
+    }
+    if (t >= n && t - n < planes) KCycleWindowUnpack(s->relax->window, t - n, strip.first, strip.end, s->x);
+    KC_BARRIER
+  }
 }
 
 /* The same on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the last */
 static PetscErrorCode RunThroughWindow(const Stroke *s)
 {
-  KCycleWindow    *w      = s->relax->window;
-  const KCycleBox *box    = s->st->box;
-  const PetscInt   planes = Planes(box), m = LinesOfPlane(box), n = s->nsteps;
-  PetscInt         first, last;
+  KCycleWindow  *w = s->relax->window;
+  const PetscInt m = LinesOfPlane(s->st->box);
 
   PetscFunctionBegin;
   if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
   for (PetscInt start = 0; start < m; start += w->width) {
-    const PetscInt bottom = PetscMax(0, start - n - 1), top = PetscMin(m, start + w->width);
+    Strip strip = {0, start, m, 0, 0};
 
-    w->base = bottom - w->lead;
-    for (PetscInt t = -1; t < planes + n; t++) {
-      if (t <= planes) PackPlane(s, t, bottom, start, top);
-      for (PetscInt i = s->step[0].zeroguess ? 1 : 0; i < n; i++) {
-        InnerPlanes(box, i, &first, &last);
-        if (t - 1 - i >= first && t - 1 - i <= last) StepWindow(s, i, t - 1 - i, start ? start - i - 1 : 0, top < m ? top - i - 1 : m);
-      }
-      if (t >= n && t - n < planes) KCycleWindowUnpack(w, t - n, bottom, top, s->x);
-    }
+    strip.bottom = PetscMax(strip.bottom, start - s->nsteps - 1);
+    strip.top    = PetscMin(strip.top, start + w->width);
+    w->base      = strip.bottom - w->lead;
+    KC_PARALLEL(PointsOfPlane(s->st->box))
+    StripThroughWindow(s, strip);
   }
   PetscCall(RunOuterPlanes(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The lines of one colour, after an exchange */
-static PetscErrorCode RunColour(const Stroke *s, int colour, PetscBool zeroguess)
+/* As RedBlackPlane() does; lines of one of more colours have no neighbours among themselves */
+static void ColourPlane(const Stroke *s, PetscInt k, int colour, PetscBool zeroguess)
 {
-  const Mat_Stencil *st  = s->st;
-  const KCycleBox   *box = st->box;
-  const PetscBool    two = (PetscBool)(s->relax->used == PC_RELAX_REDBLACK);
+  const Mat_Stencil *st     = s->st;
+  const KCycleBox   *box    = st->box;
+  const PetscBool    two    = (PetscBool)(s->relax->used == PC_RELAX_REDBLACK);
+  const PetscInt     passes = two && KCycleTeam() > 1 ? 2 : 1, x = Parity(st, 0, 0), z = box->dim > 2 ? Parity(st, 2, k) : 0;
+  PetscInt           first, end;
 
-  PetscFunctionBegin;
-  if (!zeroguess) PetscCall(Exchange(s));
-  for (PetscInt k = 0; k < box->n[2]; k++) {
-    for (PetscInt j = 0; j < box->n[1]; j++) {
-      const PetscInt y = box->dim > 1 ? Parity(st, 1, j) : 0, z = box->dim > 2 ? Parity(st, 2, k) : 0, x = Parity(st, 0, 0);
+  KCycleShare(0, box->n[1], &first, &end);
+  for (PetscInt pass = 0; pass < passes; pass++) {
+    for (PetscInt j = first; j < end; j++) {
+      const PetscInt y = box->dim > 1 ? Parity(st, 1, j) : 0;
 
+      if (passes == 2 && (j & 1) != pass) continue;
       if (two) RelaxLine(s, j, k, (colour + x + y + z) & 1, zeroguess);
       else if (y == ((colour >> 1) & 1) && z == colour >> 2) RelaxLine(s, j, k, (colour + x) & 1, PETSC_FALSE);
     }
+    KC_BARRIER
   }
+}
+
+static void ColourShare(const Stroke *s, int colour, PetscBool zeroguess)
+{
+  for (PetscInt k = 0; k < s->st->box->n[2]; k++) ColourPlane(s, k, colour, zeroguess);
+}
+
+/* The lines of one colour, after an exchange */
+static PetscErrorCode RunColour(const Stroke *s, int colour, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  if (!zeroguess) PetscCall(Exchange(s));
+  KC_PARALLEL(s->st->box->n[0] * s->st->box->n[1])
+  ColourShare(s, colour, zeroguess);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -411,10 +505,13 @@ static void JacobiPlane(const Stroke *s, PetscInt t)
   const Mat_Stencil *st     = s->st;
   const KCycleBox   *box    = st->box;
   const PetscInt     length = box->n[0] * LinesOfPlane(box);
+  PetscInt           first, end;
   KCycleLine         l;
 
-  memcpy(s->relax->old + (t & 1) * length, s->x + t * length, length * sizeof(PetscScalar));
-  for (PetscInt i = 0; i < LinesOfPlane(box); i++) {
+  KCycleShare(0, LinesOfPlane(box), &first, &end);
+  memcpy(s->relax->old + (t & 1) * length + first * box->n[0], s->x + t * length + first * box->n[0], (end - first) * box->n[0] * sizeof(PetscScalar));
+  KC_BARRIER
+  for (PetscInt i = first; i < end; i++) {
     const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0, at = box->n[0] * (j + box->n[1] * k);
 
     KCycleLineGather(st, s->x, st->halo, j, k, &l);
@@ -425,6 +522,26 @@ static void JacobiPlane(const Stroke *s, PetscInt t)
     }
     KCycleLineCompute(&st->shape, KC_RELAX, &l, s->b + at, s->relax->weights, s->x + at);
   }
+  KC_BARRIER
+}
+
+static void JacobiFromZero(const Stroke *s)
+{
+  const KCycleBox *box = s->st->box;
+  PetscInt         first, end;
+
+  KCycleShare(0, box->nlines, &first, &end);
+  for (PetscInt l = first; l < end; l++) {
+    KCycleLine line;
+
+    KCycleLineCoefficients(s->st, l % box->n[1], l / box->n[1], &line);
+    KCycleLineScale(&s->st->shape, &line, s->b + l * box->n[0], s->relax->weights, s->x + l * box->n[0]);
+  }
+}
+
+static void JacobiPlanes(const Stroke *s)
+{
+  for (PetscInt t = 0; t < Planes(s->st->box); t++) JacobiPlane(s, t);
 }
 
 static PetscErrorCode JacobiSweeps(Stroke *s, PetscInt its, PetscBool zeroguess)
@@ -432,18 +549,14 @@ static PetscErrorCode JacobiSweeps(Stroke *s, PetscInt its, PetscBool zeroguess)
   const KCycleBox *box = s->st->box;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < its; i++) {
-    if (zeroguess && i == 0) {
-      for (PetscInt l = 0; l < box->nlines; l++) {
-        KCycleLine line;
-
-        KCycleLineCoefficients(s->st, l % box->n[1], l / box->n[1], &line);
-        KCycleLineScale(&s->st->shape, &line, s->b + l * box->n[0], s->relax->weights, s->x + l * box->n[0]);
-      }
-      continue;
-    }
+  if (zeroguess && its > 0) {
+    KC_PARALLEL(box->npoints)
+    JacobiFromZero(s);
+  }
+  for (PetscInt i = zeroguess ? 1 : 0; i < its; i++) {
     PetscCall(Exchange(s));
-    for (PetscInt t = 0; t < Planes(box); t++) JacobiPlane(s, t);
+    KC_PARALLEL(PointsOfPlane(box))
+    JacobiPlanes(s);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

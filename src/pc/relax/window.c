@@ -168,7 +168,7 @@ static PetscErrorCode Allocate(KCycleWindow *w)
   w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   for (PetscInt i = 0; w->st->nstore && i < 2 * RING * w->lines; i++) FillBehind(w, Half(w, i / 2, WORD_INVERSE, i % 2), i % 2);
   PetscCall(PetscMalloc1(w->st->nstore ? RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
-  PetscCall(PetscCalloc1(w->half, &w->residual));
+  PetscCall(PetscCalloc1(KCycleThreadsMost() * w->half, &w->residual));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -341,26 +341,27 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
 }
 
-#define KC_WINDOW_LINES(nc)                                                                                                                                                  \
-  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                                                        \
-  {                                                                                                                                                                          \
-    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                                           \
-                                                                                                                                                                             \
-    for (PetscInt l = low; l < high; l++) {                                                                                                                                  \
-      const PetscInt p = (parity + l) & 1;                                                                                                                                   \
-                                                                                                                                                                             \
-      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, Place(w, t, l), WORD_X, p));                                                                                     \
-    }                                                                                                                                                                        \
-  }                                                                                                                                                                          \
-                                                                                                                                                                             \
-  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, PetscScalar *coarse) \
-  {                                                                                                                                                                          \
-    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                                           \
-                                                                                                                                                                             \
-    for (PetscInt l = low; l < high; l++) {                                                                                                                                  \
-      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, w->residual);                                                                                          \
-      KCycleTransferRestrictHalf(tr, w->residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, coarse);                                                               \
-    }                                                                                                                                                                        \
+#define KC_WINDOW_LINES(nc)                                                                                                                             \
+  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                                   \
+  {                                                                                                                                                     \
+    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                      \
+                                                                                                                                                        \
+    for (PetscInt l = low; l < high; l++) {                                                                                                             \
+      const PetscInt p = (parity + l) & 1;                                                                                                              \
+                                                                                                                                                        \
+      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, Place(w, t, l), WORD_X, p));                                                                \
+    }                                                                                                                                                   \
+  }                                                                                                                                                     \
+                                                                                                                                                        \
+  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, \
+                                        const KCycleTransferLines *lines, PetscScalar *residual, PetscScalar *coarse)                                   \
+  {                                                                                                                                                     \
+    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                      \
+                                                                                                                                                        \
+    for (PetscInt l = low; l < high; l++) {                                                                                                             \
+      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                                                        \
+      KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);                                      \
+    }                                                                                                                                                   \
   }
 
 KC_WINDOW_LINES(5)
@@ -401,11 +402,14 @@ void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt
   if (w->lead && high == w->st->box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
 }
 
-/* Adds the share of these points to the restricted residual */
-void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, PetscScalar *coarse)
+/* Adds the share of these points to the given lines of the restricted residual */
+void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, const KCycleTransferLines *lines,
+                          PetscScalar *coarse)
 {
-  if (w->nc == MOST) Restrict_7(w, t, low, high, parity, tr, coarse);
-  else Restrict_5(w, t, low, high, parity, tr, coarse);
+  PetscScalar *residual = w->residual + KCycleThread() * w->half;
+
+  if (w->nc == MOST) Restrict_7(w, t, low, high, parity, tr, lines, residual, coarse);
+  else Restrict_5(w, t, low, high, parity, tr, lines, residual, coarse);
 }
 
 /* Adds the interpolated correction to these points */
