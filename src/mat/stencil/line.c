@@ -40,31 +40,26 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
   }
 }
 
-/* The block of the next line, which follows in memory: the processor by itself does not see as far ahead */
-KC_POINT void Fetch(const PetscScalar *block, PetscInt length)
-{
-  for (PetscInt i = 0; i < length; i += 8) __builtin_prefetch(block + length + i);
-}
-
 /* A line whose coefficients are in arrays */
-#define KC_LINE_ARRAY(name, op, nl, box)                                                                                        \
-  KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                 \
-  {                                                                                                                             \
-    const PetscScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                            \
-    const PetscInt     a = l->nhead, n = l->n - l->ntail;                                                                       \
-                                                                                                                                \
-    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                          \
-    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                                 \
-    Fetch(l->c[KC_COUNT(nl, box) / 2], (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n);                                     \
-    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                \
-    _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                       \
-    {                                                                                                                           \
-      const PetscScalar s = KCyclePointSum(nl, box, c, x, i);                                                                   \
-                                                                                                                                \
-      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0, \
-                               op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0);                                           \
-    }                                                                                                                           \
-    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                                       \
+#define KC_LINE_ARRAY(name, op, nl, box)                                                                                                               \
+  KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                                        \
+  {                                                                                                                                                    \
+    const PetscScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                                                   \
+    const PetscInt     a = l->nhead, n = l->n - l->ntail;                                                                                              \
+                                                                                                                                                       \
+    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                                 \
+    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                                                        \
+    /* the block of the next line follows in memory */                                                                                                 \
+    KCycleFetch((KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n, l->c[KC_COUNT(nl, box) / 2] + (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n); \
+    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                                       \
+    _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                                              \
+    {                                                                                                                                                  \
+      const PetscScalar s = KCyclePointSum(nl, box, c, x, i);                                                                                          \
+                                                                                                                                                       \
+      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0,                        \
+                               op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0);                                                                  \
+    }                                                                                                                                                  \
+    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                                                              \
   }
 
 /* A line whose coefficients are the same but at its ends */

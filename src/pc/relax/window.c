@@ -1,9 +1,8 @@
 /*
   A window: the planes of x and b that the steps of a red-black stroke work on, copied to a ring of planes in cache, with their coefficients.
 
-  In it a line is split into its points of
-  even and of odd place, so that a half sweep computes the points of one colour only, from neighbours that lie side by side, and reads
-  each array from its start:
+  In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour only, from
+  neighbours that lie side by side, and reads each array from its start:
 
     points       0 1 2 3 4 5 6                      even half    . 0 2 4 6 .
     red of odd lines, black of even ones            odd half     . 1 3 5 .        . is zero for x
@@ -60,7 +59,7 @@ PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
 
 KC_VERSIONS static void Split(PetscInt n, const PetscScalar *restrict x, PetscScalar *restrict even, PetscScalar *restrict odd)
 {
-  for (PetscInt i = 0; i < n; i += VECTOR) __builtin_prefetch(x + i + AHEAD);
+  KCycleFetch(n, x + AHEAD);
   for (PetscInt i = 0; i < n / 2; i++) {
     even[i] = x[2 * i];
     odd[i]  = x[2 * i + 1];
@@ -191,10 +190,16 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
   w->lead  = box->dim == 3 ? 1 : 0;
   w->words = st->nstore ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   w->width = PetscMin(m, PetscMax(KC_WINDOW_BYTES / (RING * w->words * 2 * w->half * (PetscInt)sizeof(PetscScalar)), 4 * KC_WINDOW_STEPS));
-  w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2;
+  w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2 * w->lead;
   PetscCall(Allocate(w));
   for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, &st->classes[c], &w->classes[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x of the line behind the last one of a plane, where lines up to high - 1 came to the window */
+static void ZeroBeyond(const KCycleWindow *w, PetscInt t, PetscInt high)
+{
+  if (w->lead && high == w->st->box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
 }
 
 /* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
@@ -205,7 +210,7 @@ void KCycleWindowPackX(const KCycleWindow *w, const PetscScalar *x, PetscInt t, 
   for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
     Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
   }
-  if (w->lead && high == box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
+  ZeroBeyond(w, t, high);
 }
 
 /* b of the same, and coefficients */
@@ -399,7 +404,7 @@ void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt
 {
   KCycleWindowPackB(w, b, t, low, high);
   for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) ScaleHalf(w, t, l, place, (parity + l) & 1);
-  if (w->lead && high == w->st->box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
+  ZeroBeyond(w, t, high);
 }
 
 /* Adds the share of these points to the given lines of the restricted residual */
