@@ -19,6 +19,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
 SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-2}
+case $OPENMP in 0 | no) OPENMP= ;; esac
 export SANITIZE OPENMP
 
 complain() { echo "check: $*" >&2; exit 1; }
