@@ -61,6 +61,19 @@ typedef struct {
   PetscScalar       *residual; /* half a line for each thread */
 } KCycleWindow;
 
+/* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
+#define KC_VECTOR 8
+
+/* A few planes of x for strokes with box stencils; see boxwindow.c */
+typedef struct {
+  const Mat_Stencil *st;
+  PetscInt           length;        /* places of a line */
+  PetscInt           lead, lines;   /* lines before the first one of a plane; lines of a plane */
+  PetscInt           planes;        /* of the ring */
+  PetscScalar       *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  PetscScalar       *work;          /* two lines for each thread */
+} KCycleBoxWindow;
+
 typedef struct {
   /* parameters */
   PCRelaxType       type;
@@ -71,18 +84,19 @@ typedef struct {
   PetscBool         reverse; /* the cycle is on its way up: sweep in the reverse order */
 
   /* found at set-up */
-  Mat             A;              /* the operator as a MATSTENCIL */
-  PCRelaxType     used;           /* type, with auto resolved */
-  PetscReal       weight;         /* damping that is used */
-  PetscBool       symmetric;      /* A has been found symmetric, which the transpose needs */
-  KCycleClusters *clusters;       /* or NULL */
-  PetscReal       bound;          /* upper bound of the eigenvalues of D^-1 A */
-  PetscReal       within;         /* bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
-  PetscScalar    *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
-  KCycleWindow   *window;         /* or NULL: sweeps work on x and b themselves */
-  PetscScalar    *line;           /* two lines of x for each thread, while they are computed */
-  PetscScalar    *old;            /* two planes of x before a Jacobi sweep */
-  Vec             diagonal, r, d; /* Chebyshev */
+  Mat              A;              /* the operator as a MATSTENCIL */
+  PCRelaxType      used;           /* type, with auto resolved */
+  PetscReal        weight;         /* damping that is used */
+  PetscBool        symmetric;      /* A has been found symmetric, which the transpose needs */
+  KCycleClusters  *clusters;       /* or NULL */
+  PetscReal        bound;          /* upper bound of the eigenvalues of D^-1 A */
+  PetscReal        within;         /* bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
+  PetscScalar     *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
+  KCycleWindow    *window;         /* or NULL: sweeps work on x and b themselves, */
+  KCycleBoxWindow *boxwindow;      /* unless there is this one */
+  PetscScalar     *line;           /* two lines of x for each thread, while they are computed */
+  PetscScalar     *old;            /* two planes of x before a Jacobi sweep */
+  Vec              diagonal, r, d; /* Chebyshev */
 } PC_Relax;
 
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
@@ -146,6 +160,17 @@ PETSC_INTERN void           KCycleWindowRelax(const KCycleWindow *, PetscInt pla
 PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const KCycleTransferLines *,
                                        PetscScalar *);
 PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const PetscScalar *);
+
+/* boxwindow.c */
+PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const Mat_Stencil *, KCycleBoxWindow **);
+PETSC_INTERN PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **);
+PETSC_INTERN void           KCycleBoxWindowPack(const KCycleBoxWindow *, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high);
+PETSC_INTERN void           KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
+PETSC_INTERN void           KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, PetscInt by, PetscBool alone, const PetscScalar *b,
+                                                 const PetscScalar *const weights[]);
+PETSC_INTERN void           KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const PetscScalar *b, const Mat_StencilTransfer *,
+                                                    const KCycleTransferLines *, PetscScalar *);
+PETSC_INTERN void           KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const Mat_StencilTransfer *, const PetscScalar *);
 
 /* sweep.c */
 PETSC_INTERN PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *);

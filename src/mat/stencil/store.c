@@ -11,6 +11,9 @@
 */
 #include <petsckcycle/private/stencilimpl.h>
 
+/* Places behind all coefficients of a line that whole vectors may read */
+#define KC_BEHIND 8
+
 /* So many lines enter the dictionary at once; later ones as far as others were found there */
 #define KC_FEW_CLASSES 16
 
@@ -132,8 +135,9 @@ static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
   }
   class       = &st->classes[st->nclasses++];
   class->uses = 0;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &class->c));
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n + KC_BEHIND, &class->c));
   PetscCall(PetscArraycpy(class->c, values, st->shape.ncoeffs * n));
+  PetscCall(PetscArrayzero(class->c + st->shape.ncoeffs * n, KC_BEHIND));
   class->ends = NULL;
   PetscCall(MatStencilClassChanged(st, class));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -201,29 +205,43 @@ KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const Pets
   return (PetscBool)(wrong != 0);
 }
 
-/* The lower half of a line: must be what earlier lines have, or is kept for them where they belong to a neighbour */
-static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
+/* Is the lower half of a line what other lines of this process have, or will have? */
+static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
 {
   const KCycleShape *shape    = &st->shape;
-  const KCycleBox   *box      = st->box;
-  const PetscInt     n        = box->n[0];
+  const PetscInt     n        = st->box->n[0];
   const PetscScalar *diagonal = values + shape->ncoeffs / 2 * n;
 
   PetscFunctionBegin;
   for (int o = 0; *same && o < shape->ncoeffs / 2; o++) {
     const int          q = shape->line[o], dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
-    const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
-    const PetscScalar *lower = values + o * n;
+    const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q], first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
+    const PetscScalar *upper = values + opposite * n;
 
-    if (box->slot[e] < 0) {
-      if (n > 2 && Differ(n - 2, UpperArray(st, jj, kk, opposite) + 1 + dx, lower + 1, diagonal + 1, st->slack)) *same = PETSC_FALSE;
-    } else if (box->slot[e] > 0) {
-      if (st->block[e] < 0) {
-        PetscCall(NewBlock(st, e));
-        PetscCall(PetscArrayzero(st->store + st->block[e], BlockLength(st)));
-      }
-      for (PetscInt i = 1; i < n - 1; i++) ((PetscScalar *)UpperArray(st, jj, kk, opposite))[i + dx] = lower[i];
+    if (st->box->slot[KCycleBoxExtended(st->box, jj, kk)] >= 0) continue;
+    if (o < shape->ncoeffs / 2 - 1) upper = UpperArray(st, jj, kk, opposite);
+    if (Differ(end - first, upper + first + dx, values + o * n + first, diagonal + first, st->slack)) *same = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lower half of a line is kept for lines that belong to a neighbour */
+static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[])
+{
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n     = st->box->n[0];
+
+  PetscFunctionBegin;
+  for (int o = 0; o < shape->ncoeffs / 2; o++) {
+    const int      q = shape->line[o], dx = shape->dx[o];
+    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(st->box, jj, kk);
+
+    if (st->box->slot[e] <= 0) continue;
+    if (st->block[e] < 0) {
+      PetscCall(NewBlock(st, e));
+      PetscCall(PetscArrayzero(st->store + st->block[e], BlockLength(st)));
     }
+    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) ((PetscScalar *)UpperArray(st, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,7 +263,9 @@ static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScal
     to[o]                  = values[o * n];
     to[shape->ncoeffs + o] = values[o * n + n - 1];
   }
-  if (st->half) PetscCall(StoreLower(st, j, k, values, same));
+  if (!st->half) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckLower(st, j, k, values, same));
+  PetscCall(StoreLower(st, j, k, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,11 +302,46 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Takes up less room: a line of a box stencil that came to the dictionary and was never shared, if it is as its neighbours know it */
+static PetscErrorCode MoveSingles(Mat_Stencil *st)
+{
+  const PetscInt nlines = st->box->nlines;
+  PetscInt      *to, kept = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(st->nclasses, &to));
+  for (PetscInt line = 0; line < nlines; line++) {
+    KCycleClass *class = st->kind[line] < 0 ? NULL : &st->classes[st->kind[line]];
+    PetscBool same     = PETSC_TRUE;
+
+    if (!class || class->uses > 1 || class->b > class->a) continue;
+    PetscCall(CheckLower(st, line % st->box->n[1], line / st->box->n[1], class->c, &same));
+    if (!same) continue;
+    PetscCall(StoreBlock(st, line, class->c, &same));
+    class->uses = 0;
+  }
+  for (PetscInt c = 0; c < st->nclasses; c++) {
+    to[c] = kept;
+    if (st->classes[c].uses) st->classes[kept++] = st->classes[c];
+    else {
+      PetscCall(PetscFree(st->classes[c].c));
+      PetscCall(PetscFree(st->classes[c].ends));
+    }
+  }
+  for (PetscInt line = 0; line < nlines; line++) {
+    if (st->kind[line] >= 0) st->kind[line] = to[st->kind[line]];
+  }
+  st->nclasses = kept;
+  PetscCall(PetscFree(to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilStoreEnd(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
+  if (st->shape.box && st->half) PetscCall(MoveSingles(st));
   if (st->store) PetscCall(PetscRealloc(st->nstore * sizeof(PetscScalar), &st->store));
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);

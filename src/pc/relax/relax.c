@@ -17,6 +17,7 @@ static PetscErrorCode PCReset_Relax(PC pc)
   PetscCall(PetscFree(relax->weights));
   PetscCall(PetscFree(relax->line));
   PetscCall(KCycleWindowDestroy(&relax->window));
+  PetscCall(KCycleBoxWindowDestroy(&relax->boxwindow));
   PetscCall(PetscFree(relax->old));
   PetscCall(VecDestroy(&relax->diagonal));
   PetscCall(VecDestroy(&relax->r));

@@ -199,6 +199,21 @@ static PetscBool PlanesAreWhole(const PC_Relax *relax)
   return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
 }
 
+/* For box stencils; not in two dimensions where lines on all processes are shared, as there is nothing to gain */
+static PetscErrorCode CreateBoxWindow(PC_Relax *relax)
+{
+  const Mat_Stencil *st   = (Mat_Stencil *)relax->A->data;
+  const PetscInt     dim  = st->box->dim;
+  int                mine = dim == 3 || st->nstore > 0, any;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxWindowDestroy(&relax->boxwindow));
+  if (relax->used <= PC_RELAX_REDBLACK || !st->shape.box || dim == 1 || !PlanesAreWhole(relax)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)relax->A)));
+  if (any) PetscCall(KCycleBoxWindowCreate(st, &relax->boxwindow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Anew for each operator, as other lines may have become constant. None where points of one colour are neighbours, as an odd number of planes that wraps around makes them;
   nor with clusters, beside which sweeps go one by one
@@ -210,6 +225,7 @@ PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *relax)
 
   PetscFunctionBegin;
   PetscCall(KCycleWindowDestroy(&relax->window));
+  PetscCall(CreateBoxWindow(relax));
   if (relax->used != PC_RELAX_REDBLACK || relax->weight != 1 || st->shape.box || slow == 0 || !PlanesAreWhole(relax)) PetscFunctionReturn(PETSC_SUCCESS);
   if (relax->clusters || (st->box->periodic[slow] && st->box->size[slow] % 2)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleWindowCreate(st, &relax->window));
@@ -392,6 +408,70 @@ static PetscErrorCode RunThroughWindow(const Stroke *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Half a sweep on a plane of the window for box stencils: the lines of one parity, then the others, as they are neighbours */
+static void HalfSweepBoxWindow(const Stroke *s, const Step *step, PetscInt t)
+{
+  const PetscInt     d = s->st->box->dim - 1, x = Parity(s->st, 0, 0) ^ (step->reverse ? 1 : 0);
+  const PetscScalar *weights[2] = {s->relax->weights + x, s->relax->weights + 1 - x};
+  PetscInt           first, end;
+
+  if (Parity(s->st, d, t) != step->half) return;
+  KCycleShare(0, LinesOfPlane(s->st->box), &first, &end);
+  for (PetscInt pass = 0; pass < d; pass++) {
+    const PetscInt start = d == 2 && Parity(s->st, 1, first) != (step->reverse ? 1 - pass : pass) ? first + 1 : first;
+
+    KCycleBoxWindowRelax(s->relax->boxwindow, t, start, end, d, step->zeroguess, s->b, weights);
+    KC_BARRIER
+  }
+}
+
+/* A step on plane t of that window; threads share its lines as in StepPlane() */
+static void StepBoxWindow(const Stroke *s, const Step *step, PetscInt t)
+{
+  const PetscInt      m = LinesOfPlane(s->st->box);
+  KCycleTransferLines lines;
+  PetscInt            first, end;
+
+  if (step->kind == STEP_HALF) {
+    HalfSweepBoxWindow(s, step, t);
+    return;
+  }
+  KCycleShare(0, m, &first, &end);
+  if (step->kind == STEP_RESTRICT) {
+    KCycleTransferShare(s->tr, 0, m, &lines);
+    KCycleBoxWindowRestrict(s->relax->boxwindow, t, PetscMax(0, lines.low[0]), PetscMin(m, lines.high[0]), s->b, s->tr, &lines, s->coarse);
+  } else KCycleBoxWindowInterpolate(s->relax->boxwindow, t, first, end, s->tr, s->e);
+  KC_BARRIER
+}
+
+static void PlanesThroughBoxWindow(const Stroke *s)
+{
+  const KCycleBox *box    = s->st->box;
+  const PetscInt   planes = Planes(box), n = s->nsteps;
+  PetscInt         low, high, first, last;
+
+  KCycleShare(0, LinesOfPlane(box), &low, &high);
+  for (PetscInt t = -1; t < planes + n; t++) {
+    if (t <= planes) KCycleBoxWindowPack(s->relax->boxwindow, s->step[0].zeroguess ? NULL : s->x, t, low, high);
+    KC_BARRIER
+    for (PetscInt i = 0; i < n; i++) {
+      InnerPlanes(box, i, &first, &last);
+      if (t - 1 - i >= first && t - 1 - i <= last) StepBoxWindow(s, &s->step[i], t - 1 - i);
+    }
+    if (t >= n && t - n < planes) KCycleBoxWindowUnpack(s->relax->boxwindow, t - n, low, high, s->x);
+  }
+}
+
+static PetscErrorCode RunThroughBoxWindow(const Stroke *s)
+{
+  PetscFunctionBegin;
+  if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
+  KC_PARALLEL(PointsOfPlane(s->st->box))
+  PlanesThroughBoxWindow(s);
+  PetscCall(RunOuterPlanes(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* As RedBlackPlane() does; lines of one of more colours have no neighbours among themselves */
 static void ColourPlane(const Stroke *s, PetscInt k, int colour, PetscBool zeroguess)
 {
@@ -455,7 +535,7 @@ static void AddSweep(Stroke *s, PetscBool reverse, PetscBool zeroguess)
     step->kind      = STEP_HALF;
     step->half      = reverse ? 1 - half : half;
     step->reverse   = reverse;
-    step->zeroguess = (PetscBool)(zeroguess && half == 0 && s->relax->used == PC_RELAX_REDBLACK);
+    step->zeroguess = (PetscBool)(zeroguess && half == 0 && (s->relax->used == PC_RELAX_REDBLACK || s->relax->boxwindow));
   }
 }
 
@@ -467,7 +547,7 @@ static PetscErrorCode StrokeCreate(PC_Relax *relax, const PetscScalar *b, PetscS
   s->st    = (Mat_Stencil *)relax->A->data;
   s->b     = b;
   s->x     = x;
-  if (zeroguess && relax->used != PC_RELAX_REDBLACK) PetscCall(PetscArrayzero(x, s->st->box->npoints));
+  if (zeroguess && relax->used != PC_RELAX_REDBLACK && !relax->boxwindow) PetscCall(PetscArrayzero(x, s->st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -477,6 +557,7 @@ static PetscErrorCode Run(Stroke *s)
   PetscFunctionBegin;
   if (!s->nsteps) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->relax->window) PetscCall(RunThroughWindow(s));
+  else if (s->relax->boxwindow) PetscCall(RunThroughBoxWindow(s));
   else if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
   else PetscCall(RunByColours(s));
   s->nsteps = 0;
@@ -489,10 +570,11 @@ static PetscErrorCode ColouredSweeps(Stroke *s, PetscBool reverse, PetscInt its,
   const PC_Relax *relax = s->relax;
 
   PetscFunctionBegin;
+  if (zeroguess && its == 0) PetscCall(PetscArrayzero(s->x, s->st->box->npoints));
   for (PetscInt i = 0; i < its; i++) {
     const PetscBool backward = (PetscBool)((relax->order == PC_RELAX_BACKWARD) != reverse), both = (PetscBool)(relax->order == PC_RELAX_SYMMETRIC);
 
-    if (s->nsteps + (both ? 4 : 2) >= (relax->window ? KC_WINDOW_STEPS : MAX_STEPS)) PetscCall(Run(s)); /* a place is left for the restriction */
+    if (s->nsteps + (both ? 4 : 2) >= (relax->window || relax->boxwindow ? KC_WINDOW_STEPS : MAX_STEPS)) PetscCall(Run(s)); /* a place is left for the restriction */
     AddSweep(s, both ? PETSC_FALSE : backward, (PetscBool)(zeroguess && i == 0));
     if (both) AddSweep(s, PETSC_TRUE, PETSC_FALSE);
   }
