@@ -5,14 +5,16 @@
 
 #include <petsckcycle/private/relaximpl.h>
 
-#define KC_RANKS      4300
-#define KC_NEVER      KC_RANKS /* rank of what joins nobody, and of the death of the living */
-#define KC_NONE       -1       /* what else stands where a node may: nobody yet */
-#define KC_ROUGH      -2       /* nor here, and couplings jump */
-#define KC_OUTSIDE    -3       /* points of other processes, or beyond the grid */
-#define KC_DEAD       -4       /* joined the dead before it had a node */
-#define KC_SEED       -1       /* from nobody: a point that the search starts from, as it lies at a cut, */
-#define KC_ROUGH_SEED -2       /* or as its couplings jump */
+#define KC_CLUSTER_POINTS 100   /* of the largest clusters: coarse grids see larger ones */
+#define KC_CLUSTER_STRONG 0.02  /* couplings weaker than this part of both diagonals join nobody */
+#define KC_CLUSTER_SHIFT  1.083 /* limits of ranks are no round numbers, which regular grids would meet to rounding */
+
+#define KC_RANKS   4300
+#define KC_NEVER   KC_RANKS /* rank of what joins nobody, and of the death of the living */
+#define KC_LATER   4301     /* rank that has not been looked for, as the point is dead by then */
+#define KC_NONE    -1       /* what else stands where a node may: nobody yet */
+#define KC_OUTSIDE -3       /* points of other processes, or beyond the grid */
+#define KC_DEAD    -4       /* dead without a node */
 
 /* A point and, if it is the root of its group, the group */
 typedef struct {
@@ -23,10 +25,11 @@ typedef struct {
   PetscInt  largest, inside; /* of the clusters found in it: size of the largest, number of generations */
   PetscReal tight;           /* d / t of the largest */
   PetscInt  cut;             /* rank of its strongest coupling across a cut */
-  PetscBool rough;           /* couplings of a member jump */
+  PetscInt  limit;           /* rank at which it dies at the latest, as it looked when the node was made; of later ranks couplings have not been followed */
+  PetscBool jumps, rough;    /* couplings of the point, or of a member of its group, jump */
 } KCycleNode;
 
-/* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node). Or a point that the search starts from */
+/* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node) */
 typedef struct {
   PetscInt from, to;
 } KCycleEdge;
@@ -38,10 +41,23 @@ typedef struct {
   KCycleEdge edge[KC_EDGES_OF_CHUNK];
 } KCycleChunk;
 
+#define KC_WORD 64 /* bits of a word */
+
+/* Strings of bits, one for each point; between lines, and around all, lie zeros */
+typedef struct {
+  PetscInt  width[2]; /* bits from a line to the next, from a plane to the next */
+  PetscInt  first;    /* word of the first point */
+  PetscInt  nwords;   /* from there to the last point */
+  PetscInt  words;    /* of a line */
+  PetscInt  total;    /* of all words */
+  uint64_t *rough;    /* couplings jump */
+  uint64_t *dead;     /* no cluster can have the point, nor what joins it */
+} KCycleSieve;
+
 typedef struct {
   const Mat_Stencil *st;
   int                nc;
-  PetscInt           nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched, nseeds;
+  PetscInt           nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
   KCycleNode        *node;
   PetscInt          *parent; /* towards the root of a group, which is its own */
   PetscInt          *next;   /* member of the same group */
@@ -61,6 +77,7 @@ typedef struct {
   PetscInt          *index;                /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
   PetscScalar       *row[KC_MAX_COEFFS];   /* coefficients of points in the halo */
   KCycleLines        lines;
+  KCycleSieve        sieve;
   /* candidates */
   PetscInt          *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody, or not known here */
 } KCycleSearch;
@@ -74,8 +91,52 @@ PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[]
 PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscInt rank);
 PETSC_INTERN PetscErrorCode KCycleSearchRun(KCycleSearch *);
 
+/* sift.c */
+PETSC_INTERN PetscErrorCode KCycleSift(KCycleSearch *, PetscBool all);
+
 /* candidates.c */
 PETSC_INTERN PetscErrorCode KCycleSearchCandidates(MPI_Comm, KCycleSearch *own, KCycleClusterList *);
+
+/* Ranks are half powers of two: the exponent of a number, and whether the rest reaches the square root of two */
+#define KC_RANK_EXPONENT UINT64_C(0x7ff0000000000000)
+#define KC_RANK_REST     UINT64_C(0x000fffffffffffff)
+#define KC_RANK_HALF     UINT64_C(0x0006a09e667f3bcd)
+
+/* The rank of a coupling, which is minus the off-diagonal entry if the diagonal is positive. Strong couplings have low ranks */
+KC_POINT PetscInt KCycleRank(PetscReal coupling)
+{
+  const double w = KC_CLUSTER_SHIFT * (double)coupling;
+  uint64_t     bits;
+
+  memcpy(&bits, &w, sizeof(bits));
+  return PetscMax(4093 - 2 * (PetscInt)(bits >> 52) - ((bits & KC_RANK_REST) >= KC_RANK_HALF), 0);
+}
+
+/* The smallest number of the same rank, both already shifted */
+KC_POINT double KCycleRankFloor(double w)
+{
+  uint64_t bits;
+
+  memcpy(&bits, &w, sizeof(bits));
+  bits = (bits & KC_RANK_REST) >= KC_RANK_HALF ? (bits & KC_RANK_EXPONENT) | KC_RANK_HALF : bits & KC_RANK_EXPONENT;
+  memcpy(&w, &bits, sizeof(w));
+  return w;
+}
+
+/* Word of a line in a sieve */
+static inline PetscInt KCycleSieveWord(const KCycleSieve *sieve, PetscInt j, PetscInt k)
+{
+  return sieve->first + (sieve->width[0] * j + sieve->width[1] * k) / KC_WORD;
+}
+
+/* Are there living points whose couplings jump? */
+static inline PetscBool KCycleSieveHasRough(const KCycleSieve *sieve)
+{
+  uint64_t any = 0;
+
+  for (PetscInt w = 0; w < sieve->total; w++) any |= sieve->rough[w] & ~sieve->dead[w];
+  return (PetscBool)(any != 0);
+}
 
 /* The root of a point's group; paths become shorter on the way */
 static inline PetscInt KCycleSearchRoot(PetscInt *parent, PetscInt p)

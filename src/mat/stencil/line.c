@@ -178,22 +178,31 @@ void KCycleLineRelaxBoth(const Mat_Stencil *st, KCycleLine *l, const PetscScalar
   RelaxAlong(l, st->shape.ncoeffs, work, second, work + l->n, x);
 }
 
+/* Where the coefficients of a line stand, from coefficient skip on; NULL: there is no such line */
+static const PetscScalar *NeighbourCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, int *skip)
+{
+  const PetscInt e = KCycleBoxExtended(st->box, j, k), kind = st->box->slot[e] < 0 ? st->kind[j + st->box->n[1] * k] : -1;
+
+  *skip = kind >= 0 ? 0 : st->shape.ncoeffs / 2;
+  if (kind >= 0) return st->classes[kind].c;
+  return st->block[e] >= 0 ? st->store + st->block[e] : NULL;
+}
+
 /* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
 static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, PetscInt64 place, KCycleLine *l)
 {
   const KCycleShape *shape = &st->shape;
-  const KCycleBox   *box   = st->box;
-  const PetscInt     n     = box->n[0];
+  const PetscInt     n     = st->box->n[0];
   const int          half  = st->half ? shape->ncoeffs / 2 : 0;
+  const PetscScalar *from  = NULL;
+  int                skip  = 0;
 
   for (int o = half; o < shape->ncoeffs; o++) l->c[o] = st->store + place + (o - half) * n;
   for (int o = 0; o < half; o++) {
-    const int      q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
-    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
+    const int q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
 
-    if (box->slot[e] < 0 && st->kind[jj + box->n[1] * kk] >= 0) l->c[o] = st->classes[st->kind[jj + box->n[1] * kk]].c + opposite * n + shape->dx[o];
-    else if (st->block[e] >= 0) l->c[o] = st->store + st->block[e] + (opposite - half) * n + shape->dx[o];
-    else l->c[o] = st->zeros + 1;
+    if (o == 0 || q != shape->line[o - 1]) from = NeighbourCoefficients(st, j + shape->dy[q], k + shape->dz[q], &skip);
+    l->c[o] = from ? from + (opposite - skip) * n + shape->dx[o] : st->zeros + 1;
   }
   l->end[0] = st->store + place + (shape->ncoeffs - half) * n;
   l->end[1] = l->end[0] + shape->ncoeffs;

@@ -79,7 +79,7 @@ static void WriteRecord(KCycleSearch *s, PetscInt p, char *to)
 {
   const KCycleNode *node    = &s->node[p];
   const PetscInt   *start   = s->st->box->start;
-  const PetscInt    head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2], (PetscInt)s->death[KCycleSearchRoot(s->parent, p)], (PetscInt)node->rough};
+  const PetscInt    head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2], (PetscInt)s->death[KCycleSearchRoot(s->parent, p)], (PetscInt)node->jumps};
 
   memcpy(to, head, sizeof(head));
   to += sizeof(head);

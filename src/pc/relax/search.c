@@ -6,19 +6,16 @@
   joins them; of the others those with a small d_C = 1^T A 1 are clusters.
 
   A cluster ends where couplings jump. So the search starts from points with such couplings alone, and works on other points when it gets there; in
-  regions where nothing jumps it soon meets the dead.
+  regions where nothing jumps it soon meets the dead. Most of the dead are known beforehand, see sift.c.
 
   On several processes each first searches its own points. Groups that end before they reach a cut are done with. Points of the others, the
   candidates, go to all processes near them, which search among them again: a cluster is made by the process that has its first point.
 */
 #include <petsckcycle/private/searchimpl.h>
 
-#define KC_CLUSTER_POINTS 100    /* of the largest clusters: coarse grids see larger ones */
-#define KC_CLUSTER_STRONG 0.02   /* couplings weaker than this part of both diagonals join nobody */
 #define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
 #define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
 #define KC_CLUSTER_GAIN   0.1    /* or d_C relative to the sum of the diagonals is smaller by this one */
-#define KC_CLUSTER_SHIFT  1.083  /* nor are the limits of ranks round numbers */
 
 /* Length of a list is to become so much: memory for it */
 PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
@@ -90,15 +87,6 @@ static PetscInt Neighbour(const KCycleSearch *s, PetscInt p, int o)
   return s->neighbour ? s->neighbour[(size_t)p * s->nc + o] : s->index[s->node[p].point + s->delta[o]];
 }
 
-/* The rank of a coupling, which is minus the off-diagonal entry if the diagonal is positive. Strong couplings have low ranks */
-static PetscInt Rank(PetscReal w)
-{
-  int          exponent;
-  const double m = frexp(KC_CLUSTER_SHIFT * (double)w, &exponent);
-
-  return PetscMin(PetscMax(2 * (1024 - exponent) + (m < 0.70710678118654752), 0), KC_RANKS - 1);
-}
-
 /* The weakest coupling of a rank */
 static PetscReal WeakestOf(PetscInt rank)
 {
@@ -133,11 +121,11 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, const PetscInt at[], PetscBool 
   node->size        = 1;
   node->largest = node->inside = 0;
   node->tight                  = 1;
-  node->cut                    = KC_NEVER;
-  node->rough                  = rough;
-  s->parent[*made]             = *made;
-  s->next[*made]               = KC_NONE;
-  s->death[*made]              = KC_NEVER;
+  node->cut = node->limit = KC_NEVER;
+  node->jumps = node->rough = rough;
+  s->parent[*made]          = *made;
+  s->next[*made]            = KC_NONE;
+  s->death[*made]           = KC_NEVER;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,7 +307,10 @@ static PetscInt RankOf(KCycleSearch *s, PetscInt p, int o, PetscBool here)
   PetscInt           to[3];
 
   if (a[o] == (PetscScalar)0.0 || o == nc / 2) return KC_NEVER;
-  if (here && s->st->half && w > 0 && w >= least) return Rank(w);
+  if (here && s->st->half) {
+    if (w <= 0) return KC_NEVER;
+    if (w >= least) return KCycleRank(w);
+  }
   KCycleSearchBeside(s, s->node[p].at, o, to);
   WrapPlace(s->st->box, to);
   if (here) {
@@ -334,52 +325,95 @@ static PetscInt RankOf(KCycleSearch *s, PetscInt p, int o, PetscBool here)
     diagonal = s->row[nc / 2][place];
   }
   if (!here || !s->st->half) w = (w - sign * PetscRealPart(other)) / 2;
-  return w > 0 && w >= PetscMin(least, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? Rank(w) : KC_NEVER;
+  return w > 0 && w >= PetscMin(least, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? KCycleRank(w) : KC_NEVER;
 }
 
-/* Is a point coupled to the dead, and not weaker than what is joined now? Then it need not become a node */
-static PetscBool IsStillborn(const KCycleSearch *s, const PetscInt at[], const KCycleLine *l, PetscInt point)
+/* The rank of the coupling of a new node with the node of a neighbour, if it has one: as seen from there, if it has been looked for */
+static PetscInt RankWith(KCycleSearch *s, PetscInt p, int o, PetscInt q)
 {
-  const PetscScalar diagonal = KCycleLineCoefficient(l, s->nc / 2, at[0]);
-  const PetscReal   sign = PetscRealPart(diagonal) < 0 ? -1 : 1, least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal));
+  if (q >= 0) {
+    const PetscInt rank = s->rank[(size_t)q * s->nc + s->nc - 1 - o];
 
-  for (int o = 0; o < s->nc; o++) {
+    if (q == p) return KC_NEVER;
+    if (rank != KC_LATER) return rank;
+  }
+  return RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE));
+}
+
+/* Ranks of the couplings of a point as its own row tells them, if nothing else makes them weak. Of couplings that rows know by halves: 0 */
+KC_VERSIONS static void FindRanks(int nc, PetscBool half, const PetscScalar *restrict a, PetscInt *restrict rank)
+{
+  const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? 1 : -1;
+
+  for (int o = 0; o < nc; o++) {
+    const PetscReal w    = sign * PetscRealPart(a[o]);
+    const PetscInt  here = KCycleRank(w);
+
+    rank[o] = !half ? 0 : w > 0 ? here : KC_NEVER;
+  }
+  rank[nc / 2] = KC_NEVER;
+}
+
+/* Neighbours of an owned point: their nodes, and which are dead. Is the point coupled to the dead, and not weaker than what is joined now? Then it need not become a node */
+static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscScalar a[], PetscInt node[], PetscBool dead[])
+{
+  const int       nc   = s->nc;
+  const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1, least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]));
+  PetscBool       born = PETSC_TRUE;
+
+  for (int o = 0; o < nc; o++) {
     const PetscInt q = s->index[point + s->delta[o]];
 
-    if (q != KC_DEAD && !(q >= 0 && IsDead(s, KCycleSearchRoot(s->parent, q)))) continue;
-    if (-sign * PetscRealPart(KCycleLineCoefficient(l, o, at[0])) >= least) return PETSC_TRUE;
+    node[o] = q;
+    dead[o] = (PetscBool)(q == KC_DEAD || (q >= 0 && IsDead(s, KCycleSearchRoot(s->parent, q))));
+    if (dead[o] && -sign * PetscRealPart(a[o]) >= least) born = PETSC_FALSE;
   }
-  return PETSC_FALSE;
+  return (PetscBool)!born;
 }
 
-/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. Couplings with living groups have been seen from there */
-static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscInt *made)
+/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. At the rank of its strongest coupling with the dead, the limit, it will be dead: later
+   couplings are followed from the other side, unless that is dead by then, too */
+static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool rough, PetscInt *made)
 {
   const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
   const PetscInt    point = Number(s, at);
   const int         nc    = s->nc;
-  PetscInt          p;
+  PetscScalar       a[KC_MAX_COEFFS];
+  PetscBool         dead[KC_MAX_COEFFS];
+  PetscInt          node[KC_MAX_COEFFS], own[KC_MAX_COEFFS], p, limit = KC_NEVER;
+  unsigned short   *rank;
+  int               killer = -1;
 
   PetscFunctionBegin;
   *made = KC_DEAD;
-  if (IsStillborn(s, at, l, point)) {
+  for (int o = 0; o < nc; o++) a[o] = KCycleLineCoefficient(l, o, at[0]);
+  if (IsStillborn(s, point, a, node, dead)) {
     SetIndex(s, at, KC_DEAD);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleSearchNode(s, at, (PetscBool)(s->index[point] == KC_ROUGH), &p));
+  PetscCall(KCycleSearchNode(s, at, rough, &p));
   SetIndex(s, at, p);
   s->node[p].point = point;
-  for (int o = 0; o < nc; o++) s->a[(size_t)p * nc + o] = KCycleLineCoefficient(l, o, at[0]);
-  s->node[p].t = s->node[p].d = PetscAbsScalar(s->a[(size_t)p * nc + nc / 2]);
+  s->node[p].t = s->node[p].d = PetscAbsScalar(a[nc / 2]);
+  PetscCall(PetscArraycpy(s->a + (size_t)p * nc, a, nc));
+  rank = s->rank + (size_t)p * nc;
+  FindRanks(nc, s->st->half, a, own);
   for (int o = 0; o < nc; o++) {
-    const PetscInt  q    = Neighbour(s, p, o);
-    unsigned short *rank = &s->rank[(size_t)p * nc + o];
-
-    if (q >= 0 && q != p) *rank = s->rank[(size_t)q * nc + nc - 1 - o]; /* as seen from there */
-    else *rank = (unsigned short)(q == p ? KC_NEVER : RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE)));
-    if (*rank == KC_NEVER) continue;
-    if (q == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)*rank);
-    else if (q < 0 || IsDead(s, KCycleSearchRoot(s->parent, q))) PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], *rank));
+    rank[o] = KC_LATER;
+    if (!dead[o] || own[o] >= limit) continue;
+    rank[o] = (unsigned short)RankWith(s, p, o, node[o]);
+    if (rank[o] >= KC_NEVER || PetscMax((PetscInt)rank[o], s->now) >= limit) continue;
+    limit  = PetscMax((PetscInt)rank[o], s->now);
+    killer = o;
+  }
+  s->node[p].limit = limit;
+  if (killer >= 0) PetscCall(KCycleSearchEdge(s, p, point + s->delta[killer], limit));
+  for (int o = 0; o < nc; o++) {
+    if (dead[o] || (own[o] > limit && node[o] != KC_OUTSIDE)) continue;
+    rank[o] = (unsigned short)RankWith(s, p, o, s->index[point + s->delta[o]]);
+    if (rank[o] >= KC_NEVER) continue;
+    if (node[o] == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)rank[o]);
+    else if ((PetscInt)rank[o] < limit && (node[o] < 0 || (PetscInt)rank[o] >= s->node[node[o]].limit)) PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], rank[o]));
   }
   *made = p;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -396,19 +430,6 @@ static void PlaceOf(const KCycleSearch *s, PetscInt point, PetscInt at[])
   at[0] = point % s->width[0] - reach[0];
 }
 
-/* A point that the search starts from, at the rank of its strongest coupling */
-static PetscErrorCode Begin(KCycleSearch *s, PetscInt point)
-{
-  PetscInt at[3], made;
-
-  PetscFunctionBegin;
-  if (s->index[point] != KC_NONE && s->index[point] != KC_ROUGH) PetscFunctionReturn(PETSC_SUCCESS);
-  PlaceOf(s, point, at);
-  WrapPlace(s->st->box, at);
-  PetscCall(Activate(s, at, &made));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A coupling whose turn it is. One that leads to the dead, or from a candidate to a point that is not known, is the death of a group */
 static PetscErrorCode Follow(KCycleSearch *s, PetscInt p, PetscInt to)
 {
@@ -417,10 +438,10 @@ static PetscErrorCode Follow(KCycleSearch *s, PetscInt p, PetscInt to)
 
   PetscFunctionBegin;
   if (q < 0 && IsDead(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (q == KC_NONE || q == KC_ROUGH) {
+  if (q == KC_NONE) {
     PlaceOf(s, to, at);
     WrapPlace(s->st->box, at);
-    PetscCall(Activate(s, at, &q));
+    PetscCall(Activate(s, at, PETSC_FALSE, &q));
   }
   if (q < 0) Kill(s, root);
   else PetscCall(Join(s, root, q));
@@ -436,38 +457,10 @@ PetscErrorCode KCycleSearchRun(KCycleSearch *s)
   for (s->now = 0; s->now < KC_RANKS; s->now++) {
     s->ntouched = 0;
     s->weakest  = WeakestOf(s->now);
-    while (TakeEdge(s, s->now, &e)) {
-      if (e.from < 0) PetscCall(Begin(s, e.to));
-      else PetscCall(Follow(s, e.from, e.to));
-    }
+    while (TakeEdge(s, s->now, &e)) PetscCall(Follow(s, e.from, e.to));
     for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, KCycleSearchRoot(s->parent, s->touched[i])));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Does a coupling of a point jump to that with the opposite neighbour, and is it strong? */
-KC_POINT PetscReal Jump(PetscScalar a, PetscScalar b, PetscScalar diagonal)
-{
-  const PetscReal x = PetscAbsScalar(a), y = PetscAbsScalar(b), low = PetscMin(x, y), high = PetscMax(x, y);
-
-  return (low > 0 && high > KCYCLE_JUMP * low && high >= KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? 1 : 0;
-}
-
-KC_VERSIONS static void AddJumps(PetscInt n, const PetscScalar *restrict a, const PetscScalar *restrict b, const PetscScalar *restrict diagonal, PetscReal *restrict rough)
-{
-  for (PetscInt i = 1; i < n - 1; i++) rough[i] += Jump(a[i], b[i], diagonal[i]);
-}
-
-/* The points of a line whose couplings jump */
-static void FindJumps(const KCycleLine *l, int nc, PetscReal rough[])
-{
-  for (PetscInt i = 0; i < l->n; i++) rough[i] = 0;
-  for (int o = 0; o < nc / 2; o++) {
-    AddJumps(l->n, KCycleLineArray(l, o), KCycleLineArray(l, nc - 1 - o), KCycleLineArray(l, nc / 2), rough);
-    for (PetscInt i = 0; i < l->n; i += PetscMax(l->n - 1, 1)) {
-      rough[i] += Jump(KCycleLineCoefficient(l, o, i), KCycleLineCoefficient(l, nc - 1 - o, i), KCycleLineCoefficient(l, nc / 2, i));
-    }
-  }
 }
 
 /* Is this the first or last one in a direction in which neighbours belong to other processes? */
@@ -477,48 +470,57 @@ static PetscBool AtCut(const KCycleBox *box, int d, PetscInt i)
   return (PetscBool)((i == 0 && (box->start[d] > 0 || box->periodic[d])) || (i == box->n[d] - 1 && (box->start[d] + box->n[d] < box->size[d] || box->periodic[d])));
 }
 
-/* The strongest coupling of a point, as its row has it */
-static PetscReal Strongest(const KCycleLine *l, int nc, PetscInt i)
-{
-  const PetscReal sign      = PetscRealPart(KCycleLineCoefficient(l, nc / 2, i)) < 0 ? -1 : 1;
-  PetscReal       strongest = 0;
-
-  for (int o = 0; o < nc; o++) {
-    if (o != nc / 2) strongest = PetscMax(strongest, -sign * PetscRealPart(KCycleLineCoefficient(l, o, i)));
-  }
-  return strongest;
-}
-
-/* The points that the search starts from, in the order of their strongest couplings: those with jumps, or all, and those at cuts. many: how many jump */
-static PetscErrorCode PlantSeeds(KCycleSearch *s, PetscBool all, PetscInt *many)
+/* A word of points that the search starts from: those with jumps, and those at cuts, but not the dead */
+static uint64_t SeedsOf(const KCycleSearch *s, PetscInt j, PetscInt k, PetscInt w)
 {
   const KCycleBox *box  = s->st->box;
-  PetscInt         last = -1;
-  PetscReal       *rough;
+  const PetscInt   word = KCycleSieveWord(&s->sieve, j, k) + w, last = box->n[0] - 1;
+  uint64_t         seeds = s->sieve.rough[word];
 
-  PetscFunctionBegin;
-  *many = 0;
-  PetscCall(PetscMalloc1(box->n[0], &rough));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    PetscInt          at[3] = {0, line % box->n[1], line / box->n[1]};
-    const PetscBool   cut   = (PetscBool)(AtCut(box, 1, at[1]) || AtCut(box, 2, at[2]));
-    const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
-    const PetscInt    first = Number(s, at);
+  if (AtCut(box, 1, j) || AtCut(box, 2, k)) seeds = ~UINT64_C(0) >> (KC_WORD - PetscMin(KC_WORD, PetscMax(last + 1 - KC_WORD * w, 1)));
+  if (w == 0 && AtCut(box, 0, 0)) seeds |= 1;
+  if (w == last / KC_WORD && AtCut(box, 0, last)) seeds |= UINT64_C(1) << last % KC_WORD;
+  return seeds & ~s->sieve.dead[word];
+}
 
-    if (!all && !MatStencilLineIsLast(s->st, line, last)) FindJumps(l, s->nc, rough);
-    last = line;
-    for (; at[0] < box->n[0]; at[0]++) {
-      const PetscBool jumps = (PetscBool)(all || rough[at[0]] > 0);
-      PetscReal       w;
+/* Asks for the coefficients of the seeds of a line */
+static void FetchSeeds(KCycleSearch *s, PetscInt line)
+{
+  const PetscInt    j = line % s->st->box->n[1], k = line / s->st->box->n[1];
+  const KCycleLine *l = NULL;
 
-      if (!jumps && !cut && !AtCut(box, 0, at[0])) continue;
-      *many += jumps;
-      s->nseeds++;
-      w = Strongest(l, s->nc, at[0]);
-      if (w > 0) PetscCall(KCycleSearchEdge(s, jumps ? KC_ROUGH_SEED : KC_SEED, first + at[0], Rank(w)));
+  for (PetscInt w = 0; KC_WORD * w < s->st->box->n[0]; w++) {
+    for (uint64_t seeds = SeedsOf(s, j, k, w); seeds; seeds &= seeds - 1) {
+      const PetscInt i = KC_WORD * w + __builtin_ctzll(seeds);
+
+      if (!l) l = KCycleLinesAt(&s->lines, j, k);
+      for (int o = 0; o < s->nc; o++) __builtin_prefetch(KCycleLineArray(l, o) + i);
     }
   }
-  PetscCall(PetscFree(rough));
+}
+
+/* They become nodes in their order, which is easy on the cache */
+static PetscErrorCode PlantSeeds(KCycleSearch *s)
+{
+  const KCycleBox *box = s->st->box;
+  PetscInt         made;
+
+  PetscFunctionBegin;
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    PetscInt at[3] = {0, line % box->n[1], line / box->n[1]};
+
+    if (line + 1 < box->nlines) FetchSeeds(s, line + 1);
+    for (PetscInt w = 0; KC_WORD * w < box->n[0]; w++) {
+      const uint64_t rough = s->sieve.rough[KCycleSieveWord(&s->sieve, at[1], at[2]) + w];
+
+      for (uint64_t seeds = SeedsOf(s, at[1], at[2], w); seeds; seeds &= seeds - 1) {
+        const int bit = __builtin_ctzll(seeds);
+
+        at[0] = KC_WORD * w + bit;
+        PetscCall(Activate(s, at, (PetscBool)(rough >> bit & 1), &made));
+      }
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -560,8 +562,9 @@ PetscErrorCode KCycleSearchCreate(const Mat_Stencil *st, KCycleSearch **search)
   s->npoints  = s->width[1] * (box->n[2] + 2 * box->reach[2]);
   for (int o = 0; o < s->nc; o++) s->delta[o] = st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
   KCycleLinesCreate(st, &s->lines);
-  s->unused = KC_NONE;
-  *search   = s;
+  s->unused  = KC_NONE;
+  s->weakest = PETSC_MAX_REAL;
+  *search    = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -579,6 +582,7 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscCall(PetscFree(s->chunk));
   PetscCall(PetscFree(s->touched));
   PetscCall(PetscFree(s->index));
+  PetscCall(PetscFree2(s->sieve.rough, s->sieve.dead));
   PetscCall(PetscFree(s->neighbour));
   for (int o = 0; o < s->nc; o++) PetscCall(PetscFree(s->row[o]));
   PetscCall(KCycleClusterListDestroy(&s->found));
@@ -597,40 +601,23 @@ static PetscErrorCode MakeIndex(KCycleSearch *s)
   PetscCall(PetscMalloc1(s->npoints, &s->index));
   for (at[2] = -reach[2]; at[2] < n[2] + reach[2]; at[2]++) {
     for (at[1] = -reach[1]; at[1] < n[1] + reach[1]; at[1]++) {
-      PetscInt *index;
+      const uint64_t *dead;
+      PetscInt       *index;
 
       at[0] = -1;
       index = s->index + Number(s, at);
       for (int d = 0; d < 3; d++) to[d] = at[d];
       WrapPlace(box, to);
-      for (PetscInt i = 0; i < s->width[0]; i++) index[i] = to[1] >= 0 && to[1] < n[1] && to[2] >= 0 && to[2] < n[2] ? KC_NONE : KC_OUTSIDE;
-      if (to[0] < 0) index[0] = index[n[0] + 1] = KC_OUTSIDE;
+      if (to[1] < 0 || to[1] >= n[1] || to[2] < 0 || to[2] >= n[2]) {
+        for (PetscInt i = 0; i < s->width[0]; i++) index[i] = KC_OUTSIDE;
+        continue;
+      }
+      dead = s->sieve.dead + KCycleSieveWord(&s->sieve, to[1], to[2]);
+      for (PetscInt i = 0; i < n[0]; i++) index[i + 1] = dead[i / 64] >> (i % 64) & 1 ? KC_DEAD : KC_NONE;
+      index[0]        = to[0] < 0 ? KC_OUTSIDE : index[n[0]];
+      index[n[0] + 1] = to[0] < 0 ? KC_OUTSIDE : index[1];
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where most points are seeds they become nodes in their order, which is easy on the cache; else each when it is its turn, as it may be dead by then */
-static PetscErrorCode SearchOwned(KCycleSearch *s, PetscBool cut)
-{
-  const PetscBool most    = (PetscBool)(s->nseeds > s->st->box->npoints / 2);
-  const PetscInt  nchunks = s->nchunks;
-
-  PetscFunctionBegin;
-  PetscCall(MakeIndex(s));
-  if (cut) PetscCall(FillHaloRows(s));
-  for (PetscInt c = 0; c < nchunks; c++) {
-    for (PetscInt i = 0; i < s->chunk[c].count; i++) {
-      PetscInt at[3];
-
-      PlaceOf(s, s->chunk[c].edge[i].to, at);
-      if (s->chunk[c].edge[i].from == KC_ROUGH_SEED) SetIndex(s, at, KC_ROUGH);
-    }
-  }
-  for (PetscInt point = 0; most && point < s->npoints; point++) {
-    if (s->index[point] == KC_ROUGH) PetscCall(Begin(s, point));
-  }
-  PetscCall(KCycleSearchRun(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -654,15 +641,19 @@ PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *lis
   KCycleSearch *s;
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt   nprocs;
-  PetscInt      many, most;
+  int           here, any;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
   PetscCall(KCycleSearchCreate((Mat_Stencil *)A->data, &s));
-  PetscCall(PlantSeeds(s, all, &many));
-  PetscCallMPI(MPI_Allreduce(&many, &most, 1, MPIU_INT, MPI_MAX, comm));
-  if (most) {
-    PetscCall(SearchOwned(s, (PetscBool)(nprocs > 1)));
+  PetscCall(KCycleSift(s, all));
+  here = (int)KCycleSieveHasRough(&s->sieve);
+  PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
+  if (any) {
+    PetscCall(MakeIndex(s));
+    if (nprocs > 1) PetscCall(FillHaloRows(s));
+    PetscCall(PlantSeeds(s));
+    PetscCall(KCycleSearchRun(s));
     for (PetscInt c = 0; c < s->found.n; c++) {
       if (!KCycleSearchIsCandidate(s, s->found.member[s->found.first[c]])) PetscCall(ListOwned(s, c, list));
     }

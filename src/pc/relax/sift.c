@@ -1,0 +1,481 @@
+/*
+  Before the search for clusters: which points have couplings that jump, and which points no cluster can have.
+
+  A point first joins others at the rank of its strongest coupling. If the group that it gets into then is too large already, the point is dead from
+  the beginning, for itself and for all that join it. Such points are found here, line by line, in strings of bits, one bit for each point:
+
+    strong   a coupling is of the rank of its point's strongest one
+    dead     boxes of too many points whose couplings with each other are strong for both, then all points with a strong coupling to the dead
+
+  These are not all dead points, but most of those in large bodies and beside them; the search sees to the others.
+*/
+#include <petsckcycle/private/searchimpl.h>
+
+#define KC_FLOODS 2           /* there and back, so often */
+#define KC_WORTH  32          /* so many points are looked at for one that jumps */
+#define KC_VALID  (1 + 1e-12) /* on the safe side of rounding */
+#define KC_TINY   1e-300      /* no coupling */
+
+typedef struct Sift Sift;
+struct Sift {
+  KCycleSearch *s;
+  int           nc;
+  PetscInt      shift[KC_MAX_COEFFS];  /* what a coefficient adds to the number of a bit */
+  uint64_t     *strong[KC_MAX_COEFFS]; /* of each coefficient; in place of the diagonal: of any */
+  uint64_t     *work;
+  uint64_t      bit[KC_WORD]; /* bit i alone */
+  double        bar[KC_WORD], scale[KC_WORD];
+  void (*look)(PetscInt, const PetscScalar *const[], Sift *, PetscInt, uint64_t[]);
+};
+
+/* Does a coupling jump to that with the opposite neighbour, and is it strong? */
+KC_POINT int Jump(PetscReal a, PetscReal b, PetscReal least)
+{
+  const PetscReal low = PetscMin(a, b), high = PetscMax(a, b);
+
+  return (low > 0) & (high > KCYCLE_JUMP * low) & (high >= least);
+}
+
+/* Bits of up to 64 points of a line, in one word each */
+KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from, uint64_t word[])
+{
+  const uint64_t *restrict bit = sift->bit + from;
+  double *restrict bar = sift->bar, *restrict scale = sift->scale;
+  uint64_t jump = 0;
+
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  {
+    const PetscReal least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2][i]);
+    const double    sign = PetscRealPart(a[nc / 2][i]) < 0 ? KC_CLUSTER_SHIFT : -KC_CLUSTER_SHIFT, valid = KC_VALID * KC_CLUSTER_SHIFT * (double)least;
+    double          strongest = 0;
+    int             jumps     = 0;
+
+    KC_UNROLL
+    for (int o = 0; o < nc / 2; o++) {
+      const double v = sign * (double)PetscRealPart(a[o][i]), w = sign * (double)PetscRealPart(a[nc - 1 - o][i]);
+
+      jumps |= Jump(PetscAbsScalar(a[o][i]), PetscAbsScalar(a[nc - 1 - o][i]), least);
+      strongest = strongest > v ? strongest : v;
+      strongest = strongest > w ? strongest : w;
+    }
+    strongest = KCycleRankFloor(strongest);
+    strongest = strongest > valid ? strongest : valid;
+    bar[i]    = strongest > KC_TINY ? strongest : KC_TINY;
+    scale[i]  = sign;
+    jump |= jumps ? bit[i] : 0;
+  }
+  word[nc / 2] |= jump;
+  KC_UNROLL
+  for (int o = 0; o < nc; o++) {
+    const PetscScalar *c   = a[o];
+    uint64_t           sum = 0;
+
+    if (o == nc / 2) continue;
+    for (PetscInt i = 0; i < n; i++) sum |= scale[i] * (double)PetscRealPart(c[i]) >= bar[i] ? bit[i] : 0;
+    word[o] |= sum;
+  }
+}
+
+#define KC_LOOK_AT_POINTS(nc)                                                                                                    \
+  KC_VERSIONS static void LookAtPoints##nc(PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from, uint64_t word[]) \
+  {                                                                                                                              \
+    if (n == 2) LookAtPoints(nc, 2, a, sift, from, word);                                                                        \
+    else LookAtPoints(nc, n, a, sift, from, word);                                                                               \
+  }
+KC_LOOK_AT_POINTS(3)
+KC_LOOK_AT_POINTS(5)
+KC_LOOK_AT_POINTS(7)
+KC_LOOK_AT_POINTS(9)
+KC_LOOK_AT_POINTS(27)
+
+/* Sets the bits low to high - 1 of a line */
+static void SetBits(uint64_t *word, PetscInt low, PetscInt high)
+{
+  for (PetscInt w = low / KC_WORD; w * KC_WORD < high; w++) {
+    const PetscInt a = PetscMax(low - w * KC_WORD, 0), b = PetscMin(high - w * KC_WORD, KC_WORD);
+
+    word[w] |= (~UINT64_C(0) << a) & (~UINT64_C(0) >> (KC_WORD - b));
+  }
+}
+
+/* Adds bits to word w of a line */
+static void AddWord(const Sift *sift, PetscInt w, const uint64_t word[])
+{
+  for (int o = 0; o < sift->nc; o++) {
+    uint64_t *to = o == sift->nc / 2 ? sift->s->sieve.rough : sift->strong[o];
+
+    to[w] |= word[o];
+  }
+}
+
+/* The ends of a line: their coefficients are not in arrays */
+static void LookAtEnds(Sift *sift, const KCycleLine *l, PetscInt first)
+{
+  const int          nc = sift->nc;
+  PetscScalar        values[KC_MAX_COEFFS][2];
+  const PetscScalar *a[KC_MAX_COEFFS]    = {NULL};
+  uint64_t           ends[KC_MAX_COEFFS] = {0};
+
+  for (int o = 0; o < nc; o++) {
+    values[o][0] = l->end[0][o * l->stride];
+    values[o][1] = l->end[l->n > 1][o * l->stride];
+    a[o]         = values[o];
+  }
+  sift->look(2, a, sift, 0, ends);
+  for (int end = 0; end < 2; end++) {
+    const PetscInt at = end ? l->n - 1 : 0;
+    uint64_t       word[KC_MAX_COEFFS];
+
+    for (int o = 0; o < nc; o++) word[o] = (ends[o] >> end & 1) << at % KC_WORD;
+    AddWord(sift, first + at / KC_WORD, word);
+  }
+}
+
+static void LookAtLine(Sift *sift, const KCycleLine *l, PetscInt first)
+{
+  const PetscScalar *a[KC_MAX_COEFFS] = {NULL};
+
+  if (!l->constant) KCycleFetch((sift->nc - sift->nc / 2) * l->n, l->c[sift->nc / 2] + (sift->nc - sift->nc / 2) * l->n); /* the next line follows */
+  LookAtEnds(sift, l, first);
+  for (PetscInt w = 0; w * KC_WORD < l->n - 1; w++) {
+    const PetscInt low = PetscMax(1, w * KC_WORD), high = PetscMin(l->n - 1, (w + 1) * KC_WORD);
+    uint64_t       word[KC_MAX_COEFFS] = {0};
+
+    for (int o = 0; o < sift->nc; o++) a[o] = KCycleLineArray(l, o) + low;
+    sift->look(high - low, a, sift, low - w * KC_WORD, word);
+    AddWord(sift, first + w, word);
+  }
+}
+
+/* Bits of all lines. Those of a line that shares its coefficients with the one before are its bits */
+static void LookAtLines(Sift *sift)
+{
+  const Mat_Stencil *st    = sift->s->st;
+  KCycleSieve       *sieve = &sift->s->sieve;
+  PetscInt           last = -1, before = 0;
+
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    const PetscInt j = line % st->box->n[1], k = line / st->box->n[1], first = KCycleSieveWord(sieve, j, k);
+
+    if (MatStencilLineIsLast(st, line, last)) {
+      for (PetscInt w = 0; w < sieve->words; w++) {
+        for (int o = 0; o < sift->nc; o++) sift->strong[o][first + w] = sift->strong[o][before + w];
+        sieve->rough[first + w] = sieve->rough[before + w];
+      }
+    } else LookAtLine(sift, KCycleLinesAt(&sift->s->lines, j, k), first);
+    last   = line;
+    before = first;
+  }
+}
+
+/* The bits so much further on, at the place of a word */
+static inline uint64_t Shifted(const uint64_t *x, PetscInt shift)
+{
+  const PetscInt words = shift >> 6, bits = shift & (KC_WORD - 1);
+
+  return x[words] >> bits | x[words + 1] << 1 << (KC_WORD - 1 - bits);
+}
+
+/* Points that begin a row of so many. Beyond the last word all is zero */
+static void Erode(const KCycleSieve *sieve, PetscInt shift, PetscInt length, uint64_t *x)
+{
+  const PetscInt end = sieve->first + sieve->nwords;
+
+  for (PetscInt step, done = 1; done < length; done += step) {
+    step = PetscMin(done, length - done);
+    for (PetscInt w = sieve->first; w < end; w++) x[w] = w + step * shift / KC_WORD < end ? x[w] & Shifted(x + w, step * shift) : 0;
+  }
+}
+
+/* All points of the rows that begin at points. Before the first word all is zero */
+static void Dilate(const KCycleSieve *sieve, PetscInt shift, PetscInt length, uint64_t *x)
+{
+  for (PetscInt step, done = 1; done < length; done += step) {
+    step = PetscMin(done, length - done);
+    for (PetscInt w = sieve->first + sieve->nwords - 1; w - step * shift / KC_WORD >= sieve->first; w--) x[w] |= Shifted(x + w, -step * shift);
+  }
+}
+
+/* The dead are boxes of more points than clusters have, as cubic as the grid allows, whose points hold together strongly */
+static void FindBoxes(const Sift *sift)
+{
+  const KCycleSearch *s        = sift->s;
+  const KCycleBox    *box      = s->st->box;
+  const KCycleSieve  *sieve    = &s->sieve;
+  const PetscInt      shift[3] = {1, sieve->width[0], sieve->width[1]};
+  PetscInt            size[3]  = {1, 1, 1};
+
+  while (size[0] * size[1] * size[2] <= KC_CLUSTER_POINTS) {
+    int grow = -1;
+
+    for (int d = 0; d < 3; d++) {
+      if (size[d] < box->n[d] && (grow < 0 || size[d] < size[grow])) grow = d;
+    }
+    if (grow < 0) return;
+    size[grow]++;
+  }
+  for (PetscInt line = 0; line < box->nlines; line++) SetBits(sieve->dead + KCycleSieveWord(sieve, line % box->n[1], line / box->n[1]), 0, box->n[0]);
+  for (int d = 0; d < 3; d++) {
+    const int ahead = s->st->shape.find[13 + (d == 0 ? 1 : d == 1 ? 3 : 9)], behind = sift->nc - 1 - ahead;
+
+    if (size[d] == 1) continue;
+    /* couplings along a row, then points */
+    Erode(sieve, shift[d], size[d], sieve->dead);
+    for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) sift->work[w] = sift->strong[ahead][w] & Shifted(sift->strong[behind] + w, shift[d]);
+    Erode(sieve, shift[d], size[d] - 1, sift->work);
+    for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) sieve->dead[w] &= sift->work[w];
+  }
+  for (int d = 0; d < 3; d++) Dilate(sieve, shift[d], size[d], sieve->dead);
+}
+
+/* Points of a word with strong couplings to the dead die, and what depends on them in the word. Is there any? */
+static PetscBool FloodWord(const Sift *sift, PetscInt w)
+{
+  const int       mid  = sift->nc / 2;
+  uint64_t *const dead = sift->s->sieve.dead + w;
+  const uint64_t  left = sift->strong[mid - 1][w], right = sift->strong[mid + 1][w], before = *dead;
+  uint64_t        all = 0, more = sift->strong[mid][w] & ~before;
+
+  if (!more) return PETSC_FALSE;
+  for (int o = 0; o < sift->nc; o++) {
+    if (o != mid) all |= sift->strong[o][w] & Shifted(dead, sift->shift[o]);
+  }
+  all |= before;
+  do {
+    more = ((left & all << 1) | (right & all >> 1)) & ~all;
+    all |= more;
+  } while (more);
+  *dead = all;
+  return (PetscBool)(all != before);
+}
+
+/* There and back over all points, until nobody dies, or often enough */
+static void Flood(const Sift *sift)
+{
+  const KCycleSieve *sieve = &sift->s->sieve;
+  const PetscInt     first = sieve->first, last = sieve->first + sieve->nwords - 1;
+  PetscBool          any = PETSC_TRUE;
+
+  for (int i = 0; any && i < KC_FLOODS; i++) {
+    any = PETSC_FALSE;
+    for (PetscInt w = first; w <= last; w++) any = (PetscBool)(FloodWord(sift, w) | any);
+    for (PetscInt w = last; w >= first; w--) any = (PetscBool)(FloodWord(sift, w) | any);
+  }
+}
+
+/* Towards the root of a group; roots have minus the number of points, 0: no such point */
+static PetscInt RootOf(PetscInt *parent, PetscInt p)
+{
+  while (parent[p] > 0) {
+    if (parent[parent[p]] > 0) parent[p] = parent[parent[p]];
+    p = parent[p];
+  }
+  return p;
+}
+
+static void Unite(PetscInt *parent, PetscInt p, PetscInt q)
+{
+  const PetscInt a = RootOf(parent, p), b = RootOf(parent, q), large = parent[a] < parent[b] ? a : b, small = a + b - large;
+
+  if (a == b) return;
+  parent[large] += parent[small];
+  parent[small] = large;
+}
+
+static PetscBool IsLarge(PetscInt *parent, PetscInt p)
+{
+  return (PetscBool)(parent[RootOf(parent, p)] < -KC_CLUSTER_POINTS);
+}
+
+/* Groups of living points whose couplings are strong for both */
+static void FindGroups(const Sift *sift, PetscInt *parent)
+{
+  const KCycleSieve *sieve = &sift->s->sieve;
+  uint64_t *const    dead  = sieve->dead;
+
+  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+    for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1) parent[KC_WORD * w + __builtin_ctzll(left)] = -1;
+  }
+  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+    if (!(sift->strong[sift->nc / 2][w] & ~dead[w])) continue;
+    for (int o = sift->nc / 2 + 1; o < sift->nc; o++) {
+      uint64_t both = sift->strong[o][w] & ~dead[w];
+
+      if (both) both &= Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) & ~Shifted(dead + w, sift->shift[o]);
+      for (; both; both &= both - 1) {
+        const PetscInt p = KC_WORD * w + __builtin_ctzll(both);
+
+        Unite(parent, p, p + sift->shift[o]);
+      }
+    }
+  }
+  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+    for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1) {
+      const int bit = __builtin_ctzll(left);
+
+      if (IsLarge(parent, KC_WORD * w + bit)) dead[w] |= sift->bit[bit];
+    }
+  }
+}
+
+/* Couplings that are strong for the first point alone */
+typedef struct {
+  PetscInt    n, most, start[KC_RANKS + 1];
+  KCycleEdge *edge, *sorted;
+  PetscInt   *rank, mostranks;
+} Slope;
+
+static PetscErrorCode FindSlopes(const Sift *sift, Slope *r)
+{
+  const KCycleSieve *sieve = &sift->s->sieve;
+  const KCycleBox   *box   = sift->s->st->box;
+
+  PetscFunctionBegin;
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt j = line % box->n[1], k = line / box->n[1], first = KCycleSieveWord(sieve, j, k);
+
+    for (PetscInt w = first; w < first + sieve->words; w++) {
+      if (!(sift->strong[sift->nc / 2][w] & ~sieve->dead[w])) continue;
+      for (int o = 0; o < sift->nc; o++) {
+        uint64_t one = o == sift->nc / 2 ? 0 : sift->strong[o][w] & ~sieve->dead[w];
+
+        if (one) one &= ~Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) & Shifted(sift->strong[sift->nc / 2] + w, sift->shift[o]);
+        for (; one; one &= one - 1) {
+          const int        bit  = __builtin_ctzll(one);
+          const PetscReal  a    = PetscAbsScalar(KCycleLineCoefficient(KCycleLinesAt(&sift->s->lines, j, k), o, KC_WORD * (w - first) + bit));
+          const KCycleEdge edge = {KC_WORD * w + bit, KC_WORD * w + bit + sift->shift[o]};
+
+          PetscCall(KCycleGrow(r->n + 1, &r->most, sizeof(KCycleEdge), &r->edge));
+          PetscCall(KCycleGrow(r->n + 1, &r->mostranks, sizeof(PetscInt), &r->rank));
+          r->edge[r->n]   = edge;
+          r->rank[r->n++] = KCycleRank(a);
+        }
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the order of ranks: start becomes where those of each rank start */
+static PetscErrorCode SortSlopes(Slope *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(r->n, &r->sorted));
+  for (PetscInt i = 0; i < r->n; i++) r->start[r->rank[i] + 1]++;
+  for (PetscInt g = 0; g < KC_RANKS; g++) r->start[g + 1] += r->start[g];
+  for (PetscInt i = 0; i < r->n; i++) r->sorted[r->start[r->rank[i]]++] = r->edge[i];
+  for (PetscInt g = KC_RANKS; g > 0; g--) r->start[g] = r->start[g - 1];
+  r->start[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Groups join others of stronger couplings. What joins the dead is as good as too large */
+static PetscErrorCode JoinGroups(const Sift *sift, PetscInt *parent)
+{
+  uint64_t *const dead = sift->s->sieve.dead;
+  Slope          *r;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&r));
+  PetscCall(FindSlopes(sift, r));
+  PetscCall(SortSlopes(r));
+  for (PetscInt g = 0; g < KC_RANKS; g++) {
+    for (PetscInt i = r->start[g]; i < r->start[g + 1]; i++) {
+      const KCycleEdge e = r->sorted[i];
+
+      if (parent[e.to]) Unite(parent, e.from, e.to);
+      else if (dead[e.to / KC_WORD] & sift->bit[e.to % KC_WORD]) parent[RootOf(parent, e.from)] -= KC_CLUSTER_POINTS;
+    }
+    for (PetscInt i = r->start[g]; i < r->start[g + 1]; i++) {
+      const PetscInt p = r->sorted[i].from;
+
+      if (IsLarge(parent, p)) dead[p / KC_WORD] |= sift->bit[p % KC_WORD];
+    }
+  }
+  PetscCall(PetscFree(r->edge));
+  PetscCall(PetscFree(r->sorted));
+  PetscCall(PetscFree(r->rank));
+  PetscCall(PetscFree(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Large groups of any shape, where that is worth the while */
+static PetscErrorCode FindOthers(const Sift *sift)
+{
+  const KCycleSieve *sieve = &sift->s->sieve;
+  PetscInt          *parent, n = 0, rough = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+    n += __builtin_popcountll(sift->strong[sift->nc / 2][w] & ~sieve->dead[w]);
+    rough += __builtin_popcountll(sieve->rough[w] & ~sieve->dead[w]);
+  }
+  if (n > KC_WORTH * rough) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(KC_WORD * sieve->total, &parent));
+  FindGroups(sift, parent);
+  Flood(sift);
+  PetscCall(JoinGroups(sift, parent));
+  Flood(sift);
+  PetscCall(PetscFree(parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SieveCreate(const Mat_Stencil *st, KCycleSieve *sieve)
+{
+  const PetscInt *n = st->box->n;
+
+  PetscFunctionBegin;
+  sieve->words    = n[0] / KC_WORD + 1;
+  sieve->width[0] = KC_WORD * sieve->words;
+  sieve->width[1] = sieve->width[0] * (n[1] + 2);
+  sieve->first    = 1 + (sieve->width[0] + sieve->width[1]) / KC_WORD;
+  sieve->nwords   = (sieve->width[1] * (n[2] - 1) + sieve->width[0] * n[1]) / KC_WORD;
+  sieve->total    = sieve->width[1] / KC_WORD * (n[2] + 2) + 2;
+  PetscCall(PetscCalloc2(sieve->total, &sieve->rough, sieve->total, &sieve->dead));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
+{
+  const KCycleShape *shape = &s->st->shape;
+  const PetscInt     total = s->sieve.total;
+
+  PetscFunctionBegin;
+  sift->s    = s;
+  sift->nc   = shape->ncoeffs;
+  sift->look = sift->nc == 3 ? LookAtPoints3 : sift->nc == 5 ? LookAtPoints5 : sift->nc == 7 ? LookAtPoints7 : sift->nc == 9 ? LookAtPoints9 : LookAtPoints27;
+  for (int i = 0; i < KC_WORD; i++) sift->bit[i] = UINT64_C(1) << i;
+  PetscCall(PetscCalloc1(total * (sift->nc + 1), &sift->work));
+  for (int o = 0; o < sift->nc; o++) {
+    sift->strong[o] = sift->work + total * (o + 1);
+    sift->shift[o]  = shape->dx[o] + s->sieve.width[0] * shape->dy[shape->line[o]] + s->sieve.width[1] * shape->dz[shape->line[o]];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills the sieve. all: all points count as rough. The dead are looked for in symmetric matrices alone: there both rows have the same of a coupling */
+PetscErrorCode KCycleSift(KCycleSearch *s, PetscBool all)
+{
+  KCycleSieve *sieve = &s->sieve;
+  Sift        *sift;
+
+  PetscFunctionBegin;
+  PetscCall(SieveCreate(s->st, sieve));
+  PetscCall(PetscMalloc1(1, &sift));
+  PetscCall(SiftCreate(s, sift));
+  LookAtLines(sift);
+  for (PetscInt line = 0; all && line < s->st->box->nlines; line++) {
+    SetBits(sieve->rough + KCycleSieveWord(sieve, line % s->st->box->n[1], line / s->st->box->n[1]), 0, s->st->box->n[0]);
+  }
+  if (s->st->half) {
+    for (int o = 0; o < sift->nc; o++) {
+      for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++) sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
+    }
+    FindBoxes(sift);
+    Flood(sift);
+    PetscCall(FindOthers(sift));
+  }
+  PetscCall(PetscFree(sift->work));
+  PetscCall(PetscFree(sift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
