@@ -16,10 +16,10 @@
 
 /* Weights of a fine line, added up */
 typedef struct {
-  const PetscScalar *w[4];   /* these, on so many coarse lines, */
+  const PetscScalar *w[4];     /* these, on so many coarse lines, */
   PetscInt           pairs[2]; /* two in y, in z? */
-  PetscScalar       *along;  /* over all coarse lines, laid out as weights are */
-  PetscScalar       *across; /* [all, those on the lower and the upper coarse lines in y, in z][points that coincide, points between][-1 to n] */
+  PetscScalar       *along;    /* over all coarse lines, laid out as weights are */
+  PetscScalar       *across;   /* [all, those on the lower and the upper coarse lines in y, in z][points that coincide, points between][-1 to n] */
 } Sums;
 
 /* The sums of a line beside the one that is worked on, and the first coarse line it touches */
@@ -34,7 +34,7 @@ typedef struct {
   PetscInt                   n, pad, nfields; /* coarse points of a line; n + 2 */
   KCycleApart                apart;
   Sums                       sums[PLACES * PLACES];
-  PetscScalar               *rows; /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
+  PetscScalar               *rows;       /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
   PetscScalar               *restricted; /* [field][-1 to n] */
   PetscBool                  used[2][MAX_FIELDS];
 } Star;
@@ -183,7 +183,7 @@ static void Restrict(Star *s, const PetscScalar *w)
 
   for (int f = 0; f < s->nfields; f++) {
     const PetscScalar *coincide = s->rows + f * s->pad + 1, *between = coincide + s->nfields * s->pad;
-    PetscScalar       *out = s->restricted + f * s->pad + 1;
+    PetscScalar       *out     = s->restricted + f * s->pad + 1;
     const PetscBool    to_left = (PetscBool)(s->used[1][f] && f != 1), to_right = (PetscBool)(s->used[1][f] && f != 0);
     KCycleTerms        terms;
 
