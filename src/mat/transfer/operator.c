@@ -327,8 +327,8 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
 /* All of a line; or it is like the one two lines or two planes before. signs: of these, of even planes and of odd ones */
 static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature *signs[2])
 {
-  Mat_StencilTransfer *tr   = op->ws->tr;
-  const PetscInt       e    = KCycleBoxExtended(tr->fine, j, k), planes = 2 * (tr->fine->n[1] + 2 * tr->fine->reach[1]);
+  Mat_StencilTransfer *tr = op->ws->tr;
+  const PetscInt       e = KCycleBoxExtended(tr->fine, j, k), planes = 2 * (tr->fine->n[1] + 2 * tr->fine->reach[1]);
   PetscInt             like = -1;
   Signature            now;
 
