@@ -150,7 +150,7 @@ PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
 
 /* shape.c, store.c: coefficients */
 PETSC_INTERN void           KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
-PETSC_INTERN unsigned long  KCycleKey(const PetscScalar *, PetscInt, PetscInt);
+PETSC_INTERN unsigned long  KCycleKey(const PetscScalar *, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreBegin(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilStoreLine(Mat, PetscInt, const PetscScalar[], PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilStoreSame(Mat, PetscInt, PetscInt);

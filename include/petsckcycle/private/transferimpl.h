@@ -121,6 +121,7 @@ PETSC_INTERN void           KCycleTransferRestrictHalf(const Mat_StencilTransfer
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictBegin(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatStencilTransferRestrictEnd(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat);
+PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat A, const Mat_StencilTransfer *, const PetscBool wanted[], PetscScalar *const line[]);
 PETSC_INTERN PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
 
 /* Weights of points that coincide start here, with index -1 to n; n: coarse points of a line on this process */

@@ -176,19 +176,54 @@ KC_VERSIONS static PetscBool IsRegular(const Rows *rows, const Pattern *p, Petsc
   return (PetscBool)!wrong;
 }
 
+#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && defined(__GNUC__)
+typedef PetscScalar Four __attribute__((vector_size(4 * sizeof(PetscScalar))));
+typedef int64_t     Places __attribute__((vector_size(4 * sizeof(int64_t))));
+
+/* Columns t to t + 3 of four rows of m entries: blocks of 4 x 4 are transposed */
+static inline __attribute__((always_inline)) void SetFourRows(const int m, const PetscScalar *a, PetscScalar *const to[], PetscInt i)
+{
+  const Places even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
+
+  for (int t = 0; t < m; t = t + 4 < m && t + 8 > m ? m - 4 : t + 4) {
+    Four row[4], pair[4], column[4];
+
+    for (int r = 0; r < 4; r++) memcpy(&row[r], a + m * r + t, sizeof(row[r]));
+    for (int r = 0; r < 4; r += 2) {
+      pair[r]     = __builtin_shuffle(row[r], row[r + 1], even);
+      pair[r + 1] = __builtin_shuffle(row[r], row[r + 1], odd);
+    }
+    for (int c = 0; c < 2; c++) {
+      column[c]     = __builtin_shuffle(pair[c], pair[c + 2], low);
+      column[c + 2] = __builtin_shuffle(pair[c], pair[c + 2], high);
+    }
+    for (int c = 0; c < 4; c++) memcpy(to[t + c] + i, &column[c], sizeof(column[c]));
+  }
+}
+#else
+static inline void SetFourRows(const int m, const PetscScalar *a, PetscScalar *const to[], PetscInt i)
+{
+  for (int r = 0; r < 4; r++) {
+    for (int t = 0; t < m; t++) to[t][i + r] = a[m * r + t];
+  }
+}
+#endif
+
 static inline __attribute__((always_inline)) void SetRegularRows(const Rows *rows, const Pattern *p, const int m, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
 {
   const PetscInt     n = rows->box->n[0];
   const PetscScalar *a = rows->a + rows->i[at + begin];
   PetscScalar       *to[KC_MAX_COEFFS];
+  PetscInt           i = begin;
 
   for (int t = 0; t < m; t++) to[t] = values + p->which[t] * n;
-  for (PetscInt i = begin; i < end; i++, a += m) {
+  for (; m >= 4 && i + 4 <= end; i += 4, a += 4 * m) SetFourRows(m, a, to, i);
+  for (; i < end; i++, a += m) {
     for (int t = 0; t < m; t++) to[t][i] = a[t];
   }
 }
 
-static void SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
+KC_VERSIONS static void SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
 {
   if (p->m == 7) SetRegularRows(rows, p, 7, at, begin, end, values);
   else if (p->m == 5) SetRegularRows(rows, p, 5, at, begin, end, values);

@@ -1,175 +1,182 @@
 /*
   One look at all coefficients of a stencil matrix, for whoever wants to know something of them: what is found is kept until the matrix changes.
 
-  Lines are read one by one, and each point has its own sums and maxima over the lines: so all loops are over arrays.
+  Lines are read one by one, where they are kept, and each point of a line has its own sums and maxima over the lines: so all loops are over arrays.
 */
 #include <petsckcycle/private/stencilimpl.h>
 
-typedef struct {
-  const Mat_Stencil *st;
-  PetscInt           n, start; /* points of a line; first row of this process */
-  PetscScalar       *values;   /* of a line */
-  PetscScalar       *sum;
-  PetscReal         *c[3][2]; /* couplings of each point with those behind and ahead in each direction, whatever their place across */
-  PetscReal         *size;    /* sum of the absolute values of a row */
-  /* of all lines */
-  PetscReal         *scale, *sums, *bound, *most, *alone;
-  PetscReal         *total[3], *count[3], *jump[3];
-} Look;
+/* What is summed up, or sought, over all lines; something above zero says yes */
+enum {
+  LOOK_SCALE, /* largest entry of the diagonal */
+  LOOK_SUMS,  /* and row sum relative to it, */
+  LOOK_BOUND, /* also of absolute values */
+  LOOK_ALONE,
+  LOOK_JUMPS, /* between couplings with points ahead and behind, whatever their place across */
+  LOOK_ROUGH, /* and between couplings with opposite points */
+  LOOK_FAULT,
+  LOOK_LARGEST,
+  LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
+  LOOK_COUNT = LOOK_TOTAL + 3, /* and their number */
+  LOOK_NUM   = LOOK_COUNT + 3
+};
 
-static PetscErrorCode LookCreate(Mat A, Look *look)
+KC_POINT PetscReal Max(PetscReal a, PetscReal b)
 {
-  PetscReal *work;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(look, sizeof(*look)));
-  look->st = (Mat_Stencil *)A->data;
-  look->n  = look->st->box->n[0];
-  PetscCall(MatGetOwnershipRange(A, &look->start, NULL));
-  PetscCall(PetscMalloc3(look->st->shape.ncoeffs * look->n, &look->values, look->n, &look->sum, 21 * look->n, &work));
-  PetscCall(PetscArrayzero(work, 21 * look->n));
-  look->size  = work;
-  look->scale = work + look->n;
-  look->sums  = work + 2 * look->n;
-  look->bound = work + 3 * look->n;
-  look->most  = work + 4 * look->n;
-  look->alone = work + 5 * look->n;
-  for (int d = 0; d < 3; d++) {
-    look->total[d] = work + (6 + d) * look->n;
-    look->count[d] = work + (9 + d) * look->n;
-    look->jump[d]  = work + (12 + d) * look->n;
-    for (int side = 0; side < 2; side++) look->c[d][side] = work + (15 + 2 * d + side) * look->n;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return a > b ? a : b;
 }
 
-KC_VERSIONS static void AddRow(PetscInt n, const PetscScalar *restrict v, PetscScalar *restrict sum, PetscReal *restrict size)
+/* Above zero if one of two couplings, which both exist, exceeds the other much. Written, as all here, so that compilers find no branches */
+KC_POINT PetscReal Jumps(PetscReal a, PetscReal b)
 {
-  for (PetscInt i = 0; i < n; i++) {
-    sum[i] += v[i];
-    size[i] += PetscAbsScalar(v[i]);
-  }
+  const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a;
+
+  return (smaller > 0 ? larger : 0) - KCYCLE_JUMP * smaller;
 }
 
-KC_VERSIONS static void AddCoupling(PetscInt n, const PetscScalar *restrict v, PetscReal *restrict c)
+/* Place of the neighbour that coefficient o of nc belongs to, in direction d: -1, 0, 1 */
+KC_POINT int Place(const int nc, const int box, const int d, const int o)
 {
-  for (PetscInt i = 0; i < n; i++) c[i] += PetscRealPart(v[i]);
+  if (box) return d == 0 ? o % 3 - 1 : d == 1 ? o / 3 % 3 - 1 : nc > 9 ? o / 9 - 1 : 0;
+  return o == nc / 2 - 1 - d ? -1 : o == nc / 2 + 1 + d ? 1 : 0;
 }
 
-/* Rows: a zero on the diagonal is left out, a row without couplings is as large as its diagonal */
-KC_VERSIONS static void LookAtRows(PetscInt n, const PetscScalar *restrict v, const PetscScalar *restrict sum, const PetscReal *restrict size, PetscReal *restrict scale,
-                                   PetscReal *restrict sums, PetscReal *restrict bound, PetscReal *restrict alone)
+/* The points of a line, which comes so many times */
+KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscScalar *const coefficients[], PetscReal *const at[])
 {
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal diagonal = PetscAbsScalar(v[i]), inverse = 1 / (diagonal > 0 ? diagonal : 1), zero = diagonal > 0 ? 0 : 1;
-    const PetscReal relative = PetscAbsScalar(sum[i]) * inverse * (1 - zero), large = size[i] * inverse * (1 - zero);
+  const PetscScalar *c[KC_MAX_COEFFS];
+  PetscReal         *to[LOOK_NUM];
+  const int          dim = box ? (nc > 9 ? 3 : 2) : nc / 2;
 
-    scale[i] = diagonal > scale[i] ? diagonal : scale[i];
-    sums[i]  = relative > sums[i] ? relative : sums[i];
-    bound[i] = large > bound[i] ? large : bound[i];
-    alone[i] = size[i] > diagonal ? alone[i] : 1;
-  }
-}
+  for (int o = 0; o < nc; o++) c[o] = coefficients[o];
+  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t];
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  {
+    const PetscScalar middle   = c[nc / 2][i];
+    const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 1 / PETSC_MAX_REAL);
+    const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1; /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
+    const PetscReal   inverse = divided < PETSC_MAX_REAL / 4 ? divided : 0; /* a row with a zero on the diagonal is left out */
+    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, relative, large;
+    PetscScalar       sum = 0;
 
-/* Couplings with opposite neighbours, added "times" times; those of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
-KC_VERSIONS static void LookAtCouplings(PetscInt n, PetscReal times, const PetscScalar *restrict diagonal, const PetscReal *restrict low, const PetscReal *restrict high,
-                                        PetscReal *restrict total, PetscReal *restrict count, PetscReal *restrict jump)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal a = PetscAbsReal(low[i]), b = PetscAbsReal(high[i]), has_a = a > 0 ? 1 : 0, has_b = b > 0 ? 1 : 0;
-    const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a, jumps = larger > KCYCLE_JUMP * smaller ? 1 : 0;
+    _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
+    {
+      const PetscScalar v = c[o][i];
 
-    const PetscReal sign = PetscRealPart(diagonal[i]) < 0 ? 1 : -1, c = sign * low[i], d = sign * high[i];
-
-    total[i] += times * ((c > 0 ? c : 0) + (d > 0 ? d : 0));
-    count[i] += times * (has_a + has_b);
-    jump[i] += has_a * has_b * jumps;
-  }
-}
-
-KC_VERSIONS static void LookAtPair(PetscInt n, const PetscScalar *restrict low, const PetscScalar *restrict high, PetscReal *restrict jump)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal a = PetscAbsScalar(low[i]), b = PetscAbsScalar(high[i]), has_a = a > 0 ? 1 : 0, has_b = b > 0 ? 1 : 0;
-    const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a, jumps = larger > KCYCLE_JUMP * smaller ? 1 : 0;
-
-    jump[i] += has_a * has_b * jumps;
-  }
-}
-
-/* The first rows of a line with something that is no number, and with a zero on the diagonal */
-static void LookForFaults(const Look *look, PetscInt line, KCycleScan *scan)
-{
-  const PetscScalar *diagonal = look->values + look->st->shape.ncoeffs / 2 * look->n;
-  PetscBool          any      = PETSC_FALSE;
-
-  for (PetscInt i = 0; i < look->n; i++) any = (PetscBool)(any | !(look->size[i] <= PETSC_MAX_REAL) | (diagonal[i] == (PetscScalar)0.0));
-  for (PetscInt i = 0; any && i < look->n; i++) {
-    const PetscInt row = look->start + line * look->n + i;
-
-    if (PetscIsInfOrNanScalar(look->sum[i])) scan->notfinite = PetscMin(scan->notfinite, row);
-    else if (diagonal[i] == (PetscScalar)0.0) scan->zero = PetscMin(scan->zero, row);
-  }
-}
-
-/* A line that comes so many times */
-static PetscErrorCode LookAtLine(Mat A, PetscInt line, PetscInt times, Look *look, KCycleScan *scan)
-{
-  const KCycleShape *shape = &look->st->shape;
-  const PetscInt     n     = look->n;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetLine(A, line, look->values));
-  PetscCall(PetscArrayzero(look->sum, n));
-  PetscCall(PetscArrayzero(look->size, n));
-  PetscCall(PetscArrayzero(look->c[0][0], 6 * n));
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    const int          q = shape->line[o], to[3] = {shape->dx[o], shape->dy[q], shape->dz[q]};
-    const PetscScalar *v = look->values + o * n;
-
-    AddRow(n, v, look->sum, look->size);
-    for (int d = 0; d < look->st->box->dim; d++) {
-      if (to[d]) AddCoupling(n, v, look->c[d][to[d] > 0]);
+      sum += v;
+      size += PetscAbsScalar(v);
+      KC_UNROLL
+      for (int d = 0; d < dim; d++) {
+        if (Place(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
+        if (Place(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
+      }
+      if (box && o < nc / 2) rough = Max(rough, Jumps(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
     }
-    if (o < shape->ncoeffs / 2) LookAtPair(n, v, look->values + (shape->ncoeffs - 1 - o) * n, look->most);
+    KC_UNROLL
+    for (int d = 0; d < dim; d++) {
+      const PetscReal a = sign * low[d], b = sign * high[d];
+
+      jumps = Max(jumps, Jumps(PetscAbsReal(a), PetscAbsReal(b)));
+      to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
+      to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
+    }
+    relative          = PetscAbsScalar(sum) * inverse;
+    large             = size * inverse;
+    to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
+    to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
+    to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
+    to[LOOK_ALONE][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
+    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
+    to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
+    to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
-  LookAtRows(n, look->values + shape->ncoeffs / 2 * n, look->sum, look->size, look->scale, look->sums, look->bound, look->alone);
-  for (int d = 0; d < look->st->box->dim; d++)
-    LookAtCouplings(n, (PetscReal)times, look->values + shape->ncoeffs / 2 * n, look->c[d][0], look->c[d][1], look->total[d], look->count[d], look->jump[d]);
-  LookForFaults(look, line, scan);
+}
+
+#define KC_LOOK(name, nc, box)                                                                                              \
+  KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscScalar *const coefficients[], PetscReal *const at[]) \
+  {                                                                                                                         \
+    LookAtPoints(nc, box, n, times, coefficients, at);                                                                      \
+  }
+
+KC_LOOK(LookAtPoints_3, 3, 0)
+KC_LOOK(LookAtPoints_5, 5, 0)
+KC_LOOK(LookAtPoints_7, 7, 0)
+KC_LOOK(LookAtPoints_9, 9, 1)
+KC_LOOK(LookAtPoints_27, 27, 1)
+
+/* A line that comes so many times: the points between its ends, then these, whose coefficients are gathered */
+static void LookAtLine(const Mat_Stencil *st, PetscInt line, PetscInt times, PetscReal *const at[])
+{
+  void (*const look)(PetscInt, PetscReal, const PetscScalar *const[], PetscReal *const[]) = st->shape.ncoeffs == 3   ? LookAtPoints_3
+                                                                                            : st->shape.ncoeffs == 5 ? LookAtPoints_5
+                                                                                            : st->shape.ncoeffs == 7 ? LookAtPoints_7
+                                                                                            : st->shape.ncoeffs == 9 ? LookAtPoints_9
+                                                                                                                     : LookAtPoints_27;
+  const PetscScalar *c[KC_MAX_COEFFS];
+  PetscScalar        ends[KC_MAX_COEFFS][2];
+  KCycleLine         l;
+
+  MatStencilLineArrays(st, line, &l);
+  if (st->kind[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs); /* the next block */
+  for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + 1;
+  if (l.n > 2) (*look)(l.n - 2, (PetscReal)times, c, at);
+  for (int o = 0; o < st->shape.ncoeffs; o++) {
+    for (int side = 0; side < 2; side++) ends[o][side] = l.end[side][o * l.stride];
+    c[o] = ends[o];
+  }
+  (*look)(PetscMin(l.n, 2), (PetscReal)times, c, at);
+}
+
+/* The first rows with something that is no number, and with a zero on the diagonal; not sought where there are none */
+static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
+{
+  const Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscInt           start;
+  KCycleLine         l;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    MatStencilLineArrays(st, line, &l);
+    for (PetscInt i = 0; i < l.n; i++) {
+      const PetscInt row = start + line * l.n + i;
+      PetscScalar    sum = 0;
+
+      for (int o = 0; o < st->shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
+      if (PetscIsInfOrNanScalar(sum)) scan->notfinite = PetscMin(scan->notfinite, row);
+      else if (KCycleLineCoefficient(&l, st->shape.ncoeffs / 2, i) == (PetscScalar)0.0) scan->zero = PetscMin(scan->zero, row);
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* From all points to one, and from all processes */
-static PetscErrorCode LookEnd(MPI_Comm comm, const Look *look, KCycleScan *scan)
+static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
-  PetscReal largest[6] = {0}, alllargest[6], sums[6] = {0}, allsums[6];
-  PetscInt  rows[2] = {scan->notfinite, scan->zero}, allrows[2];
+  const PetscInt n                     = ((Mat_Stencil *)A->data)->box->n[0];
+  PetscReal      largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[6] = {0}, allsums[6];
+  PetscInt       rows[2], allrows[2];
+  MPI_Comm       comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < look->n; i++) {
-    largest[0] = PetscMax(largest[0], look->scale[i]);
-    largest[1] = PetscMax(largest[1], look->sums[i]);
-    largest[2] = PetscMax(largest[2], look->bound[i]);
-    largest[3] = PetscMax(largest[3], look->alone[i]);
-    largest[5] = PetscMax(largest[5], look->most[i]);
-    for (int d = 0; d < 3; d++) {
-      largest[4] = PetscMax(largest[4], look->jump[d][i]);
-      sums[d] += look->total[d][i];
-      sums[3 + d] += look->count[d][i];
-    }
+  for (PetscInt i = 0; i < n; i++) {
+    for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
+    for (int t = 0; t < 6; t++) sums[t] += at[LOOK_TOTAL + t][i];
   }
+  scan->notfinite = scan->zero = PETSC_INT_MAX;
+  if (largest[LOOK_FAULT] > 0) PetscCall(FindFaults(A, scan));
+  rows[0] = scan->notfinite;
+  rows[1] = scan->zero;
   PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, comm));
-  PetscCallMPI(MPI_Allreduce(largest, alllargest, 6, MPIU_REAL, MPIU_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(largest, alllargest, LOOK_LARGEST, MPIU_REAL, MPIU_MAX, comm));
   PetscCallMPI(MPI_Allreduce(sums, allsums, 6, MPIU_REAL, MPIU_SUM, comm));
   scan->notfinite = allrows[0];
   scan->zero      = allrows[1];
-  scan->scale     = alllargest[0];
-  scan->sums      = alllargest[1];
-  scan->bound     = alllargest[2];
-  scan->alone     = (PetscBool)(alllargest[3] > 0);
-  scan->jumps     = (PetscBool)(alllargest[4] > 0);
-  scan->rough     = (PetscBool)(alllargest[5] > 0);
+  scan->scale     = alllargest[LOOK_SCALE];
+  scan->sums      = alllargest[LOOK_SUMS];
+  scan->bound     = alllargest[LOOK_BOUND];
+  scan->alone     = (PetscBool)(alllargest[LOOK_ALONE] > 0);
+  scan->jumps     = (PetscBool)(alllargest[LOOK_JUMPS] > 0);
+  scan->rough     = (PetscBool)(alllargest[LOOK_ROUGH] > 0);
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[3 + d];
@@ -182,22 +189,22 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
 {
   Mat_Stencil     *st   = (Mat_Stencil *)A->data;
   KCycleScan      *scan = &st->scan;
+  PetscReal       *work, *at[LOOK_NUM];
   PetscObjectState state;
   PetscInt         times;
-  Look             look;
 
   PetscFunctionBegin;
   *found = scan;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  scan->notfinite = scan->zero = PETSC_INT_MAX;
-  PetscCall(LookCreate(A, &look));
+  PetscCall(PetscCalloc1(LOOK_NUM * st->box->n[0], &work));
+  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * st->box->n[0];
   for (PetscInt line = 0; line < st->box->nlines; line += times) {
     for (times = 1; line + times < st->box->nlines && MatStencilLineIsLast(st, line + times, line); times++) continue;
-    PetscCall(LookAtLine(A, line, times, &look, scan));
+    LookAtLine(st, line, times, at);
   }
-  PetscCall(LookEnd(PetscObjectComm((PetscObject)A), &look, scan));
-  PetscCall(PetscFree3(look.values, look.sum, look.size));
+  PetscCall(LookEnd(A, at, scan));
+  PetscCall(PetscFree(work));
   scan->done  = PETSC_TRUE;
   scan->state = state;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -143,28 +143,31 @@ static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A number from every step-th value. Four sums side by side, as one waits for its last product */
-unsigned long KCycleKey(const PetscScalar *v, PetscInt count, PetscInt step)
+#define KC_SUMS 32
+
+/* Sums of values that are 3 times as large at each step, side by side; at most so many steps behind each other as there are */
+KC_VERSIONS static void AddToKey(const PetscScalar *v, PetscInt steps, uint64_t h[])
 {
-  unsigned long h[4] = {1, 2, 3, 4};
+  for (PetscInt s = 0; s < steps; s++) {
+    uint64_t bits[KC_SUMS] = {0};
 
-  for (PetscInt i = 0, k = 0; i < count; i += step, k++) {
-    unsigned long bits = 0;
-
-    memcpy(&bits, &v[i], PetscMin(sizeof(bits), sizeof(v[i])));
-    h[k & 3] = (h[k & 3] ^ bits) * 1099511628211UL;
+    for (int k = 0; k < KC_SUMS; k++) memcpy(&bits[k], &v[s * KC_SUMS + k], PetscMin(sizeof(*bits), sizeof(*v)));
+    for (int k = 0; k < KC_SUMS; k++) h[k] = (h[k] << 1) + h[k] + bits[k];
   }
-  for (int i = 1; i < 4; i++) h[0] = (h[0] ^ h[i] ^ (h[i] >> 32)) * 1099511628211UL;
-  return h[0];
 }
 
-/* Key of a line in the hash map: from the whole diagonal and a sample of the rest, since lines are compared anyway */
-static PetscInt LineKey(const Mat_Stencil *st, const PetscScalar values[])
+/* A number from all values */
+unsigned long KCycleKey(const PetscScalar *v, PetscInt count)
 {
-  const PetscInt      n = st->box->n[0], nc = st->shape.ncoeffs;
-  const unsigned long key = (KCycleKey(values + nc / 2 * n, n, 1) ^ KCycleKey(values, nc * n, 7)) * 1099511628211UL;
+  uint64_t    h[KC_SUMS] = {0}, key = 1;
+  PetscScalar rest[KC_SUMS] = {0};
+  PetscInt    steps         = count / KC_SUMS;
 
-  return (PetscInt)((key >> 33) & 0x3fffffff);
+  AddToKey(v, steps, h);
+  for (PetscInt i = steps * KC_SUMS; i < count; i++) rest[i - steps * KC_SUMS] = v[i];
+  AddToKey(rest, 1, h);
+  for (int k = 0; k < KC_SUMS; k++) key = (key ^ h[k] ^ (h[k] >> 32)) * 1099511628211UL;
+  return (unsigned long)key;
 }
 
 /* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a new class goes */
@@ -180,7 +183,7 @@ static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const Pets
     *found = likely[i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *key = LineKey(st, values);
+  *key = (PetscInt)(KCycleKey(values, st->shape.ncoeffs * st->box->n[0]) >> 33 & 0x3fffffff);
   PetscCall(PetscHMapIGet(st->map, *key, found));
   if (*found >= 0 && memcmp(st->classes[*found].c, values, bytes)) *found = -1;
   PetscFunctionReturn(PETSC_SUCCESS);

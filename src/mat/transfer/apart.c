@@ -45,6 +45,7 @@ void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar 
   if (ap->line[place] == j + st->box->n[1] * k) return;
   ap->line[place] = j + st->box->n[1] * k;
   MatStencilLineArrays(st, ap->line[place], &l);
+  if (st->kind[ap->line[place]] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs); /* the next block */
   for (int o = 0; o < st->shape.ncoeffs; o++) {
     PetscScalar   *to  = ap->c + 2 * place * length + o * ap->pad + 1;
     const PetscInt end = l.n - 1 - shift; /* the last point, from the first one that coincides */

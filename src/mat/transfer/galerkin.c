@@ -153,20 +153,20 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
   }
 }
 
-/* Coarse points that take no corrections (stored Dirichlet points) have empty rows: they get the diagonal of their fine points */
-static PetscErrorCode FillEmptyRows(Product *pr, PetscInt j, PetscInt k)
+/* Owned coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of their fine points */
+static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar *diagonal)
 {
-  const PetscScalar *w   = pr->tr->weights[4 * KCycleBoxExtended(pr->st->box, j, k)];
-  PetscScalar       *out = pr->out + 13 * pr->pad + 1;
-  const PetscScalar *c[2];
+  const Mat_StencilTransfer *tr = pr->tr;
+  const PetscInt             j = tr->factor[1] * J + tr->shift[1], k = tr->factor[2] * K + tr->shift[2];
+  const PetscScalar         *w;
+  KCycleLine                 l;
 
-  PetscFunctionBegin;
+  if (!pr->fill || J < 0 || J >= tr->coarse->n[1] || K < 0 || K >= tr->coarse->n[2]) return;
+  w = tr->weights[4 * KCycleBoxExtended(tr->fine, j, k)];
+  KCycleLineCoefficients(pr->st, j, k, &l);
   for (PetscInt i = 0; i < pr->n; i++) {
-    if (w && KCycleWeightsSame(w)[i] != (PetscScalar)0.0) continue;
-    KCycleApartLine(&pr->apart, j, k, c);
-    out[i] = c[0][pr->st->shape.ncoeffs / 2 * pr->pad + 1 + i];
+    if (!w || KCycleWeightsSame(w)[i] == (PetscScalar)0.0) diagonal[i] = KCycleLineCoefficient(&l, pr->st->shape.ncoeffs / 2, tr->factor[0] * i + tr->shift[0]);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets */
@@ -188,7 +188,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
       if (w) TimesColumn(pr, GetRows(pr, j, k, J, K), J, w);
     }
   }
-  if (pr->fill && J >= 0 && J < tr->coarse->n[1] && K >= 0 && K < tr->coarse->n[2]) PetscCall(FillEmptyRows(pr, fj, fk));
+  FillEmptyRows(pr, J, K, pr->out + 13 * pr->pad + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,6 +271,7 @@ typedef struct {
   PetscInt           nfields, pad;
   PetscScalar      **line;   /* of each extended line: [field][-1 to n]; lines with the same product share it */
   PetscBool         *shared; /* by extended line */
+  PetscBool         *mine;   /* those whose product is worked out, and not another's */
   PetscScalar       *store, *zeros;
   size_t             nstore;
 } Fields;
@@ -286,7 +287,7 @@ static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields
   f->pad     = box->n[0] + 2;
   f->nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
   f->nstore  = 0;
-  PetscCall(PetscCalloc3(box->nextended, &f->line, box->nextended, &f->shared, f->nfields * f->pad, &f->zeros));
+  PetscCall(PetscCalloc4(box->nextended, &f->line, box->nextended, &f->shared, box->nextended, &f->mine, f->nfields * f->pad, &f->zeros));
   PetscCall(PetscMalloc1((size_t)(2 * box->nextended) * f->nfields * f->pad, &f->store)); /* what is never written costs nothing */
   for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -295,7 +296,7 @@ static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields
 static PetscErrorCode FieldsDestroy(Fields *f)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree3(f->line, f->shared, f->zeros));
+  PetscCall(PetscFree4(f->line, f->shared, f->mine, f->zeros));
   PetscCall(PetscFree(f->store));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -311,20 +312,6 @@ static PetscErrorCode FieldsNew(Fields *f, PetscInt e)
   f->shared[e] = PETSC_FALSE;
   f->nstore += length;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt FieldOf(const Fields *f, int i, int which)
-{
-  const int d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
-
-  if (!f->star) return which == 0 ? f->shape->find[i] : -1;
-  if (which == 3) return 2 * f->box->dim;
-  return which < f->box->dim && d[which] ? 2 * which + (d[which] > 0 ? 0 : 1) : -1;
-}
-
-KC_VERSIONS static void Add(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
-{
-  for (PetscInt i = 0; i < n; i++) to[i] += from[i];
 }
 
 /* Products on this process; the weights of lines around tell what these add to neighbours' */
@@ -350,17 +337,23 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
       f->shared[e] = f->shared[alike] = PETSC_TRUE;
     } else if (box->slot[e]) {
       PetscCall(FieldsNew(f, e));
-      PetscCall(ProductLine(pr, J, K));
-      for (int i = 0; i < 27; i++) {
-        for (int which = 0; which < 4; which++) {
-          const PetscInt field = FieldOf(f, i, which);
-
-          if (field >= 0) Add(f->pad, pr->out + i * f->pad, f->line[e] + field * f->pad);
-        }
-      }
+      f->mine[e] = PETSC_TRUE;
     }
   }
   PetscCall(PetscFree(signs));
+  if (f->star) PetscCall(KCycleStarProducts(pr->A, pr->tr, f->mine, f->line));
+  for (PetscInt e = 0; e < box->nextended; e++) {
+    const PetscInt J = e % width - box->reach[1], K = e / width - box->reach[2];
+
+    if (!f->mine[e]) continue;
+    if (f->star) FillEmptyRows(pr, J, K, f->line[e] + 2 * box->dim * f->pad + 1);
+    else {
+      PetscCall(ProductLine(pr, J, K));
+      for (int i = 0; i < 27; i++) {
+        if (f->shape->find[i] >= 0) PetscCall(PetscArraycpy(f->line[e] + f->shape->find[i] * f->pad, pr->out + i * f->pad, f->pad));
+      }
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

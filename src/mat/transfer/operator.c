@@ -296,27 +296,75 @@ static PetscErrorCode StageSee(const Operator *op)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the weights of a line depend on; kind is -1 if they are those of no other line */
+typedef struct {
+  PetscInt           kind, outside;
+  const PetscScalar *mask[9];
+  const PetscScalar *weights[9][4];
+} Signature;
+
+static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
+{
+  const Mat_StencilTransfer *tr  = op->ws->tr;
+  const KCycleBox           *box = tr->fine;
+  const int                  S   = Between(tr, 1, j) | Between(tr, 2, k);
+
+  memset(sign, 0, sizeof(*sign));
+  sign->kind = op->merged ? op->st->kind[j + box->n[1] * k] : -1;
+  if (sign->kind < 0) return;
+  for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
+    for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {
+      const int      place = dy + 1 + 3 * (dz + 1);
+      const PetscInt e     = KCycleBoxExtended(box, j + dy, k + dz);
+
+      if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << place;
+      if (op->ws->mask) sign->mask[place] = op->ws->mask->line[e];
+      if (place != 4) memcpy(sign->weights[place], &tr->weights[4 * e], sizeof(sign->weights[place]));
+    }
+  }
+}
+
+/* All of a line; or it is like the one two lines or two planes before. signs: of these, of even planes and of odd ones */
+static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature *signs[2])
+{
+  Mat_StencilTransfer *tr = op->ws->tr;
+  const PetscInt       e = KCycleBoxExtended(tr->fine, j, k), planes = 2 * (tr->fine->n[1] + 2 * tr->fine->reach[1]);
+  PetscInt             like = -1;
+  Signature            now;
+
+  PetscFunctionBegin;
+  Sign(op, j, k, &now);
+  if (now.kind >= 0 && j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
+  else if (now.kind >= 0 && k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - planes;
+  if (like >= 0) PetscCall(PetscArraycpy(&tr->weights[4 * e], &tr->weights[4 * like], 4));
+  else PetscCall(StageLine(op, j, k, PETSC_TRUE, (PetscBool)(tr->factor[0] == 2 && op->merged)));
+  signs[k & 1][j] = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Line by line, in the order of the number of directions across in which a line lies between coarse lines. Where points beside a line are other processes', its points between wait for them */
 PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
 {
   const Mat_StencilTransfer *tr  = ws->tr;
   const KCycleBox           *box = tr->fine;
-  const PetscBool            two = (PetscBool)(tr->factor[0] == 2);
+  Signature                 *signs[2];
   Operator                   op;
 
   PetscFunctionBegin;
   PetscCall(OperatorCreate(ws, A, &op));
+  PetscCall(PetscMalloc2(box->n[1], &signs[0], box->n[1], &signs[1]));
   for (PetscInt count = 0; count <= box->dim; count++) {
     for (PetscInt k = 0; k < box->n[2]; k++) {
       for (PetscInt j = 0; j < box->n[1]; j++) {
         const PetscInt lines = (Between(tr, 1, j) > 0) + (Between(tr, 2, k) > 0);
 
-        if (lines == count) PetscCall(StageLine(&op, j, k, PETSC_TRUE, (PetscBool)(two && op.merged)));
-        else if (lines == count - 1 && two && !op.merged) PetscCall(StageLine(&op, j, k, PETSC_FALSE, PETSC_TRUE));
+        if (lines == count) PetscCall(WholeLine(&op, j, k, signs));
+        else if (lines == count - 1 && tr->factor[0] == 2 && !op.merged) PetscCall(StageLine(&op, j, k, PETSC_FALSE, PETSC_TRUE));
       }
     }
     if (count < box->dim) PetscCall(StageSee(&op));
   }
+  PetscCall(PetscFree2(signs[0], signs[1]));
   PetscCall(OperatorDestroy(&op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

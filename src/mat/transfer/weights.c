@@ -35,7 +35,7 @@ static PetscScalar *ListsGet(const KCycleLists *lists, PetscInt number)
 static PetscErrorCode ListsKeep(KCycleLists *lists, const PetscScalar v[], const PetscScalar **kept)
 {
   const size_t   bytes = (size_t)lists->length * sizeof(*v);
-  const PetscInt key   = (PetscInt)(KCycleKey(v, lists->length, 1) >> 33 & 0x3fffffff);
+  const PetscInt key   = (PetscInt)(KCycleKey(v, lists->length) >> 33 & 0x3fffffff);
   PetscInt       number;
 
   PetscFunctionBegin;
@@ -399,9 +399,16 @@ static PetscErrorCode WeightsByLine(KCycleWeights *ws)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-KC_VERSIONS static void AreNotZero(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict m)
+/* m: 0 where c is zero, else 1. Are there zeros? */
+KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict m)
 {
-  for (PetscInt i = 0; i < n; i++) m[i] = c[i] == (PetscScalar)0.0 ? 0 : 1;
+  PetscInt64 zeros = 0;
+
+  for (PetscInt i = 0; i < n; i++) {
+    m[i] = c[i] == (PetscScalar)0.0 ? 0 : 1;
+    zeros |= c[i] == (PetscScalar)0.0 ? 1 : 0;
+  }
+  return (PetscBool)(zeros != 0);
 }
 
 /* Masks of the owned lines, as if there were no points beside them */
@@ -412,6 +419,7 @@ static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
   const PetscInt   n   = box->n[0];
   PetscScalar     *m;
   PetscInt         last = -1;
+  PetscBool        inside; /* points between the ends that may be coupled to nobody */
   KCycleLine       l;
 
   PetscFunctionBegin;
@@ -425,9 +433,9 @@ static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
     }
     last = line;
     MatStencilLineArrays(st, line, &l);
-    if (n > 2) AreNotZero(n - 2, l.c[st->shape.ncoeffs - 1] + 1, m + 2);
+    inside = (PetscBool)(n > 2 && AreNotZero(n - 2, l.c[st->shape.ncoeffs - 1] + 1, m + 2));
     m[1] = m[n] = 0;
-    for (PetscInt i = 0; i < n; i++) { /* most points are coupled to the first one that is asked for */
+    for (PetscInt i = 0; i < n; i += inside ? 1 : PetscMax(n - 1, 1)) { /* most points are coupled to the first one that is asked for */
       for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++) m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
     }
     PetscCall(ListsKeep(&mask->lists, m, kept));

@@ -43,26 +43,28 @@ static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i,
 typedef struct {
   const Mat_Stencil *st;
   PetscScalar       *halo;
+  PetscInt           last; /* line whose coefficients were needed last for a row sum */
+  KCycleLine         line;
 } Look;
 
 /* The sum of the row of a point, which this process owns or a neighbour */
-static PetscReal RowSum(const Look *look, const PetscInt at[])
+static PetscReal RowSum(Look *look, const PetscInt at[])
 {
   const KCycleBox *box = look->st->box;
   const PetscInt   i = at[0] - box->start[0], j = at[1] - box->start[1], k = at[2] - box->start[2], e = KCycleBoxExtended(box, j, k);
-  KCycleLine       l;
-  Point            p;
+  PetscReal        sum = 0;
 
   if (i < 0) return PetscRealPart(look->halo[box->left + e]);
   if (i >= box->n[0]) return PetscRealPart(look->halo[box->right + e]);
   if (box->slot[e] >= 0) return PetscRealPart(look->halo[box->slot[e] + i]);
-  KCycleLineCoefficients(look->st, j, k, &l);
-  PointRead(&look->st->shape, &l, i, &p);
-  return p.sum;
+  if (look->last != e) KCycleLineCoefficients(look->st, j, k, &look->line);
+  look->last = e;
+  for (int o = 0; o < look->st->shape.ncoeffs; o++) sum += PetscRealPart(KCycleLineCoefficient(&look->line, o, i));
+  return sum;
 }
 
 /* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and reactions add is there too */
-static void LookAtEnd(const Look *look, const Point *p, const PetscInt at[], Ends end[])
+static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], Ends end[])
 {
   const KCycleBox *box     = look->st->box;
   const PetscReal  sign    = p->diagonal < 0 ? -1 : 1;
@@ -101,6 +103,7 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   PetscFunctionBegin;
   look->st   = (Mat_Stencil *)A->data;
   look->halo = NULL;
+  look->last = -1;
   box        = look->st->box;
   for (PetscInt d = 0; d < box->dim; d++) {
     const PetscInt *first = box->first[d], last = box->nproc[d] - 1;
