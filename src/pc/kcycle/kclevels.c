@@ -5,9 +5,6 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/* Sweeps before and behind the coarse levels: a second one costs less than the iterations that it saves */
-#define KCYCLE_SWEEPS 2
-
 /* The most rows of a coarsest problem that every process factors for itself */
 #define KCYCLE_MAX_REPLICATED 1000
 
@@ -238,7 +235,7 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
 }
 
 /* PCMG's smoother is Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or Chebyshev with Jacobi where Chebyshev was asked for */
-static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *chose)
 {
   PC        relax;
   PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson = PETSC_TRUE;
@@ -260,7 +257,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
     PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
     PetscCall(PCRelaxSetOmega(relax, 1));
   }
-  if (!given) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, KCYCLE_SWEEPS));
+  if (!given) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
   if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(KCycleKSPDelayWork(smoother));
@@ -334,6 +331,21 @@ static PetscErrorCode GiveResidual(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Sweeps before and behind the coarser levels, level 0 being the finest. A second one costs less than the iterations that it saves; on coarse grids, which cost
+  little, more of them do (the variable V-cycle of Bramble and Pasciak), but a grid of an eighth of the points is not small where they have 27 neighbours
+*/
+static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
+{
+  const KCycleShape *shape = &((Mat_Stencil *)kc->structure[l].A->data)->shape;
+  const PetscInt     once  = 1 << ((Mat_Stencil *)kc->structure[0].A->data)->box->dim;
+  PetscInt           fewer = 1; /* points than on the finest level, by this factor */
+
+  for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  if (fewer >= once * once) return 4;
+  return fewer >= once && shape->ncoeffs < 27 ? 3 : 2;
+}
+
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
@@ -356,7 +368,7 @@ static PetscErrorCode GiveLevels(PC pc)
     }
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      if (!kc->ready) PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
+      if (!kc->ready) PetscCall(ChooseSmoother(solver[i], Sweeps(kc, l), &kc->chose[number][i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
   }
@@ -378,15 +390,6 @@ static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where grids coarsen in three dimensions, levels of 7 points cost so little that an iteration less pays for a second visit; those of 27 points, and of fewer dimensions, cost more */
-static PetscInt ChooseKappa(const PC_KCycle *kc)
-{
-  const KCycleStructure *finest = &kc->structure[0];
-  const Mat              coarse = kc->nstructured > 1 && finest[1].A ? finest[1].A : finest->A;
-
-  return finest->factor[0] * finest->factor[1] * finest->factor[2] == 8 && !((Mat_Stencil *)coarse->data)->shape.box ? 2 : 1;
-}
-
 /* Builds the levels, or renews their values */
 PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 {
@@ -398,7 +401,7 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LevelsWanted(pc, &wanted));
   PetscCall(BuildStructure(pc, wanted));
-  if (!kc->kappa_set) kc->kappa = ChooseKappa(kc);
+  if (!kc->kappa_set) kc->kappa = 1;
   PetscCheck(wanted == PETSC_STATIC_ARRAY_LENGTH(kc->structure) || wanted == kc->nstructured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " levels are more than this grid has on these processes: it makes %" PetscInt_FMT
              " structured levels. Leave out -pc_mg_levels to have the number chosen",

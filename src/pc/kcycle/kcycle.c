@@ -482,7 +482,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
 
   Options Database Keys:
-+ -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is given, but for grids that coarsen in three dimensions with operators of 7 points: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
++ -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
 . -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from (default auto), where auto takes what is there
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the ends of the operator

@@ -116,7 +116,8 @@ static void FindCoefficients(const KCycleBoxWindow *w, PetscInt t, PetscInt l, C
 KC_POINT void SubtractLines(const int constant, const int lines, const int low, PetscInt m, const PetscScalar *const c_[], const PetscInt step_[], const PetscScalar *const next_[],
                             const PetscInt nextstep_[], const PetscScalar *same, const PetscScalar *x, PetscInt apart, const PetscScalar *b, PetscScalar *t)
 {
-  const PetscScalar *c[3] = {NULL, NULL, NULL}, *next[3];
+  const PetscScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
+  const int          fetched = constant ? 0 : lines;
   PetscInt           step[3], nextstep[3];
   PetscScalar        middle[9];
 
@@ -129,9 +130,9 @@ KC_POINT void SubtractLines(const int constant, const int lines, const int low, 
   }
   for (PetscInt v = 0; v < m; v += KC_VECTOR) {
     KC_UNROLL
-    for (int q = 0; q < lines; q++) {
+    for (int q = 0; q < fetched; q++) {
       KC_UNROLL
-      for (int e = 0; e < 3 && !constant; e++) __builtin_prefetch(next[q] + v + e * nextstep[q]);
+      for (int e = 0; e < 3; e++) __builtin_prefetch(next[q] + v + e * nextstep[q]);
     }
     _Pragma("GCC ivdep") for (PetscInt i = v; i < v + KC_VECTOR; i++)
     {
