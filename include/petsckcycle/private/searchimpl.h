@@ -5,7 +5,6 @@
 
 #include <petsckcycle/private/relaximpl.h>
 
-#define KC_CLUSTER_POINTS 100   /* of the largest clusters: coarse grids see larger ones */
 #define KC_CLUSTER_STRONG 0.02  /* couplings weaker than this part of both diagonals join nobody */
 #define KC_CLUSTER_SHIFT  1.083 /* limits of ranks are no round numbers, which regular grids would meet to rounding */
 
@@ -57,6 +56,7 @@ typedef struct {
 typedef struct {
   const Mat_Stencil *st;
   int                nc;
+  PetscInt           most; /* points of a cluster */
   PetscInt           nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
   KCycleNode        *node;
   PetscInt          *parent; /* towards the root of a group, which is its own */

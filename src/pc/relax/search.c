@@ -2,7 +2,7 @@
   The search for clusters of PCRELAX: small groups of points that are coupled much more strongly among themselves than with all others.
 
   Points are joined from strong to weak couplings, all couplings of about the same strength at once (a rank, from 0 on; ranks are half powers of two).
-  What a point is joined with at a rank, its group, does not depend on any order. Groups that outgrow KC_CLUSTER_POINTS are dead, and kill what
+  What a point is joined with at a rank, its group, does not depend on any order. Groups that outgrow the largest clusters are dead, and kill what
   joins them; of the others those with a small d_C = 1^T A 1 are clusters.
 
   A cluster ends where couplings jump. So the search starts from points with such couplings alone, and works on other points when it gets there; in
@@ -12,6 +12,10 @@
   candidates, go to all processes near them, which search among them again: a cluster is made by the process that has its first point.
 */
 #include <petsckcycle/private/searchimpl.h>
+
+/* Points of the largest clusters. Coarse grids see larger ones, but for those that wind through a plane where both materials of a random mixture come in islands */
+#define KC_CLUSTER_POINTS_3D 100
+#define KC_CLUSTER_POINTS_2D 400
 
 #define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
 #define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
@@ -225,7 +229,7 @@ static PetscErrorCode Join(KCycleSearch *s, PetscInt p, PetscInt q)
 
   PetscFunctionBegin;
   if (a == b) PetscFunctionReturn(PETSC_SUCCESS);
-  if (IsDead(s, a) || IsDead(s, b) || s->node[a].size + s->node[b].size > KC_CLUSTER_POINTS) {
+  if (IsDead(s, a) || IsDead(s, b) || s->node[a].size + s->node[b].size > s->most) {
     Kill(s, a);
     Kill(s, b);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -554,8 +558,9 @@ PetscErrorCode KCycleSearchCreate(const Mat_Stencil *st, KCycleSearch **search)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  s->st = st;
-  s->nc = st->shape.ncoeffs;
+  s->st   = st;
+  s->nc   = st->shape.ncoeffs;
+  s->most = box->dim == 3 ? KC_CLUSTER_POINTS_3D : KC_CLUSTER_POINTS_2D;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);

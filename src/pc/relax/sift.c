@@ -205,7 +205,7 @@ static void FindBoxes(const Sift *sift)
   const PetscInt      shift[3] = {1, sieve->width[0], sieve->width[1]};
   PetscInt            size[3]  = {1, 1, 1};
 
-  while (size[0] * size[1] * size[2] <= KC_CLUSTER_POINTS) {
+  while (size[0] * size[1] * size[2] <= s->most) {
     int grow = -1;
 
     for (int d = 0; d < 3; d++) {
@@ -282,9 +282,9 @@ static void Unite(PetscInt *parent, PetscInt p, PetscInt q)
   parent[small] = large;
 }
 
-static PetscBool IsLarge(PetscInt *parent, PetscInt p)
+static PetscBool IsLarge(const Sift *sift, PetscInt *parent, PetscInt p)
 {
-  return (PetscBool)(parent[RootOf(parent, p)] < -KC_CLUSTER_POINTS);
+  return (PetscBool)(parent[RootOf(parent, p)] < -sift->s->most);
 }
 
 /* Groups of living points whose couplings are strong for both */
@@ -313,7 +313,7 @@ static void FindGroups(const Sift *sift, PetscInt *parent)
     for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1) {
       const int bit = __builtin_ctzll(left);
 
-      if (IsLarge(parent, KC_WORD * w + bit)) dead[w] |= sift->bit[bit];
+      if (IsLarge(sift, parent, KC_WORD * w + bit)) dead[w] |= sift->bit[bit];
     }
   }
 }
@@ -384,12 +384,12 @@ static PetscErrorCode JoinGroups(const Sift *sift, PetscInt *parent)
       const KCycleEdge e = r->sorted[i];
 
       if (parent[e.to]) Unite(parent, e.from, e.to);
-      else if (dead[e.to / KC_WORD] & sift->bit[e.to % KC_WORD]) parent[RootOf(parent, e.from)] -= KC_CLUSTER_POINTS;
+      else if (dead[e.to / KC_WORD] & sift->bit[e.to % KC_WORD]) parent[RootOf(parent, e.from)] -= sift->s->most;
     }
     for (PetscInt i = r->start[g]; i < r->start[g + 1]; i++) {
       const PetscInt p = r->sorted[i].from;
 
-      if (IsLarge(parent, p)) dead[p / KC_WORD] |= sift->bit[p % KC_WORD];
+      if (IsLarge(sift, parent, p)) dead[p / KC_WORD] |= sift->bit[p % KC_WORD];
     }
   }
   PetscCall(PetscFree(r->edge));
