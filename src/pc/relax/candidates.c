@@ -3,7 +3,9 @@
 */
 #include <petsckcycle/private/searchimpl.h>
 
-#define KC_CLUSTER_REACH 16 /* points beyond its own that a process hears of */
+/* Points beyond its own that a process hears of: clusters in 2D may be longer */
+#define KC_CLUSTER_REACH_3D 16
+#define KC_CLUSTER_REACH_2D 40
 
 /* What processes get from each other, by ranks */
 typedef struct {
@@ -63,7 +65,8 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
 /* Does a process hear of a point? i: its place in direction d in the grid; process: in that direction */
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
-  const PetscInt low = box->first[d][process] - KC_CLUSTER_REACH, high = box->first[d][process + 1] + KC_CLUSTER_REACH, size = box->size[d];
+  const PetscInt reach = box->dim == 3 ? KC_CLUSTER_REACH_3D : KC_CLUSTER_REACH_2D;
+  const PetscInt low = box->first[d][process] - reach, high = box->first[d][process + 1] + reach, size = box->size[d];
 
   if (i >= low && i < high) return PETSC_TRUE;
   return (PetscBool)(box->periodic[d] && ((i + size >= low && i + size < high) || (i - size >= low && i - size < high)));
