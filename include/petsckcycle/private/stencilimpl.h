@@ -163,8 +163,9 @@ PETSC_INTERN void           MatStencilLineArrays(const Mat_Stencil *, PetscInt, 
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
 
-/* scan.c */
+/* scan.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
+PETSC_INTERN void           MatStencilIsSymmetric(const Mat_Stencil *, PetscBool *);
 
 /* line.c: kernels on lines */
 PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);

@@ -102,22 +102,33 @@ static PetscErrorCode RelativeSums(Vec sums, Vec diagonal, Vec work, PetscReal *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* May constants, and nothing else, span the kernel of an operator that maps them to zero? */
+static PetscErrorCode KernelMayBeConstant(Mat A, MatNullSpace nullspace, PetscBool *may)
+{
+  PetscInt  extra        = 0, bs;
+  PetscBool has_constant = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &has_constant, &extra, NULL));
+  PetscCall(MatGetBlockSize(A, &bs));
+  *may = (PetscBool)(has_constant && !extra && bs == 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Do constants, and nothing else, span the kernel of the operator and that of its transpose? Then projecting them out of right sides and
   solutions makes any factorization a pseudo-inverse. Both vectors are overwritten.
 */
 static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, Vec work, PetscBool *constant)
 {
-  PetscInt  extra        = 0, bs;
-  PetscBool has_constant = PETSC_TRUE, has_transpose;
+  PetscBool has_transpose;
   PetscReal columns;
 
   PetscFunctionBegin;
-  *constant = PETSC_FALSE;
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &has_constant, &extra, NULL));
-  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(KernelMayBeConstant(A, nullspace, constant));
   PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has_transpose));
-  if (!has_constant || extra || bs > 1 || !has_transpose) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!has_transpose) *constant = PETSC_FALSE;
+  if (!*constant) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMultTranspose(A, ones, work));
   PetscCall(MatGetDiagonal(A, ones));
   PetscCall(RelativeSums(work, ones, work, &columns));
@@ -160,12 +171,31 @@ static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same of a stencil whose row sums are zero; those of its columns are, too, if it is symmetric */
+static PetscErrorCode StencilKernelIsConstant(Mat A, MatNullSpace nullspace, PetscBool *constant)
+{
+  PetscBool symmetric;
+  Vec       ones, work;
+
+  PetscFunctionBegin;
+  MatStencilIsSymmetric((Mat_Stencil *)A->data, &symmetric);
+  if (symmetric) {
+    PetscCall(KernelMayBeConstant(A, nullspace, constant));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatCreateVecs(A, &ones, &work));
+  PetscCall(VecSet(ones, 1.0));
+  PetscCall(KernelIsConstant(A, nullspace, ones, work, constant));
+  PetscCall(VecDestroy(&ones));
+  PetscCall(VecDestroy(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckStencil(PC pc, Mat A)
 {
   PC_KCycle        *kc;
   MatNullSpace      nullspace;
   const KCycleScan *scan;
-  Vec               ones, work;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -173,15 +203,9 @@ static PetscErrorCode CheckStencil(PC pc, Mat A)
   kc->scale = scan->scale;
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
   else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
-  if (!kc->failure[0]) {
-    PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
-    if (scan->sums >= KCYCLE_ROUNDING) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatCreateVecs(A, &ones, &work));
-    PetscCall(VecSet(ones, 1.0));
-    PetscCall(KernelIsConstant(A, nullspace, ones, work, &kc->kernel_constant));
-    PetscCall(VecDestroy(&ones));
-    PetscCall(VecDestroy(&work));
-  }
+  if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
+  if (scan->sums < KCYCLE_ROUNDING) PetscCall(StencilKernelIsConstant(A, nullspace, &kc->kernel_constant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
