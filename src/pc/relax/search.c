@@ -618,7 +618,7 @@ static PetscErrorCode MakeIndex(KCycleSearch *s)
         continue;
       }
       dead = s->sieve.dead + KCycleSieveWord(&s->sieve, to[1], to[2]);
-      for (PetscInt i = 0; i < n[0]; i++) index[i + 1] = dead[i / 64] >> (i % 64) & 1 ? KC_DEAD : KC_NONE;
+      for (PetscInt i = 0; i < n[0]; i++) index[i + 1] = dead[i / KC_WORD] >> (i % KC_WORD) & 1 ? KC_DEAD : KC_NONE;
       index[0]        = to[0] < 0 ? KC_OUTSIDE : index[n[0]];
       index[n[0] + 1] = to[0] < 0 ? KC_OUTSIDE : index[1];
     }

@@ -315,16 +315,6 @@ static void BehindEachOther(const Stroke *s)
   }
 }
 
-static PetscErrorCode RunBehindEachOther(const Stroke *s)
-{
-  PetscFunctionBegin;
-  if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
-  KC_PARALLEL(PointsOfPlane(s->st->box))
-  BehindEachOther(s);
-  PetscCall(RunOuterPlanes(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A strip of lines on its way through the window: those packed, those that earlier strips have not seen, and this thread's share, first to end - 1, in all planes and steps */
 typedef struct {
   PetscInt bottom, start, top, first, end;
@@ -462,12 +452,16 @@ static void PlanesThroughBoxWindow(const Stroke *s)
   }
 }
 
-static PetscErrorCode RunThroughBoxWindow(const Stroke *s)
+/* On whole planes, straight or on the window for box stencils */
+static PetscErrorCode RunBehindEachOther(const Stroke *s)
 {
   PetscFunctionBegin;
   if (s->step[0].kind != STEP_INTERPOLATE && !s->step[0].zeroguess) PetscCall(Exchange(s));
   KC_PARALLEL(PointsOfPlane(s->st->box))
-  PlanesThroughBoxWindow(s);
+  {
+    if (s->relax->boxwindow) PlanesThroughBoxWindow(s);
+    else BehindEachOther(s);
+  }
   PetscCall(RunOuterPlanes(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -557,7 +551,6 @@ static PetscErrorCode Run(Stroke *s)
   PetscFunctionBegin;
   if (!s->nsteps) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->relax->window) PetscCall(RunThroughWindow(s));
-  else if (s->relax->boxwindow) PetscCall(RunThroughBoxWindow(s));
   else if (PlanesAreWhole(s->relax)) PetscCall(RunBehindEachOther(s));
   else PetscCall(RunByColours(s));
   s->nsteps = 0;
