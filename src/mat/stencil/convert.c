@@ -176,7 +176,7 @@ KC_VERSIONS static PetscBool IsRegular(const Rows *rows, const Pattern *p, Petsc
   return (PetscBool)!wrong;
 }
 
-#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && defined(__GNUC__)
+#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && defined(__GNUC__) && !defined(__clang__) /* which has no __builtin_shuffle() */
 typedef PetscScalar Four __attribute__((vector_size(4 * sizeof(PetscScalar))));
 typedef int64_t     Places __attribute__((vector_size(4 * sizeof(int64_t))));
 
