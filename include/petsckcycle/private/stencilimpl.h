@@ -201,6 +201,16 @@ static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shap
   return shape->find[find];
 }
 
+/* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
+static inline const PetscScalar *KCycleCoefficientsFrom(const Mat_Stencil *st, PetscInt j, PetscInt k, int o)
+{
+  const KCycleBox *box = st->box;
+  const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
+
+  if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
+  return st->block[e] < 0 ? NULL : st->store + st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
+}
+
 /* Coefficient o of point i of a line */
 static inline PetscScalar KCycleLineCoefficient(const KCycleLine *l, int o, PetscInt i)
 {

@@ -178,16 +178,6 @@ void KCycleLineRelaxBoth(const Mat_Stencil *st, KCycleLine *l, const PetscScalar
   RelaxAlong(l, st->shape.ncoeffs, work, second, work + l->n, x);
 }
 
-/* Where the coefficients of a line stand, from coefficient skip on; NULL: there is no such line */
-static const PetscScalar *NeighbourCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, int *skip)
-{
-  const PetscInt e = KCycleBoxExtended(st->box, j, k), kind = st->box->slot[e] < 0 ? st->kind[j + st->box->n[1] * k] : -1;
-
-  *skip = kind >= 0 ? 0 : st->shape.ncoeffs / 2;
-  if (kind >= 0) return st->classes[kind].c;
-  return st->block[e] >= 0 ? st->store + st->block[e] : NULL;
-}
-
 /* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
 static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, PetscInt64 place, KCycleLine *l)
 {
@@ -195,14 +185,17 @@ static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, Pet
   const PetscInt     n     = st->box->n[0];
   const int          half  = st->half ? shape->ncoeffs / 2 : 0;
   const PetscScalar *from  = NULL;
-  int                skip  = 0;
+  int                first = 0; /* coefficient of this neighbour's line */
 
   for (int o = half; o < shape->ncoeffs; o++) l->c[o] = st->store + place + (o - half) * n;
   for (int o = 0; o < half; o++) {
     const int q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
 
-    if (o == 0 || q != shape->line[o - 1]) from = NeighbourCoefficients(st, j + shape->dy[q], k + shape->dz[q], &skip);
-    l->c[o] = from ? from + (opposite - skip) * n + shape->dx[o] : st->zeros + 1;
+    if (o == 0 || q != shape->line[o - 1]) {
+      from  = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], opposite);
+      first = o;
+    }
+    l->c[o] = from ? from - (o - first) * n + shape->dx[o] : st->zeros + 1;
   }
   l->end[0] = st->store + place + (shape->ncoeffs - half) * n;
   l->end[1] = l->end[0] + shape->ncoeffs;

@@ -74,16 +74,6 @@ void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, P
   for (PetscInt l = low; l < high; l++) memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(PetscScalar));
 }
 
-/* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
-KC_POINT const PetscScalar *CoefficientsFrom(const Mat_Stencil *st, PetscInt j, PetscInt k, int o)
-{
-  const KCycleBox *box = st->box;
-  const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
-
-  if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
-  return st->block[e] < 0 ? NULL : st->store + st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
-}
-
 /* Those of line l of plane t. Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i + 1 there */
 static void FindCoefficients(const KCycleBoxWindow *w, PetscInt t, PetscInt l, Coefficients *c)
 {
@@ -94,7 +84,7 @@ static void FindCoefficients(const KCycleBoxWindow *w, PetscInt t, PetscInt l, C
   const PetscBool    mirrored = (PetscBool)(kind < 0 && st->half);
 
   c->constant = kind >= 0 && st->classes[kind].b > st->classes[kind].a ? &st->classes[kind] : NULL;
-  c->diagonal = CoefficientsFrom(st, j, k, mid);
+  c->diagonal = KCycleCoefficientsFrom(st, j, k, mid);
   c->right    = c->diagonal + n;
   c->left     = mirrored ? c->right - 1 : c->diagonal - n;
   c->step[0]  = mirrored ? 1 - n : n;
@@ -102,7 +92,7 @@ static void FindCoefficients(const KCycleBoxWindow *w, PetscInt t, PetscInt l, C
   for (int q = 0; q < nl / 2; q++) {
     c->c[nl / 2 + q] = c->diagonal + (2 + 3 * q) * n;
     if (mirrored) {
-      const PetscScalar *opposite = CoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
+      const PetscScalar *opposite = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
 
       c->c[q] = opposite ? opposite + 2 * n - 1 : c->diagonal + 2 * n; /* beyond the grid, where x is zero */
     } else c->c[q] = c->diagonal + (3 * q - mid) * n;
