@@ -19,7 +19,11 @@
 
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine that loads the library chooses */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__SANITIZE_ADDRESS__) && !defined(PETSC_USE_COMPLEX)
-  #define KC_VERSIONS __attribute__((target_clones("avx512f", "fma", "default")))
+  #if __GNUC__ >= 12
+    #define KC_VERSIONS __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))
+  #else
+    #define KC_VERSIONS __attribute__((target_clones("avx512f", "fma", "default"))) /* without vectors of integers */
+  #endif
 #else
   #define KC_VERSIONS
 #endif

@@ -82,8 +82,10 @@ typedef struct {
   PetscScalar      rowvalues[KC_MAX_COEFFS];
   PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
   PetscErrorCode (*dmview)(Mat, PetscViewer); /* how the DMDA shows contents: in natural order */
-  KCycleScan scan;
-  PetscInt   origin[3]; /* parity of the points that coarse grids keep: their colour comes first */
+  KCycleScan       scan;
+  PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
+  PetscBool        symmetric;
+  PetscInt         origin[3]; /* parity of the points that coarse grids keep: their colour comes first */
 } Mat_Stencil;
 
 /* One line of the matrix and the lines of a vector that it reads */
@@ -165,7 +167,9 @@ PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
 
 /* scan.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
-PETSC_INTERN void           MatStencilIsSymmetric(const Mat_Stencil *, PetscBool *);
+PETSC_INTERN void           MatStencilMirrorLine(const Mat_Stencil *, PetscInt, PetscScalar[]);
+PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 
 /* line.c: kernels on lines */
 PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);

@@ -170,6 +170,14 @@ unsigned long KCycleKey(const PetscScalar *v, PetscInt count)
   return (unsigned long)key;
 }
 
+/* That of a line, from its diagonal and its last couplings: lines that agree in these are few, and compared */
+static PetscInt LineKey(const KCycleShape *shape, PetscInt n, const PetscScalar values[])
+{
+  const unsigned long diagonal = KCycleKey(values + shape->ncoeffs / 2 * n, n), last = KCycleKey(values + (shape->ncoeffs - 1) * n, n);
+
+  return (PetscInt)((diagonal + 31 * last) >> 33 & 0x3fffffff);
+}
+
 /* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a new class goes */
 static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscInt *key, PetscInt *found)
 {
@@ -183,7 +191,7 @@ static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const Pets
     *found = likely[i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *key = (PetscInt)(KCycleKey(values, st->shape.ncoeffs * st->box->n[0]) >> 33 & 0x3fffffff);
+  *key = LineKey(&st->shape, st->box->n[0], values);
   PetscCall(PetscHMapIGet(st->map, *key, found));
   if (*found >= 0 && memcmp(st->classes[*found].c, values, bytes)) *found = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -247,6 +255,25 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
     for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) ((PetscScalar *)UpperArray(st, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lower half of the next line of a symmetric matrix of which this process has all rows: what lines stored before say, and the upper half itself */
+void MatStencilMirrorLine(const Mat_Stencil *st, PetscInt line, PetscScalar values[])
+{
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
+
+  for (int o = 0; o < shape->ncoeffs / 2; o++) {
+    const int          q = shape->line[o], dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
+    const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q], first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
+    const PetscScalar *upper = values + opposite * n;
+    PetscScalar       *to    = values + o * n;
+
+    memset(to, 0, n * sizeof(*to));
+    if (jj < 0 || jj >= st->box->n[1] || kk < 0) continue;
+    if (o < shape->ncoeffs / 2 - 1) upper = UpperArray(st, jj, kk, opposite);
+    memcpy(to + first, upper + first + dx, (end - first) * sizeof(*to));
+  }
 }
 
 static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscBool *same)

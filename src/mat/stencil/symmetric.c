@@ -47,14 +47,33 @@ static PetscBool LineIsSymmetric(const Mat_Stencil *st, PetscInt j, PetscInt k, 
   return PETSC_TRUE;
 }
 
-/* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around a periodic end */
-void MatStencilIsSymmetric(const Mat_Stencil *st, PetscBool *yes)
+/* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around a periodic end. Kept until the matrix changes */
+PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
 {
-  PetscInt last[KC_MAX_COEFFS][2];
+  Mat_Stencil     *st = (Mat_Stencil *)A->data;
+  PetscInt         last[KC_MAX_COEFFS][2];
+  PetscObjectState state;
 
+  PetscFunctionBegin;
+  *yes = st->symmetric;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
   *yes = (PetscBool)!KCycleBoxTalks(st->box);
   for (PetscInt k = 0; *yes && k < st->box->n[2]; k++) {
     for (PetscInt j = 0; *yes && j < st->box->n[1]; j++) *yes = LineIsSymmetric(st, j, k, last);
   }
+  PetscCall(MatStencilSetSymmetric(A, *yes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For who knows */
+PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  st->symmetric = yes;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &st->symmetric_state));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

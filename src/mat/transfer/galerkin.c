@@ -32,16 +32,18 @@ typedef struct {
   Rows                 rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
   PetscScalar         *out;                     /* [27 offsets][-1 to n] */
   PetscBool            fill;                    /* empty rows get a diagonal */
+  int                  first;                   /* the offsets from this on are worked out: of a symmetric product only the diagonal and those behind it */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
 {
   PetscFunctionBegin;
-  pr->A   = A;
-  pr->st  = (Mat_Stencil *)A->data;
-  pr->tr  = (Mat_StencilTransfer *)P->data;
-  pr->n   = pr->tr->coarse->n[0];
-  pr->pad = pr->n + 2;
+  pr->A     = A;
+  pr->st    = (Mat_Stencil *)A->data;
+  pr->tr    = (Mat_StencilTransfer *)P->data;
+  pr->n     = pr->tr->coarse->n[0];
+  pr->pad   = pr->n + 2;
+  pr->first = 0;
   PetscCall(KCycleApartCreate(A, pr->tr, &pr->apart));
   PetscCall(PetscMalloc2(KC_NEAR * KC_NEAR * 54 * pr->pad, &pr->rows[0].ap, 27 * pr->pad, &pr->out));
   for (int i = 0; i < KC_NEAR * KC_NEAR; i++) {
@@ -90,10 +92,10 @@ static void RowsOfAP(const Product *pr, const PetscScalar *c, PetscInt j, PetscI
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - rows->J + 1) + 3 * (touch.k[q] - rows->K + 1);
 
-      if (touch.w[q]) TimesRow(pr, c + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
+      if (touch.w[q] && 3 * l + 2 >= pr->first) TimesRow(pr, c + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
     }
   }
-  for (int i = 0; i < 27; i++) {
+  for (int i = pr->first; i < 27; i++) {
     const int first = -x; /* the point between that lies before the first coarse one */
 
     rows->used[x][i] = (PetscBool)(column[i].m > 0);
@@ -132,7 +134,7 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
   const PetscInt     n     = pr->n;
   const int          ahead = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
 
-  for (int i = 0; i < 27; i++) {
+  for (int i = pr->first; i < 27; i++) {
     const int          from = i + 3 * ahead;
     const PetscScalar *ap0 = rows->ap + from * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
     PetscScalar       *out = pr->out + i * pr->pad + 1;
@@ -169,7 +171,7 @@ static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar
   }
 }
 
-/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets */
+/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets, zeros before pr->first */
 static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
 {
   const Mat_StencilTransfer *tr  = pr->tr;
@@ -248,9 +250,10 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
     if (alike >= 0 && sc->kind[alike] >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
     else {
       PetscCall(ProductLine(pr, J, line / box->n[1]));
-      for (int i = 0; i < 27; i++) {
+      for (int i = pr->first; i < 27; i++) {
         if (shape->find[i] >= 0) PetscCall(PetscArraycpy(values + shape->find[i] * pr->n, pr->out + i * pr->pad + 1, pr->n));
       }
+      if (pr->first) MatStencilMirrorLine(sc, line, values);
       PetscCall(MatStencilStoreLine(Ac, line, values, same));
     }
     signs[J] = now;
@@ -535,7 +538,7 @@ static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {
   Mat_StencilTransfer *tr   = (Mat_StencilTransfer *)P->data;
-  PetscBool            same = PETSC_FALSE;
+  PetscBool            same = PETSC_FALSE, symmetric;
   Product              pr;
 
   PetscFunctionBegin;
@@ -546,6 +549,8 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, 
   pr.fill = fill;
   if (star || KCycleBoxTalks(tr->coarse)) PetscCall(ProductToFields(&pr, *Ac, star));
   else {
+    PetscCall(MatStencilIsSymmetric(A, &symmetric));
+    pr.first = symmetric ? 13 : 0;
     for (int half = 1; half >= 0 && !same; half--) PetscCall(ProductToBox(&pr, *Ac, (PetscBool)half, &same));
   }
   PetscCall(ProductDestroy(&pr));
@@ -553,5 +558,6 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, 
   PetscCall(MatAssemblyBegin(*Ac, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*Ac, MAT_FINAL_ASSEMBLY));
   PetscCall(PetscObjectStateIncrease((PetscObject)*Ac));
+  if (pr.first) PetscCall(MatStencilSetSymmetric(*Ac, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -178,7 +178,7 @@ static PetscErrorCode StencilKernelIsConstant(Mat A, MatNullSpace nullspace, Pet
   Vec       ones, work;
 
   PetscFunctionBegin;
-  MatStencilIsSymmetric((Mat_Stencil *)A->data, &symmetric);
+  PetscCall(MatStencilIsSymmetric(A, &symmetric));
   if (symmetric) {
     PetscCall(KernelMayBeConstant(A, nullspace, constant));
     PetscFunctionReturn(PETSC_SUCCESS);
