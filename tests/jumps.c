@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes|changed   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve: the numbers of iterations\n\
@@ -7,11 +7,13 @@ static char help[] = "Coefficients that jump: clusters of strongly coupled point
 
 #include <petsckcycle.h>
 #include <petscdmda.h>
+#include <stdint.h>
 
 typedef enum {
   FIELD_BALLS, /* discs or balls, 3 in each direction */
   FIELD_RANDOM,
   FIELD_CHECKERBOARD, /* of cells with 3 points in each direction */
+  FIELD_MIXED,        /* two values, each point by itself */
   FIELD_BLOCK,        /* two points in each direction in the middle of the grid, all others as weak as each other */
   FIELD_CONSTANT
 } Field;
@@ -22,7 +24,7 @@ typedef enum {
   END_PERIODIC
 } End;
 
-static const char *const Fields[] = {"balls", "random", "checkerboard", "block", "constant"};
+static const char *const Fields[] = {"balls", "random", "checkerboard", "mixed", "block", "constant"};
 static const char *const Ends[]   = {"stored", "cell", "periodic"};
 
 typedef struct {
@@ -32,12 +34,21 @@ typedef struct {
   PetscReal contrast;
 } Problem;
 
+/* Between 0 and 1, at random: points are independent of their neighbours (the generator is splitmix64) */
+static PetscReal Random(const Problem *p, const PetscInt at[])
+{
+  uint64_t z = 0x9e3779b97f4a7c15UL * (uint64_t)(1 + at[0] + p->n[0] * (at[1] + p->n[1] * (p->dim == 3 ? at[2] : 0)));
+
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9UL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebUL;
+  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
 static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 {
-  PetscReal     away = 0;
-  PetscInt      sum  = 0;
-  unsigned long h    = 1469598103934665603UL;
-  PetscBool     in   = PETSC_TRUE;
+  PetscReal away = 0;
+  PetscInt  sum  = 0;
+  PetscBool in   = PETSC_TRUE;
 
   for (PetscInt d = 0; d < p->dim; d++) {
     const PetscReal part = p->n[d] / 3., x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
@@ -45,11 +56,10 @@ static PetscReal Coefficient(const Problem *p, const PetscInt at[])
     away += PetscSqr(x / part);
     sum += at[d] / 3;
     in = (PetscBool)(in && (at[d] == p->n[d] / 2 - 1 || at[d] == p->n[d] / 2));
-    h  = (h ^ (unsigned long)(at[d] + 77)) * 1099511628211UL;
-    h ^= h >> 29;
   }
-  if (p->field == FIELD_RANDOM) return PetscPowReal(p->contrast, (PetscReal)((h >> 20) % 100003) / 100003);
+  if (p->field == FIELD_RANDOM) return PetscPowReal(p->contrast, Random(p, at));
   if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35));
+  if (p->field == FIELD_MIXED) in = (PetscBool)(Random(p, at) < 0.5);
   if (p->field == FIELD_CHECKERBOARD) in = (PetscBool)(sum % 2 == 1);
   return in && p->field != FIELD_CONSTANT ? p->contrast : 1;
 }
@@ -210,7 +220,7 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
 
   PetscFunctionBeginUser;
   p->end = end;
-  for (int f = FIELD_BALLS; f <= FIELD_CHECKERBOARD; f++) {
+  for (int f = FIELD_BALLS; f <= FIELD_MIXED; f++) {
     PetscInt its, least = 1000, most = 0;
 
     p->field = (Field)f;
@@ -222,7 +232,7 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
       most  = PetscMax(most, its);
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Ends[end], most <= 20 ? "yes" : "NO"));
-    if (f != FIELD_RANDOM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s", most - least <= 3 ? "yes" : "NO"));
+    if (f != FIELD_RANDOM && f != FIELD_MIXED) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s", most - least <= 3 ? "yes" : "NO"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   }
   PetscFunctionReturn(0);
@@ -390,7 +400,7 @@ static PetscErrorCode TestChoices(Problem *p)
 /* What a sweep and a solver make of a changed matrix is what new ones do: its coefficients are looked at anew */
 static PetscErrorCode TestChanged(Problem *p)
 {
-  const Field fields[] = {FIELD_CONSTANT, FIELD_CHECKERBOARD, FIELD_CONSTANT, FIELD_RANDOM};
+  const Field fields[] = {FIELD_CONSTANT, FIELD_CHECKERBOARD, FIELD_CONSTANT, FIELD_RANDOM, FIELD_MIXED, FIELD_BALLS};
   Mat         A;
   Vec         b, x, y;
   PC          pc;
@@ -434,6 +444,56 @@ static PetscErrorCode TestChanged(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* Sweeps on the finest level */
+static PetscErrorCode GetSweeps(KSP ksp, KSP *smoother, PetscInt *sweeps)
+{
+  PetscInt levels;
+  PC       pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCall(PCMGGetSmoother(pc, levels - 1, smoother));
+  PetscCall(KSPGetTolerances(*smoother, NULL, NULL, NULL, sweeps));
+  PetscFunctionReturn(0);
+}
+
+/* Sweeps are more where two materials are mixed, also if they have not been before, but for those that somebody else has chosen */
+static PetscErrorCode TestSweeps(Problem *p)
+{
+  const Field fields[] = {FIELD_BLOCK, FIELD_MIXED, FIELD_BLOCK};
+  Mat         A;
+  Vec         b;
+  KSP         ksp, smoother;
+  PetscInt    sweeps[3], its;
+  PetscBool   given;
+
+  PetscFunctionBeginUser;
+  p->contrast = 1e6;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mg_levels_ksp_max_it", &given));
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
+  PetscCall(CreateSolver(A, &ksp));
+  for (int f = 0; f < 3; f++) {
+    p->field = fields[f];
+    PetscCall(Fill(p, A));
+    PetscCall(Count(ksp, b, &its));
+    PetscCall(GetSweeps(ksp, &smoother, &sweeps[f]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: at most 20 iterations: %s\n", Fields[p->field], its <= 20 ? "yes" : "NO"));
+  }
+  if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sweeps are those of the option: %s\n", sweeps[0] == sweeps[1] && sweeps[1] == sweeps[2] ? "yes" : "NO"));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "more sweeps for the mixture alone: %s\n", sweeps[0] < sweeps[1] && sweeps[0] == sweeps[2] ? "yes" : "NO"));
+  PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  p->field = FIELD_MIXED;
+  PetscCall(Fill(p, A));
+  PetscCall(Count(ksp, b, &its));
+  PetscCall(GetSweeps(ksp, &smoother, &sweeps[0]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sweeps that the program chose are kept: %s\n", sweeps[0] == 3 ? "yes" : "NO"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* What a symmetric sweep with clusters gives, and the number of iterations */
 typedef struct {
   PetscReal   norm;
@@ -473,7 +533,7 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   p->contrast = 1e6;
   for (int e = END_STORED; e <= END_PERIODIC; e++) {
-    for (int f = FIELD_BALLS; f <= FIELD_CHECKERBOARD; f++) {
+    for (int f = FIELD_BALLS; f <= FIELD_MIXED; f++) {
       Outcome alone, all;
       int     same, mine = 1;
 
@@ -494,7 +554,7 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed"};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps"};
   Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
@@ -502,7 +562,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 7, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 8, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
@@ -515,6 +575,7 @@ int main(int argc, char **argv)
   if (test == 4) PetscCall(TestProcesses(&p, cycles));
   if (test == 5) PetscCall(TestSizes());
   if (test == 6) PetscCall(TestChanged(&p));
+  if (test == 7) PetscCall(TestSweeps(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -561,6 +622,17 @@ int main(int argc, char **argv)
       requires: !complex
       args: -test changed -dim {{2 3}} -n 17 -dm_mat_type {{aij stencil}}
       output_file: output/jumps_changed.out
+
+    test:
+      suffix: sweeps
+      requires: !complex
+      args: -test sweeps -dim 3 -n 32 -pc_mg_levels 3
+
+    # two is what the finest level gets by itself where nothing is mixed
+    test:
+      suffix: sweeps_given
+      requires: !complex
+      args: -test sweeps -dim 3 -n 32 -pc_mg_levels 3 -mg_levels_ksp_max_it 2
 
     test:
       suffix: sizes

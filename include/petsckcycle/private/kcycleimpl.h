@@ -38,6 +38,7 @@ typedef struct {
   Mat       A;         /* operator */
   Mat       P;         /* interpolation from the next level; NULL on the coarsest */
   PetscInt  factor[3]; /* coarsening of each direction */
+  PetscInt  sweeps;    /* that were chosen for its smoothers */
   PetscInt  first[3];  /* points that the next level keeps: every factor-th from this one on */
   KCycleEnd end[3][2]; /* what lies at the low and the high end of each direction */
   PetscBool star;      /* the next level's operator is collapsed to a star */
@@ -78,6 +79,7 @@ typedef struct {
   PetscBool         use_structure;   /* levels are structured */
   char              general[320];    /* why they are not */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
+  PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */
   PetscBool         chose[64][2];    /* structured levels chose the solver of a level, down and up; [0][0]: the coarsest */
   PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt          nstructured;
@@ -126,6 +128,7 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionIte
 PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
 
 /* kcgrid.c: grids of structured levels */
+PETSC_INTERN PetscInt       KCycleStructureMostMixed(PetscInt);
 PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
 

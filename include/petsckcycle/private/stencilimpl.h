@@ -52,6 +52,7 @@ typedef struct {
   PetscReal        bound;            /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   PetscReal        sum[3], count[3]; /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
   PetscBool        jumps, rough;     /* couplings of a point with opposite neighbours differ much: summed up across; one by one */
+  PetscReal        steep;            /* part of the points where they differ very much, summed up across */
   PetscBool        alone;            /* there are points that are coupled to nobody */
 } KCycleScan;
 
@@ -116,6 +117,10 @@ static inline __attribute__((always_inline)) void KCycleFetch(PetscInt n, const 
 
 /* Coefficients jump where a point's couplings with opposite neighbours differ by more than this factor */
 #define KCYCLE_JUMP 3
+
+/* and steeply so by more than this one. Where a part of all points sees such jumps that is too large for the surfaces of bodies, materials are mixed point by point */
+#define KCYCLE_STEEP 100
+#define KCYCLE_MIXED 0.11
 
 PETSC_INTERN PetscErrorCode MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode MatStencilIs(Mat, PetscBool *);

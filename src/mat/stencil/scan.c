@@ -16,8 +16,9 @@ enum {
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
-  LOOK_COUNT = LOOK_TOTAL + 3, /* and their number */
-  LOOK_NUM   = LOOK_COUNT + 3
+  LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
+  LOOK_STEEP = LOOK_COUNT + 3, /* points where they jump steeply */
+  LOOK_NUM
 };
 
 KC_POINT PetscReal Max(PetscReal a, PetscReal b)
@@ -25,12 +26,12 @@ KC_POINT PetscReal Max(PetscReal a, PetscReal b)
   return a > b ? a : b;
 }
 
-/* Above zero if one of two couplings, which both exist, exceeds the other much. Written, as all here, so that compilers find no branches */
-KC_POINT PetscReal Jumps(PetscReal a, PetscReal b)
+/* Above zero if one of two couplings, which both exist, exceeds the other by a factor. Written, as all here, so that compilers find no branches */
+KC_POINT PetscReal Jumps(PetscReal a, PetscReal b, PetscReal factor)
 {
   const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a;
 
-  return (smaller > 0 ? larger : 0) - KCYCLE_JUMP * smaller;
+  return (smaller > 0 ? larger : 0) - factor * smaller;
 }
 
 /* Place of the neighbour that coefficient o of nc belongs to, in direction d: -1, 0, 1 */
@@ -55,7 +56,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 1 / PETSC_MAX_REAL);
     const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1; /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
     const PetscReal   inverse = divided < PETSC_MAX_REAL / 4 ? divided : 0; /* a row with a zero on the diagonal is left out */
-    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, relative, large;
+    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, relative, large;
     PetscScalar       sum = 0;
 
     _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
@@ -69,13 +70,14 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
         if (Place(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
         if (Place(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
       }
-      if (box && o < nc / 2) rough = Max(rough, Jumps(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
+      if (box && o < nc / 2) rough = Max(rough, Jumps(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i]), KCYCLE_JUMP));
     }
     KC_UNROLL
     for (int d = 0; d < dim; d++) {
       const PetscReal a = sign * low[d], b = sign * high[d];
 
-      jumps = Max(jumps, Jumps(PetscAbsReal(a), PetscAbsReal(b)));
+      jumps = Max(jumps, Jumps(PetscAbsReal(a), PetscAbsReal(b), KCYCLE_JUMP));
+      steep = Max(steep, Jumps(PetscAbsReal(a), PetscAbsReal(b), KCYCLE_STEEP));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
       to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
     }
@@ -87,6 +89,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_ALONE][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
     to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
     to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
+    to[LOOK_STEEP][i] += steep > 0 ? times : 0;
     to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
 }
@@ -153,14 +156,14 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
   const PetscInt n                     = ((Mat_Stencil *)A->data)->box->n[0];
-  PetscReal      largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[6] = {0}, allsums[6];
+  PetscReal      largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[7] = {0}, allsums[7], couplings = 0;
   PetscInt       rows[2], allrows[2];
   MPI_Comm       comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
-    for (int t = 0; t < 6; t++) sums[t] += at[LOOK_TOTAL + t][i];
+    for (int t = 0; t < 7; t++) sums[t] += at[LOOK_TOTAL + t][i];
   }
   scan->notfinite = scan->zero = PETSC_INT_MAX;
   if (largest[LOOK_FAULT] > 0) PetscCall(FindFaults(A, scan));
@@ -168,7 +171,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   rows[1] = scan->zero;
   PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, comm));
   PetscCallMPI(MPI_Allreduce(largest, alllargest, LOOK_LARGEST, MPIU_REAL, MPIU_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(sums, allsums, 6, MPIU_REAL, MPIU_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(sums, allsums, 7, MPIU_REAL, MPIU_SUM, comm));
   scan->notfinite = allrows[0];
   scan->zero      = allrows[1];
   scan->scale     = alllargest[LOOK_SCALE];
@@ -180,7 +183,9 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[3 + d];
+    couplings += scan->count[d];
   }
+  scan->steep = couplings > 0 ? allsums[6] * 2 * ((Mat_Stencil *)A->data)->box->dim / couplings : 0; /* a point inside has two in each direction */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,6 +11,10 @@
 #define KCYCLE_COARSEST       3
 #define KCYCLE_COARSEST_JUMPS 8
 
+/* Where materials are mixed point by point a coarser grid of at most so many points is the coarsest: the next one would see it badly */
+#define KCYCLE_COARSEST_MIXED_2D 20000
+#define KCYCLE_COARSEST_MIXED_3D 2200
+
 /* What the ends of the grid in one direction look like; second index: 1 for points that other ends are near to */
 typedef struct {
   PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
@@ -275,11 +279,18 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The most points of a coarsest grid where materials are mixed */
+PetscInt KCycleStructureMostMixed(PetscInt dim)
+{
+  return dim == 3 ? KCYCLE_COARSEST_MIXED_3D : KCYCLE_COARSEST_MIXED_2D;
+}
+
 /* Is the grid small enough for a direct solver? A finest grid alone would get none */
-static PetscBool IsSmall(const KCycleBox *box, PetscBool finest, PetscBool jumps)
+static PetscBool IsSmall(const KCycleBox *box, PetscBool finest, PetscBool jumps, PetscBool mixed)
 {
   const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
 
+  if (mixed && !finest && box->size[0] * box->size[1] <= KCycleStructureMostMixed(box->dim) / box->size[2]) return PETSC_TRUE;
   return (PetscBool)(box->size[0] <= most && box->size[1] <= most && box->size[2] <= most);
 }
 
@@ -296,6 +307,8 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   PetscCall(MatStencilScan(level->A, &scan));
   *jumps = scan->jumps;
   if (level == kc->structure) {
+    kc->mixed = (PetscBool)(scan->steep > KCYCLE_MIXED);
+    PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep, kc->mixed ? ": materials are mixed" : ""));
     PetscCall(LookAtEnds(level->A, ends));
     FindEnds(box, kc->grid, ends, level->end);
   }
@@ -327,7 +340,7 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps, kc->mixed)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,6 +8,11 @@
 /* The most rows of a coarsest problem that every process factors for itself */
 #define KCYCLE_MAX_REPLICATED 1000
 
+/* Sweeps in 3D where materials are mixed point by point; more where steep jumps are at a smaller part of the points: there one material has thin branches */
+#define KCYCLE_SWEEPS_MIXED    4
+#define KCYCLE_SWEEPS_BRANCHES 8
+#define KCYCLE_BRANCHES        0.36
+
 const char *const PCKCycleStructureds[] = {"auto", "on", "off", "PCKCycleStructured", "PC_KCYCLE_STRUCTURED_", NULL};
 const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell", "KCycleGrid", "KCYCLE_GRID_", NULL};
 
@@ -264,11 +269,24 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless somebody has given another since */
+static PetscErrorCode RenewSweeps(KSP smoother, PetscInt before, PetscInt sweeps)
+{
+  PetscInt  set;
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &set));
+  PetscCall(PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &given));
+  if (!given && set == before) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process: one process gathers it and
   goes on with structured levels. The options of that inner solver begin with mg_coarse_telescope_.
 */
-static PetscErrorCode GatherCoarsest(KSP coarse, PetscBool *chose)
+static PetscErrorCode GatherCoarsest(KSP coarse, PetscInt most, PetscBool *chose)
 {
   Mat         A;
   PC          pc;
@@ -285,7 +303,7 @@ static PetscErrorCode GatherCoarsest(KSP coarse, PetscBool *chose)
   PetscCall(KSPGetPC(coarse, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCREDUNDANT, &standard));
   PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, "-pc_type", &given));
-  if (size == 1 || rows <= KCYCLE_MAX_REPLICATED || given || !standard) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size == 1 || rows <= most || given || !standard) PetscFunctionReturn(PETSC_SUCCESS);
   *chose = PETSC_TRUE;
   PetscCall(PCSetType(pc, PCTELESCOPE));
   PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(pc, PETSC_TRUE)); /* it is to gather the matrix */
@@ -304,6 +322,7 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   PC_MG     *mg     = (PC_MG *)pc->data;
   KSP        coarse = mg->levels[0]->smoothd;
   PC_KCycle *kc;
+  PetscInt   most;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -312,7 +331,8 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetDM(coarse, level->dm));
   PetscCall(KCycleKSPSetDMInactive(coarse));
-  PetscCall(GatherCoarsest(coarse, &kc->chose[0][0]));
+  most = kc->mixed ? KCycleStructureMostMixed(((Mat_Stencil *)level->A->data)->box->dim) : 0;
+  PetscCall(GatherCoarsest(coarse, PetscMax(most, KCYCLE_MAX_REPLICATED), &kc->chose[0][0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -333,14 +353,17 @@ static PetscErrorCode GiveResidual(PC pc)
 
 /*
   Sweeps before and behind the coarser levels, level 0 being the finest. A second one costs less than the iterations that it saves; on coarse grids, which cost
-  little, more of them do (the variable V-cycle of Bramble and Pasciak), but a grid of an eighth of the points is not small where they have 27 neighbours
+  little, more of them do (the variable V-cycle of Bramble and Pasciak), but a grid of an eighth of the points is not small where they have 27 neighbours.
+  Where materials are mixed in 3D sweeps have to do what coarse grids cannot; in 2D the coarsest grid is large instead.
 */
 static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
 {
   const KCycleShape *shape = &((Mat_Stencil *)kc->structure[l].A->data)->shape;
-  const PetscInt     once  = 1 << ((Mat_Stencil *)kc->structure[0].A->data)->box->dim;
+  const Mat_Stencil *fine  = (Mat_Stencil *)kc->structure[0].A->data;
+  const PetscInt     once  = 1 << fine->box->dim;
   PetscInt           fewer = 1; /* points than on the finest level, by this factor */
 
+  if (kc->mixed && fine->box->dim == 3) return fine->scan.steep < KCYCLE_BRANCHES ? KCYCLE_SWEEPS_BRANCHES : KCYCLE_SWEEPS_MIXED;
   for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
   if (fewer >= once * once) return 4;
   return fewer >= once && shape->ncoeffs < 27 ? 3 : 2;
@@ -369,8 +392,10 @@ static PetscErrorCode GiveLevels(PC pc)
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
       if (!kc->ready) PetscCall(ChooseSmoother(solver[i], Sweeps(kc, l), &kc->chose[number][i]));
+      else if (kc->chose[number][i]) PetscCall(RenewSweeps(solver[i], level->sweeps, Sweeps(kc, l)));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
+    level->sweeps = Sweeps(kc, l);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
