@@ -79,6 +79,7 @@ static void RowsOfAP(const Product *pr, const PetscScalar *c, PetscInt j, PetscI
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
+  const int          first = -x; /* the point between that lies before the first coarse one */
   KCycleTerms        column[27];
   KCycleTouch        touch;
 
@@ -92,17 +93,12 @@ static void RowsOfAP(const Product *pr, const PetscScalar *c, PetscInt j, PetscI
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - rows->J + 1) + 3 * (touch.k[q] - rows->K + 1);
 
-      if (touch.w[q] && 3 * l + 2 >= pr->first) TimesRow(pr, c + o * pr->pad + 1, touch.w[q], x + shape->dx[o], &column[3 * l]);
+      if (touch.w[q] && 3 * l + 2 >= pr->first) TimesRow(pr, c + o * pr->pad + 1 + first, touch.w[q] + first, x + shape->dx[o], &column[3 * l]);
     }
   }
   for (int i = pr->first; i < 27; i++) {
-    const int first = -x; /* the point between that lies before the first coarse one */
-
     rows->used[x][i] = (PetscBool)(column[i].m > 0);
-    for (int t = 0; t < column[i].m; t++) {
-      column[i].a[t] += first;
-      column[i].w[t] += first;
-    }
+    if (!rows->used[x][i]) continue;
     KCycleSumOfProducts(&column[i], pr->n - first, PETSC_FALSE, rows->ap + (27 * x + i) * pr->pad + 1 + first);
   }
 }
@@ -171,7 +167,7 @@ static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar
   }
 }
 
-/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets, zeros before pr->first */
+/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets, from pr->first on */
 static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
 {
   const Mat_StencilTransfer *tr  = pr->tr;
@@ -179,7 +175,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   const PetscInt             fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(pr->out, 27 * pr->pad));
+  PetscCall(PetscArrayzero(pr->out + pr->first * pr->pad, (27 - pr->first) * pr->pad));
   for (PetscInt k = PetscMax(0, fk - rz); k <= PetscMin(box->n[2] - 1, fk + rz); k++) {
     for (PetscInt j = PetscMax(0, fj - ry); j <= PetscMin(box->n[1] - 1, fj + ry); j++) {
       KCycleTouch        touch;

@@ -127,34 +127,50 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is found does not depend on how lines are stored */
+/* The points of a line at ends of the grid: of an inner one, not at an end in y or z, the first and the last */
+static void LookAtLine(Look *look, PetscInt line, PetscBool inner, Ends end[])
+{
+  const KCycleBox *box   = look->st->box;
+  const PetscInt   step  = inner ? PetscMax(box->n[0] - 1, 1) : 1;
+  PetscInt         at[3] = {0, line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]};
+  KCycleLine       l;
+  Point            p;
+
+  KCycleLineCoefficients(look->st, line % box->n[1], line / box->n[1], &l);
+  for (PetscInt i = 0; i < box->n[0]; i += step) {
+    PointRead(&look->st->shape, &l, i, &p);
+    at[0] = i + box->start[0];
+    LookAtEnd(look, &p, at, end);
+  }
+}
+
+/* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has the same ends */
 static PetscErrorCode LookAtEnds(Mat A, Ends end[])
 {
-  const Mat_Stencil *st  = (Mat_Stencil *)A->data;
-  const KCycleBox   *box = st->box;
-  Ends               mine[3];
+  const Mat_Stencil *st     = (Mat_Stencil *)A->data;
+  const KCycleBox   *box    = st->box;
+  const PetscInt     nreals = (PetscInt)(3 * sizeof(*end) / sizeof(PetscReal));
+  PetscInt           last   = -1;
+  Ends               mine[3], now[3];
   Look               look;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(mine, sizeof(mine)));
   PetscCall(LookCreate(A, &look));
   for (PetscInt line = 0; line < box->nlines; line++) {
-    PetscInt   at[3] = {0, line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]}, step;
-    PetscBool  inner = PETSC_TRUE;
-    KCycleLine l;
-    Point      p;
+    const PetscInt at[3] = {0, line % box->n[1] + box->start[1], line / box->n[1] + box->start[2]};
+    PetscBool      inner = PETSC_TRUE;
 
     for (PetscInt d = 1; d < box->dim; d++) inner = (PetscBool)(inner && at[d] > 0 && at[d] < box->size[d] - 1);
-    step = inner ? PetscMax(box->n[0] - 1, 1) : 1;
-    KCycleLineCoefficients(st, line % box->n[1], line / box->n[1], &l);
-    for (PetscInt i = 0; i < box->n[0]; i += step) {
-      PointRead(&st->shape, &l, i, &p);
-      at[0] = i + box->start[0];
-      LookAtEnd(&look, &p, at, mine);
+    if (!inner || st->kind[line] < 0 || st->kind[line] != last) {
+      PetscCall(PetscMemzero(now, sizeof(now)));
+      LookAtLine(&look, line, inner, now);
     }
+    last = inner ? st->kind[line] : -1;
+    for (PetscInt i = 0; i < nreals; i++) ((PetscReal *)mine)[i] += ((PetscReal *)now)[i];
   }
   PetscCall(PetscFree(look.halo));
-  PetscCallMPI(MPI_Allreduce(mine, end, (int)(sizeof(mine) / (sizeof(PetscReal))), MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(mine, end, (int)nreals, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
