@@ -29,16 +29,32 @@ typedef enum {
   WORD_UPPER    /* +x, +y, +z */
 } Word;
 
-/* Line l of plane t of the ring; both may be one outside the grid */
-static inline PetscInt Place(const KCycleWindow *w, PetscInt t, PetscInt l)
+/* Where a line is in the ring */
+typedef struct {
+  PetscInt plane, line;
+} Place;
+
+/* Line l of plane t; both may be one outside the grid */
+static inline Place PlaceOf(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
-  return (t + RING) % RING * w->lines + l - w->base;
+  const Place place = {(t + RING) % RING, l - w->base};
+
+  return place;
 }
 
-/* Points 0, 2, 4... or 1, 3, 5... of a word of a line */
-static inline PetscScalar *Half(const KCycleWindow *w, PetscInt place, int word, PetscInt parity)
+/*
+  Points 0, 2, 4... or 1, 3, 5... of a word of a line. All halves of one colour in a plane follow each other, so that a half sweep reads and writes in long streams:
+  the halves beside one, in y and along x, are neighbours in the stream of the other colour
+*/
+static inline PetscScalar *Half(const KCycleWindow *w, Place place, int word, PetscInt parity)
 {
-  return w->ring + ((place * w->words + word) * 2 + parity) * w->half + VECTOR;
+  return w->ring + (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) * w->half + VECTOR;
+}
+
+/* Coefficients of the two points at the ends of a line */
+static inline PetscScalar *EndsOf(const KCycleWindow *w, Place place)
+{
+  return w->ends + (place.plane * w->lines + place.line) * 2 * (w->nc + 1);
 }
 
 PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
@@ -113,13 +129,13 @@ static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *class, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PackCoefficient(const KCycleWindow *w, PetscInt place, int word, const PetscScalar *c)
+static void PackCoefficient(const KCycleWindow *w, Place place, int word, const PetscScalar *c)
 {
   Split(w->st->box->n[0], c, Half(w, place, word, 0), Half(w, place, word, 1));
 }
 
 /* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
-static void PackShared(const KCycleWindow *w, PetscInt place, PetscInt j, PetscInt k, const KCycleLine *from)
+static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt k, const KCycleLine *from)
 {
   const KCycleShape *shape = &w->st->shape;
   const KCycleBox   *box   = w->st->box;
@@ -137,9 +153,10 @@ static void PackShared(const KCycleWindow *w, PetscInt place, PetscInt j, PetscI
 static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
   const KCycleBox *box = w->st->box;
-  const PetscInt   n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, place = Place(w, t, l);
+  const PetscInt   n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0;
   const int        nc = w->nc, mid = nc / 2;
-  PetscScalar     *ends = w->ends + place * 2 * (nc + 1);
+  const Place      place = PlaceOf(w, t, l);
+  PetscScalar     *ends  = EndsOf(w, place);
   KCycleLine       from;
 
   KCycleLineCoefficients(w->st, j, k, &from);
@@ -154,7 +171,7 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
     memcpy(ends, from.end[e], (size_t)nc * sizeof(PetscScalar));
     ends[nc] = 1 / from.end[e][mid];
   }
-  if (t == 0) PackCoefficient(w, Place(w, -1, l), WORD_UPPER + mid - 1, from.c[0]);
+  if (t == 0) PackCoefficient(w, PlaceOf(w, -1, l), WORD_UPPER + mid - 1, from.c[0]);
 }
 
 static PetscErrorCode Allocate(KCycleWindow *w)
@@ -165,7 +182,11 @@ static PetscErrorCode Allocate(KCycleWindow *w)
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size + VECTOR, &w->memory));
   w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
-  for (PetscInt i = 0; w->st->nstore && i < 2 * RING * w->lines; i++) FillBehind(w, Half(w, i / 2, WORD_INVERSE, i % 2), i % 2);
+  for (PetscInt i = 0; w->st->nstore && i < 2 * RING * w->lines; i++) {
+    const Place place = {i / 2 / w->lines, i / 2 % w->lines};
+
+    FillBehind(w, Half(w, place, WORD_INVERSE, i % 2), i % 2);
+  }
   PetscCall(PetscMalloc1(w->st->nstore ? RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
   PetscCall(PetscCalloc1(KCycleThreadsMost() * w->half, &w->residual));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
@@ -199,7 +220,9 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
 /* x of the line behind the last one of a plane, where lines up to high - 1 came to the window */
 static void ZeroBeyond(const KCycleWindow *w, PetscInt t, PetscInt high)
 {
-  if (w->lead && high == w->st->box->n[1]) memset(Half(w, Place(w, t, high), WORD_X, 0) - VECTOR, 0, (size_t)w->half * 2 * sizeof(PetscScalar));
+  for (int parity = 0; w->lead && high == w->st->box->n[1] && parity < 2; parity++) {
+    memset(Half(w, PlaceOf(w, t, high), WORD_X, parity) - VECTOR, 0, (size_t)w->half * sizeof(PetscScalar));
+  }
 }
 
 /* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
@@ -207,7 +230,9 @@ void KCycleWindowPackX(const KCycleWindow *w, const PetscScalar *x, PetscInt t, 
 {
   const KCycleBox *box = w->st->box;
 
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
+  for (PetscInt l = low; l < high; l++) {
+    const Place place = PlaceOf(w, t, l);
+
     Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
   }
   ZeroBeyond(w, t, high);
@@ -219,7 +244,9 @@ void KCycleWindowPackB(const KCycleWindow *w, const PetscScalar *b, PetscInt t, 
   const PetscInt n = w->st->box->n[0];
 
   b += n * (w->lead ? low + w->st->box->n[1] * t : t);
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++, b += n) {
+  for (PetscInt l = low; l < high; l++, b += n) {
+    const Place place = PlaceOf(w, t, l);
+
     Split(n, b, Half(w, place, WORD_B, 0), Half(w, place, WORD_B, 1));
     if (w->words > WORD_INVERSE) PackCoefficients(w, t, l);
   }
@@ -230,7 +257,11 @@ void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscIn
   const PetscInt n = w->st->box->n[0];
 
   x += n * (w->lead ? low + w->st->box->n[1] * t : t);
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++, x += n) Join(n, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), x);
+  for (PetscInt l = low; l < high; l++, x += n) {
+    const Place place = PlaceOf(w, t, l);
+
+    Join(n, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), x);
+  }
 }
 
 KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *restrict b, PetscScalar s, PetscScalar *restrict x)
@@ -251,13 +282,13 @@ typedef struct {
   PetscInt           a, b;     /* points 0 to a - 1 and b to n - 1 are at its ends */
 } Kind;
 
-static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt place)
+static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Place place)
 {
   const PetscInt n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
   const KCycleWindowClass *class = kind < 0 ? NULL : &w->classes[kind];
   Kind k                         = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 
-  if (!class) k.ends = w->ends + place * 2 * (w->nc + 1);
+  if (!class) k.ends = EndsOf(w, place);
   else if (!class->class) k.split = class->ends;
   else {
     k.constant = class->class;
@@ -308,36 +339,38 @@ KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, 
 }
 
 /* Coefficients of the points of this parity: of a class, or from the window, the lower half as the upper one of neighbours */
-KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, const PetscInt planes[], PetscInt place, PetscInt parity, const PetscScalar *c[])
+KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, Place place, Place before, PetscInt parity, const PetscScalar *c[])
 {
-  const int mid = nc / 2;
+  const int   mid   = nc / 2;
+  const Place below = {place.plane, place.line - 1};
 
   for (int o = 0; kind->split && o < nc; o++) c[o] = kind->split + (2 * o + parity) * w->half;
   if (kind->split) return;
   for (int o = mid; o < nc; o++) c[o] = Half(w, place, WORD_INVERSE + o - mid, parity);
   c[mid - 1] = Half(w, place, WORD_UPPER, 1 - parity) - (parity ? 0 : 1);
-  c[0]       = Half(w, place + planes[0], WORD_UPPER + mid - 1, parity);
-  if (mid == 3) c[1] = Half(w, place - 1, WORD_UPPER + 1, parity);
+  c[0]       = Half(w, before, WORD_UPPER + mid - 1, parity);
+  if (mid == 3) c[1] = Half(w, below, WORD_UPPER + 1, parity);
 }
 
-/* The points of one parity of line l of plane t. planes: how far the places of the lines in the neighbour planes are */
+/* The points of one parity of line l of plane t. planes: places in the ring of the plane before, of this one, and of the next */
 KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const PetscInt planes[], PetscInt t, PetscInt l, PetscInt parity, PetscScalar *y)
 {
-  const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR, place = Place(w, t, l), line = w->words * 2 * w->half;
+  const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR, at = l - w->base;
+  const Place        before = {planes[0], at}, place = {planes[1], at}, behind = {planes[2], at};
   const PetscScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity), *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
   const Kind         kind = KindOfLine(w, t, l, place);
   int                o    = 0;
 
-  x[o++] = own + planes[0] * line;
-  if (nc == 7) x[o++] = own - line;
+  x[o++] = Half(w, before, WORD_X, parity);
+  if (nc == 7) x[o++] = other - w->half;
   x[o++] = parity ? other : other - 1;
   x[o++] = own;
   x[o++] = parity ? other + 1 : other;
-  if (nc == 7) x[o++] = own + line;
-  x[o++] = own + planes[1] * line;
+  if (nc == 7) x[o++] = other + w->half;
+  x[o++] = Half(w, behind, WORD_X, parity);
   if (kind.constant) HalfConstant(op, nc, padded, x, b, kind.constant, y);
   else {
-    HalfCoefficients(w, nc, &kind, planes, place, parity, c);
+    HalfCoefficients(w, nc, &kind, place, before, parity, c);
     HalfArray(op, nc, padded, x, b, c, y);
   }
   y[m] = 0;
@@ -349,19 +382,19 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
 #define KC_WINDOW_LINES(nc)                                                                                                                             \
   KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                                   \
   {                                                                                                                                                     \
-    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                      \
+    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                       \
                                                                                                                                                         \
     for (PetscInt l = low; l < high; l++) {                                                                                                             \
       const PetscInt p = (parity + l) & 1;                                                                                                              \
                                                                                                                                                         \
-      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, Place(w, t, l), WORD_X, p));                                                                \
+      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                                                              \
     }                                                                                                                                                   \
   }                                                                                                                                                     \
                                                                                                                                                         \
   KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, \
                                         const KCycleTransferLines *lines, PetscScalar *residual, PetscScalar *coarse)                                   \
   {                                                                                                                                                     \
-    const PetscInt planes[2] = {Place(w, t - 1, low) - Place(w, t, low), Place(w, t + 1, low) - Place(w, t, low)};                                      \
+    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                       \
                                                                                                                                                         \
     for (PetscInt l = low; l < high; l++) {                                                                                                             \
       ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                                                        \
@@ -380,13 +413,14 @@ void KCycleWindowRelax(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt
 }
 
 /* x = b / d at the points of one parity, 0 at the others */
-static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt place, PetscInt parity)
+static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt parity)
 {
   const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2;
-  const int          nc   = w->nc;
-  const Kind         kind = KindOfLine(w, t, l, place);
-  const PetscScalar *b    = Half(w, place, WORD_B, parity);
-  PetscScalar       *x    = Half(w, place, WORD_X, parity);
+  const int          nc    = w->nc;
+  const Place        place = PlaceOf(w, t, l);
+  const Kind         kind  = KindOfLine(w, t, l, place);
+  const PetscScalar *b     = Half(w, place, WORD_B, parity);
+  PetscScalar       *x     = Half(w, place, WORD_X, parity);
 
   memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)(w->half - VECTOR) * sizeof(PetscScalar));
   if (kind.constant) Scale(m, b, kind.constant->inverse, x);
@@ -403,7 +437,7 @@ static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt pl
 void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)
 {
   KCycleWindowPackB(w, b, t, low, high);
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) ScaleHalf(w, t, l, place, (parity + l) & 1);
+  for (PetscInt l = low; l < high; l++) ScaleHalf(w, t, l, (parity + l) & 1);
   ZeroBeyond(w, t, high);
 }
 
@@ -420,7 +454,7 @@ void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, Petsc
 /* Adds the interpolated correction to these points */
 void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, const PetscScalar *e)
 {
-  for (PetscInt l = low, place = Place(w, t, low); l < high; l++, place++) {
-    KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, Half(w, place, WORD_X, (parity + l) & 1));
+  for (PetscInt l = low; l < high; l++) {
+    KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, Half(w, PlaceOf(w, t, l), WORD_X, (parity + l) & 1));
   }
 }
