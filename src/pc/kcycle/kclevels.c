@@ -353,7 +353,7 @@ static PetscErrorCode GiveResidual(PC pc)
 
 /*
   Sweeps before and behind the coarser levels, level 0 being the finest. A second one costs less than the iterations that it saves; on coarse grids, which cost
-  little, more of them do (the variable V-cycle of Bramble and Pasciak), but where points have 27 neighbours, grids of an eighth and a 64th are not small.
+  little, more of them do (the variable V-cycle of Bramble and Pasciak), but a grid of an eighth of the points is not small where they have 27 neighbours.
   Where materials are mixed in 3D sweeps have to do what coarse grids cannot; in 2D the coarsest grid is large instead.
 */
 static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
@@ -365,7 +365,6 @@ static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
 
   if (kc->mixed && fine->box->dim == 3) return fine->scan.steep < KCYCLE_BRANCHES ? KCYCLE_SWEEPS_BRANCHES : KCYCLE_SWEEPS_MIXED;
   for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
-  if (shape->ncoeffs == 27) fewer /= once;
   if (fewer >= once * once) return 4;
   return fewer >= once && shape->ncoeffs < 27 ? 3 : 2;
 }
