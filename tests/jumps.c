@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve: the numbers of iterations\n\
@@ -444,6 +444,48 @@ static PetscErrorCode TestChanged(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* Preconditioners that are kept while the operator changes: sweeps are those of the new values, and a solver still solves */
+static PetscErrorCode TestKept(Problem *p)
+{
+  const Field fields[] = {FIELD_CONSTANT, FIELD_RANDOM, FIELD_BALLS, FIELD_CONSTANT};
+  Mat         A;
+  Vec         b, x, y;
+  PC          kept, fresh;
+  KSP         ksp;
+
+  PetscFunctionBeginUser;
+  p->field    = FIELD_CONSTANT;
+  p->contrast = 2;
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_OFF, &kept));
+  PetscCall(CreateSolver(A, &ksp));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(fields); f++) {
+    PetscInt  its;
+    PetscBool same;
+
+    p->field = fields[f];
+    PetscCall(Fill(p, A));
+    PetscCall(PCSetReusePreconditioner(kept, f > 0 ? PETSC_TRUE : PETSC_FALSE));
+    PetscCall(KSPSetReusePreconditioner(ksp, f > 0 ? PETSC_TRUE : PETSC_FALSE));
+    PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_OFF, &fresh));
+    PetscCall(PCApply(kept, b, x));
+    PetscCall(PCApply(fresh, b, y));
+    PetscCall(VecEqual(x, y, &same));
+    PetscCall(PCDestroy(&fresh));
+    PetscCall(Count(ksp, b, &its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps with the new values: %s, solved: %s\n", Fields[p->field], same ? "yes" : "NO", its <= 20 ? "yes" : "NO"));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PCDestroy(&kept));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* Sweeps on the finest level */
 static PetscErrorCode GetSweeps(KSP ksp, KSP *smoother, PetscInt *sweeps)
 {
@@ -554,7 +596,7 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps"};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps", "kept"};
   Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
@@ -562,7 +604,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 8, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 9, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
@@ -576,6 +618,7 @@ int main(int argc, char **argv)
   if (test == 5) PetscCall(TestSizes());
   if (test == 6) PetscCall(TestChanged(&p));
   if (test == 7) PetscCall(TestSweeps(&p));
+  if (test == 8) PetscCall(TestKept(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -622,6 +665,11 @@ int main(int argc, char **argv)
       requires: !complex
       args: -test changed -dim {{2 3}} -n 17 -dm_mat_type {{aij stencil}}
       output_file: output/jumps_changed.out
+
+    test:
+      suffix: kept
+      requires: !complex
+      args: -test kept -dim {{2 3}} -n 17 -dm_mat_type stencil
 
     test:
       suffix: sweeps

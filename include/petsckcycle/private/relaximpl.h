@@ -94,6 +94,7 @@ typedef struct {
   PetscScalar     *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
   KCycleWindow    *window;         /* or NULL: sweeps work on x and b themselves, */
   KCycleBoxWindow *boxwindow;      /* unless there is this one */
+  PetscObjectState window_state;   /* of A when they were made */
   PetscScalar     *line;           /* two lines of x for each thread, while they are computed */
   PetscScalar     *old;            /* two planes of x before a Jacobi sweep */
   Vec              diagonal, r, d; /* Chebyshev */

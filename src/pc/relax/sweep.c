@@ -224,6 +224,7 @@ PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *relax)
   const PetscInt     slow = st->box->dim - 1;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)relax->A, &relax->window_state));
   PetscCall(KCycleWindowDestroy(&relax->window));
   PetscCall(CreateBoxWindow(relax));
   if (relax->used != PC_RELAX_REDBLACK || relax->weight != 1 || st->shape.box || slow == 0 || !PlanesAreWhole(relax)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -535,7 +536,11 @@ static void AddSweep(Stroke *s, PetscBool reverse, PetscBool zeroguess)
 
 static PetscErrorCode StrokeCreate(PC_Relax *relax, const PetscScalar *b, PetscScalar *x, PetscBool zeroguess, Stroke *s)
 {
+  PetscObjectState state;
+
   PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)relax->A, &state));
+  if (relax->window_state != state) PetscCall(KCycleRelaxCreateWindow(relax)); /* a preconditioner that is kept sweeps with the operator's new values */
   PetscCall(PetscMemzero(s, sizeof(*s)));
   s->relax = relax;
   s->st    = (Mat_Stencil *)relax->A->data;
