@@ -65,13 +65,21 @@ typedef struct {
 #define KC_VECTOR 8
 
 /* A few planes of x for strokes with box stencils; see boxwindow.c */
+/* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i + step], c[q][i + 2 step] */
 typedef struct {
-  const Mat_Stencil *st;
-  PetscInt           length;        /* places of a line */
-  PetscInt           lead, lines;   /* lines before the first one of a plane; lines of a plane */
-  PetscInt           planes;        /* of the ring */
-  PetscScalar       *memory, *ring; /* as allocated, and from the first place that suits vectors */
-  PetscScalar       *work;          /* two lines for each thread */
+  const PetscScalar *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
+  PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */
+  const KCycleClass *constant;
+} KCycleBoxCoefficients;
+
+typedef struct {
+  const Mat_Stencil     *st;
+  PetscInt               length;        /* places of a line */
+  PetscInt               lead, lines;   /* lines before the first one of a plane; lines of a plane */
+  PetscInt               planes;        /* of the ring */
+  PetscScalar           *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  PetscScalar           *work;          /* two lines for each thread */
+  KCycleBoxCoefficients *coefficients;  /* of each line */
 } KCycleBoxWindow;
 
 typedef struct {

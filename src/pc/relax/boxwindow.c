@@ -11,13 +11,6 @@
 /* Lines beside the middle one */
 #define MOST (KC_MAX_LINES - 1)
 
-/* The coefficients of a line; those of point i on line q beside it, in its order: c[q][i], c[q][i + step], c[q][i + 2 step] */
-typedef struct {
-  const PetscScalar *c[MOST], *left, *diagonal, *right;
-  PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */
-  const KCycleClass *constant;
-} Coefficients;
-
 /* Line l of plane t; both may be one outside the grid */
 static inline PetscScalar *LineAt(const KCycleBoxWindow *w, PetscInt t, PetscInt l)
 {
@@ -29,8 +22,33 @@ PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **window)
   PetscFunctionBegin;
   if (!*window) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree((*window)->memory));
+  PetscCall(PetscFree((*window)->coefficients));
   PetscCall(PetscFree(*window));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those of line (j, k). Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i + 1 there */
+static void FindCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, KCycleBoxCoefficients *c)
+{
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n = st->box->n[0], kind = st->kind[j + st->box->n[1] * k];
+  const int          nl = shape->nl, mid = shape->ncoeffs / 2;
+  const PetscBool    mirrored = (PetscBool)(kind < 0 && st->half);
+
+  c->constant = kind >= 0 && st->classes[kind].b > st->classes[kind].a ? &st->classes[kind] : NULL;
+  c->diagonal = KCycleCoefficientsFrom(st, j, k, mid);
+  c->right    = c->diagonal + n;
+  c->left     = mirrored ? c->right - 1 : c->diagonal - n;
+  c->step[0]  = mirrored ? 1 - n : n;
+  c->step[1]  = n;
+  for (int q = 0; q < nl / 2; q++) {
+    c->c[nl / 2 + q] = c->diagonal + (2 + 3 * q) * n;
+    if (mirrored) {
+      const PetscScalar *opposite = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
+
+      c->c[q] = opposite ? opposite + 2 * n - 1 : c->diagonal + 2 * n; /* beyond the grid, where x is zero */
+    } else c->c[q] = c->diagonal + (3 * q - mid) * n;
+  }
 }
 
 /* For a matrix with a box stencil in two or three dimensions */
@@ -53,6 +71,8 @@ PetscErrorCode KCycleBoxWindowCreate(const Mat_Stencil *st, KCycleBoxWindow **wi
   PetscCall(PetscCalloc1(ring + 2 * KCycleThreadsMost() * w->length + 2 * KC_VECTOR, &w->memory));
   w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   w->work = w->ring + ring;
+  PetscCall(PetscMalloc1(box->nlines, &w->coefficients));
+  for (PetscInt line = 0; line < box->nlines; line++) FindCoefficients(st, line % box->n[1], line / box->n[1], &w->coefficients[line]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,31 +92,6 @@ void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, P
   const PetscInt n = w->st->box->n[0];
 
   for (PetscInt l = low; l < high; l++) memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(PetscScalar));
-}
-
-/* Those of line l of plane t. Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i + 1 there */
-static void FindCoefficients(const KCycleBoxWindow *w, PetscInt t, PetscInt l, Coefficients *c)
-{
-  const Mat_Stencil *st    = w->st;
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     n = st->box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = st->kind[j + st->box->n[1] * k];
-  const int          nl = shape->nl, mid = shape->ncoeffs / 2;
-  const PetscBool    mirrored = (PetscBool)(kind < 0 && st->half);
-
-  c->constant = kind >= 0 && st->classes[kind].b > st->classes[kind].a ? &st->classes[kind] : NULL;
-  c->diagonal = KCycleCoefficientsFrom(st, j, k, mid);
-  c->right    = c->diagonal + n;
-  c->left     = mirrored ? c->right - 1 : c->diagonal - n;
-  c->step[0]  = mirrored ? 1 - n : n;
-  c->step[1]  = n;
-  for (int q = 0; q < nl / 2; q++) {
-    c->c[nl / 2 + q] = c->diagonal + (2 + 3 * q) * n;
-    if (mirrored) {
-      const PetscScalar *opposite = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
-
-      c->c[q] = opposite ? opposite + 2 * n - 1 : c->diagonal + 2 * n; /* beyond the grid, where x is zero */
-    } else c->c[q] = c->diagonal + (3 * q - mid) * n;
-  }
 }
 
 /*
@@ -140,19 +135,19 @@ KC_POINT void SubtractLines(const int constant, const int lines, const int low, 
 
 /* The line of a plane that is worked on, and the lines around it */
 typedef struct {
-  PetscScalar       *x;
-  const PetscScalar *beside[3]; /* the same line in the planes before, of and behind it */
-  PetscScalar       *t;         /* work space */
-  Coefficients       c;
+  PetscScalar                 *x;
+  const PetscScalar           *beside[3]; /* the same line in the planes before, of and behind it */
+  PetscScalar                 *t;         /* work space */
+  const KCycleBoxCoefficients *c;
 } Line;
 
 /* t = b - the share of all lines beside the middle one, of m points from point a on; alone: of lines in the same plane only */
-KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alone, PetscInt a, PetscInt m, PetscInt length, const Line *l, const Coefficients *after,
+KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alone, PetscInt a, PetscInt m, PetscInt length, const Line *l, const KCycleBoxCoefficients *after,
                              const PetscScalar *b)
 {
-  const Coefficients *of = &l->c;
-  const PetscScalar  *c[MOST], *next[MOST], *same = constant ? of->constant->middle : NULL;
-  PetscScalar        *t = l->t + a;
+  const KCycleBoxCoefficients *of = l->c;
+  const PetscScalar           *c[MOST], *next[MOST], *same = constant ? of->constant->middle : NULL;
+  PetscScalar                 *t = l->t + a;
 
   b += a;
   for (int q = 0; q < lines; q++) {
@@ -174,9 +169,9 @@ KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alon
 }
 
 /* The same of all points. Vectors that lie in the constant part of a line need no arrays. m > n: vectors would read b beyond the line */
-KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, PetscInt length, const Line *l, const Coefficients *after, const PetscScalar *b)
+KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, PetscInt length, const Line *l, const KCycleBoxCoefficients *after, const PetscScalar *b)
 {
-  const KCycleClass *constant = l->c.constant;
+  const KCycleClass *constant = l->c->constant;
   const PetscInt     first = constant ? (constant->a + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR : m, end = constant ? constant->b / KC_VECTOR * KC_VECTOR : m;
 
   if (m > n) {
@@ -194,14 +189,14 @@ KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, Pe
 }
 
 /* y = x + w ((t - couplings along the line) / d - x) */
-KC_POINT void RelaxAlong(PetscInt n, const Coefficients *c, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *y)
+KC_POINT void RelaxAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
   _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++) y[i] = x[i] + w[i] * ((t[i] - left[i] * x[i - 1] - right[i] * x[i + 1]) / diagonal[i] - x[i]);
 }
 
-KC_POINT void SubtractAlong(PetscInt n, const Coefficients *c, const PetscScalar *x, PetscScalar *t)
+KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *x, PetscScalar *t)
 {
   const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
@@ -220,7 +215,7 @@ typedef struct {
 } Plane;
 
 /* Asks for what the next line needs and a line before it does not ask for on the way: all of it, if that one has no arrays */
-KC_POINT void Fetch(const int lines, PetscInt n, int all, const Coefficients *c, const PetscScalar *b)
+KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoefficients *c, const PetscScalar *b)
 {
   KCycleFetch(n, b);
   if (c->constant) return;
@@ -233,29 +228,28 @@ KC_POINT void Fetch(const int lines, PetscInt n, int all, const Coefficients *c,
 
 KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int op, const Plane *p)
 {
-  const PetscInt     n = w->st->box->n[0], length = w->length;
-  PetscScalar       *plane[3] = {LineAt(w, p->t - 1, 0), LineAt(w, p->t, 0), LineAt(w, p->t + 1, 0)};
-  const PetscScalar *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * p->t;
-  PetscScalar       *y        = w->work + (2 * KCycleThread() + 1) * length + KC_VECTOR;
-  Coefficients       next;
-  Line               line;
+  const PetscInt               n = w->st->box->n[0], length = w->length;
+  PetscScalar                 *plane[3] = {LineAt(w, p->t - 1, 0), LineAt(w, p->t, 0), LineAt(w, p->t + 1, 0)};
+  const PetscScalar           *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * p->t;
+  const KCycleBoxCoefficients *of       = w->coefficients + (w->lead ? w->st->box->n[1] : 1) * p->t; /* in 2D a plane is a line */
+  PetscScalar                 *y        = w->work + (2 * KCycleThread() + 1) * length + KC_VECTOR;
+  Line                         line;
 
   line.t = y - length;
-  if (p->first < p->end) FindCoefficients(w, p->t, p->first, &next);
   for (PetscInt l = p->first; l < p->end; l += p->by) {
-    const PetscInt after = l + p->by < p->end ? l + p->by : l;
+    const PetscInt               after = l + p->by < p->end ? l + p->by : l;
+    const KCycleBoxCoefficients *next  = of + after;
 
-    line.c = next;
-    FindCoefficients(w, p->t, after, &next);
-    Fetch(lines, n, line.c.constant != NULL, &next, b + n * after);
+    line.c = of + l;
+    Fetch(lines, n, line.c->constant != NULL, next, b + n * after);
     for (int q = 0; q < 3; q++) line.beside[q] = plane[q] + l * length;
     line.x = plane[1] + l * length;
-    Share(lines, p->alone, n, length - KC_VECTOR, length, &line, &next, b + n * l);
+    Share(lines, p->alone, n, length - KC_VECTOR, length, &line, next, b + n * l);
     if (op == KC_RELAX) {
-      RelaxAlong(n, &line.c, line.t, p->weights[0], line.x, y);
-      RelaxAlong(n, &line.c, line.t, p->weights[1], y, line.x);
+      RelaxAlong(n, line.c, line.t, p->weights[0], line.x, y);
+      RelaxAlong(n, line.c, line.t, p->weights[1], y, line.x);
     } else {
-      SubtractAlong(n, &line.c, line.x, line.t);
+      SubtractAlong(n, line.c, line.x, line.t);
       KCycleTransferRestrictLine(p->tr, line.t, w->lead ? l : p->t, w->lead ? p->t : 0, p->lines, p->coarse);
     }
   }

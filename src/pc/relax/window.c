@@ -135,7 +135,7 @@ static void PackCoefficient(const KCycleWindow *w, Place place, int word, const 
 }
 
 /* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
-static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt k, const KCycleLine *from)
+static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt k, const PetscScalar *c)
 {
   const KCycleShape *shape = &w->st->shape;
   const KCycleBox   *box   = w->st->box;
@@ -145,33 +145,44 @@ static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt 
     const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
 
     if (jj >= box->n[1] || kk >= box->n[2] || w->st->kind[jj + box->n[1] * kk] >= 0) continue;
-    PackCoefficient(w, place, WORD_INVERSE + o - mid, from->end[0] + o * box->n[0]);
+    PackCoefficient(w, place, WORD_INVERSE + o - mid, c + o * box->n[0]);
   }
 }
 
-/* The coefficients of line l of plane t; of the first plane also the couplings with the plane below it, which is a halo plane */
+/* Of the first plane the couplings with the plane below it, which is a halo plane */
+static void PackBelow(const KCycleWindow *w, PetscInt l)
+{
+  KCycleLine from;
+
+  KCycleLineCoefficients(w->st, w->lead ? l : 0, 0, &from);
+  PackCoefficient(w, PlaceOf(w, -1, l), WORD_UPPER + w->nc / 2 - 1, from.c[0]);
+}
+
+/* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points, see store.c */
 static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
-  const KCycleBox *box = w->st->box;
-  const PetscInt   n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0;
-  const int        nc = w->nc, mid = nc / 2;
-  const Place      place = PlaceOf(w, t, l);
-  PetscScalar     *ends  = EndsOf(w, place);
-  KCycleLine       from;
+  const Mat_Stencil *st  = w->st;
+  const KCycleBox   *box = st->box;
+  const PetscInt     n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = st->kind[j + box->n[1] * k];
+  const int          nc = w->nc, mid = nc / 2;
+  const Place        place = PlaceOf(w, t, l);
+  const PetscScalar *block, *of;
+  PetscScalar       *ends = EndsOf(w, place);
 
-  KCycleLineCoefficients(w->st, j, k, &from);
-  if (w->st->kind[j + box->n[1] * k] >= 0) {
-    PackShared(w, place, j, k, &from);
+  if (kind >= 0) {
+    PackShared(w, place, j, k, st->classes[kind].c);
     return;
   }
-  for (int o = mid; o < nc; o++) PackCoefficient(w, place, WORD_INVERSE + o - mid, from.c[o]);
+  block = st->store + st->block[KCycleBoxExtended(box, j, k)];
+  of    = block + (nc - mid) * n;
+  for (int o = mid; o < nc; o++) PackCoefficient(w, place, WORD_INVERSE + o - mid, block + (o - mid) * n);
   Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
   Invert(n / 2, Half(w, place, WORD_INVERSE, 1));
-  for (int e = 0; e < 2; e++, ends += nc + 1) {
-    memcpy(ends, from.end[e], (size_t)nc * sizeof(PetscScalar));
-    ends[nc] = 1 / from.end[e][mid];
+  for (int e = 0; e < 2; e++, ends += nc + 1, of += nc) {
+    memcpy(ends, of, (size_t)nc * sizeof(PetscScalar));
+    ends[nc] = 1 / of[mid];
   }
-  if (t == 0) PackCoefficient(w, PlaceOf(w, -1, l), WORD_UPPER + mid - 1, from.c[0]);
+  if (t == 0) PackBelow(w, l);
 }
 
 static PetscErrorCode Allocate(KCycleWindow *w)
