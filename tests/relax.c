@@ -308,7 +308,7 @@ static PetscErrorCode Norms(void)
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     Case      c;
-    PetscBool possible;
+    PetscBool possible = PETSC_FALSE;
     PetscReal difference, norm;
 
     PetscCall(PetscMemzero(&c, sizeof(c)));
@@ -375,7 +375,7 @@ static PetscErrorCode Seams(void)
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     Case      c;
-    PetscBool possible;
+    PetscBool possible = PETSC_FALSE;
     PetscReal difference, norm, damped, undamped;
 
     PetscCall(PetscMemzero(&c, sizeof(c)));

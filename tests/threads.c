@@ -188,7 +188,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   for (PetscInt number = first; number < first + cases; number++) {
     Case      c;
-    PetscBool possible;
+    PetscBool possible = PETSC_FALSE;
 
     PetscCall(CaseGrid(&c, number, &possible));
     if (!possible) continue;

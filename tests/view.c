@@ -100,7 +100,7 @@ static PetscErrorCode Table(Problem *s)
 {
   const PetscInt kappa[] = {1, 2, 3, 4, 5, PC_KCYCLE_KAPPA_W};
   PetscMPIInt    rank, good = 1;
-  PetscBool      structured;
+  PetscBool      structured = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
