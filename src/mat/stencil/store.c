@@ -170,10 +170,10 @@ unsigned long KCycleKey(const PetscScalar *v, PetscInt count)
   return (unsigned long)key;
 }
 
-/* That of a line, from its diagonal and its last couplings: lines that agree in these are few, and compared */
+/* That of a line, from its diagonal and its last couplings, two of them as a mirrored line agrees in one: lines that agree in all are few, and compared */
 static PetscInt LineKey(const KCycleShape *shape, PetscInt n, const PetscScalar values[])
 {
-  const unsigned long diagonal = KCycleKey(values + shape->ncoeffs / 2 * n, n), last = KCycleKey(values + (shape->ncoeffs - 1) * n, n);
+  const unsigned long diagonal = KCycleKey(values + shape->ncoeffs / 2 * n, n), last = KCycleKey(values + (shape->ncoeffs - 2) * n, 2 * n);
 
   return (PetscInt)((diagonal + 31 * last) >> 33 & 0x3fffffff);
 }
