@@ -64,7 +64,6 @@ typedef struct {
 /* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
 #define KC_VECTOR 8
 
-/* A few planes of x for strokes with box stencils; see boxwindow.c */
 /* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i + step], c[q][i + 2 step] */
 typedef struct {
   const PetscScalar *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
@@ -72,6 +71,7 @@ typedef struct {
   const KCycleClass *constant;
 } KCycleBoxCoefficients;
 
+/* A few planes of x for strokes with box stencils; see boxwindow.c */
 typedef struct {
   const Mat_Stencil     *st;
   PetscInt               length;        /* places of a line */

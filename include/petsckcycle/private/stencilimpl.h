@@ -169,10 +169,10 @@ PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
 PETSC_INTERN void           MatStencilLineArrays(const Mat_Stencil *, PetscInt, KCycleLine *);
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
+PETSC_INTERN void           MatStencilMirrorLine(const Mat_Stencil *, PetscInt, PetscScalar[]);
 
 /* scan.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
-PETSC_INTERN void           MatStencilMirrorLine(const Mat_Stencil *, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 

@@ -18,7 +18,8 @@ enum {
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
   LOOK_STEEP = LOOK_COUNT + 3, /* points where they jump steeply */
-  LOOK_NUM
+  LOOK_NUM,
+  LOOK_SUMMED = LOOK_NUM - LOOK_TOTAL /* so many are added up over all points */
 };
 
 KC_POINT PetscReal Max(PetscReal a, PetscReal b)
@@ -156,14 +157,14 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
   const PetscInt n                     = ((Mat_Stencil *)A->data)->box->n[0];
-  PetscReal      largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[7] = {0}, allsums[7], couplings = 0;
+  PetscReal      largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED], couplings = 0;
   PetscInt       rows[2], allrows[2];
   MPI_Comm       comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
-    for (int t = 0; t < 7; t++) sums[t] += at[LOOK_TOTAL + t][i];
+    for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
   }
   scan->notfinite = scan->zero = PETSC_INT_MAX;
   if (largest[LOOK_FAULT] > 0) PetscCall(FindFaults(A, scan));
@@ -171,7 +172,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   rows[1] = scan->zero;
   PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, comm));
   PetscCallMPI(MPI_Allreduce(largest, alllargest, LOOK_LARGEST, MPIU_REAL, MPIU_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(sums, allsums, 7, MPIU_REAL, MPIU_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(sums, allsums, LOOK_SUMMED, MPIU_REAL, MPIU_SUM, comm));
   scan->notfinite = allrows[0];
   scan->zero      = allrows[1];
   scan->scale     = alllargest[LOOK_SCALE];
@@ -185,7 +186,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
     scan->count[d] = allsums[3 + d];
     couplings += scan->count[d];
   }
-  scan->steep = couplings > 0 ? allsums[6] * 2 * ((Mat_Stencil *)A->data)->box->dim / couplings : 0; /* a point inside has two in each direction */
+  scan->steep = couplings > 0 ? allsums[LOOK_STEEP - LOOK_TOTAL] * 2 * ((Mat_Stencil *)A->data)->box->dim / couplings : 0; /* a point inside has two in each direction */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -216,6 +216,17 @@ KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const Pets
   return (PetscBool)(wrong != 0);
 }
 
+/* What owned lines that came before, or the line itself, keep of coefficient o of its lower half: that of point i + dx is the one of point i. NULL: not owned, or outside the grid */
+static const PetscScalar *UpperOf(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], int o)
+{
+  const KCycleShape *shape = &st->shape;
+  const int          q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
+  const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q];
+
+  if (st->box->slot[KCycleBoxExtended(st->box, jj, kk)] >= 0) return NULL;
+  return o < shape->ncoeffs / 2 - 1 ? UpperArray(st, jj, kk, opposite) : values + opposite * st->box->n[0];
+}
+
 /* Is the lower half of a line what other lines of this process have, or will have? */
 static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
 {
@@ -225,13 +236,11 @@ static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, 
 
   PetscFunctionBegin;
   for (int o = 0; *same && o < shape->ncoeffs / 2; o++) {
-    const int          q = shape->line[o], dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
-    const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q], first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
-    const PetscScalar *upper = values + opposite * n;
+    const int          dx    = shape->dx[o];
+    const PetscInt     first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
+    const PetscScalar *upper = UpperOf(st, j, k, values, o);
 
-    if (st->box->slot[KCycleBoxExtended(st->box, jj, kk)] >= 0) continue;
-    if (o < shape->ncoeffs / 2 - 1) upper = UpperArray(st, jj, kk, opposite);
-    if (Differ(end - first, upper + first + dx, values + o * n + first, diagonal + first, st->slack)) *same = PETSC_FALSE;
+    if (upper && Differ(end - first, upper + first + dx, values + o * n + first, diagonal + first, st->slack)) *same = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -264,15 +273,13 @@ void MatStencilMirrorLine(const Mat_Stencil *st, PetscInt line, PetscScalar valu
   const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
 
   for (int o = 0; o < shape->ncoeffs / 2; o++) {
-    const int          q = shape->line[o], dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
-    const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q], first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
-    const PetscScalar *upper = values + opposite * n;
+    const int          dx    = shape->dx[o];
+    const PetscInt     first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
+    const PetscScalar *upper = UpperOf(st, j, k, values, o);
     PetscScalar       *to    = values + o * n;
 
     memset(to, 0, n * sizeof(*to));
-    if (jj < 0 || jj >= st->box->n[1] || kk < 0) continue;
-    if (o < shape->ncoeffs / 2 - 1) upper = UpperArray(st, jj, kk, opposite);
-    memcpy(to + first, upper + first + dx, (end - first) * sizeof(*to));
+    if (upper) memcpy(to + first, upper + first + dx, (end - first) * sizeof(*to));
   }
 }
 

@@ -144,7 +144,7 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, Ends end[])
   }
 }
 
-/* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has the same ends */
+/* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has the same ends, if the points beside these are on it */
 static PetscErrorCode LookAtEnds(Mat A, Ends end[])
 {
   const Mat_Stencil *st     = (Mat_Stencil *)A->data;
@@ -166,7 +166,7 @@ static PetscErrorCode LookAtEnds(Mat A, Ends end[])
       PetscCall(PetscMemzero(now, sizeof(now)));
       LookAtLine(&look, line, inner, now);
     }
-    last = inner ? st->kind[line] : -1;
+    last = inner && box->n[0] > 1 ? st->kind[line] : -1;
     for (PetscInt i = 0; i < nreals; i++) ((PetscReal *)mine)[i] += ((PetscReal *)now)[i];
   }
   PetscCall(PetscFree(look.halo));

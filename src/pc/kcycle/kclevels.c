@@ -381,8 +381,9 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
   PetscCall(GiveResidual(pc));
   for (PetscInt l = 0; l < kc->nstructured; l++) {
-    const PetscInt   number    = kc->nstructured - 1 - l;
-    KCycleStructure *level     = &kc->structure[l];
+    const PetscInt   number = kc->nstructured - 1 - l;
+    KCycleStructure *level  = &kc->structure[l];
+    PetscInt         sweeps;
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     if (number == 0) {
@@ -390,12 +391,13 @@ static PetscErrorCode GiveLevels(PC pc)
       break;
     }
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
+    sweeps = Sweeps(kc, l);
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      if (!kc->ready) PetscCall(ChooseSmoother(solver[i], Sweeps(kc, l), &kc->chose[number][i]));
-      else if (kc->chose[number][i]) PetscCall(RenewSweeps(solver[i], level->sweeps, Sweeps(kc, l)));
+      if (!kc->ready) PetscCall(ChooseSmoother(solver[i], sweeps, &kc->chose[number][i]));
+      else if (kc->chose[number][i]) PetscCall(RenewSweeps(solver[i], level->sweeps, sweeps));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
-    level->sweeps = Sweeps(kc, l);
+    level->sweeps = sweeps;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
