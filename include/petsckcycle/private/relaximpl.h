@@ -50,7 +50,7 @@ typedef struct {
 typedef struct {
   const Mat_Stencil *st;
   int                nc, words;     /* coefficients; lines kept of each grid line */
-  PetscInt           half;          /* places of half a line */
+  PetscInt           half, split;   /* places of half a line, with and without the zeros before it */
   PetscInt           lead;          /* lines before the first one of a plane */
   PetscInt           width, lines;  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
   PetscInt           base;          /* grid line that stands first in a plane of the ring */

@@ -100,7 +100,7 @@ KC_VERSIONS static void Invert(PetscInt n, PetscScalar *restrict d)
 /* Behind the ends of lines vectors compute as well: they shall not divide by zero there */
 static void FillBehind(const KCycleWindow *w, PetscScalar *inverse, PetscInt parity)
 {
-  for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->half - VECTOR; i++) inverse[i] = 1;
+  for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->split; i++) inverse[i] = 1;
 }
 
 /* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes are split here, once, with the inverse in place of the diagonal */
@@ -111,13 +111,13 @@ static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *class, 
 
   PetscFunctionBegin;
   c->class = run ? class : NULL;
-  PetscCall(PetscCalloc1(run ? points * (w->nc + 1) : 2 * w->nc * w->half, &c->ends));
+  PetscCall(PetscCalloc1(run ? points * (w->nc + 1) : 2 * w->nc * w->split, &c->ends));
   for (PetscInt p = 0; run && p < points; p++) {
     PetscCall(PetscArraycpy(c->ends + p * (w->nc + 1), class->ends + p * w->nc, w->nc));
     c->ends[p * (w->nc + 1) + w->nc] = 1 / class->ends[p * w->nc + w->nc / 2];
   }
   for (int o = 0; !run && o < w->nc; o++) {
-    PetscScalar *even = c->ends + 2 * o * w->half, *odd = even + w->half;
+    PetscScalar *even = c->ends + 2 * o * w->split, *odd = even + w->split;
 
     Split(n, class->c + o * n, even, odd);
     if (o != w->nc / 2) continue;
@@ -218,7 +218,8 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
   *window  = w;
   w->st    = st;
   w->nc    = st->shape.ncoeffs;
-  w->half  = ((box->n[0] + 1) / 2 + VECTOR) / VECTOR * VECTOR + VECTOR;
+  w->split = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
+  w->half  = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
   w->lead  = box->dim == 3 ? 1 : 0;
   w->words = st->nstore ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   w->width = PetscMin(m, PetscMax(KC_WINDOW_BYTES / (RING * w->words * 2 * w->half * (PetscInt)sizeof(PetscScalar)), 4 * KC_WINDOW_STEPS));
@@ -355,7 +356,7 @@ KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *
   const int   mid   = nc / 2;
   const Place below = {place.plane, place.line - 1};
 
-  for (int o = 0; kind->split && o < nc; o++) c[o] = kind->split + (2 * o + parity) * w->half;
+  for (int o = 0; kind->split && o < nc; o++) c[o] = kind->split + (2 * o + parity) * w->split;
   if (kind->split) return;
   for (int o = mid; o < nc; o++) c[o] = Half(w, place, WORD_INVERSE + o - mid, parity);
   c[mid - 1] = Half(w, place, WORD_UPPER, 1 - parity) - (parity ? 0 : 1);
@@ -384,7 +385,7 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
     HalfCoefficients(w, nc, &kind, place, before, parity, c);
     HalfArray(op, nc, padded, x, b, c, y);
   }
-  y[m] = 0;
+  if (m < padded) y[m] = 0;
   if (!kind.ends) return;
   HalfEnds(op, nc, 0, kind.a, parity, x, b, kind.ends, y);
   HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
@@ -435,7 +436,7 @@ static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt pa
 
   memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)(w->half - VECTOR) * sizeof(PetscScalar));
   if (kind.constant) Scale(m, b, kind.constant->inverse, x);
-  else Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->half : Half(w, place, WORD_INVERSE, parity), x);
+  else Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity), x);
   for (int e = 0; kind.ends && e < 2; e++) {
     const PetscInt     low = e ? kind.b : 0, high = e ? n : kind.a;
     const PetscScalar *c = kind.ends + (e ? kind.a : 0) * (nc + 1);
