@@ -158,7 +158,7 @@ differs() {
 
 # Built where it always is, as for "make PETSC_DIR=..."
 library_for() {
-  env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" all > "$log" 2>&1
+  env -u PETSC_ARCH PETSC_DIR="$1" make -s -j2 --no-print-directory -C "$KC_TOP" all > "$log" 2>&1
   env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" print-library
 }
 
@@ -179,7 +179,7 @@ refuses_other_sizes() {
 
 refuses_other_version() {
   claim='a library that says it is for another PETSc version is refused'
-  make -s --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other" \
+  make -s -j2 --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other" \
     OPTFLAGS='-O0 -DKCYCLE_PETSC_MINOR=17' > "$log" 2>&1 || { not_ok "$claim" 'does not build'; return; }
   for n in 1 2; do
     refuses "$claim, n=$n" 'petsc-kcycle was built for PETSc 3.17, this is PETSc 3\.[0-9]*: rebuild it' \
