@@ -5,7 +5,7 @@
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
 #   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
-#   JOBS=2                       tests at a time
+#   JOBS=3                       tests at a time; processes that wait for each other leave room for one more than there are cores
 #   TIMEOUT=400                  seconds for one run of a test program
 #
 # Two kinds of tests:
@@ -18,7 +18,7 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-2}
+SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
 case $OPENMP in 0 | no) OPENMP= ;; esac
 export SANITIZE OPENMP
 

@@ -1,7 +1,7 @@
 static char help[] = "PCKCYCLE on structured levels.\n\
-  -test sizes|feng|ways|choices   which part\n\
-  -samples <12>                   sizes: grids of each dimension and kind\n\
-  -show                           sizes: the worst grids\n\n";
+  -test sizes|feng|ways|choices|ends   which part\n\
+  -samples <12>                        sizes: grids of each dimension and kind\n\
+  -show                                sizes: the worst grids\n\n";
 
 #include "grids.h"
 #include "poisson.h"
@@ -452,9 +452,81 @@ static PetscErrorCode Choices(void)
   PetscFunctionReturn(0);
 }
 
+/*
+  A grid whose first process has a single point in x at an end: its lines are all alike, those of the next process are not. At the end all points have a reaction of a half;
+  but for one line the next points have it, too, so that the end is insulated in the mean.
+*/
+static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
+{
+  PetscInt      owned[2] = {1, n - 1};
+  DMDALocalInfo info;
+  PetscMPIInt   size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, size, 1, 1, 1, size == 2 ? owned : NULL, NULL, da));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMSetMatType(*da, MATAIJ));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(DMDAGetLocalInfo(*da, &info));
+  for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
+    for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
+      const PetscBool   thin = (PetscBool)(i == 0 || (i == 1 && j != 1));
+      const MatStencil  row = {0, j, i, 0}, around[4] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
+      const PetscScalar one = -1;
+      PetscScalar       sum = thin ? 0.5 : 0.01;
+
+      for (int o = 0; o < 4; o++) {
+        if (around[o].i < 0 || around[o].i >= n || around[o].j < 0 || around[o].j >= n) continue;
+        PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &around[o], &one, INSERT_VALUES));
+        sum += 1;
+      }
+      PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &row, &sum, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Whether points are coarsened from the first one on is to depend on all equations, whoever has them */
+static PetscErrorCode Ends(void)
+{
+  DM       da;
+  Mat      A;
+  Vec      b, x;
+  KSP      ksp;
+  PC       pc;
+  PetscInt levels, its;
+
+  PetscFunctionBeginUser;
+  PetscCall(ThinCreate(17, &da, &A));
+  PetscCall(DMCreateGlobalVector(da, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"sizes", "feng", "ways", "choices"};
+  const char *const tests[] = {"sizes", "feng", "ways", "choices", "ends"};
   PetscInt          which   = 0;
 
   PetscFunctionBeginUser;
@@ -464,7 +536,8 @@ int main(int argc, char **argv)
   if (which == 0) PetscCall(Sizes());
   else if (which == 1) PetscCall(Feng());
   else if (which == 2) PetscCall(Ways());
-  else PetscCall(Choices());
+  else if (which == 3) PetscCall(Choices());
+  else PetscCall(Ends());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -494,6 +567,11 @@ int main(int argc, char **argv)
       suffix: choices
       nsize: {{1 2}}
       args: -test choices
+
+    test:
+      suffix: ends
+      nsize: {{1 2}}
+      args: -test ends
 
   testset:
     requires: !complex double
