@@ -1,8 +1,8 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
-  -show                                         solve: the numbers of iterations\n\
+  -show                                         solve, reactions: the numbers of iterations\n\
   -cycles <true>                                processes: cycles, not only sweeps\n\n";
 
 #include <petsckcycle.h>
@@ -32,6 +32,8 @@ typedef struct {
   Field     field;
   End       end;
   PetscReal contrast;
+  PetscReal reaction; /* added to the diagonal where the field reactive has something: everywhere, if it is constant */
+  Field     reactive;
 } Problem;
 
 /* Between 0 and 1, at random: points are independent of their neighbours (the generator is splitmix64) */
@@ -44,7 +46,8 @@ static PetscReal Random(const Problem *p, const PetscInt at[])
   return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-static PetscReal Coefficient(const Problem *p, const PetscInt at[])
+/* Is the point in what a field has of the second value? */
+static PetscBool IsIn(const Problem *p, Field field, const PetscInt at[])
 {
   PetscReal away = 0;
   PetscInt  sum  = 0;
@@ -57,11 +60,16 @@ static PetscReal Coefficient(const Problem *p, const PetscInt at[])
     sum += at[d] / 3;
     in = (PetscBool)(in && (at[d] == p->n[d] / 2 - 1 || at[d] == p->n[d] / 2));
   }
+  if (field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35));
+  if (field == FIELD_MIXED) in = (PetscBool)(Random(p, at) < 0.5);
+  if (field == FIELD_CHECKERBOARD) in = (PetscBool)(sum % 2 == 1);
+  return in;
+}
+
+static PetscReal Coefficient(const Problem *p, const PetscInt at[])
+{
   if (p->field == FIELD_RANDOM) return PetscPowReal(p->contrast, Random(p, at));
-  if (p->field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35));
-  if (p->field == FIELD_MIXED) in = (PetscBool)(Random(p, at) < 0.5);
-  if (p->field == FIELD_CHECKERBOARD) in = (PetscBool)(sum % 2 == 1);
-  return in && p->field != FIELD_CONSTANT ? p->contrast : 1;
+  return p->field != FIELD_CONSTANT && IsIn(p, p->field, at) ? p->contrast : 1;
 }
 
 static PetscBool IsStored(const Problem *p, const PetscInt at[])
@@ -82,7 +90,7 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
 
   PetscFunctionBeginUser;
   col[0]   = row;
-  value[0] = 0;
+  value[0] = !IsStored(p, at) && (p->reactive == FIELD_CONSTANT || IsIn(p, p->reactive, at)) ? p->reaction : 0;
   for (PetscInt o = 0; o < 2 * p->dim; o++) {
     PetscInt  to[3] = {at[0], at[1], at[2]}, place[3];
     PetscReal other, c;
@@ -155,7 +163,7 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   PetscCall(DMCreateGlobalVector(da, b));
   PetscCall(Fill(p, *A));
   PetscCall(RightSide(da, *b));
-  if (p->end != END_STORED) {
+  if (p->end != END_STORED && p->reaction == 0) {
     PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constant));
     PetscCall(MatSetNullSpace(*A, constant));
     PetscCall(MatNullSpaceRemove(constant, *b));
@@ -238,11 +246,40 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
   PetscFunctionReturn(0);
 }
 
+/* Reactions of any size, everywhere, in bodies and at random points, where couplings are constant and where they jump: time steps, penalties, porous bodies */
+static PetscErrorCode TestReactions(Problem *p, End end, PetscBool show)
+{
+  const PetscReal reactions[] = {1, 10, 1e3, 1e6};
+  const Field     reactive[]  = {FIELD_CONSTANT, FIELD_BALLS, FIELD_MIXED};
+
+  PetscFunctionBeginUser;
+  p->end      = end;
+  p->contrast = 1e3;
+  for (int f = 0; f < 2; f++) {
+    p->field = f ? FIELD_BALLS : FIELD_CONSTANT;
+    for (int i = 0; i < 3; i++) {
+      PetscInt its, most = 0;
+
+      p->reactive = reactive[i];
+      for (int r = 0; r < 4; r++) {
+        p->reaction = reactions[r];
+        PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
+        if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reaction %g: %" PetscInt_FMT "\n", (double)reactions[r], its));
+        most = PetscMax(most, its);
+      }
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "couplings: %s, reactions: %s, %s: at most 15 iterations: %s\n", Fields[p->field], i ? Fields[p->reactive] : "everywhere", Ends[end],
+                            most <= 15 ? "yes" : "NO"));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
 /* Grids of sizes that need care: cells that wrap around, stiff bodies beside a boundary, a grid that is as small as coarsest ones may be */
 static PetscErrorCode TestSizes(void)
 {
-  const Problem problems[] = {
-      {3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6}, {3, {33, 120, 22}, FIELD_BALLS, END_STORED, 1e6}, {3, {8, 8, 8}, FIELD_CHECKERBOARD, END_CELL, 1e6}};
+  const Problem problems[] = {{3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6, 0, FIELD_CONSTANT},
+                              {3, {33, 120, 22}, FIELD_BALLS, END_STORED, 1e6, 0, FIELD_CONSTANT},
+                              {3, {8, 8, 8}, FIELD_CHECKERBOARD, END_CELL, 1e6, 0, FIELD_CONSTANT}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
@@ -596,21 +633,22 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps", "kept"};
-  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps", "kept", "reactions"};
+  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1, 0, FIELD_CONSTANT};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 9, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 10, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
   for (int e = END_STORED; e <= END_PERIODIC && test == 0; e++) PetscCall(TestSolve(&p, (End)e, show));
+  for (int e = END_STORED; e <= END_PERIODIC && test == 9; e++) PetscCall(TestReactions(&p, (End)e, show));
   if (test == 1) PetscCall(TestExact(&p));
   if (test == 2) PetscCall(TestAdjoint(&p));
   if (test == 3) PetscCall(TestChoices(&p));
@@ -642,6 +680,19 @@ int main(int argc, char **argv)
     test:
       suffix: 3d
       args: -dim 3 -n 18
+
+  testset:
+    nsize: {{1 3}}
+    args: -test reactions
+    output_file: output/jumps_reactions.out
+
+    test:
+      suffix: reactions
+      args: -n 65
+
+    test:
+      suffix: reactions_3d
+      args: -dim 3 -n 33
 
   testset:
     nsize: {{1 2 4}}

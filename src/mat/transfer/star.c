@@ -7,6 +7,9 @@
 
     sum_J (P^T A P)(I, J) = sum_p P(p, I) sum_o a(p, o) sum_J P(p + o, J),   J: the coarse points forward of I, back of it, or all
 
+  For forward and back the diagonal counts less the sum of its row, which is a reaction or the coupling with an end: as a mass matrix it would make couplings that look to
+  further points, and a star of these, unlike the product itself, can be indefinite. In the sum of all, on the diagonal, it is complete.
+
   One fine line at a time, which adds to the one, two or four coarse lines that it touches. A line is restricted once where its weights are the same on all of them.
 */
 #include <petsckcycle/private/transferimpl.h>
@@ -36,6 +39,7 @@ typedef struct {
   Sums                       sums[PLACES * PLACES];
   PetscScalar               *rows;       /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
   PetscScalar               *restricted; /* [field][-1 to n] */
+  PetscScalar               *balanced;   /* the diagonal less the row sum, of points of one kind of a line: [-1 to n] */
   PetscBool                  used[2][MAX_FIELDS];
 } Star;
 
@@ -51,7 +55,7 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
   s->pad     = s->n + 2;
   s->nfields = 2 * tr->coarse->dim + 1;
   PetscCall(KCycleApartCreate(A, tr, &s->apart));
-  PetscCall(PetscCalloc3(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, PLACES * PLACES * length, &work));
+  PetscCall(PetscCalloc4(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced, PLACES * PLACES * length, &work));
   for (int i = 0; i < PLACES * PLACES; i++) {
     PetscCall(PetscArrayzero(s->sums[i].w, 4));
     s->sums[i].pairs[0] = s->sums[i].pairs[1] = 0;
@@ -64,7 +68,7 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
 static PetscErrorCode StarDestroy(Star *s)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree3(s->rows, s->restricted, s->sums[0].along));
+  PetscCall(PetscFree4(s->rows, s->restricted, s->balanced, s->sums[0].along));
   PetscCall(KCycleApartDestroy(&s->apart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,6 +76,11 @@ static PetscErrorCode StarDestroy(Star *s)
 KC_VERSIONS static void Add(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
 {
   for (PetscInt i = 0; i < n; i++) to[i] += from[i];
+}
+
+KC_VERSIONS static void Subtract(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
+{
+  for (PetscInt i = 0; i < n; i++) to[i] -= from[i];
 }
 
 /* The sums of fine line (j, k); lines of the same kind share their weights */
@@ -124,8 +133,8 @@ static void TermsAlong(const Star *s, const PetscScalar *a, const PetscScalar *w
   } else KCycleTermsAdd(to > 1 ? forward : back, a, same + to / 2);
 }
 
-/* The terms of all fields for coefficient a of points x, which couples them to points of line near; own: the line itself */
-static void Terms(const Star *s, const PetscScalar *a, const Neighbour *near, const Neighbour *own, int x, int to, KCycleTerms terms[])
+/* The terms of all fields for coefficient a of points x, which couples them to points of line near; own: the line itself; all: what counts in the sum of all */
+static void Terms(const Star *s, const PetscScalar *a, const PetscScalar *all, const Neighbour *near, const Neighbour *own, int x, int to, KCycleTerms terms[])
 {
   const PetscBool    between = (PetscBool)(s->tr->factor[0] == 2 && (to & 1));
   const PetscScalar *across  = near->sums->across + 1 + (between ? s->pad + (to - 1) / 2 : s->tr->factor[0] == 2 ? to / 2 : to);
@@ -141,7 +150,18 @@ static void Terms(const Star *s, const PetscScalar *a, const Neighbour *near, co
       else if (line == back) KCycleTermsAdd(&terms[2 * d + 3], a, across + 2 * (1 + 2 * d + side) * s->pad);
     }
   }
-  KCycleTermsAdd(&terms[s->nfields - 1], a, across);
+  KCycleTermsAdd(&terms[s->nfields - 1], all, across);
+}
+
+/* The diagonal without the row sums; c: coefficients of points of one kind */
+static void Balance(const Star *s, const PetscScalar *c)
+{
+  const int nc = s->st->shape.ncoeffs;
+
+  for (PetscInt i = 0; i < s->pad; i++) s->balanced[i] = 0;
+  for (int o = 0; o < nc; o++) {
+    if (o != nc / 2) Subtract(s->pad, c + o * s->pad, s->balanced);
+  }
 }
 
 /* Rows of A times the sums, of the points of fine line (j, k) */
@@ -161,8 +181,11 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k, const Neighbour *own)
     const int first = -x; /* the point between that lies before the first coarse one */
 
     for (int f = 0; f < s->nfields; f++) terms[f].m = 0;
+    Balance(s, c[x]);
     for (int o = 0; o < shape->ncoeffs; o++) {
-      if (near[shape->line[o]].sums) Terms(s, c[x] + o * s->pad + 1, &near[shape->line[o]], own, x, x + shape->dx[o], terms);
+      const PetscScalar *all = c[x] + o * s->pad + 1, *a = o == shape->ncoeffs / 2 ? s->balanced + 1 : all;
+
+      if (near[shape->line[o]].sums) Terms(s, a, all, &near[shape->line[o]], own, x, x + shape->dx[o], terms);
     }
     for (int f = 0; f < s->nfields; f++) {
       for (int t = 0; t < terms[f].m; t++) {
