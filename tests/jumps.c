@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions|holes   which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve, reactions: the numbers of iterations\n\
@@ -34,6 +34,7 @@ typedef struct {
   PetscReal contrast;
   PetscReal reaction; /* added to the diagonal where the field reactive has something: everywhere, if it is constant */
   Field     reactive;
+  PetscBool holes; /* balls with walls that nothing flows through, their points coupled to nobody */
 } Problem;
 
 /* Between 0 and 1, at random: points are independent of their neighbours (the generator is splitmix64) */
@@ -91,6 +92,11 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
   PetscFunctionBeginUser;
   col[0]   = row;
   value[0] = !IsStored(p, at) && (p->reactive == FIELD_CONSTANT || IsIn(p, p->reactive, at)) ? p->reaction : 0;
+  if (p->holes && IsIn(p, FIELD_BALLS, at)) {
+    value[0] = 1;
+    PetscCall(MatSetValuesStencil(A, 1, &row, 1, col, value, INSERT_VALUES));
+    PetscFunctionReturn(0);
+  }
   for (PetscInt o = 0; o < 2 * p->dim; o++) {
     PetscInt  to[3] = {at[0], at[1], at[2]}, place[3];
     PetscReal other, c;
@@ -100,6 +106,7 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
     outside = (PetscBool)(p->end != END_PERIODIC && (to[o / 2] < 0 || to[o / 2] >= p->n[o / 2]));
     if (outside && p->end == END_CELL) continue;
     for (PetscInt d = 0; d < 3; d++) place[d] = d < p->dim ? (to[d] + p->n[d]) % p->n[d] : 0;
+    if (!outside && p->holes && IsIn(p, FIELD_BALLS, place)) continue;
     other = outside ? me : Coefficient(p, place);
     c     = 2 * me * other / (me + other);
     value[0] += c;
@@ -274,11 +281,26 @@ static PetscErrorCode TestReactions(Problem *p, End end, PetscBool show)
   PetscFunctionReturn(0);
 }
 
+/* Holes in the grid: interpolation has to stop at their walls */
+static PetscErrorCode TestHoles(Problem *p)
+{
+  PetscInt its[2];
+
+  PetscFunctionBeginUser;
+  p->field    = FIELD_CONSTANT;
+  p->reactive = FIELD_CONSTANT;
+  p->holes    = PETSC_TRUE;
+  PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[0]));
+  PetscCall(Iterations(PETSC_COMM_SELF, p, &its[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "holes: at most 9 iterations: %s; as many as on one process: %s\n", its[0] <= 9 ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
 /* Grids of sizes that need care: cells that wrap around, stiff bodies beside a boundary, a grid that is as small as coarsest ones may be */
 static PetscErrorCode TestSizes(void)
 {
-  const Problem problems[] = {{3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6, 0, FIELD_CONSTANT},
-                              {3, {33, 120, 22}, FIELD_BALLS, END_STORED, 1e6, 0, FIELD_CONSTANT},
+  const Problem problems[] = {{3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE},
+                              {3, {33, 120, 22}, FIELD_BALLS, END_STORED, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE},
                               {3, {8, 8, 8}, FIELD_CHECKERBOARD, END_CELL, 1e6, 0, FIELD_CONSTANT}};
 
   PetscFunctionBeginUser;
@@ -633,15 +655,15 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps", "kept", "reactions"};
-  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1, 0, FIELD_CONSTANT};
+  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps", "kept", "reactions", "holes"};
+  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1, 0, FIELD_CONSTANT, PETSC_FALSE};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 10, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 11, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
@@ -657,6 +679,7 @@ int main(int argc, char **argv)
   if (test == 6) PetscCall(TestChanged(&p));
   if (test == 7) PetscCall(TestSweeps(&p));
   if (test == 8) PetscCall(TestKept(&p));
+  if (test == 10) PetscCall(TestHoles(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -692,6 +715,19 @@ int main(int argc, char **argv)
 
     test:
       suffix: reactions_3d
+      args: -dim 3 -n 33
+
+  testset:
+    nsize: {{1 3 8}}
+    args: -test holes
+    output_file: output/jumps_holes.out
+
+    test:
+      suffix: holes
+      args: -n 65
+
+    test:
+      suffix: holes_3d
       args: -dim 3 -n 33
 
   testset:

@@ -51,7 +51,7 @@ typedef struct {
   PetscReal        scale, sums;      /* largest entry of the diagonal, largest row sum relative to it */
   PetscReal        bound;            /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   PetscReal        sum[3], count[3]; /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
-  PetscBool        jumps, rough;     /* couplings of a point with opposite neighbours differ much: summed up across; one by one */
+  PetscBool        jumps, rough;     /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid; one by one */
   PetscReal        steep;            /* part of the points where they differ very much, summed up across */
   PetscBool        alone;            /* there are points that are coupled to nobody */
 } KCycleScan;

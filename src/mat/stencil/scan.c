@@ -2,6 +2,9 @@
   One look at all coefficients of a stencil matrix, for whoever wants to know something of them: what is found is kept until the matrix changes.
 
   Lines are read one by one, where they are kept, and each point of a line has its own sums and maxima over the lines: so all loops are over arrays.
+
+  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall, that of a hole for instance: as for the
+  equations beside it, this is the steepest of jumps.
 */
 #include <petsckcycle/private/stencilimpl.h>
 
@@ -17,9 +20,10 @@ enum {
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
-  LOOK_STEEP = LOOK_COUNT + 3, /* points where they jump steeply */
+  LOOK_STEEP = LOOK_COUNT + 3, /* points where they jump steeply; */
+  LOOK_WALLS,                  /* points that have a wall across x, whatever else */
   LOOK_NUM,
-  LOOK_SUMMED = LOOK_NUM - LOOK_TOTAL /* so many are added up over all points */
+  LOOK_SUMMED = LOOK_WALLS - LOOK_TOTAL /* so many are added up over all points */
 };
 
 KC_POINT PetscReal Max(PetscReal a, PetscReal b)
@@ -35,6 +39,14 @@ KC_POINT PetscReal Jumps(PetscReal a, PetscReal b, PetscReal factor)
   return (smaller > 0 ? larger : 0) - factor * smaller;
 }
 
+/* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
+KC_POINT PetscReal Walls(PetscReal a, PetscReal b, PetscReal sum)
+{
+  const PetscReal both = a + b, apart = PetscAbsReal(a - b);
+
+  return both + apart - 1e30 * (both - apart) - 20 * sum;
+}
+
 /* Place of the neighbour that coefficient o of nc belongs to, in direction d: -1, 0, 1 */
 KC_POINT int Place(const int nc, const int box, const int d, const int o)
 {
@@ -42,12 +54,13 @@ KC_POINT int Place(const int nc, const int box, const int d, const int o)
   return o == nc / 2 - 1 - d ? -1 : o == nc / 2 + 1 + d ? 1 : 0;
 }
 
-/* The points of a line, which comes so many times */
-KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscScalar *const coefficients[], PetscReal *const at[])
+/* The points of a line, which comes so many times; inside: 1 for each direction across in which lines are not at an end of the grid, or next to one, else 0 */
+KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscReal inside[], const PetscScalar *const coefficients[], PetscReal *const at[])
 {
   const PetscScalar *c[KC_MAX_COEFFS];
   PetscReal         *to[LOOK_NUM];
-  const int          dim = box ? (nc > 9 ? 3 : 2) : nc / 2;
+  const int          dim   = box ? (nc > 9 ? 3 : 2) : nc / 2;
+  const PetscReal    in[3] = {0, inside[1], inside[2]};
 
   for (int o = 0; o < nc; o++) c[o] = coefficients[o];
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t];
@@ -57,7 +70,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 1 / PETSC_MAX_REAL);
     const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1; /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
     const PetscReal   inverse = divided < PETSC_MAX_REAL / 4 ? divided : 0; /* a row with a zero on the diagonal is left out */
-    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, relative, large;
+    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, walls = 0, across = 0, relative, large;
     PetscScalar       sum = 0;
 
     _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
@@ -79,6 +92,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
 
       jumps = Max(jumps, Jumps(PetscAbsReal(a), PetscAbsReal(b), KCYCLE_JUMP));
       steep = Max(steep, Jumps(PetscAbsReal(a), PetscAbsReal(b), KCYCLE_STEEP));
+      if (d) walls = Max(walls, in[d] * Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
+      else across = Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
       to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
     }
@@ -88,17 +103,19 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
     to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
     to[LOOK_ALONE][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
-    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
+    to[LOOK_JUMPS][i] = Max(Max(jumps, walls), to[LOOK_JUMPS][i]);
     to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
+    steep             = Max(steep, walls);
     to[LOOK_STEEP][i] += steep > 0 ? times : 0;
+    to[LOOK_WALLS][i] += across > 0 ? times : 0;
     to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
 }
 
-#define KC_LOOK(name, nc, box)                                                                                              \
-  KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscScalar *const coefficients[], PetscReal *const at[]) \
-  {                                                                                                                         \
-    LookAtPoints(nc, box, n, times, coefficients, at);                                                                      \
+#define KC_LOOK(name, nc, box)                                                                                                                        \
+  KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscReal inside[], const PetscScalar *const coefficients[], PetscReal *const at[]) \
+  {                                                                                                                                                   \
+    LookAtPoints(nc, box, n, times, inside, coefficients, at);                                                                                        \
   }
 
 KC_LOOK(LookAtPoints_3, 3, 0)
@@ -107,27 +124,43 @@ KC_LOOK(LookAtPoints_7, 7, 0)
 KC_LOOK(LookAtPoints_9, 9, 1)
 KC_LOOK(LookAtPoints_27, 27, 1)
 
-/* A line that comes so many times: the points between its ends, then these, whose coefficients are gathered */
-static void LookAtLine(const Mat_Stencil *st, PetscInt line, PetscInt times, PetscReal *const at[])
+/* A point that is not at an end of the grid, or next to one. Where a grid of two points wraps around these have one coupling in place of two */
+static PetscBool IsInside(const KCycleBox *box, PetscInt d, PetscInt at)
 {
-  void (*const look)(PetscInt, PetscReal, const PetscScalar *const[], PetscReal *const[]) = st->shape.ncoeffs == 3   ? LookAtPoints_3
-                                                                                            : st->shape.ncoeffs == 5 ? LookAtPoints_5
-                                                                                            : st->shape.ncoeffs == 7 ? LookAtPoints_7
-                                                                                            : st->shape.ncoeffs == 9 ? LookAtPoints_9
-                                                                                                                     : LookAtPoints_27;
+  return (PetscBool)(box->periodic[d] ? box->size[d] > 2 : (at + box->start[d] > 1 && at + box->start[d] < box->size[d] - 2));
+}
+
+static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
+{
+  inside[0] = 0;
+  inside[1] = IsInside(box, 1, line % box->n[1]) ? 1 : 0;
+  inside[2] = IsInside(box, 2, line / box->n[1]) ? 1 : 0;
+}
+
+/* A line that comes so many times: the points between its ends, then these, whose coefficients are gathered, and which have places behind those of all points */
+static void LookAtLine(const Mat_Stencil *st, PetscInt line, PetscInt times, const PetscReal inside[], PetscReal *const at[])
+{
+  void (*const look)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]) = st->shape.ncoeffs == 3   ? LookAtPoints_3
+                                                                                                               : st->shape.ncoeffs == 5 ? LookAtPoints_5
+                                                                                                               : st->shape.ncoeffs == 7 ? LookAtPoints_7
+                                                                                                               : st->shape.ncoeffs == 9 ? LookAtPoints_9
+                                                                                                                                        : LookAtPoints_27;
   const PetscScalar *c[KC_MAX_COEFFS];
   PetscScalar        ends[KC_MAX_COEFFS][2];
+  PetscReal         *to[LOOK_NUM];
   KCycleLine         l;
 
   MatStencilLineArrays(st, line, &l);
   if (st->kind[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs); /* the next block */
   for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + 1;
-  if (l.n > 2) (*look)(l.n - 2, (PetscReal)times, c, at);
+  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + 1;
+  if (l.n > 2) (*look)(l.n - 2, (PetscReal)times, inside, c, to);
   for (int o = 0; o < st->shape.ncoeffs; o++) {
     for (int side = 0; side < 2; side++) ends[o][side] = l.end[side][o * l.stride];
     c[o] = ends[o];
   }
-  (*look)(PetscMin(l.n, 2), (PetscReal)times, c, at);
+  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + l.n;
+  (*look)(PetscMin(l.n, 2), (PetscReal)times, inside, c, to);
 }
 
 /* The first rows with something that is no number, and with a zero on the diagonal; not sought where there are none */
@@ -156,13 +189,18 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 /* From all points to one, and from all processes */
 static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
-  const PetscInt n                     = ((Mat_Stencil *)A->data)->box->n[0];
-  PetscReal      largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED], couplings = 0;
-  PetscInt       rows[2], allrows[2];
-  MPI_Comm       comm = PetscObjectComm((PetscObject)A);
+  const KCycleBox *box                   = ((Mat_Stencil *)A->data)->box;
+  const PetscInt   n                     = box->n[0];
+  PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED], couplings = 0;
+  PetscInt         rows[2], allrows[2];
+  MPI_Comm         comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) {
+  for (PetscInt i = 0; i < n + 2; i++) {
+    if (IsInside(box, 0, i < n ? i : (i - n) * (n - 1))) {
+      at[LOOK_STEEP][i] += at[LOOK_WALLS][i];
+      at[LOOK_JUMPS][i] = PetscMax(at[LOOK_JUMPS][i], at[LOOK_WALLS][i]);
+    }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
     for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
   }
@@ -186,7 +224,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
     scan->count[d] = allsums[3 + d];
     couplings += scan->count[d];
   }
-  scan->steep = couplings > 0 ? allsums[LOOK_STEEP - LOOK_TOTAL] * 2 * ((Mat_Stencil *)A->data)->box->dim / couplings : 0; /* a point inside has two in each direction */
+  scan->steep = couplings > 0 ? allsums[LOOK_STEEP - LOOK_TOTAL] * 2 * box->dim / couplings : 0; /* a point inside has two in each direction */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,7 +233,7 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
 {
   Mat_Stencil     *st   = (Mat_Stencil *)A->data;
   KCycleScan      *scan = &st->scan;
-  PetscReal       *work, *at[LOOK_NUM];
+  PetscReal       *work, *at[LOOK_NUM], inside[3], next[3];
   PetscObjectState state;
   PetscInt         times;
 
@@ -203,11 +241,15 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   *found = scan;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(LOOK_NUM * st->box->n[0], &work));
-  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * st->box->n[0];
+  PetscCall(PetscCalloc1(LOOK_NUM * (st->box->n[0] + 2), &work));
+  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->box->n[0] + 2);
   for (PetscInt line = 0; line < st->box->nlines; line += times) {
-    for (times = 1; line + times < st->box->nlines && MatStencilLineIsLast(st, line + times, line); times++) continue;
-    LookAtLine(st, line, times, at);
+    FindInside(st->box, line, inside);
+    for (times = 1; line + times < st->box->nlines && MatStencilLineIsLast(st, line + times, line); times++) {
+      FindInside(st->box, line + times, next);
+      if (inside[1] != next[1] || inside[2] != next[2]) break;
+    }
+    LookAtLine(st, line, times, inside, at);
   }
   PetscCall(LookEnd(A, at, scan));
   PetscCall(PetscFree(work));
