@@ -11,6 +11,11 @@
 #define KCYCLE_COARSEST       3
 #define KCYCLE_COARSEST_JUMPS 8
 
+/* The excess of row sums at an end that is closed, relative to the couplings with the next points; the part of these at closed points that counts; the excess of points that are held */
+#define KCYCLE_CLOSED      0.1
+#define KCYCLE_CLOSED_PART 0.05
+#define KCYCLE_HELD        10
+
 /* Where materials are mixed point by point a coarser grid of at most so many points is the coarsest: the next one would see it badly */
 #define KCYCLE_COARSEST_MIXED_2D 20000
 #define KCYCLE_COARSEST_MIXED_3D 2200
@@ -19,6 +24,7 @@
 typedef struct {
   PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
   PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
+  PetscReal closed[2][2]; /* the part of it at points whose own excess is next to nothing: walls in an end that is open elsewhere */
   PetscReal coupled[2];   /* number of these points that are coupled to any other */
 } Ends;
 
@@ -85,13 +91,16 @@ static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], Ends end[
     const int near = lacking > (box->size[d] > 2);
 
     for (int side = 0; side < 2; side++) {
-      PetscInt next[3] = {at[0], at[1], at[2]};
+      PetscInt  next[3] = {at[0], at[1], at[2]};
+      PetscReal excess;
 
       if (box->periodic[d] || at[d] != (side ? box->size[d] - 1 : 0)) continue;
       next[d] += side ? -1 : 1;
       end[d].coupled[side] += 1;
-      end[d].excess[side][near] += sign * (p->sum - (box->size[d] > 2 ? RowSum(look, next) : 0));
+      excess = sign * (p->sum - (box->size[d] > 2 ? RowSum(look, next) : 0));
+      end[d].excess[side][near] += excess;
       end[d].inward[side][near] += p->c[d][1 - side];
+      end[d].closed[side][near] += excess < KCYCLE_CLOSED * p->c[d][1 - side] ? p->c[d][1 - side] : 0;
     }
   }
 }
@@ -186,14 +195,25 @@ static PetscBool CanCoarsen(const KCycleBox *box, PetscInt d, PetscInt first)
   return PETSC_TRUE;
 }
 
+/*
+  Does nothing flow through an end, or through a part of it that interpolation must not forget? Points that are held by much more than an end, a penalty, have
+  neighbours that are interpolated from them alone as well.
+*/
+static PetscBool IsClosed(const Ends *end, int side)
+{
+  const int near = end->inward[side][0] > 0 ? 0 : 1;
+
+  return (PetscBool)(end->excess[side][near] < KCYCLE_CLOSED * end->inward[side][near] || end->closed[side][near] > KCYCLE_CLOSED_PART * end->inward[side][near] ||
+                     end->excess[side][near] > KCYCLE_HELD * end->inward[side][near]);
+}
+
 /* What the ends of a grid are: stored boundary points are coupled to nobody, through an insulated end nothing flows */
 static void FindEnds(const KCycleBox *box, KCycleGrid grid, const Ends found[], KCycleEnd end[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
     for (int side = 0; side < 2; side++) {
       const PetscBool stored = (PetscBool)(grid == KCYCLE_GRID_AUTO ? found[d].coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
-      const int       near   = found[d].inward[side][0] > 0 ? 0 : 1;
-      const PetscBool closed = (PetscBool)(grid == KCYCLE_GRID_AUTO ? found[d].excess[side][near] < 0.1 * found[d].inward[side][near] : grid == KCYCLE_GRID_CELL);
+      const PetscBool closed = grid == KCYCLE_GRID_AUTO ? IsClosed(&found[d], side) : (PetscBool)(grid == KCYCLE_GRID_CELL);
 
       end[d][side] = stored ? KCYCLE_END_STORED : closed ? KCYCLE_END_INSULATED : KCYCLE_END_OPEN;
     }
