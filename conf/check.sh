@@ -149,7 +149,11 @@ run_script() {
   for word in $SEARCH; do
     case $name in *"$word"*) wanted= ;; esac
   done
-  [ -z "$wanted" ] && mkdir "$work/scripts/$name" 2> /dev/null || return 0
+  [ -z "$wanted" ] || return 0
+  if ! mkdir "$work/scripts/$name" 2> /dev/null; then
+    [ -d "$work/scripts/$name" ] || complain "cannot make $work/scripts/$name"
+    return 0
+  fi
   case $1 in *.py) interpreter="python3" ;; *) interpreter="sh" ;; esac
   tap=$work/scripts/$name.tap status=0
   echo "check: $(basename "$1")"

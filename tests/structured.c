@@ -28,6 +28,19 @@ static PetscBool IsSingular(const Grid *g)
   return PETSC_TRUE;
 }
 
+/* For an operator that is there */
+static PetscErrorCode SolveCreateKSP(const char prefix[], Solve *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+  PetscCall(KSPSetOptionsPrefix(s->ksp, prefix));
+  PetscCall(KSPSetType(s->ksp, KSPCG));
+  PetscCall(KSPSetNormType(s->ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-8, 1e-50, 1e10, 150));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode SolveCreate(const Grid *g, MatType type, const char prefix[], Solve *s)
 {
   PetscScalar sum;
@@ -42,12 +55,7 @@ static PetscErrorCode SolveCreate(const Grid *g, MatType type, const char prefix
     PetscCall(VecSum(s->b, &sum));
     PetscCall(VecShift(s->b, -sum / (PetscReal)GridPoints(g)));
   }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
-  PetscCall(KSPSetOptionsPrefix(s->ksp, prefix));
-  PetscCall(KSPSetType(s->ksp, KSPCG));
-  PetscCall(KSPSetNormType(s->ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(s->ksp, 1e-8, 1e-50, 1e10, 150));
-  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(SolveCreateKSP(prefix, s));
   PetscFunctionReturn(0);
 }
 
@@ -492,35 +500,23 @@ static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 /* Whether points are coarsened from the first one on is to depend on all equations, whoever has them */
 static PetscErrorCode Ends(void)
 {
-  DM       da;
-  Mat      A;
-  Vec      b, x;
-  KSP      ksp;
+  Solve    s;
   PC       pc;
-  PetscInt levels, its;
+  PetscInt levels;
 
   PetscFunctionBeginUser;
-  PetscCall(ThinCreate(17, &da, &A));
-  PetscCall(DMCreateGlobalVector(da, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecSet(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscMemzero(&s, sizeof(s)));
+  PetscCall(ThinCreate(17, &s.da, &s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1));
+  PetscCall(SolveCreateKSP(NULL, &s));
+  PetscCall(KSPGetPC(s.ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(SolveRun(&s));
   PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels, s.its));
+  PetscCall(SolveDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -434,7 +434,7 @@ static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt pa
   const PetscScalar *b     = Half(w, place, WORD_B, parity);
   PetscScalar       *x     = Half(w, place, WORD_X, parity);
 
-  memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)(w->half - VECTOR) * sizeof(PetscScalar));
+  memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(PetscScalar));
   if (kind.constant) Scale(m, b, kind.constant->inverse, x);
   else Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity), x);
   for (int e = 0; kind.ends && e < 2; e++) {
