@@ -91,8 +91,10 @@ PETSC_INTERN void           KCycleApartLine(KCycleApart *, PetscInt j, PetscInt 
 
 /* A sum of products a w, point by point */
 typedef struct {
-  int                m;
-  const PetscScalar *a[KC_MAX_COEFFS], *w[KC_MAX_COEFFS];
+  int m;
+  struct {
+    const PetscScalar *a, *w;
+  } of[KC_MAX_COEFFS];
 } KCycleTerms;
 
 /* y = sum, or y += sum, for n points */
@@ -100,8 +102,8 @@ PETSC_INTERN void KCycleSumOfProducts(const KCycleTerms *, PetscInt n, PetscBool
 
 static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, const PetscScalar *w)
 {
-  terms->a[terms->m]   = a;
-  terms->w[terms->m++] = w;
+  terms->of[terms->m].a   = a;
+  terms->of[terms->m++].w = w;
 }
 
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);

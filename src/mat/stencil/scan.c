@@ -112,10 +112,62 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
   }
 }
 
+/* Points of a star that have a positive diagonal, all their couplings, and no jump between these: most have, and then little is to be looked at */
+KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c[])
+{
+  PetscInt64 other = 0;
+
+  for (PetscInt i = 0; i < n; i++) {
+    PetscReal size = PetscRealPart(c[nc / 2][i]);
+
+    other |= size > 8 / PETSC_MAX_REAL ? 0 : 1;
+    KC_UNROLL
+    for (int d = 0; d < nc / 2; d++) {
+      const PetscReal a = -PetscRealPart(c[nc / 2 - 1 - d][i]), b = -PetscRealPart(c[nc / 2 + 1 + d][i]);
+
+      other |= b > 0 ? 0 : 1;
+      other |= a <= KCYCLE_JUMP * b ? 0 : 1;
+      other |= b <= KCYCLE_JUMP * a ? 0 : 1;
+      size += a + b;
+    }
+    other |= size <= PETSC_MAX_REAL ? 0 : 1;
+  }
+  return (PetscBool)(!PetscDefined(USE_COMPLEX) && other == 0);
+}
+
+KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const PetscScalar *const coefficients[], PetscReal *const at[])
+{
+  const PetscScalar *c[KC_MAX_COEFFS];
+  PetscReal         *to[LOOK_NUM];
+
+  for (int o = 0; o < nc; o++) c[o] = coefficients[o];
+  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t];
+  for (int d = 0; d < nc / 2; d++) to[LOOK_COUNT + d][0] += times * (PetscReal)(2 * n);
+  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  {
+    const PetscReal diagonal = PetscRealPart(c[nc / 2][i]), inverse = 1 / diagonal;
+    PetscReal       couplings = 0, relative, large;
+
+    KC_UNROLL
+    for (int d = 0; d < nc / 2; d++) {
+      const PetscReal both = PetscRealPart(c[nc / 2 - 1 - d][i]) + PetscRealPart(c[nc / 2 + 1 + d][i]);
+
+      couplings += both;
+      to[LOOK_TOTAL + d][i] -= times * both;
+    }
+    relative          = PetscAbsReal(diagonal + couplings) * inverse;
+    large             = (diagonal - couplings) * inverse;
+    to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
+    to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
+    to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
+  }
+}
+
 #define KC_LOOK(name, nc, box)                                                                                                                        \
   KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscReal inside[], const PetscScalar *const coefficients[], PetscReal *const at[]) \
   {                                                                                                                                                   \
-    LookAtPoints(nc, box, n, times, inside, coefficients, at);                                                                                        \
+    if (!(box) && ArePlain(nc, n, coefficients)) LookAtPlain(nc, n, times, coefficients, at);                                                         \
+    else LookAtPoints(nc, box, n, times, inside, coefficients, at);                                                                                   \
   }
 
 KC_LOOK(LookAtPoints_3, 3, 0)
@@ -137,7 +189,15 @@ static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
   inside[2] = IsInside(box, 2, line / box->n[1]) ? 1 : 0;
 }
 
-/* A line that comes so many times: the points between its ends, then these, whose coefficients are gathered, and which have places behind those of all points */
+/* Points of a line that are looked at apart: its ends and those beside them, which lack couplings where programs store boundary points. That of place p of these */
+#define LOOK_APART 4
+
+static PetscInt Apart(PetscInt n, int p)
+{
+  return n <= LOOK_APART || p < LOOK_APART / 2 ? p : n - LOOK_APART + p;
+}
+
+/* A line that comes so many times: its inner points, then those apart, whose coefficients are gathered, and which have places behind those of all points */
 static void LookAtLine(const Mat_Stencil *st, PetscInt line, PetscInt times, const PetscReal inside[], PetscReal *const at[])
 {
   void (*const look)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]) = st->shape.ncoeffs == 3   ? LookAtPoints_3
@@ -146,21 +206,23 @@ static void LookAtLine(const Mat_Stencil *st, PetscInt line, PetscInt times, con
                                                                                                                : st->shape.ncoeffs == 9 ? LookAtPoints_9
                                                                                                                                         : LookAtPoints_27;
   const PetscScalar *c[KC_MAX_COEFFS];
-  PetscScalar        ends[KC_MAX_COEFFS][2];
+  PetscScalar        gathered[KC_MAX_COEFFS][LOOK_APART];
   PetscReal         *to[LOOK_NUM];
   KCycleLine         l;
+  int                napart;
 
   MatStencilLineArrays(st, line, &l);
+  napart = PetscMin(l.n, LOOK_APART);
   if (st->kind[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs); /* the next block */
-  for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + 1;
-  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + 1;
-  if (l.n > 2) (*look)(l.n - 2, (PetscReal)times, inside, c, to);
+  for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + LOOK_APART / 2;
+  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + LOOK_APART / 2;
+  if (l.n > LOOK_APART) (*look)(l.n - LOOK_APART, (PetscReal)times, inside, c, to);
   for (int o = 0; o < st->shape.ncoeffs; o++) {
-    for (int side = 0; side < 2; side++) ends[o][side] = l.end[side][o * l.stride];
-    c[o] = ends[o];
+    for (int p = 0; p < napart; p++) gathered[o][p] = KCycleLineCoefficient(&l, o, Apart(l.n, p));
+    c[o] = gathered[o];
   }
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + l.n;
-  (*look)(PetscMin(l.n, 2), (PetscReal)times, inside, c, to);
+  (*look)(napart, (PetscReal)times, inside, c, to);
 }
 
 /* The first rows with something that is no number, and with a zero on the diagonal; not sought where there are none */
@@ -196,8 +258,8 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   MPI_Comm         comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n + 2; i++) {
-    if (IsInside(box, 0, i < n ? i : (i - n) * (n - 1))) {
+  for (PetscInt i = 0; i < n + PetscMin(n, LOOK_APART); i++) {
+    if (IsInside(box, 0, i < n ? i : Apart(n, i - n))) {
       at[LOOK_STEEP][i] += at[LOOK_WALLS][i];
       at[LOOK_JUMPS][i] = PetscMax(at[LOOK_JUMPS][i], at[LOOK_WALLS][i]);
     }
@@ -241,8 +303,8 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   *found = scan;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(LOOK_NUM * (st->box->n[0] + 2), &work));
-  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->box->n[0] + 2);
+  PetscCall(PetscCalloc1(LOOK_NUM * (st->box->n[0] + LOOK_APART), &work));
+  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->box->n[0] + LOOK_APART);
   for (PetscInt line = 0; line < st->box->nlines; line += times) {
     FindInside(st->box, line, inside);
     for (times = 1; line + times < st->box->nlines && MatStencilLineIsLast(st, line + times, line); times++) {

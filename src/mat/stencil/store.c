@@ -143,29 +143,37 @@ static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define KC_SUMS 32
+#define KC_SUMS 16
+
+/* The bits of a value, or the first of them */
+KC_POINT uint64_t Bits(const PetscScalar *v)
+{
+  uint64_t bits = 0;
+
+  memcpy(&bits, v, PetscMin(sizeof(bits), sizeof(*v)));
+  return bits;
+}
 
 /* Sums of values that are 3 times as large at each step, side by side; at most so many steps behind each other as there are */
-KC_VERSIONS static void AddToKey(const PetscScalar *v, PetscInt steps, uint64_t h[])
+KC_VERSIONS static void AddToKey(const PetscScalar *v, PetscInt steps, uint64_t sums[])
 {
-  for (PetscInt s = 0; s < steps; s++) {
-    uint64_t bits[KC_SUMS] = {0};
+  uint64_t h[KC_SUMS];
 
-    for (int k = 0; k < KC_SUMS; k++) memcpy(&bits[k], &v[s * KC_SUMS + k], PetscMin(sizeof(*bits), sizeof(*v)));
-    for (int k = 0; k < KC_SUMS; k++) h[k] = (h[k] << 1) + h[k] + bits[k];
+  for (int k = 0; k < KC_SUMS; k++) h[k] = sums[k];
+  for (PetscInt s = 0; s < steps; s++) {
+    for (int k = 0; k < KC_SUMS; k++) h[k] += (h[k] << 1) + Bits(&v[s * KC_SUMS + k]);
   }
+  for (int k = 0; k < KC_SUMS; k++) sums[k] = h[k];
 }
 
 /* A number from all values */
 unsigned long KCycleKey(const PetscScalar *v, PetscInt count)
 {
-  uint64_t    h[KC_SUMS] = {0}, key = 1;
-  PetscScalar rest[KC_SUMS] = {0};
-  PetscInt    steps         = count / KC_SUMS;
+  uint64_t       h[KC_SUMS] = {0}, key = 1;
+  const PetscInt steps = count / KC_SUMS;
 
   AddToKey(v, steps, h);
-  for (PetscInt i = steps * KC_SUMS; i < count; i++) rest[i - steps * KC_SUMS] = v[i];
-  AddToKey(rest, 1, h);
+  for (PetscInt i = steps * KC_SUMS; i < count; i++) h[i - steps * KC_SUMS] += (h[i - steps * KC_SUMS] << 1) + Bits(&v[i]);
   for (int k = 0; k < KC_SUMS; k++) key = (key ^ h[k] ^ (h[k] >> 32)) * 1099511628211UL;
   return (unsigned long)key;
 }

@@ -58,15 +58,14 @@ void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar 
   }
 }
 
-/* m products in one loop, added to y or not */
-static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const PetscScalar *const a[], const PetscScalar *const w[], const PetscBool add,
-                                                              PetscScalar *y)
+/* m products from the first on in one loop, added to y or not */
+static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const KCycleTerms *terms, int first, const PetscBool add, PetscScalar *y)
 {
   const PetscScalar *p[6], *q[6];
 
   for (int t = 0; t < m; t++) {
-    p[t] = a[t];
-    q[t] = w[t];
+    p[t] = terms->of[first + t].a;
+    q[t] = terms->of[first + t].w;
   }
   _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
   {
@@ -80,21 +79,15 @@ static inline __attribute__((always_inline)) void AddProducts(const int m, Petsc
 
 KC_VERSIONS void KCycleSumOfProducts(const KCycleTerms *terms, PetscInt n, PetscBool add, PetscScalar *y)
 {
-  const PetscScalar *const *a = terms->a, *const *w = terms->w;
-  int                       m = terms->m;
+  for (int first = 0, now; first < terms->m; first += now, add = PETSC_TRUE) {
+    const int left = terms->m - first;
 
-  while (m > 0) {
-    const int now = m > 6 ? (m < 12 ? m / 2 : 6) : m;
-
-    if (now == 1) AddProducts(1, n, a, w, add, y);
-    else if (now == 2) AddProducts(2, n, a, w, add, y);
-    else if (now == 3) AddProducts(3, n, a, w, add, y);
-    else if (now == 4) AddProducts(4, n, a, w, add, y);
-    else if (now == 5) AddProducts(5, n, a, w, add, y);
-    else AddProducts(6, n, a, w, add, y);
-    a += now;
-    w += now;
-    m -= now;
-    add = PETSC_TRUE;
+    now = left > 6 ? (left < 12 ? left / 2 : 6) : left;
+    if (now == 1) AddProducts(1, n, terms, first, add, y);
+    else if (now == 2) AddProducts(2, n, terms, first, add, y);
+    else if (now == 3) AddProducts(3, n, terms, first, add, y);
+    else if (now == 4) AddProducts(4, n, terms, first, add, y);
+    else if (now == 5) AddProducts(5, n, terms, first, add, y);
+    else AddProducts(6, n, terms, first, add, y);
   }
 }

@@ -74,32 +74,44 @@ static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar 
   }
 }
 
-/* Those of the points x of fine line (j, k), with coefficients c */
-static void RowsOfAP(const Product *pr, const PetscScalar *c, PetscInt j, PetscInt k, int x, Rows *rows)
+/* The terms of the rows of a fine line: for points that coincide with coarse ones, and for those between */
+static void TermsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt j, PetscInt k, const Rows *rows, KCycleTerms column[][27])
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
-  const int          first = -x; /* the point between that lies before the first coarse one */
-  KCycleTerms        column[27];
   KCycleTouch        touch;
 
-  for (int i = 0; i < 27; i++) column[i].m = 0;
-  for (int o = 0; o < shape->ncoeffs; o++) {
+  for (int i = pr->first / 3 * 3; i < 27; i++) column[0][i].m = column[1][i].m = 0;
+  for (int o = 0, end; o < shape->ncoeffs; o = end) {
     const int      line = shape->line[o];
     const PetscInt jj = j + shape->dy[line], kk = k + shape->dz[line];
 
+    for (end = o + 1; end < shape->ncoeffs && shape->line[end] == line; end++)
+      ;
     if (box->slot[KCycleBoxExtended(box, jj, kk)] == 0) continue;
-    if (o == 0 || line != shape->line[o - 1]) KCycleTransferTouch(pr->tr, jj, kk, &touch);
+    KCycleTransferTouch(pr->tr, jj, kk, &touch);
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - rows->J + 1) + 3 * (touch.k[q] - rows->K + 1);
 
-      if (touch.w[q] && 3 * l + 2 >= pr->first) TimesRow(pr, c + o * pr->pad + 1 + first, touch.w[q] + first, x + shape->dx[o], &column[3 * l]);
+      if (!touch.w[q] || 3 * l + 2 < pr->first) continue;
+      for (int x = 0; x < pr->tr->factor[0]; x++) {
+        for (int p = o; p < end; p++) TimesRow(pr, c[x] + p * pr->pad + 1 - x, touch.w[q] - x, x + shape->dx[p], &column[x][3 * l]);
+      }
     }
   }
-  for (int i = pr->first; i < 27; i++) {
-    rows->used[x][i] = (PetscBool)(column[i].m > 0);
-    if (!rows->used[x][i]) continue;
-    KCycleSumOfProducts(&column[i], pr->n - first, PETSC_FALSE, rows->ap + (27 * x + i) * pr->pad + 1 + first);
+}
+
+/* The rows; the first point between lies before the first coarse one */
+static void RowsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt j, PetscInt k, Rows *rows)
+{
+  KCycleTerms column[2][27];
+
+  TermsOfAP(pr, c, j, k, rows, column);
+  for (int x = 0; x < 2; x++) {
+    for (int i = pr->first; i < 27; i++) {
+      rows->used[x][i] = (PetscBool)(column[x][i].m > 0);
+      if (rows->used[x][i]) KCycleSumOfProducts(&column[x][i], pr->n + x, PETSC_FALSE, rows->ap + (27 * x + i) * pr->pad + 1 - x);
+    }
   }
 }
 
@@ -115,10 +127,7 @@ static Rows *GetRows(Product *pr, PetscInt j, PetscInt k, PetscInt J, PetscInt K
   rows->J    = J;
   rows->K    = K;
   KCycleApartLine(&pr->apart, j, k, c);
-  for (int x = 0; x < 2; x++) {
-    if (x < pr->tr->factor[0]) RowsOfAP(pr, c[x], j, k, x, rows);
-    else memset(rows->used[1], 0, sizeof(rows->used[1]));
-  }
+  RowsOfAP(pr, c, j, k, rows);
   return rows;
 }
 

@@ -234,8 +234,8 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
 
     for (int i = 0; i < 3; i++) {
       for (int t = 0; t < terms[q][i].m; t++) {
-        terms[q][i].a[t] += first;
-        terms[q][i].w[t] += first;
+        terms[q][i].of[t].a += first;
+        terms[q][i].of[t].w += first;
       }
       KCycleSumOfProducts(&terms[q][i], op->n - first, PETSC_FALSE, to[i] + first);
     }

@@ -7,8 +7,9 @@
 
     sum_J (P^T A P)(I, J) = sum_p P(p, I) sum_o a(p, o) sum_J P(p + o, J),   J: the coarse points forward of I, back of it, or all
 
-  For forward and back the diagonal counts less the sum of its row, which is a reaction or the coupling with an end: as a mass matrix it would make couplings that look to
-  further points, and a star of these, unlike the product itself, can be indefinite. In the sum of all, on the diagonal, it is complete.
+  For forward and back the diagonal counts less the sum of its row, a reaction: as a mass matrix it would make couplings that look to further points, and a star of
+  these, unlike the product itself, can be indefinite. In the sum of all, on the diagonal, it is complete. Beside an end of the grid, where a coupling of a star is
+  missing, a row sum that may be the coupling with this end stays where it is.
 
   One fine line at a time, which adds to the one, two or four coarse lines that it touches. A line is restricted once where its weights are the same on all of them.
 */
@@ -17,12 +18,17 @@
 #define MAX_FIELDS 7 /* forward and back in each direction, all */
 #define PLACES     4 /* lines in y, and in z, whose sums are remembered */
 
-/* Weights of a fine line, added up */
+#define KC_END    2.1 /* the coupling with an end that is half a cell away, and rounding, over that inward */
+#define PARTS     5   /* of the coarse lines: all, the lower and the upper ones in y, in z */
+#define FEW_LISTS 64  /* with no more sets of weights lines agree in theirs, as those of linear interpolation do */
+
+/* Weights of a fine line, added up. The sums of two lines that have the same number are the same */
 typedef struct {
   const PetscScalar *w[4];     /* these, on so many coarse lines, */
   PetscInt           pairs[2]; /* two in y, in z? */
   PetscScalar       *along;    /* over all coarse lines, laid out as weights are */
-  PetscScalar       *across;   /* [all, those on the lower and the upper coarse lines in y, in z][points that coincide, points between][-1 to n] */
+  PetscScalar       *across;   /* [part of them][points that coincide, points between][-1 to n] */
+  PetscInt           number[1 + PARTS];
 } Sums;
 
 /* The sums of a line beside the one that is worked on, and the first coarse line it touches */
@@ -37,15 +43,17 @@ typedef struct {
   PetscInt                   n, pad, nfields; /* coarse points of a line; n + 2 */
   KCycleApart                apart;
   Sums                       sums[PLACES * PLACES];
+  PetscInt                   numbers;    /* so many were given */
   PetscScalar               *rows;       /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
   PetscScalar               *restricted; /* [field][-1 to n] */
   PetscScalar               *balanced;   /* the diagonal less the row sum, of points of one kind of a line: [-1 to n] */
+  PetscScalar               *zeros;      /* [-1 to n] */
   PetscBool                  used[2][MAX_FIELDS];
 } Star;
 
 static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
 {
-  const PetscInt length = tr->stride + 10 * (tr->coarse->n[0] + 2);
+  const PetscInt length = tr->stride + 2 * PARTS * (tr->coarse->n[0] + 2);
   PetscScalar   *work;
 
   PetscFunctionBegin;
@@ -54,10 +62,12 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
   s->n       = tr->coarse->n[0];
   s->pad     = s->n + 2;
   s->nfields = 2 * tr->coarse->dim + 1;
+  s->numbers = 0;
   PetscCall(KCycleApartCreate(A, tr, &s->apart));
-  PetscCall(PetscCalloc4(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced, PLACES * PLACES * length, &work));
+  PetscCall(PetscCalloc5(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced, s->pad, &s->zeros, PLACES * PLACES * length, &work));
   for (int i = 0; i < PLACES * PLACES; i++) {
     PetscCall(PetscArrayzero(s->sums[i].w, 4));
+    PetscCall(PetscArrayzero(s->sums[i].number, 1 + PARTS));
     s->sums[i].pairs[0] = s->sums[i].pairs[1] = 0;
     s->sums[i].along                          = work + i * length;
     s->sums[i].across                         = s->sums[i].along + tr->stride;
@@ -68,7 +78,7 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
 static PetscErrorCode StarDestroy(Star *s)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree4(s->rows, s->restricted, s->balanced, s->sums[0].along));
+  PetscCall(PetscFree5(s->rows, s->restricted, s->balanced, s->zeros, s->sums[0].along));
   PetscCall(KCycleApartDestroy(&s->apart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,9 +88,22 @@ KC_VERSIONS static void Add(PetscInt n, const PetscScalar *restrict from, PetscS
   for (PetscInt i = 0; i < n; i++) to[i] += from[i];
 }
 
-KC_VERSIONS static void Subtract(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
+/* Gives the sums of a line the numbers of those that they agree with, or new ones */
+static void Number(Star *s, Sums *sums)
 {
-  for (PetscInt i = 0; i < n; i++) to[i] -= from[i];
+  for (int t = 0; t < 1 + PARTS; t++) {
+    const PetscInt     length = t ? 2 * s->pad : s->tr->stride;
+    const PetscScalar *mine   = t ? sums->across + 2 * (t - 1) * s->pad : sums->along;
+
+    sums->number[t] = ++s->numbers;
+    for (int i = 0; i < PLACES * PLACES && s->tr->lists.n <= FEW_LISTS; i++) {
+      const Sums *other = &s->sums[i];
+
+      if (other == sums || !other->number[t] || memcmp(mine, t ? other->across + 2 * (t - 1) * s->pad : other->along, (size_t)length * sizeof(*mine))) continue;
+      sums->number[t] = other->number[t];
+      break;
+    }
+  }
 }
 
 /* The sums of fine line (j, k); lines of the same kind share their weights */
@@ -100,7 +123,7 @@ static void SumsGet(Star *s, PetscInt j, PetscInt k, Neighbour *near)
   if (pairs[0] == sums->pairs[0] && pairs[1] == sums->pairs[1] && !memcmp(touch.w, sums->w, sizeof(sums->w))) return;
   memcpy(sums->w, touch.w, sizeof(sums->w));
   memcpy(sums->pairs, pairs, sizeof(pairs));
-  memset(sums->along, 0, (size_t)(s->tr->stride + 10 * s->pad) * sizeof(*sums->along));
+  memset(sums->along, 0, (size_t)(s->tr->stride + 2 * PARTS * s->pad) * sizeof(*sums->along));
   for (PetscInt q = 0; q < touch.count; q++) {
     const PetscInt to[3] = {0, 1 + touch.j[q] - touch.j[0], 3 + touch.k[q] - touch.k[0]};
 
@@ -115,6 +138,7 @@ static void SumsGet(Star *s, PetscInt j, PetscInt k, Neighbour *near)
       Add(s->n + 1, KCycleWeightsRight(touch.w[q], s->n) - 1, between);
     }
   }
+  Number(s, sums);
 }
 
 /* Coefficient a of points x times the weights of the points that lie "to" away from the coinciding ones, on the coarse points at the two sides */
@@ -153,14 +177,159 @@ static void Terms(const Star *s, const PetscScalar *a, const PetscScalar *all, c
   KCycleTermsAdd(&terms[s->nfields - 1], all, across);
 }
 
+/* The diagonal without the row sums, of a star; c: [coefficients][points] of one kind */
+KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict balanced)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    PetscScalar couplings = 0;
+    PetscReal   held      = 0; /* the coupling inward of a point that lacks the one outward */
+
+    KC_UNROLL
+    for (int d = 0; d < dim; d++) {
+      const PetscScalar low = c[(dim - 1 - d) * n + i], high = c[(dim + 1 + d) * n + i];
+      const PetscReal   both = PetscAbsScalar(low + high);
+
+      couplings += low + high;
+      held = low * high == (PetscScalar)0.0 && both > held ? both : held;
+    }
+    balanced[i] = PetscAbsScalar(c[dim * n + i] + couplings) <= KC_END * held ? c[dim * n + i] : -couplings;
+  }
+}
+
+KC_VERSIONS static void Balance(int dim, PetscInt n, const PetscScalar *c, PetscScalar *balanced)
+{
+  if (dim == 3) BalanceStar(3, n, c, balanced);
+  else BalanceStar(2, n, c, balanced);
+}
+
 /* The diagonal without the row sums; c: coefficients of points of one kind */
-static void Balance(const Star *s, const PetscScalar *c)
+static void BalanceBox(const Star *s, const PetscScalar *c)
 {
   const int nc = s->st->shape.ncoeffs;
 
-  for (PetscInt i = 0; i < s->pad; i++) s->balanced[i] = 0;
-  for (int o = 0; o < nc; o++) {
-    if (o != nc / 2) Subtract(s->pad, c + o * s->pad, s->balanced);
+  for (PetscInt i = 0; i < s->pad; i++) {
+    s->balanced[i] = 0;
+    for (int o = 0; o < nc; o++) s->balanced[i] -= o == nc / 2 ? 0 : c[o * s->pad + i];
+  }
+}
+
+static void BalanceLine(const Star *s, const PetscScalar *c)
+{
+  if (s->st->shape.box) BalanceBox(s, c);
+  else Balance(s->tr->coarse->dim, s->pad, c, s->balanced);
+}
+
+/*
+  What the rows of a line take whose neighbours have the same weights along it, as nearly all have with linear interpolation: then all is done in one loop. Pointers to
+  coarse point 0, and to the point between it and the next
+*/
+typedef struct {
+  const PetscScalar *c[2 * 3 + 1], *balanced;
+  const PetscScalar *same, *left, *right; /* weights along the line */
+  const PetscScalar *all[2];              /* and those of all coarse lines: coinciding points, points between */
+  const PetscScalar *own[4][2];           /* of the line's own coarse lines that lie forward and back in y, in z; */
+  const PetscScalar *next[4];             /* of the next line there, which are these coarse lines, for the points that are worked on */
+  PetscScalar       *out[MAX_FIELDS];
+} Regular;
+
+/* x: 0 for points that coincide with coarse ones, 1 for those between */
+KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscInt n)
+{
+  const PetscScalar *c[2 * 3 + 1], *own[4], *ahead[4], *behind[4], *next[4], *balanced = r->balanced, *all = r->all[x], *all_ahead = r->all[1 - x] + x, *all_behind = all_ahead - 1;
+  const PetscScalar *same = r->same, *left = r->left, *right = r->right;
+  PetscScalar       *out[MAX_FIELDS];
+
+  for (int o = 0; o < 2 * dim + 1; o++) c[o] = r->c[o];
+  for (int f = 0; f < 2 * dim + 1; f++) out[f] = r->out[f];
+  for (int f = 0; f < 2 * dim - 2; f++) {
+    own[f]    = r->own[f][x];
+    ahead[f]  = r->own[f][1 - x] + x;
+    behind[f] = ahead[f] - 1;
+    next[f]   = r->next[f];
+  }
+  _Pragma("GCC ivdep") for (PetscInt i = -x; i < n; i++)
+  {
+    const PetscScalar low = c[dim - 1][i], high = c[dim + 1][i];
+    PetscScalar       pairs[2] = {0, 0}, across;
+
+    KC_UNROLL
+    for (int d = 1; d < dim; d++) pairs[d - 1] = c[dim - 1 - d][i] + c[dim + 1 + d][i];
+    across    = pairs[0] + pairs[1];
+    out[0][i] = x ? (balanced[i] + across) * right[i] + high * same[i + 1] : high * right[i];
+    out[1][i] = x ? (balanced[i] + across) * left[i] + low * same[i] : low * left[i - 1];
+    KC_UNROLL
+    for (int d = 1; d < dim; d++) {
+      const PetscScalar middle = balanced[i] + across - pairs[d - 1];
+
+      KC_UNROLL
+      for (int side = 0; side < 2; side++) {
+        const int f = 2 * d - 2 + side;
+
+        out[f + 2][i] = middle * own[f][i] + high * ahead[f][i] + low * behind[f][i] + c[side ? dim - 1 - d : dim + 1 + d][i] * next[f][i];
+      }
+    }
+    out[2 * dim][i] = (c[dim][i] + across) * all[i] + high * all_ahead[i] + low * all_behind[i];
+  }
+}
+
+KC_VERSIONS static void RegularPoints_2(const Regular *r, int x, PetscInt n)
+{
+  if (x) RegularPoints(2, 1, r, n);
+  else RegularPoints(2, 0, r, n);
+}
+
+KC_VERSIONS static void RegularPoints_3(const Regular *r, int x, PetscInt n)
+{
+  if (x) RegularPoints(3, 1, r, n);
+  else RegularPoints(3, 0, r, n);
+}
+
+/* Is a line of that kind? Then r gets the weights */
+static PetscBool IsRegular(const Star *s, const Neighbour *own, const Neighbour near[], Regular *r)
+{
+  const KCycleShape *shape = &s->st->shape;
+  const int          dim = s->tr->coarse->dim, mid = shape->nl / 2;
+  const Sums        *mine = own->sums;
+
+  if (shape->box || s->tr->factor[0] != 2) return PETSC_FALSE;
+  for (int q = 0; q < shape->nl; q++) {
+    if (!near[q].sums || near[q].sums->number[0] != mine->number[0] || near[q].sums->number[1] != mine->number[1]) return PETSC_FALSE;
+  }
+  r->same   = KCycleWeightsSame(mine->along);
+  r->left   = KCycleWeightsLeft(mine->along, s->n);
+  r->right  = KCycleWeightsRight(mine->along, s->n);
+  r->all[0] = mine->across + 1;
+  r->all[1] = r->all[0] + s->pad;
+  for (int d = 0; d < dim - 1; d++) {
+    for (int side = 0; side < 2; side++) {
+      const Neighbour *next  = &near[mid + (side ? -1 : 1) * (d + 1)];
+      const PetscInt   pairs = mine->pairs[d], line = own->first[d] + (side ? (pairs ? 0 : -1) : 1), part = line - next->first[d];
+      const int        mypart = 1 + 2 * d + (side ? 0 : 1), f = 2 * d + side;
+
+      if (part < 0 || part > next->sums->pairs[d]) return PETSC_FALSE;
+      for (int q = 0; q < shape->nl && pairs; q++) {
+        if (q != mid - d - 1 && q != mid + d + 1 && near[q].sums->number[1 + mypart] != mine->number[1 + mypart]) return PETSC_FALSE;
+      }
+      r->own[f][0] = pairs ? mine->across + 2 * mypart * s->pad + 1 : s->zeros + 1;
+      r->own[f][1] = pairs ? r->own[f][0] + s->pad : s->zeros + 1;
+      r->next[f]   = next->sums->across + 2 * (1 + 2 * d + part) * s->pad + 1;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+static void RegularRows(Star *s, const PetscScalar *const c[], Regular *r)
+{
+  for (int x = 0; x < 2; x++) {
+    BalanceLine(s, c[x]);
+    r->balanced = s->balanced + 1;
+    for (int o = 0; o < s->st->shape.ncoeffs; o++) r->c[o] = c[x] + o * s->pad + 1;
+    for (int f = 0; f < s->nfields; f++) {
+      r->out[f]     = s->rows + (x * s->nfields + f) * s->pad + 1;
+      s->used[x][f] = PETSC_TRUE;
+    }
+    (*(s->tr->coarse->dim == 2 ? RegularPoints_2 : RegularPoints_3))(r, x, s->n);
+    for (int f = 0; f < s->nfields - 3 && !x; f++) r->next[f] += s->pad; /* the points between come next */
   }
 }
 
@@ -171,17 +340,22 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k, const Neighbour *own)
   const PetscScalar *c[2];
   Neighbour          near[KC_MAX_LINES];
   KCycleTerms        terms[MAX_FIELDS];
+  Regular            regular;
 
   for (int q = 0; q < shape->nl; q++) {
     near[q].sums = NULL;
     if (s->st->box->slot[KCycleBoxExtended(s->st->box, j + shape->dy[q], k + shape->dz[q])] != 0) SumsGet(s, j + shape->dy[q], k + shape->dz[q], &near[q]);
   }
   KCycleApartLine(&s->apart, j, k, c);
+  if (IsRegular(s, own, near, &regular)) {
+    RegularRows(s, c, &regular);
+    return;
+  }
   for (int x = 0; x < s->tr->factor[0]; x++) {
     const int first = -x; /* the point between that lies before the first coarse one */
 
     for (int f = 0; f < s->nfields; f++) terms[f].m = 0;
-    Balance(s, c[x]);
+    BalanceLine(s, c[x]);
     for (int o = 0; o < shape->ncoeffs; o++) {
       const PetscScalar *all = c[x] + o * s->pad + 1, *a = o == shape->ncoeffs / 2 ? s->balanced + 1 : all;
 
@@ -189,8 +363,8 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k, const Neighbour *own)
     }
     for (int f = 0; f < s->nfields; f++) {
       for (int t = 0; t < terms[f].m; t++) {
-        terms[f].a[t] += first;
-        terms[f].w[t] += first;
+        terms[f].of[t].a += first;
+        terms[f].of[t].w += first;
       }
       s->used[x][f] = (PetscBool)(terms[f].m > 0);
       KCycleSumOfProducts(&terms[f], s->n - first, PETSC_FALSE, s->rows + (x * s->nfields + f) * s->pad + 1 + first);

@@ -414,13 +414,14 @@ KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *restrict 
 /* Masks of the owned lines, as if there were no points beside them */
 static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
 {
-  Mat_Stencil     *st  = (Mat_Stencil *)A->data;
-  const KCycleBox *box = st->box;
-  const PetscInt   n   = box->n[0];
-  PetscScalar     *m;
-  PetscInt         last = -1;
-  PetscBool        inside; /* points between the ends that may be coupled to nobody */
-  KCycleLine       l;
+  Mat_Stencil       *st     = (Mat_Stencil *)A->data;
+  const KCycleBox   *box    = st->box;
+  const PetscInt     n      = box->n[0];
+  const PetscScalar *before = NULL; /* that of the last line */
+  PetscScalar       *m;
+  PetscInt           last = -1;
+  PetscBool          inside; /* points between the ends that may be coupled to nobody */
+  KCycleLine         l;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(n + 2, &m));
@@ -438,8 +439,8 @@ static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
     for (PetscInt i = 0; i < n; i += inside ? 1 : PetscMax(n - 1, 1)) { /* most points are coupled to the first one that is asked for */
       for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++) m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
     }
-    PetscCall(ListsKeep(&mask->lists, m, kept));
-    ++*kept;
+    if (!before || memcmp(before, m, (size_t)(n + 2) * sizeof(*m))) PetscCall(ListsKeep(&mask->lists, m, &before));
+    *kept = before + 1;
   }
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -136,6 +136,9 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The ends of so many lines later are asked for */
+#define LINES_AHEAD 4
+
 /* The points of a line at ends of the grid: of an inner one, not at an end in y or z, the first and the last */
 static void LookAtLine(Look *look, PetscInt line, PetscBool inner, Ends end[])
 {
@@ -146,6 +149,11 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, Ends end[])
   Point            p;
 
   KCycleLineCoefficients(look->st, line % box->n[1], line / box->n[1], &l);
+  if (look->st->kind[line] < 0) {
+    const PetscScalar *next = l.end[1] + look->st->shape.ncoeffs, *first = l.c[look->st->half ? look->st->shape.ncoeffs / 2 : 0];
+
+    KCycleFetch(2 * look->st->shape.ncoeffs, l.end[0] + LINES_AHEAD * (next - first));
+  }
   for (PetscInt i = 0; i < box->n[0]; i += step) {
     PointRead(&look->st->shape, &l, i, &p);
     at[0] = i + box->start[0];
