@@ -185,18 +185,24 @@ static inline __attribute__((always_inline)) void SetFourRows(const int m, const
 {
   const Places even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
 
-  for (int t = 0; t < m; t = t + 4 < m && t + 8 > m ? m - 4 : t + 4) {
-    Four row[4], pair[4], column[4];
+  KC_UNROLL
+  for (int block = 0; block < (m + 3) / 4; block++) {
+    const int t = 4 * block + 4 > m ? m - 4 : 4 * block;
+    Four      row[4], pair[4], column[4];
 
+    KC_UNROLL
     for (int r = 0; r < 4; r++) memcpy(&row[r], a + m * r + t, sizeof(row[r]));
+    KC_UNROLL
     for (int r = 0; r < 4; r += 2) {
       pair[r]     = __builtin_shuffle(row[r], row[r + 1], even);
       pair[r + 1] = __builtin_shuffle(row[r], row[r + 1], odd);
     }
+    KC_UNROLL
     for (int c = 0; c < 2; c++) {
       column[c]     = __builtin_shuffle(pair[c], pair[c + 2], low);
       column[c + 2] = __builtin_shuffle(pair[c], pair[c + 2], high);
     }
+    KC_UNROLL
     for (int c = 0; c < 4; c++) memcpy(to[t + c] + i, &column[c], sizeof(column[c]));
   }
 }

@@ -120,17 +120,15 @@ KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c
   for (PetscInt i = 0; i < n; i++) {
     PetscReal size = PetscRealPart(c[nc / 2][i]);
 
-    other |= size > 8 / PETSC_MAX_REAL ? 0 : 1;
+    other |= size < 8 / PETSC_MAX_REAL ? 1 : 0;
     KC_UNROLL
     for (int d = 0; d < nc / 2; d++) {
       const PetscReal a = -PetscRealPart(c[nc / 2 - 1 - d][i]), b = -PetscRealPart(c[nc / 2 + 1 + d][i]);
 
-      other |= b > 0 ? 0 : 1;
-      other |= a <= KCYCLE_JUMP * b ? 0 : 1;
-      other |= b <= KCYCLE_JUMP * a ? 0 : 1;
+      other |= (b > 0 ? 0 : 1) | (a > KCYCLE_JUMP * b ? 1 : 0) | (b > KCYCLE_JUMP * a ? 1 : 0);
       size += a + b;
     }
-    other |= size <= PETSC_MAX_REAL ? 0 : 1;
+    other |= size <= PETSC_MAX_REAL ? 0 : 1; /* nor if anything is no number */
   }
   return (PetscBool)(!PetscDefined(USE_COMPLEX) && other == 0);
 }

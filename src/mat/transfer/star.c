@@ -29,6 +29,7 @@ typedef struct {
   PetscScalar       *along;    /* over all coarse lines, laid out as weights are */
   PetscScalar       *across;   /* [part of them][points that coincide, points between][-1 to n] */
   PetscInt           number[1 + PARTS];
+  PetscInt           line[2], first[2]; /* the line asked for last, and the first coarse line that it touches */
 } Sums;
 
 /* The sums of a line beside the one that is worked on, and the first coarse line it touches */
@@ -68,6 +69,7 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
   for (int i = 0; i < PLACES * PLACES; i++) {
     PetscCall(PetscArrayzero(s->sums[i].w, 4));
     PetscCall(PetscArrayzero(s->sums[i].number, 1 + PARTS));
+    s->sums[i].line[0] = s->sums[i].line[1] = -PETSC_INT_MAX;
     s->sums[i].pairs[0] = s->sums[i].pairs[1] = 0;
     s->sums[i].along                          = work + i * length;
     s->sums[i].across                         = s->sums[i].along + tr->stride;
@@ -106,17 +108,17 @@ static void Number(Star *s, Sums *sums)
   }
 }
 
-/* The sums of fine line (j, k); lines of the same kind share their weights */
-static void SumsGet(Star *s, PetscInt j, PetscInt k, Neighbour *near)
+/* The sums of fine line (j, k), which may be those that were there */
+static void SumsFind(Star *s, PetscInt j, PetscInt k, Sums *sums)
 {
-  Sums       *sums = &s->sums[(j & (PLACES - 1)) + PLACES * (k & (PLACES - 1))];
   KCycleTouch touch;
   PetscInt    pairs[2];
 
   KCycleTransferTouch(s->tr, j, k, &touch);
-  near->sums     = sums;
-  near->first[0] = touch.j[0];
-  near->first[1] = touch.k[0];
+  sums->line[0]  = j;
+  sums->line[1]  = k;
+  sums->first[0] = touch.j[0];
+  sums->first[1] = touch.k[0];
   pairs[0]       = touch.j[touch.count - 1] - touch.j[0];
   pairs[1]       = touch.k[touch.count - 1] - touch.k[0];
   for (PetscInt q = touch.count; q < 4; q++) touch.w[q] = NULL;
@@ -139,6 +141,17 @@ static void SumsGet(Star *s, PetscInt j, PetscInt k, Neighbour *near)
     }
   }
   Number(s, sums);
+}
+
+/* The sums of fine line (j, k); lines of the same kind share their weights */
+static void SumsGet(Star *s, PetscInt j, PetscInt k, Neighbour *near)
+{
+  Sums *sums = &s->sums[(j & (PLACES - 1)) + PLACES * (k & (PLACES - 1))];
+
+  near->sums = sums;
+  if (sums->line[0] != j || sums->line[1] != k) SumsFind(s, j, k, sums);
+  near->first[0] = sums->first[0];
+  near->first[1] = sums->first[1];
 }
 
 /* Coefficient a of points x times the weights of the points that lie "to" away from the coinciding ones, on the coarse points at the two sides */
@@ -177,22 +190,34 @@ static void Terms(const Star *s, const PetscScalar *a, const PetscScalar *all, c
   KCycleTermsAdd(&terms[s->nfields - 1], all, across);
 }
 
-/* The diagonal without the row sums, of a star; c: [coefficients][points] of one kind */
+/* The diagonal of a star without the sum of its row, but where this may be a coupling with an end of the grid */
+KC_POINT PetscScalar Balanced(const int dim, PetscScalar diagonal, const PetscScalar low[], const PetscScalar high[])
+{
+  PetscScalar couplings = 0;
+  PetscReal   held      = 0; /* the coupling inward of a point that lacks the one outward */
+
+  KC_UNROLL
+  for (int d = 0; d < dim; d++) {
+    const PetscReal both = PetscAbsScalar(low[d] + high[d]);
+
+    couplings += low[d] + high[d];
+    held = low[d] * high[d] == (PetscScalar)0.0 && both > held ? both : held;
+  }
+  return PetscAbsScalar(diagonal + couplings) <= KC_END * held ? diagonal : -couplings;
+}
+
+/* c: [coefficients][points] of one kind */
 KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict balanced)
 {
   for (PetscInt i = 0; i < n; i++) {
-    PetscScalar couplings = 0;
-    PetscReal   held      = 0; /* the coupling inward of a point that lacks the one outward */
+    PetscScalar low[3], high[3];
 
     KC_UNROLL
     for (int d = 0; d < dim; d++) {
-      const PetscScalar low = c[(dim - 1 - d) * n + i], high = c[(dim + 1 + d) * n + i];
-      const PetscReal   both = PetscAbsScalar(low + high);
-
-      couplings += low + high;
-      held = low * high == (PetscScalar)0.0 && both > held ? both : held;
+      low[d]  = c[(dim - 1 - d) * n + i];
+      high[d] = c[(dim + 1 + d) * n + i];
     }
-    balanced[i] = PetscAbsScalar(c[dim * n + i] + couplings) <= KC_END * held ? c[dim * n + i] : -couplings;
+    balanced[i] = Balanced(dim, c[dim * n + i], low, high);
   }
 }
 
@@ -224,7 +249,7 @@ static void BalanceLine(const Star *s, const PetscScalar *c)
   coarse point 0, and to the point between it and the next
 */
 typedef struct {
-  const PetscScalar *c[2 * 3 + 1], *balanced;
+  const PetscScalar *c[2 * 3 + 1];
   const PetscScalar *same, *left, *right; /* weights along the line */
   const PetscScalar *all[2];              /* and those of all coarse lines: coinciding points, points between */
   const PetscScalar *own[4][2];           /* of the line's own coarse lines that lie forward and back in y, in z; */
@@ -235,7 +260,7 @@ typedef struct {
 /* x: 0 for points that coincide with coarse ones, 1 for those between */
 KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscInt n)
 {
-  const PetscScalar *c[2 * 3 + 1], *own[4], *ahead[4], *behind[4], *next[4], *balanced = r->balanced, *all = r->all[x], *all_ahead = r->all[1 - x] + x, *all_behind = all_ahead - 1;
+  const PetscScalar *c[2 * 3 + 1], *own[4], *ahead[4], *behind[4], *next[4], *all = r->all[x], *all_ahead = r->all[1 - x] + x, *all_behind = all_ahead - 1;
   const PetscScalar *same = r->same, *left = r->left, *right = r->right;
   PetscScalar       *out[MAX_FIELDS];
 
@@ -249,26 +274,29 @@ KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscI
   }
   _Pragma("GCC ivdep") for (PetscInt i = -x; i < n; i++)
   {
-    const PetscScalar low = c[dim - 1][i], high = c[dim + 1][i];
-    PetscScalar       pairs[2] = {0, 0}, across;
+    PetscScalar low[3], high[3], across = 0, balanced;
 
     KC_UNROLL
-    for (int d = 1; d < dim; d++) pairs[d - 1] = c[dim - 1 - d][i] + c[dim + 1 + d][i];
-    across    = pairs[0] + pairs[1];
-    out[0][i] = x ? (balanced[i] + across) * right[i] + high * same[i + 1] : high * right[i];
-    out[1][i] = x ? (balanced[i] + across) * left[i] + low * same[i] : low * left[i - 1];
+    for (int d = 0; d < dim; d++) {
+      low[d]  = c[dim - 1 - d][i];
+      high[d] = c[dim + 1 + d][i];
+      across += d ? low[d] + high[d] : 0;
+    }
+    balanced  = Balanced(dim, c[dim][i], low, high) + across;
+    out[0][i] = x ? balanced * right[i] + high[0] * same[i + 1] : high[0] * right[i];
+    out[1][i] = x ? balanced * left[i] + low[0] * same[i] : low[0] * left[i - 1];
     KC_UNROLL
     for (int d = 1; d < dim; d++) {
-      const PetscScalar middle = balanced[i] + across - pairs[d - 1];
+      const PetscScalar middle = balanced - low[d] - high[d];
 
       KC_UNROLL
       for (int side = 0; side < 2; side++) {
         const int f = 2 * d - 2 + side;
 
-        out[f + 2][i] = middle * own[f][i] + high * ahead[f][i] + low * behind[f][i] + c[side ? dim - 1 - d : dim + 1 + d][i] * next[f][i];
+        out[f + 2][i] = middle * own[f][i] + high[0] * ahead[f][i] + low[0] * behind[f][i] + (side ? low[d] : high[d]) * next[f][i];
       }
     }
-    out[2 * dim][i] = (c[dim][i] + across) * all[i] + high * all_ahead[i] + low * all_behind[i];
+    out[2 * dim][i] = (c[dim][i] + across) * all[i] + high[0] * all_ahead[i] + low[0] * all_behind[i];
   }
 }
 
@@ -321,8 +349,6 @@ static PetscBool IsRegular(const Star *s, const Neighbour *own, const Neighbour 
 static void RegularRows(Star *s, const PetscScalar *const c[], Regular *r)
 {
   for (int x = 0; x < 2; x++) {
-    BalanceLine(s, c[x]);
-    r->balanced = s->balanced + 1;
     for (int o = 0; o < s->st->shape.ncoeffs; o++) r->c[o] = c[x] + o * s->pad + 1;
     for (int f = 0; f < s->nfields; f++) {
       r->out[f]     = s->rows + (x * s->nfields + f) * s->pad + 1;
@@ -395,15 +421,21 @@ static void Restrict(Star *s, const PetscScalar *w)
   }
 }
 
+static PetscBool IsGiven(const Star *s, const Neighbour *own, const PetscInt upper[2], int f)
+{
+  const int d = f / 2 - 1;
+
+  if (!s->used[0][f] && !s->used[1][f]) return PETSC_FALSE;
+  return (PetscBool)(d < 0 || f == s->nfields - 1 || !own->sums->pairs[d] || upper[d] == f % 2);
+}
+
 /* Adds what was restricted to the fields of a coarse line, the lower (0) or the upper (1) of two in y, in z. A line between two looks at each of them from the other */
 static void AddRestricted(const Star *s, const Neighbour *own, const PetscInt upper[2], PetscScalar *fields)
 {
-  for (int f = 0; f < s->nfields; f++) {
-    const int d = f / 2 - 1;
-
-    if (!s->used[0][f] && !s->used[1][f]) continue;
-    if (d >= 0 && f < s->nfields - 1 && own->sums->pairs[d] && upper[d] != f % 2) continue;
-    Add(s->pad, s->restricted + f * s->pad, fields + f * s->pad);
+  for (int f = 0, end; f < s->nfields; f = end + 1) {
+    for (end = f; end < s->nfields && IsGiven(s, own, upper, end); end++)
+      ;
+    if (end > f) Add((end - f) * s->pad, s->restricted + f * s->pad, fields + f * s->pad);
   }
 }
 
