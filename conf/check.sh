@@ -3,6 +3,7 @@
 #
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
+#   FEWER=1                      of the numbers of processes of a test only the least and the largest
 #   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
 #   JOBS=3                       tests at a time; processes that wait for each other leave room for one more than there are cores
@@ -18,8 +19,9 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
+SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
 case $OPENMP in 0 | no) OPENMP= ;; esac
+case $FEWER in 0 | no) FEWER= ;; esac
 export SANITIZE OPENMP
 
 complain() { echo "check: $*" >&2; exit 1; }
@@ -81,11 +83,14 @@ find_harness() {
        PETSc has it in share/petsc/examples, a build in its source tree beside PETSC_ARCH."
 }
 
-# The generator walks a folder: give it one with nothing but links to the tests
+# The generator walks a folder: give it one with nothing but links to the tests, or copies
 stage() {
   mkdir -p "$work/src/$1"
   for file in "$top/$1"/*; do
-    [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/"
+    case ${FEWER:+fewer}$file in
+      fewer*.c) sed 's/\(nsize: {{[0-9]*\) [0-9 ]* \([0-9]*}}\)/\1 \2/' "$file" > "$work/src/$1/$(basename "$file")" ;;
+      *) [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/" ;;
+    esac
   done
 }
 
