@@ -349,17 +349,20 @@ static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt
 /* Leaves out of the sums of rows what may be a coupling with an end of the grid: of a point that lacks one of two couplings, up to 2.1 times the other */
 static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
 {
-  PetscInt at[3], *place;
+  PetscInt     at[3], start, *place;
+  PetscScalar *sum;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(l->npoints, &place));
   for (PetscInt i = 0; i < l->npoints; i++) place[l->row[i]] = i;
+  PetscCall(VecGetOwnershipRange(sums, &start, NULL));
+  PetscCall(VecGetArray(sums, &sum));
   FOR_OWNED(l, at)
   {
     const PetscInt     row = l->row[Number(l, at)], *cols;
     const PetscScalar *v;
-    PetscScalar        sum, c[3][2] = {{0}};
-    PetscReal          held = 0;
+    PetscScalar        c[3][2] = {{0}};
+    PetscReal          held    = 0;
     PetscInt           m;
 
     PetscCall(MatGetRow(A, row, &m, &cols, &v));
@@ -374,11 +377,9 @@ static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
     for (int d = 0; d < 3; d++) {
       if (c[d][0] == (PetscScalar)0.0 || c[d][1] == (PetscScalar)0.0) held = PetscMax(held, PetscAbsScalar(c[d][0] + c[d][1]));
     }
-    PetscCall(VecGetValues(sums, 1, &row, &sum));
-    if (PetscAbsScalar(sum) <= 2.1 * held) PetscCall(VecSetValue(sums, row, 0, INSERT_VALUES));
+    if (PetscAbsScalar(sum[row - start]) <= 2.1 * held) sum[row - start] = 0;
   }
-  PetscCall(VecAssemblyBegin(sums));
-  PetscCall(VecAssemblyEnd(sums));
+  PetscCall(VecRestoreArray(sums, &sum));
   PetscCall(PetscFree(place));
   PetscFunctionReturn(0);
 }
