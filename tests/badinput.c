@@ -65,9 +65,8 @@ static PetscErrorCode GiveOneInterpolation(Solver *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SetEntry(Mat A, PetscInt i, PetscInt j, PetscReal value)
+static PetscErrorCode SetEntry(Mat A, MatStencil row, MatStencil column, PetscReal value)
 {
-  const MatStencil  row = {.i = i}, column = {.i = j};
   const PetscScalar entry = value;
   PetscInt          start;
 
@@ -82,14 +81,45 @@ static PetscErrorCode SetEntry(Mat A, PetscInt i, PetscInt j, PetscReal value)
 static PetscErrorCode PutNaN(Solver *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(SetEntry(s->A, 0, 0, NAN));
+  PetscCall(SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 0}, NAN));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode PutInf(Solver *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(SetEntry(s->A, 1, 0, INFINITY));
+  PetscCall(SetEntry(s->A, (MatStencil){.i = 1}, (MatStencil){.i = 0}, INFINITY));
+  PetscFunctionReturn(0);
+}
+
+/* On the diagonal of an inner point, where all around is regular: row 76 */
+static PetscErrorCode PutInside(Solver *s, PetscReal value)
+{
+  const MatStencil at = {.i = 8, .j = 4};
+
+  PetscFunctionBeginUser;
+  PetscCall(SetEntry(s->A, at, at, value));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PutNaNInside(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PutInside(s, NAN));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PutInfInside(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PutInside(s, INFINITY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PutZeroInside(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PutInside(s, 0));
   PetscFunctionReturn(0);
 }
 
@@ -109,9 +139,9 @@ static PetscErrorCode PutNaNIntoRightSide(Solver *s)
 static PetscErrorCode PutZero(Solver *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(SetEntry(s->A, 0, 0, 0.0));
-  PetscCall(SetEntry(s->A, 0, 1, 1.0));
-  PetscCall(SetEntry(s->A, 1, 0, 1.0));
+  PetscCall(SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 0}, 0.0));
+  PetscCall(SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 1}, 1.0));
+  PetscCall(SetEntry(s->A, (MatStencil){.i = 1}, (MatStencil){.i = 0}, 1.0));
   PetscFunctionReturn(0);
 }
 
@@ -213,6 +243,9 @@ static const Case cases[] = {{"kappa 0", {"-pc_kcycle_kappa 0"}, NULL, NULL, 0, 
                              {"Inf, full", {"-pc_mg_type full", "-ksp_type fgmres"}, PutInf, NULL, 0, 0, NO_ERROR},
                              {"zero on the diagonal, watched", {NULL}, PutZero, NULL, 0, 0, NO_ERROR},
                              {"zero, smoothers that do not divide", {"-mg_levels_ksp_type gmres", "-mg_levels_pc_type none", "-ksp_type fgmres"}, PutZero, NULL, 0, 0, NO_ERROR},
+                             {"NaN inside", {NULL}, PutNaNInside, NULL, 0, 0, NO_ERROR},
+                             {"Inf inside", {NULL}, PutInfInside, NULL, 0, 0, NO_ERROR},
+                             {"zero inside", {NULL}, PutZeroInside, NULL, 0, 0, NO_ERROR},
                              {"NaN in the right side", {NULL}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
                              {"NaN in the right side, Richardson", {"-ksp_type richardson"}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
                              {"misspelt option", {"-pc_kcycle_kapa 3", "-pc_kcycle_kappa 3"}, NULL, AskWhetherUsed, 0, 0, NO_ERROR}};
