@@ -8,8 +8,13 @@
 /* The most rows of a coarsest problem that every process factors for itself */
 #define KCYCLE_MAX_REPLICATED 1000
 
-/* Sweeps in 3D where materials are mixed point by point; more where steep jumps are at a smaller part of the points: there one material has thin branches */
+/*
+  Sweeps in 3D where materials are mixed point by point; more on grids of so many points, as coarse grids see less of them; most where steep jumps are at a smaller part of
+  the points: there one material has thin branches
+*/
 #define KCYCLE_SWEEPS_MIXED    4
+#define KCYCLE_SWEEPS_LARGE    6
+#define KCYCLE_LARGE           1e6
 #define KCYCLE_SWEEPS_BRANCHES 8
 #define KCYCLE_BRANCHES        0.36
 
@@ -363,7 +368,12 @@ static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
   const PetscInt     once  = 1 << fine->box->dim;
   PetscInt           fewer = 1; /* points than on the finest level, by this factor */
 
-  if (kc->mixed && fine->box->dim == 3) return fine->scan.steep < KCYCLE_BRANCHES ? KCYCLE_SWEEPS_BRANCHES : KCYCLE_SWEEPS_MIXED;
+  if (kc->mixed && fine->box->dim == 3) {
+    const PetscInt *n = fine->box->size;
+
+    if (fine->scan.steep < KCYCLE_BRANCHES) return KCYCLE_SWEEPS_BRANCHES;
+    return (PetscReal)n[0] * n[1] * n[2] < KCYCLE_LARGE ? KCYCLE_SWEEPS_MIXED : KCYCLE_SWEEPS_LARGE;
+  }
   for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
   if (fewer >= once * once) return 4;
   return fewer >= once && shape->ncoeffs < 27 ? 3 : 2;
