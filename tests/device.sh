@@ -1,5 +1,6 @@
 #!/bin/sh
-# The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
+# - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
+# - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: Kokkos, on whatever it was built for, and CUDA where there is a GPU.
 # Run by: make check SEARCH=device
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -44,3 +45,32 @@ claim="point.h compiles as device code for every stencil"
 if [ -z "$nvcc" ]; then skip "$claim" "no nvcc here"
 elif petsc_has PETSC_USE_COMPLEX; then skip "$claim" "complex numbers have no stencils"
 else works "$claim" "" device; fi
+
+# As on AIJ: the output of a test program, but for the name of the type. What PETSc leaves unfreed it would say there
+same() { # processes type output program arguments...
+  processes=$1 type=$2 expected=$KC_TOP/tests/output/$3.out
+  shift 3
+  mpi "$processes" "$@" -type "$type" -malloc_dump > "$KC_WORK/output" 2>&1 || { cat "$KC_WORK/output"; return 1; }
+  sed "s/$type/aij/g" "$KC_WORK/output" | diff - "$expected"
+}
+
+as_aij() { # type output program arguments...
+  for processes in 1 2 4; do works "$2 on $1, $processes processes, is as on aij" "" same "$processes" "$@"; done
+}
+
+programs() { # type
+  for part in product reuse; do as_aij "$1" "incpoisson_$part" "$KC_WORK/incpoisson" -test $part; done
+  for part in labels identities reuse inverse special; do as_aij "$1" "deflsub_$part" "$KC_WORK/deflsub" -test $part; done
+  as_aij "$1" dpcg "$KC_WORK/dpcg" -deflation_pc_pc_type jacobi -deflation_pc_type redundant
+}
+
+types=
+if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then types=aijkokkos; fi
+if petsc_has PETSC_HAVE_CUDA && nvidia-smi -L > /dev/null 2>&1; then types="$types aijcusparse"; fi
+[ -n "$types" ] || skip "device types are as aij" "PETSc has no Kokkos, and no CUDA with a GPU at hand"
+for type in $types; do
+  for program in incpoisson deflsub dpcg; do
+    compile c "$KC_TOP/tests/$program.c" $program -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > "$log" 2>&1 || not_ok "$program.c compiles" "$type"
+  done
+  programs "$type"
+done

@@ -21,6 +21,15 @@ typedef struct {
   MatType   type;
 } TwoPhase;
 
+/* Of matrices that are not asked to be stencils: -type */
+static inline MatType TwoPhaseType(void)
+{
+  static char type[64] = MATAIJ;
+
+  PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
+  return type;
+}
+
 /* The usual problem: nine discs */
 static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal contrast)
 {
@@ -31,7 +40,7 @@ static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal
   t->contrast = contrast;
   t->radius   = 0.3;
   t->x        = 1;
-  t->type     = MATAIJ;
+  t->type     = TwoPhaseType();
 }
 
 static inline PetscReal TwoPhaseCoefficient(const TwoPhase *t, const PetscInt at[])
@@ -147,6 +156,7 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
 {
   const DMBoundaryType e = t->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   MatNullSpace         constant;
+  VecType              vectors;
   Vec                  x;
 
   PetscFunctionBeginUser;
@@ -156,6 +166,8 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
   PetscCall(DMSetMatType(*da, t->type));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(MatGetVecType(*A, &vectors));
+  PetscCall(DMSetVecType(*da, vectors)); /* those of coarser grids have to be of the device that interpolations are for */
   PetscCall(TwoPhaseAssemble(t, *da, *A));
   PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatCreateVecs(*A, &x, b));

@@ -294,6 +294,20 @@ static PetscErrorCode CompareUpper(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatTranspose() of a Kokkos matrix may repeat the transpose of earlier values, where new ones were set on the host: the factor is made anew */
+static PetscErrorCode DropKokkos(PC_IncPoisson *ip)
+{
+  PetscBool kokkos;
+
+  PetscFunctionBegin;
+  if (!ip->Kt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ip->K, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
+  if (!kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&ip->K));
+  PetscCall(MatDestroy(&ip->Kt));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUpFull(PC pc)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
@@ -316,6 +330,7 @@ PetscErrorCode PCIncPoissonFactorSetUp(PC pc, Vec diagonal)
     PetscCall(SurveyCreate(pc));
   }
   if (ip->excess) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DropKokkos(ip));
   if (!ip->K) PetscCall(CreateFactor(pc, &ip->survey, &ip->K));
   PetscCall(CopyLower(pc, &ip->survey, ip->K));
   if (ip->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
