@@ -172,6 +172,7 @@ static PetscErrorCode Perturbed(void)
     PetscCall(KSPSetTolerances(ksp, 1e-11, 1e-50, 1e10, 200));
     PetscCall(PCDeflSubSetForm(pc, cases[i].form));
     PetscCall(PCDeflSubSetBoxes(pc, 6, 6, 0));
+    PetscCall(PCDeflSubSetCoarse(pc, PC_DEFLSUB_COARSE_FACTOR));
     PetscCall(PCDeflSubGetCoarseKSP(pc, &coarse));
     PetscCall(KSPSetType(coarse, KSPCG));
     PetscCall(KSPGetPC(coarse, &coarsepc));

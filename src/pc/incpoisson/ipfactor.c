@@ -294,15 +294,15 @@ static PetscErrorCode CompareUpper(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatTranspose() of a Kokkos matrix may repeat the transpose of earlier values, where new ones were set on the host: the factor is made anew */
-static PetscErrorCode DropKokkos(PC_IncPoisson *ip)
+/* On device types MatTranspose() may leave the values that a device has of an earlier transpose (cusparse of PETSc 3.26.1, Kokkos of 3.18): both factors are made anew */
+static PetscErrorCode DropOnDevice(PC_IncPoisson *ip)
 {
-  PetscBool kokkos;
+  PetscBool plain;
 
   PetscFunctionBegin;
   if (!ip->Kt) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ip->K, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
-  if (!kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ip->K, &plain, MATSEQAIJ, MATMPIAIJ, ""));
+  if (plain) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDestroy(&ip->K));
   PetscCall(MatDestroy(&ip->Kt));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -330,7 +330,7 @@ PetscErrorCode PCIncPoissonFactorSetUp(PC pc, Vec diagonal)
     PetscCall(SurveyCreate(pc));
   }
   if (ip->excess) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DropKokkos(ip));
+  PetscCall(DropOnDevice(ip));
   if (!ip->K) PetscCall(CreateFactor(pc, &ip->survey, &ip->K));
   PetscCall(CopyLower(pc, &ip->survey, ip->K));
   if (ip->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
