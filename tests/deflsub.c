@@ -662,13 +662,36 @@ static PetscErrorCode Errors(void)
   PetscFunctionReturn(0);
 }
 
+/* The preconditioner reads and writes vectors where they are */
+static PetscErrorCode StaysOnDevice(KSP ksp, Vec b, PetscBool *stays)
+{
+  PetscOffloadMask mask[2];
+  Mat              A;
+  Vec              r, z;
+  PC               pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGetOperators(pc, &A, NULL));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecDuplicate(b, &z));
+  PetscCall(MatMult(A, b, r));
+  PetscCall(PCApply(pc, r, z));
+  PetscCall(VecGetOffloadMask(r, &mask[0]));
+  PetscCall(VecGetOffloadMask(z, &mask[1]));
+  *stays = (PetscBool)(mask[0] == PETSC_OFFLOAD_GPU && mask[1] == PETSC_OFFLOAD_GPU);
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(0);
+}
+
 /* Two solves with E by its factors and by its inverse */
 static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form, const char name[])
 {
   const PCDeflSubCoarse   coarse[] = {PC_DEFLSUB_COARSE_AUTO, PC_DEFLSUB_COARSE_FACTOR, PC_DEFLSUB_COARSE_INVERSE};
   static PoissonResiduals residuals[3];
   const PetscReal         floor = 1e-4; /* relative: below it rounding decides */
-  PetscBool               dense = PETSC_FALSE, same = PETSC_TRUE;
+  PetscBool               dense = PETSC_FALSE, same = PETSC_TRUE, stays = PETSC_TRUE;
   PetscReal               most  = 0;
   TwoPhase                other = *t;
   DM                      da;
@@ -713,6 +736,8 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form, const
   PetscCall(PoissonClaim((PetscBool)(same && most < 1e-6), "the dense inverse of E, only where it is asked for, and its factors have the same residuals"));
   if (!same || most >= 1e-6)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " iterations, residuals differ by %g\n", its[0], its[1], its[2], (double)most));
+  if (cuda && form == PC_DEFLSUB_BNN) PetscCall(StaysOnDevice(ksp, b, &stays)); /* by the inverse, last */
+  if (form == PC_DEFLSUB_BNN) PetscCall(PoissonClaim(stays, "  vectors of a device stay there"));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));

@@ -54,16 +54,19 @@ typedef struct {
   PetscInt    *start; /* first entry of each pair */
   PetscInt    *row;   /* of entries */
   PetscScalar *value;
-  PetscSF      sf;      /* from coarse vectors to local numbers */
-  Mat          E;       /* scaled to a diagonal of ones */
-  Vec          scale;   /* its scaling; 0 where a vector has been left out */
-  Vec          s, y;    /* coarse vectors */
-  Mat          inverse; /* of Z^T A Z, dense, if it is what is applied; on all processes but the first it has no rows */
-  Vec          in, out; /* its vectors */
-  PetscScalar *a, *b;   /* values of touched subdomains and the exterior */
-  Vec          t;       /* work */
-  PetscInt     solves;  /* KSPSolve()s in progress whose start is deflated */
-  PetscBool    nonzero; /* whether the start was to be used before */
+  PetscSF      sf;            /* from coarse vectors to local numbers */
+  Mat          E;             /* scaled to a diagonal of ones */
+  Vec          scale;         /* its scaling; 0 where a vector has been left out */
+  Vec          s, y;          /* coarse vectors */
+  Mat          inverse;       /* of Z^T A Z, dense, if it is what is applied; on all processes but the first it has no rows */
+  Vec          in, out;       /* its vectors */
+  PetscBool    direct;        /* local numbers are those of E, and the inverse is applied to them */
+  Vec          a, b;          /* values of touched subdomains and the exterior, on this process */
+  Mat          Z, ZT, C, AZT; /* on a device, otherwise NULL; C = -A Z */
+  Vec          local;         /* in several processes: for the part of a vector that this one has */
+  Vec          t;             /* work */
+  PetscInt     solves;        /* KSPSolve()s in progress whose start is deflated */
+  PetscBool    nonzero;       /* whether the start was to be used before */
 } PC_DeflSub;
 
 /* Events */
@@ -94,11 +97,18 @@ PETSC_INTERN void           PCDeflSubZ(const PC_DeflSub *, const PetscScalar *a,
 PETSC_INTERN void           PCDeflSubAZ(const PC_DeflSub *, const PetscScalar *a, PetscScalar *x);
 PETSC_INTERN void           PCDeflSubAZT(const PC_DeflSub *, const PetscScalar *x, PetscScalar *a);
 
+/* dsdevice.c: they as matrices of a device */
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceSetUp(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *);
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceHasDense(const PC_DeflSub *, PetscBool *dense);
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceFrom(const PC_DeflSub *, Mat, Vec x, Vec a);
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceTo(const PC_DeflSub *, Mat, Vec a, Vec x);
+
 /* dscoarse.c: E */
 PETSC_INTERN PetscErrorCode PCDeflSubCoarseCreateKSP(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubCoarseSetUp(PC, PetscBool same);
 PETSC_INTERN PetscErrorCode PCDeflSubCoarseSolveScaled(PC);
-PETSC_INTERN PetscErrorCode PCDeflSubCoarseSolve(PC, PetscScalar *a);
+PETSC_INTERN PetscErrorCode PCDeflSubCoarseSolve(PC, Vec a);
 
 /* dsinverse.c: its dense inverse */
 PETSC_INTERN PetscErrorCode PCDeflSubInverseChoose(PC, PetscBool *wanted);

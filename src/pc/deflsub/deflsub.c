@@ -19,32 +19,46 @@ PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
 
 typedef void (*Kernel)(const PC_DeflSub *, const PetscScalar *, PetscScalar *);
 
-/* a from x, the part of this process */
-static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Kernel kernel, PetscLogDouble flops, Vec x, PetscScalar *a)
+/* a from x, the part of this process: by a matrix, if there is one, or a function for arrays */
+static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Mat matrix, Kernel kernel, PetscLogDouble flops, Vec x, Vec a)
 {
-  const PetscScalar *array;
+  const PC_DeflSub  *ds = (const PC_DeflSub *)pc->data;
+  const PetscScalar *from;
+  PetscScalar       *to;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArrayRead(x, &array));
-  kernel((PC_DeflSub *)pc->data, array, a);
-  PetscCall(VecRestoreArrayRead(x, &array));
-  PetscCall(PetscLogFlops(flops));
+  if (matrix) PetscCall(PCDeflSubDeviceFrom(ds, matrix, x, a));
+  else {
+    PetscCall(VecGetArrayRead(x, &from));
+    PetscCall(VecGetArrayWrite(a, &to));
+    kernel(ds, from, to);
+    PetscCall(VecRestoreArrayWrite(a, &to));
+    PetscCall(VecRestoreArrayRead(x, &from));
+    PetscCall(PetscLogFlops(flops));
+  }
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What is made from a is added to x */
-static PetscErrorCode ToVec(PC pc, Kernel kernel, PetscLogDouble flops, const PetscScalar *a, Vec x)
+static PetscErrorCode ToVec(PC pc, Mat matrix, Kernel kernel, PetscLogDouble flops, Vec a, Vec x)
 {
-  PetscScalar *array;
+  const PC_DeflSub  *ds = (const PC_DeflSub *)pc->data;
+  const PetscScalar *from;
+  PetscScalar       *to;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscCall(VecGetArray(x, &array));
-  kernel((PC_DeflSub *)pc->data, a, array);
-  PetscCall(VecRestoreArray(x, &array));
-  PetscCall(PetscLogFlops(flops));
+  if (matrix) PetscCall(PCDeflSubDeviceTo(ds, matrix, a, x));
+  else {
+    PetscCall(VecGetArrayRead(a, &from));
+    PetscCall(VecGetArray(x, &to));
+    kernel(ds, from, to);
+    PetscCall(VecRestoreArray(x, &to));
+    PetscCall(VecRestoreArrayRead(a, &from));
+    PetscCall(PetscLogFlops(flops));
+  }
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -55,39 +69,47 @@ static PetscLogDouble FlopsAZ(const PC_DeflSub *ds)
 }
 
 /* a = Z^T x, the part of this process */
-static PetscErrorCode MultZT(PC pc, Vec x, PetscScalar *a)
+static PetscErrorCode MultZT(PC pc, Vec x, Vec a)
 {
+  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  PetscCall(FromVec(pc, DEFLSUB_ZT, PCDeflSubZT, ((PC_DeflSub *)pc->data)->n, x, a));
+  PetscCall(FromVec(pc, DEFLSUB_ZT, ds->ZT, PCDeflSubZT, ds->n, x, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* b = (A Z)^T x, the part of this process */
-static PetscErrorCode MultAZT(PC pc, Vec x, PetscScalar *b)
+static PetscErrorCode MultAZT(PC pc, Vec x, Vec b)
 {
+  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  PetscCall(FromVec(pc, DEFLSUB_CORRECT, PCDeflSubAZT, FlopsAZ((PC_DeflSub *)pc->data), x, b));
+  PetscCall(FromVec(pc, DEFLSUB_CORRECT, ds->AZT, PCDeflSubAZT, FlopsAZ(ds), x, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x += Z a */
-static PetscErrorCode AddZ(PC pc, const PetscScalar *a, Vec x)
+static PetscErrorCode AddZ(PC pc, Vec a, Vec x)
 {
+  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  PetscCall(ToVec(pc, PCDeflSubZ, ((PC_DeflSub *)pc->data)->n, a, x));
+  PetscCall(ToVec(pc, ds->Z, PCDeflSubZ, ds->n, a, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x -= A Z a */
-static PetscErrorCode SubtractAZ(PC pc, const PetscScalar *a, Vec x)
+static PetscErrorCode SubtractAZ(PC pc, Vec a, Vec x)
 {
+  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  PetscCall(ToVec(pc, PCDeflSubAZ, FlopsAZ((PC_DeflSub *)pc->data), a, x));
+  PetscCall(ToVec(pc, ds->C, PCDeflSubAZ, FlopsAZ(ds), a, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* a = E^-1 Z^T x */
-static PetscErrorCode SolveZT(PC pc, Vec x, PetscScalar *a)
+static PetscErrorCode SolveZT(PC pc, Vec x, Vec a)
 {
   PetscFunctionBegin;
   PetscCall(MultZT(pc, x, a));
@@ -127,7 +149,7 @@ PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(MultAZT(pc, x, ds->b));
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
-  for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] = -ds->b[l];
+  PetscCall(VecScale(ds->b, -1));
   PetscCall(VecCopy(x, y));
   PetscCall(AddZ(pc, ds->b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,7 +168,7 @@ static PetscErrorCode ApplyBalanced(PC pc, Vec r, Vec z, PetscBool transpose)
   else PetscCall(PCApply(ds->inner, ds->t, z));
   PetscCall(MultAZT(pc, z, ds->b));
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
-  for (PetscInt l = 0; l < ds->nlocal; l++) ds->a[l] -= ds->b[l];
+  PetscCall(VecAXPY(ds->a, -1, ds->b));
   PetscCall(AddZ(pc, ds->a, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,10 +184,10 @@ static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
              PCDeflSubForms[ds->form]);
   PetscCall(PCApply(ds->inner, r, z));
   PetscCall(MultAZT(pc, z, ds->b));
-  for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] = -ds->b[l];
+  PetscCall(VecScale(ds->b, -1));
   if (ds->form == PC_DEFLSUB_ADEF2) {
     PetscCall(MultZT(pc, r, ds->a));
-    for (PetscInt l = 0; l < ds->nlocal; l++) ds->b[l] += ds->a[l];
+    PetscCall(VecAXPY(ds->b, 1, ds->a));
   }
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
   PetscCall(AddZ(pc, ds->b, z));
@@ -330,6 +352,7 @@ static PetscErrorCode PCReset_DeflSub(PC pc)
   if (ds->inner) PetscCall(PCReset(ds->inner));
   if (ds->coarse) PetscCall(KSPReset(ds->coarse));
   PetscCall(PCDeflSubSpaceReset(ds));
+  PetscCall(PCDeflSubDeviceReset(ds));
   PetscCall(PetscFree(ds->label));
   PetscCall(PetscSFDestroy(&ds->sf));
   PetscCall(MatDestroy(&ds->E));

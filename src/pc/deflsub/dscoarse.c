@@ -80,39 +80,40 @@ static PetscErrorCode CreateE(PC pc)
 static PetscErrorCode SumParts(const PC_DeflSub *ds, const PetscScalar *parts, Vec s)
 {
   PetscScalar *array;
+  PetscInt     n;
 
   PetscFunctionBegin;
-  PetscCall(VecSet(s, 0));
-  PetscCall(VecGetArray(s, &array));
+  PetscCall(VecGetLocalSize(s, &n));
+  PetscCall(VecGetArrayWrite(s, &array));
+  PetscCall(PetscArrayzero(array, n));
   PetscCall(PetscSFReduceBegin(ds->sf, MPIU_SCALAR, parts, array, MPIU_SUM));
   PetscCall(PetscSFReduceEnd(ds->sf, MPIU_SCALAR, parts, array, MPIU_SUM));
-  PetscCall(VecRestoreArray(s, &array));
+  PetscCall(VecRestoreArrayWrite(s, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums of the entries of pairs; b: what binds subdomains to the exterior */
+/* Sums of the entries of pairs; s: what binds subdomains to the exterior */
 static PetscErrorCode FillE(PC pc)
 {
   PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *values, *diagonal;
+  PetscScalar *values, *diagonal, *bound;
   PetscInt     mine, m = 0;
 
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(ds->E, &mine, NULL));
-  PetscCall(PetscCalloc2(ds->npairs + ds->nlocal + mine, &values, ds->nlocal + 1, &diagonal));
-  for (PetscInt l = 0; l <= ds->nlocal; l++) ds->b[l] = 0;
+  PetscCall(PetscCalloc3(ds->npairs + ds->nlocal + mine, &values, ds->nlocal, &diagonal, ds->nlocal, &bound));
   for (PetscInt p = 0; p < ds->npairs; p++) {
     PetscScalar sum = 0;
 
     for (PetscInt k = ds->start[p]; k < ds->start[p + 1]; k++) sum += ds->value[k];
     diagonal[ds->own[p]] -= sum;
-    if (ds->other[p] == ds->nlocal) ds->b[ds->own[p]] += PetscAbsScalar(sum);
+    if (ds->other[p] == ds->nlocal) bound[ds->own[p]] += PetscAbsScalar(sum);
     else values[m++] = sum;
   }
   for (PetscInt l = 0; l < ds->nlocal; l++) values[m++] = diagonal[l];
   PetscCall(MatSetValuesCOO(ds->E, values, INSERT_VALUES));
-  PetscCall(PetscFree2(values, diagonal));
-  PetscCall(SumParts(ds, ds->b, ds->s));
+  PetscCall(SumParts(ds, bound, ds->s));
+  PetscCall(PetscFree3(values, diagonal, bound));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,15 +285,14 @@ PetscErrorCode PCDeflSubCoarseSolveScaled(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it touches */
-PetscErrorCode PCDeflSubCoarseSolve(PC pc, PetscScalar *a)
+/* By way of the first process */
+static PetscErrorCode SolveParts(PC pc, PetscScalar *a)
 {
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   const Vec          in = ds->inverse ? ds->in : ds->s, out = ds->inverse ? ds->out : ds->y;
   const PetscScalar *y;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
   PetscCall(SumParts(ds, a, in));
   if (ds->inverse) PetscCall(MatMult(ds->inverse, in, out));
   else PetscCall(PCDeflSubCoarseSolveScaled(pc));
@@ -301,6 +301,25 @@ PetscErrorCode PCDeflSubCoarseSolve(PC pc, PetscScalar *a)
   PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
   PetscCall(VecRestoreArrayRead(out, &y));
   a[ds->nlocal] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it touches */
+PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
+{
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
+  if (ds->direct) {
+    PetscCall(MatMult(ds->inverse, a, ds->out));
+    PetscCall(VecCopy(ds->out, a));
+  } else {
+    PetscCall(VecGetArray(a, &values));
+    PetscCall(SolveParts(pc, values));
+    PetscCall(VecRestoreArray(a, &values));
+  }
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,8 @@
 /*
   The dense inverse of E for PCDEFLSUB, on the first process, where all rows of E are; other processes have an empty matrix.
 
-  It is made from solves with unit vectors, scaled back, so that it is the inverse of Z^T A Z as it stands, with zeros for vectors that are left out.
+  It is made from solves with unit vectors, scaled back, so that it is the inverse of Z^T A Z as it stands, with zeros for vectors that are left out. It has a
+  row and a column of zeros more, for the exterior: so one process whose local numbers are those of E applies it to them.
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
@@ -15,21 +16,7 @@ PetscErrorCode PCDeflSubInverseReset(PC_DeflSub *ds)
   PetscCall(MatDestroy(&ds->inverse));
   PetscCall(VecDestroy(&ds->in));
   PetscCall(VecDestroy(&ds->out));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Are the vectors of the operator those of a device for which there is a dense matrix? */
-static PetscErrorCode OnDevice(PC pc, PetscBool *device)
-{
-  VecType type;
-  char   *cuda;
-  Mat     A;
-
-  PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(MatGetVecType(A, &type));
-  PetscCall(PetscStrstr(type, VECCUDA, &cuda));
-  *device = (PetscBool)(PetscDefined(HAVE_CUDA) && cuda);
+  ds->direct = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,25 +30,29 @@ PetscErrorCode PCDeflSubInverseChoose(PC pc, PetscBool *wanted)
   PetscCheck(!*wanted || ds->number <= KC_DEFLSUB_INVERSE_MOST, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "E has %" PetscInt_FMT " rows, and its dense inverse would take %.0f MiB; it is for %d rows at most: use fewer subdomains, or -pc_deflsub_coarse factor", ds->number,
              (double)ds->number * ds->number * sizeof(PetscScalar) / 1048576.0, KC_DEFLSUB_INVERSE_MOST);
-  if (ds->coarsetype == PC_DEFLSUB_COARSE_AUTO && ds->number <= KC_DEFLSUB_INVERSE_CHOSEN) PetscCall(OnDevice(pc, wanted));
+  if (ds->coarsetype == PC_DEFLSUB_COARSE_AUTO && ds->number <= KC_DEFLSUB_INVERSE_CHOSEN) PetscCall(PCDeflSubDeviceHasDense(ds, wanted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateInverse(PC pc)
+/* n: rows of this process */
+static PetscErrorCode CreateInverse(PC_DeflSub *ds, PetscInt n)
 {
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  PetscBool   device;
-  PetscInt    n, old = -1;
+  PetscBool device, same = PETSC_FALSE;
+  MatType   type;
+  PetscInt  old = -1;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(ds->s, &n));
-  if (ds->inverse) PetscCall(MatGetSize(ds->inverse, &old, NULL));
-  if (n == old) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCDeflSubDeviceHasDense(ds, &device));
+  type = device ? MATSEQDENSECUDA : MATSEQDENSE;
+  if (ds->inverse) {
+    PetscCall(MatGetSize(ds->inverse, &old, NULL));
+    PetscCall(PetscObjectTypeCompare((PetscObject)ds->inverse, type, &same));
+  }
+  if (n == old && same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCDeflSubInverseReset(ds));
-  PetscCall(OnDevice(pc, &device));
   PetscCall(MatCreate(PETSC_COMM_SELF, &ds->inverse));
   PetscCall(MatSetSizes(ds->inverse, n, n, n, n));
-  PetscCall(MatSetType(ds->inverse, device ? MATSEQDENSECUDA : MATSEQDENSE));
+  PetscCall(MatSetType(ds->inverse, type));
   PetscCall(MatSetUp(ds->inverse));
   PetscCall(MatCreateVecs(ds->inverse, &ds->in, &ds->out));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,12 +64,17 @@ PetscErrorCode PCDeflSubInverseSetUp(PC pc)
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   PetscScalar       *columns;
   const PetscScalar *y;
-  PetscInt           n;
+  PetscInt           n, m;
+  PetscMPIInt        size;
 
   PetscFunctionBegin;
-  PetscCall(CreateInverse(pc));
   PetscCall(VecGetLocalSize(ds->s, &n));
+  m = n ? n + 1 : 0;
+  PetscCall(CreateInverse(ds, m));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  ds->direct = (PetscBool)(size == 1 && ds->nlocal == ds->number);
   PetscCall(MatDenseGetArrayWrite(ds->inverse, &columns));
+  PetscCall(PetscArrayzero(columns, m * m));
   for (PetscInt j = 0; j < ds->number; j++) {
     PetscCall(VecSet(ds->s, 0));
     if (n) PetscCall(VecSetValue(ds->s, j, 1, INSERT_VALUES));
@@ -86,7 +82,7 @@ PetscErrorCode PCDeflSubInverseSetUp(PC pc)
     PetscCall(VecAssemblyEnd(ds->s));
     PetscCall(PCDeflSubCoarseSolveScaled(pc));
     PetscCall(VecGetArrayRead(ds->y, &y));
-    PetscCall(PetscArraycpy(columns + j * n, y, n));
+    PetscCall(PetscArraycpy(columns + j * m, y, n));
     PetscCall(VecRestoreArrayRead(ds->y, &y));
   }
   PetscCall(MatDenseRestoreArrayWrite(ds->inverse, &columns));

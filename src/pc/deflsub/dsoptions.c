@@ -177,7 +177,7 @@ static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarse coarse)
 
   Notes:
   The dense inverse is made at set-up by a solve with E for each subdomain, and needs the square of their number in memory; then E^-1 is one product with a dense matrix instead of two triangular
-  solves, which a device does much faster. It is of type `MATSEQDENSECUDA` if the operator's vectors are of a CUDA type, of type `MATSEQDENSE` otherwise. More than 4096 subdomains are an error.
+  solves, which a device does much faster. It is of type `MATSEQDENSECUDA` if the operator is `MATAIJCUSPARSE`, of type `MATSEQDENSE` otherwise. More than 4096 subdomains are an error.
 
   The inverse is what the coarse solver (`PCDeflSubGetCoarseKSP()`) gives: an inexact one has an inexact inverse.
 

@@ -33,7 +33,6 @@ PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
   PetscCall(PetscFree(ds->start));
   PetscCall(PetscFree(ds->row));
   PetscCall(PetscFree(ds->value));
-  PetscCall(PetscFree2(ds->a, ds->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,7 +207,6 @@ static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[])
     ds->runlabel[ds->nruns++] = label[i];
   }
   ds->run[ds->nruns] = ds->n;
-  PetscCall(PetscMalloc2(ds->nlocal + 1, &ds->a, ds->nlocal + 1, &ds->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,6 +288,7 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   ds->global = global;
   PetscCall(SortEntries(ds, &e));
   PetscCall(MakeRuns(ds, e.label));
+  PetscCall(PCDeflSubDeviceSetUp(pc));
   PetscCall(EntriesDestroy(&e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
