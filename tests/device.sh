@@ -1,6 +1,7 @@
 #!/bin/sh
 # - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
-# - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: Kokkos, on whatever it was built for, and CUDA where there is a GPU.
+# - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
+#   where there is none, on the stand-ins of tests/cudahost.
 # Run by: make check SEARCH=device
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -46,7 +47,7 @@ if [ -z "$nvcc" ]; then skip "$claim" "no nvcc here"
 elif petsc_has PETSC_USE_COMPLEX; then skip "$claim" "complex numbers have no stencils"
 else works "$claim" "" device; fi
 
-# As on AIJ: the output of a test program, but for the name of the type. What PETSc leaves unfreed it would say there
+# As on AIJ: the output of a test program, but for the name of the type. What is left of memory PETSc, or the stand-in, would say there
 same() { # processes type output program arguments...
   processes=$1 type=$2 expected=$KC_TOP/tests/output/$3.out
   shift 3
@@ -58,19 +59,33 @@ as_aij() { # type output program arguments...
   for processes in 1 2 4; do works "$2 on $1, $processes processes, is as on aij" "" same "$processes" "$@"; done
 }
 
-programs() { # type
-  for part in product reuse; do as_aij "$1" "incpoisson_$part" "$KC_WORK/incpoisson" -test $part; done
-  for part in labels identities reuse inverse special; do as_aij "$1" "deflsub_$part" "$KC_WORK/deflsub" -test $part; done
-  as_aij "$1" dpcg "$KC_WORK/dpcg" -deflation_pc_pc_type jacobi -deflation_pc_type redundant
-}
-
-types=
-if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then types=aijkokkos; fi
-if petsc_has PETSC_HAVE_CUDA && nvidia-smi -L > /dev/null 2>&1; then types="$types aijcusparse"; fi
-[ -n "$types" ] || skip "device types are as aij" "PETSc has no Kokkos, and no CUDA with a GPU at hand"
-for type in $types; do
+programs() { # type tests of deflsub.c...
+  type=$1
+  shift
   for program in incpoisson deflsub dpcg; do
     compile c "$KC_TOP/tests/$program.c" $program -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > "$log" 2>&1 || not_ok "$program.c compiles" "$type"
   done
-  programs "$type"
-done
+  for part in product reuse; do as_aij "$type" "incpoisson_$part" "$KC_WORK/incpoisson" -test $part; done
+  for part; do as_aij "$type" "deflsub_$part" "$KC_WORK/deflsub" -test "$part"; done
+  as_aij "$type" dpcg "$KC_WORK/dpcg" -pc_deflsub_coarse factor -deflation_pc_pc_type jacobi -deflation_pc_type redundant
+}
+
+# PETSc on the stand-ins, made again where it is older than what it is made of
+host=$KC_BUILD/cudahost
+stand_in() {
+  made=$(find "$host" -maxdepth 1 -name 'libpetsc.so*' -newer "$KC_LIBDIR/libpetsc.so" 2> /dev/null)
+  [ -n "$made" ] && [ -z "$(find "$KC_TOP/tests/cudahost" -newer "$made")" ] && return
+  rm -rf "$host"
+  sh "$KC_TOP/tests/cudahost/make.sh" "$KC_CONF_DIR" "$KC_CONF_ARCH" "$host"
+}
+
+if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then programs aijkokkos labels identities reuse inverse special; fi
+claim="aijcusparse is as aij"
+if ! petsc_has PETSC_HAVE_CUDA; then skip "$claim" "PETSc has no CUDA"
+elif nvidia-smi -L > /dev/null 2>&1; then programs aijcusparse labels identities reuse inverse special
+elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
+else
+  works "PETSc's CUDA types compile for the host" "" stand_in
+  export LD_LIBRARY_PATH="$host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  programs aijcusparse labels identities reuse inverse
+fi

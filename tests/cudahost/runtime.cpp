@@ -1,0 +1,522 @@
+/*
+  The functions of CUDA's libraries that PETSc's vectors, AIJ and dense matrices call, on the host: one device, with memory of its own. Memory of the wrong side ends
+  the program. What is not here (factors, products of sparse matrices) is called in the libraries, which refuse the handles that are made here.
+
+  CUDAHOST_REPORT=1 in the environment: at its end a program tells what it copied and how often it multiplied.
+*/
+#include <cuda_runtime_api.h>
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+#include <cusparse.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <vector>
+
+thread_local uint3 hostThread, hostBlock;
+thread_local dim3  hostBlockDim, hostGridDim;
+
+extern "C" {
+double ddot_(const int *, const double *, const int *, const double *, const int *);
+double dnrm2_(const int *, const double *, const int *);
+double dasum_(const int *, const double *, const int *);
+int    idamax_(const int *, const double *, const int *);
+void   dscal_(const int *, const double *, double *, const int *);
+void   dswap_(const int *, double *, const int *, double *, const int *);
+void   daxpy_(const int *, const double *, const double *, const int *, double *, const int *);
+void   dgemv_(const char *, const int *, const int *, const double *, const double *, const int *, const double *, const int *, const double *, double *, const int *);
+void   dgemm_(const char *, const char *, const int *, const int *, const int *, const double *, const double *, const int *, const double *, const int *, const double *, double *,
+              const int *);
+}
+
+static void Fail(const char *what)
+{
+  fprintf(stderr, "cudahost: %s\n", what);
+  abort();
+}
+
+/* Memory */
+
+typedef std::map<const char *, size_t> Blocks;
+
+/* At the end nothing may be left of a device's memory */
+static struct Device {
+  Blocks memory, pinned;
+  long   copies[2], bytes[2]; /* to the device, to the host */
+  long   products[2];         /* with sparse, with dense matrices */
+
+  ~Device()
+  {
+    if (!memory.empty()) fprintf(stderr, "cudahost: %zu allocations of device memory are left\n", memory.size());
+    if (!getenv("CUDAHOST_REPORT")) return;
+    fprintf(stderr, "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense\n", copies[0], bytes[0], copies[1], bytes[1],
+            products[0], products[1]);
+  }
+} device;
+
+static bool In(const Blocks &blocks, const void *pointer)
+{
+  const char            *p  = (const char *)pointer;
+  Blocks::const_iterator at = blocks.upper_bound(p);
+
+  return at != blocks.begin() && p < (--at)->first + std::max<size_t>(at->second, 1);
+}
+
+static void OnDevice(const void *pointer)
+{
+  if (pointer && !In(device.memory, pointer)) Fail("an argument is not in the memory of the device");
+}
+
+/* NaN as doubles, and no index */
+static void *New(Blocks &blocks, size_t bytes)
+{
+  char *p = (char *)malloc(bytes + 1);
+
+  if (!p) Fail("no memory");
+  memset(p, 0xff, bytes);
+  blocks[p] = bytes;
+  return p;
+}
+
+static void Delete(Blocks &blocks, void *p)
+{
+  if (p && !blocks.erase((const char *)p)) Fail("memory is freed that was not allocated");
+  free(p);
+}
+
+static void Count(const void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+  const bool           in = In(device.memory, to), out = In(device.memory, from);
+  const cudaMemcpyKind is = in ? (out ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice) : out ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
+
+  if (kind != cudaMemcpyDefault && kind != is) Fail("a copy has not the kind that it is called");
+  if (in == out) return;
+  device.copies[out]++;
+  device.bytes[out] += bytes;
+}
+
+extern "C" {
+
+cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t)
+{
+  *p = New(device.memory, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeAsync(void *p, cudaStream_t)
+{
+  Delete(device.memory, p);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned)
+{
+  *p = New(device.pinned, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+  Delete(device.pinned, p);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+  return cudaMallocAsync(p, bytes, NULL);
+}
+cudaError_t cudaFree(void *p)
+{
+  return cudaFreeAsync(p, NULL);
+}
+cudaError_t cudaMallocHost(void **p, size_t bytes)
+{
+  return cudaHostAlloc(p, bytes, 0);
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height, cudaMemcpyKind kind)
+{
+  if (width && height) Count(to, from, width * height, kind);
+  for (size_t i = 0; i < height; i++) memmove((char *)to + i * toPitch, (const char *)from + i * fromPitch, width);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t)
+{
+  return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+  return cudaMemcpy2D(to, 0, from, 0, bytes, 1, kind);
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t)
+{
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
+{
+  if (width && height) OnDevice(p);
+  for (size_t i = 0; i < height; i++) memset((char *)p + i * pitch, value, width);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t)
+{
+  return cudaMemset2D(p, pitch, value, width, height);
+}
+cudaError_t cudaMemset(void *p, int value, size_t bytes)
+{
+  return cudaMemset2D(p, 0, value, bytes, 1);
+}
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+{
+  return cudaMemset(p, value, bytes);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
+{
+  memset(a, 0, sizeof(*a));
+  a->type = In(device.memory, p) ? cudaMemoryTypeDevice : In(device.pinned, p) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+  return cudaSuccess;
+}
+
+/* The device, streams and events: everything has happened when it is asked for */
+
+#undef cudaGetDeviceProperties
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
+{
+  memset(p, 0, sizeof(*p));
+  strcpy(p->name, "host");
+  p->maxThreadsPerBlock = 1024;
+  p->warpSize           = 32;
+  return cudaSuccess;
+}
+
+static void *Handle(void)
+{
+  return malloc(1);
+}
+cudaError_t cudaGetDeviceCount(int *n)
+{
+  return *n = 1, cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *d)
+{
+  return *d = 0, cudaSuccess;
+}
+cudaError_t cudaSetDevice(int d)
+{
+  return d ? cudaErrorInvalidDevice : cudaSuccess;
+}
+cudaError_t cudaSetDeviceFlags(unsigned)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int)
+{
+  return *v = 1, cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize(void)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *p, int)
+{
+  return *p = NULL, cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError(void)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaPeekAtLastError(void)
+{
+  return cudaSuccess;
+}
+const char *cudaGetErrorName(cudaError_t)
+{
+  return "cudahost";
+}
+const char *cudaGetErrorString(cudaError_t)
+{
+  return "an error of the stand-in";
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
+{
+  return *s = (cudaStream_t)Handle(), cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t s)
+{
+  return free(s), cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned *f)
+{
+  return *f = cudaStreamNonBlocking, cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *e)
+{
+  return *e = (cudaEvent_t)Handle(), cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned)
+{
+  return cudaEventCreate(e);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t e)
+{
+  return free(e), cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float *t, cudaEvent_t, cudaEvent_t)
+{
+  return *t = 0, cudaSuccess;
+}
+cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t)
+{
+  return Fail("a kernel is launched that was compiled for a GPU"), cudaSuccess;
+}
+
+/* cuBLAS */
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t *h)
+{
+  return *h = (cublasHandle_t)Handle(), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasDestroy_v2(cublasHandle_t h)
+{
+  return free(h), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetStream_v2(cublasHandle_t, cudaStream_t)
+{
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t, cublasPointerMode_t)
+{
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDasum_v2(cublasHandle_t, int n, const double *x, int i, double *r)
+{
+  if (n) OnDevice(x);
+  *r = dasum_(&n, x, &i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDnrm2_v2(cublasHandle_t, int n, const double *x, int i, double *r)
+{
+  if (n) OnDevice(x);
+  *r = dnrm2_(&n, x, &i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDdot_v2(cublasHandle_t, int n, const double *x, int i, const double *y, int j, double *r)
+{
+  if (n) OnDevice(x), OnDevice(y);
+  *r = ddot_(&n, x, &i, y, &j);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasIdamax_v2(cublasHandle_t, int n, const double *x, int i, int *r)
+{
+  if (n) OnDevice(x);
+  *r = idamax_(&n, x, &i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDaxpy_v2(cublasHandle_t, int n, const double *a, const double *x, int i, double *y, int j)
+{
+  if (n) OnDevice(x), OnDevice(y);
+  daxpy_(&n, a, x, &i, y, &j);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDscal_v2(cublasHandle_t, int n, const double *a, double *x, int i)
+{
+  if (n) OnDevice(x);
+  dscal_(&n, a, x, &i);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDswap_v2(cublasHandle_t, int n, double *x, int i, double *y, int j)
+{
+  if (n) OnDevice(x), OnDevice(y);
+  dswap_(&n, x, &i, y, &j);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDgemv_v2(cublasHandle_t, cublasOperation_t op, int m, int n, const double *a, const double *A, int lda, const double *x, int i, const double *b, double *y,
+                              int j)
+{
+  if (m && n) OnDevice(A), OnDevice(x), OnDevice(y);
+  dgemv_(op == CUBLAS_OP_N ? "N" : "T", &m, &n, a, A, &lda, x, &i, b, y, &j);
+  device.products[1]++;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDgemm_v2(cublasHandle_t, cublasOperation_t s, cublasOperation_t t, int m, int n, int k, const double *a, const double *A, int lda, const double *B, int ldb,
+                              const double *b, double *C, int ldc)
+{
+  if (m && n && k) OnDevice(A), OnDevice(B), OnDevice(C);
+  dgemm_(s == CUBLAS_OP_N ? "N" : "T", t == CUBLAS_OP_N ? "N" : "T", &m, &n, &k, a, A, &lda, B, &ldb, b, C, &ldc);
+  device.products[1]++;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/* cuSOLVER: PETSc makes a handle, nothing here factors dense matrices on the device */
+
+cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *h)
+{
+  return *h = (cusolverDnHandle_t)Handle(), CUSOLVER_STATUS_SUCCESS;
+}
+cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t h)
+{
+  return free(h), CUSOLVER_STATUS_SUCCESS;
+}
+cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t, cudaStream_t)
+{
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
+/* cuSPARSE */
+
+struct Csr {
+  int64_t rows, cols, entries;
+  int    *i, *j;
+  double *a;
+};
+
+struct Dense {
+  double *x;
+};
+
+cusparseStatus_t cusparseCreate(cusparseHandle_t *h)
+{
+  return *h = (cusparseHandle_t)Handle(), CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroy(cusparseHandle_t h)
+{
+  return free(h), CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSetStream(cusparseHandle_t, cudaStream_t)
+{
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t, cusparsePointerMode_t)
+{
+  return CUSPARSE_STATUS_SUCCESS;
+}
+const char *cusparseGetErrorName(cusparseStatus_t)
+{
+  return "cudahost";
+}
+const char *cusparseGetErrorString(cusparseStatus_t)
+{
+  return "an error of the stand-in";
+}
+cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t *d)
+{
+  return *d = (cusparseMatDescr_t)Handle(), CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t d)
+{
+  return free(d), CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSetMatIndexBase(cusparseMatDescr_t, cusparseIndexBase_t)
+{
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseIndexBase_t cusparseGetMatIndexBase(const cusparseMatDescr_t)
+{
+  return CUSPARSE_INDEX_BASE_ZERO;
+}
+cusparseStatus_t cusparseSetMatType(cusparseMatDescr_t, cusparseMatrixType_t)
+{
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *d, int64_t rows, int64_t cols, int64_t entries, void *i, void *j, void *a, cusparseIndexType_t iType,
+                                   cusparseIndexType_t jType, cusparseIndexBase_t base, cudaDataType)
+{
+  if (iType != CUSPARSE_INDEX_32I || jType != CUSPARSE_INDEX_32I || base != CUSPARSE_INDEX_BASE_ZERO) Fail("indices are of 32 bits here and begin at 0");
+  *d = (cusparseSpMatDescr_t) new Csr{rows, cols, entries, (int *)i, (int *)j, (double *)a};
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t d)
+{
+  return delete (const Csr *)d, CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t d, void *a)
+{
+  return ((Csr *)d)->a = (double *)a, CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseCreateDnVec(cusparseDnVecDescr_t *d, int64_t, void *x, cudaDataType)
+{
+  *d = (cusparseDnVecDescr_t) new Dense{(double *)x};
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t d)
+{
+  return delete (const Dense *)d, CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t d, void *x)
+{
+  return ((Dense *)d)->x = (double *)x, CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *,
+                                         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, size_t *bytes)
+{
+  *bytes = 8;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *,
+                                         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, void *)
+{
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+/* y = alpha op(A) x + beta y */
+cusparseStatus_t cusparseSpMV(cusparseHandle_t, cusparseOperation_t op, const void *alpha, cusparseConstSpMatDescr_t A, cusparseConstDnVecDescr_t x, const void *beta,
+                              cusparseDnVecDescr_t y, cudaDataType, cusparseSpMVAlg_t, void *)
+{
+  const Csr    *c     = (const Csr *)A;
+  const bool    plain = op == CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const double *from = ((const Dense *)x)->x, a = *(const double *)alpha, b = *(const double *)beta;
+  double       *to = ((Dense *)y)->x;
+
+  if (c->entries) OnDevice(c->i), OnDevice(c->j), OnDevice(c->a), OnDevice(from), OnDevice(to);
+  for (int64_t k = 0; k < (plain ? c->rows : c->cols); k++) to[k] = b == 0 ? 0 : b * to[k];
+  for (int64_t r = 0; r < c->rows; r++) {
+    for (int e = c->i[r]; e < c->i[r + 1]; e++) to[plain ? r : c->j[e]] += a * c->a[e] * from[plain ? c->j[e] : r];
+  }
+  device.products[0]++;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+}
