@@ -9,6 +9,7 @@
 #   make lint             layout, names, manual pages, options
 #   make install PREFIX=  library, header, pkg-config file, Python module
 #   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
+#   make petsc-kokkos     the same for a PETSc with Kokkos
 #   make clean
 #
 # PETSC_DIR and PETSC_ARCH choose the PETSc; without them pkg-config does.
@@ -41,7 +42,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg check demo demo-run lint install clean petsc-latest print-library print-petsc
+.PHONY: all bench bench-dpcg check demo demo-run lint install clean petsc-latest petsc-kokkos print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -91,7 +92,11 @@ lint:
 	@python3 $(top)/conf/lint.py $(if $(FIX),--fix)
 
 petsc-latest:
-	@sh $(top)/conf/petsc-latest.sh
+	@sh $(top)/conf/petsc-build.sh latest
+
+petsc-kokkos:
+	@sh $(top)/conf/install-deps.sh kokkos
+	@sh $(top)/conf/petsc-build.sh kokkos
 
 clean:
 	$(RM) -r $(top)/build

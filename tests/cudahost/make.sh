@@ -37,13 +37,15 @@ one() { # a file of PETSc below src, without its suffix
 files="vec/vec/impls/seq/cupm/cuda/vecseqcupm vec/vec/impls/mpi/cupm/cuda/vecmpicupm vec/is/sf/impls/basic/cupm/cuda/sfcupm
   mat/impls/dense/seq/cupm/cuda/matseqdensecuda mat/impls/dense/mpi/cupm/cuda/matmpidensecuda mat/impls/diagonal/cupm/cuda/matdiagonalcuda
   mat/impls/aij/seq/seqcusparse/aijcusparse mat/impls/aij/mpi/mpicusparse/mpiaijcusparse"
+compile "$here/runtime.cpp" "$out/runtime.o"
 pids=
+finish() { for pid in $pids; do wait "$pid" || exit 1; done; }
 for file in $files; do
+  case $pids in *' '*' '*) finish; pids= ;; esac # two at a time: each takes up to a gigabyte
   one "$file" &
   pids="$pids $!"
 done
-compile "$here/runtime.cpp" "$out/runtime.o"
-for pid in $pids; do wait "$pid" || exit 1; done
+finish
 
 find "$objects" -name '*.o' | while read -r object; do
   name=${object#"$objects/src/"}

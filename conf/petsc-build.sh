@@ -1,0 +1,71 @@
+#!/bin/sh
+# Builds a PETSc once, into a cache folder outside the repository, and prints PETSC_DIR=... PETSC_ARCH=... of the result.
+#
+#   petsc-build.sh latest   the newest release with CUDA (CPU-only where no nvcc is found)
+#   petsc-build.sh kokkos   3.18.5 with the Kokkos of Debian's Trilinos, 3.4, which that release works with but for the name of a function
+#
+#   KCYCLE_PETSC_VERSION   newest release        (default 3.26.1)
+#   KCYCLE_CUDA_ARCH       compute capability    (default 90)
+#   XDG_CACHE_HOME         where caches live     (default ~/.cache)
+set -eu
+
+complain() { echo "petsc-build: $*" >&2; exit 1; }
+
+kind=${1:-}
+cuda_arch=${KCYCLE_CUDA_ARCH:-90}
+nvcc=$(command -v nvcc || true)
+case $kind in
+  latest) version=${KCYCLE_PETSC_VERSION:-3.26.1} arch=$(if [ -n "$nvcc" ]; then echo "arch-cuda$cuda_arch"; else echo arch-cpu; fi) ;;
+  kokkos) version=3.18.5 arch=arch-kokkos ;;
+  *)      echo "usage: $0 latest|kokkos" >&2; exit 2 ;;
+esac
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/petsc-kcycle
+source_dir=$cache/petsc-$version
+log=$source_dir/$arch.log
+
+fetch_source() {
+  [ -f "$source_dir/include/petscversion.h" ] && return
+  mkdir -p "$cache"
+  partial=$(mktemp -d "$cache/partial.XXXXXX")
+  trap 'rm -rf "$partial"' EXIT
+  python3 -m pip download -q --no-deps --no-binary :all: -d "$partial" "petsc==$version" >&2
+  tar -C "$partial" -xzf "$partial/petsc-$version.tar.gz"
+  rm -rf "$source_dir"
+  mv "$partial/petsc-$version" "$source_dir"
+}
+
+# Kokkos before 3.5 has a function in another namespace
+prepare_for_kokkos() {
+  sed -i "s/'3\.5\.00'/'3.4.00'/" "$source_dir/config/BuildSystem/config/packages/kokkos.py"
+  sed -i -e 's/^#if PETSC_PKG_KOKKOS_KERNELS_VERSION_GE(3, 6, 99)/#if 0/' -e 's/using KokkosKernels::sort_crs_matrix;/using KokkosKernels::Impl::sort_crs_matrix;/' \
+    "$source_dir/src/mat/impls/aij/seq/kokkos/aijkok.kokkos.cxx"
+}
+
+configure_and_build() {
+  set --
+  case $kind$nvcc in
+    kokkos*)
+      prepare_for_kokkos
+      set -- --with-kokkos-include=/usr/include/trilinos "--with-kokkos-lib=-ltrilinos_kokkoscontainers -ltrilinos_kokkosalgorithms -ltrilinos_kokkoscore" \
+        --with-kokkos-kernels-include=/usr/include/trilinos --with-kokkos-kernels-lib=-ltrilinos_kokkoskernels ;;
+    latest)
+      echo "petsc-build: no nvcc on PATH: building PETSc $version without CUDA" >&2
+      set -- --with-cuda=0 --with-fftw=1 ;;
+    *) set -- --with-cuda=1 "--with-cuda-arch=$cuda_arch" CUDAOPTFLAGS=-O3 --with-fftw=1 ;;
+  esac
+  ( cd "$source_dir" && env -u PETSC_DIR -u PETSC_ARCH -u MAKEFLAGS -u MFLAGS -u MAKELEVEL sh -c '
+      ./configure PETSC_ARCH="$0" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 \
+        --with-blaslapack-lib=-lopenblas --with-x=0 COPTFLAGS=-O3 CXXOPTFLAGS=-O3 "$@" &&
+      make PETSC_DIR="$PWD" PETSC_ARCH="$0" -j"$(nproc)" libs' "$arch" "$@" ) > "$log" 2>&1 || {
+    tail -n 30 "$log" >&2
+    complain "building PETSc $version failed; the whole log is $log"
+  }
+  touch "$source_dir/$arch/built-for-kcycle"
+}
+
+fetch_source
+if [ ! -f "$source_dir/$arch/built-for-kcycle" ]; then
+  echo "petsc-build: building PETSc $version in $source_dir, once; about 7 minutes on two cores" >&2
+  configure_and_build
+fi
+echo "PETSC_DIR=$source_dir PETSC_ARCH=$arch"
