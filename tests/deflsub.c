@@ -662,10 +662,11 @@ static PetscErrorCode Errors(void)
   PetscFunctionReturn(0);
 }
 
-/* The preconditioner reads and writes vectors where they are */
+/* The preconditioner reads and writes vectors where they are, and says so */
 static PetscErrorCode StaysOnDevice(KSP ksp, Vec b, PetscBool *stays)
 {
   PetscOffloadMask mask[2];
+  PetscBool        says = PETSC_FALSE;
   Mat              A;
   Vec              r, z;
   PC               pc;
@@ -679,7 +680,8 @@ static PetscErrorCode StaysOnDevice(KSP ksp, Vec b, PetscBool *stays)
   PetscCall(PCApply(pc, r, z));
   PetscCall(VecGetOffloadMask(r, &mask[0]));
   PetscCall(VecGetOffloadMask(z, &mask[1]));
-  *stays = (PetscBool)(mask[0] == PETSC_OFFLOAD_GPU && mask[1] == PETSC_OFFLOAD_GPU);
+  PetscCall(PoissonViewHas(pc, "on the device Z, A Z and their transposes are matrices of type seqaijcusparse", &says));
+  *stays = (PetscBool)(says && mask[0] == PETSC_OFFLOAD_GPU && mask[1] == PETSC_OFFLOAD_GPU);
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&z));
   PetscFunctionReturn(0);

@@ -3,12 +3,13 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
-/* Bytes on all processes of A Z, of E, and of the operator where it is AIJ (else 0) */
-static PetscErrorCode CountBytes(PC pc, PetscReal bytes[3])
+/* Bytes on all processes of A Z, of E, of the operator where it is AIJ (else 0), and of Z, A Z and their transposes on a device */
+static PetscErrorCode CountBytes(PC pc, PetscReal bytes[4])
 {
-  PC_DeflSub    *ds      = (PC_DeflSub *)pc->data;
-  const PetscInt n       = ds->start[ds->npairs];
-  PetscReal      mine[3] = {0, 0, 0};
+  PC_DeflSub    *ds       = (PC_DeflSub *)pc->data;
+  const PetscInt n        = ds->start[ds->npairs];
+  const Mat      device[] = {ds->Z, ds->ZT, ds->C, ds->AZT};
+  PetscReal      mine[4]  = {0, 0, 0, 0};
   MatInfo        info;
   Mat            A;
 
@@ -19,14 +20,18 @@ static PetscErrorCode CountBytes(PC pc, PetscReal bytes[3])
   PetscCall(PCDeflSubOperator(pc, &A));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
   mine[2] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
-  PetscCallMPI(MPI_Allreduce(mine, bytes, 3, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
+  for (int m = 0; m < 4 && ds->Z; m++) {
+    PetscCall(MatGetInfo(device[m], MAT_LOCAL, &info));
+    mine[3] += info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
+  }
+  PetscCallMPI(MPI_Allreduce(mine, bytes, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  PetscReal   bytes[3];
+  PetscReal   bytes[4];
   PetscInt    n;
   MatType     type;
 
@@ -39,6 +44,10 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n", ds->nleft, ds->nleft == 1 ? " is" : "s are"));
   if (ds->onesided) PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled to others that are coupled to nobody\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n", (double)bytes[0], (double)bytes[1], (double)bytes[2]));
+  if (ds->Z) {
+    PetscCall(MatGetType(ds->Z, &type));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device Z, A Z and their transposes are matrices of type %s with %g bytes\n", type, (double)bytes[3]));
+  }
   if (!ds->inverse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetType(ds->inverse, &type));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  E^-1 is a dense matrix of type %s with %g bytes\n", type, (double)((PetscReal)ds->number * ds->number * sizeof(PetscScalar))));
