@@ -6,16 +6,24 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
-PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *ds)
+/* All but Z */
+static PetscErrorCode ResetValues(PC_DeflSub *ds)
 {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&ds->Z));
-  PetscCall(MatDestroy(&ds->ZT));
   PetscCall(MatDestroy(&ds->C));
   PetscCall(MatDestroy(&ds->AZT));
   PetscCall(VecDestroy(&ds->local));
   PetscCall(VecDestroy(&ds->a));
   PetscCall(VecDestroy(&ds->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *ds)
+{
+  PetscFunctionBegin;
+  PetscCall(ResetValues(ds));
+  PetscCall(MatDestroy(&ds->Z));
+  PetscCall(MatDestroy(&ds->ZT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,10 +55,35 @@ static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateZ(PC_DeflSub *ds, MatType type)
+static PetscErrorCode SameZ(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[], PetscBool *same)
 {
+  const PetscInt    *i, *j;
+  const PetscScalar *values;
+  PetscInt           rows, columns;
+
+  PetscFunctionBegin;
+  *same = PETSC_FALSE;
+  if (!ds->Z) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(ds->Z, &rows, &columns));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ds->Z, type, same));
+  if (!*same || rows != ds->n || columns != ds->nlocal + 1) {
+    *same = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleAIJGetArrays(ds->Z, &i, &j, &values));
+  PetscCall(PetscArraycmp(first, i, rows + 1, same));
+  if (*same) PetscCall(PetscArraycmp(cols, j, first[rows], same));
+  PetscCall(KCycleAIJRestoreArrays(ds->Z, &i, &j, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Kept where subdomains stay */
+static PetscErrorCode CreateZ(PC pc, MatType type)
+{
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
   PetscInt    *first, *cols, m = 0;
   PetscScalar *values;
+  PetscBool    same;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(ds->n + 1, &first, ds->n, &cols, ds->n, &values));
@@ -64,8 +97,14 @@ static PetscErrorCode CreateZ(PC_DeflSub *ds, MatType type)
       first[i + 1] = m;
     }
   }
-  PetscCall(CreateMatrix(ds, type, first, cols, values, &ds->Z));
-  PetscCall(MatTranspose(ds->Z, MAT_INITIAL_MATRIX, &ds->ZT));
+  PetscCall(SameZ(ds, type, first, cols, &same));
+  if (same) PetscCall(PetscInfo(pc, "Z is kept on the device\n"));
+  else {
+    PetscCall(MatDestroy(&ds->Z));
+    PetscCall(MatDestroy(&ds->ZT));
+    PetscCall(CreateMatrix(ds, type, first, cols, values, &ds->Z));
+    PetscCall(MatTranspose(ds->Z, MAT_INITIAL_MATRIX, &ds->ZT));
+  }
   PetscCall(PetscFree3(first, cols, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,15 +165,18 @@ PetscErrorCode PCDeflSubDeviceSetUp(PC pc)
   MatType     type;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubDeviceReset(ds));
+  PetscCall(ResetValues(ds));
   PetscCall(DeviceType(pc, &type));
   if (type) {
-    PetscCall(CreateZ(ds, type));
+    PetscCall(CreateZ(pc, type));
     PetscCall(CreateC(ds, type));
     PetscCall(MatCreateVecs(ds->Z, &ds->a, NULL));
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
     if (size > 1) PetscCall(MatCreateVecs(ds->Z, NULL, &ds->local));
-  } else PetscCall(VecCreateSeq(PETSC_COMM_SELF, ds->nlocal + 1, &ds->a));
+  } else {
+    PetscCall(PCDeflSubDeviceReset(ds));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, ds->nlocal + 1, &ds->a));
+  }
   PetscCall(VecDuplicate(ds->a, &ds->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
