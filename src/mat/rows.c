@@ -54,6 +54,22 @@ PetscErrorCode KCycleRowsCreate(Mat A, const char user[], KCycleRows **rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The type of the rows that an AIJ matrix has on this process if it is a device's; NULL if they are the host's, as those of a stencil are */
+PetscErrorCode KCycleRowsDeviceType(Mat A, MatType *type)
+{
+  PetscBool seqaij, mpiaij, host;
+
+  PetscFunctionBegin;
+  *type = NULL;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seqaij));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpiaij));
+  if (!seqaij && !mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &host, MATSEQAIJ, MATSEQAIJPERM, MATSEQAIJSELL, MATSEQAIJMKL, MATSEQAIJCRL, ""));
+  if (!host) PetscCall(MatGetType(A, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleRowsDestroy(KCycleRows **rows)
 {
   KCycleRows *r = *rows;

@@ -27,24 +27,6 @@ PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *ds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type of the operator's rows on this process, or NULL if they are the host's: plain AIJ or a stencil */
-static PetscErrorCode DeviceType(PC pc, MatType *type)
-{
-  PetscBool seqaij, mpiaij, plain;
-  Mat       rows;
-
-  PetscFunctionBegin;
-  *type = NULL;
-  PetscCall(PCDeflSubOperator(pc, &rows));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)rows, MATSEQAIJ, &seqaij));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)rows, MATMPIAIJ, &mpiaij));
-  if (!seqaij && !mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(rows, &rows, NULL, NULL));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &plain, MATSEQAIJ, MATSEQAIJPERM, MATSEQAIJSELL, MATSEQAIJMKL, MATSEQAIJCRL, ""));
-  if (!plain) PetscCall(MatGetType(rows, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[], const PetscScalar values[], Mat *M)
 {
   PetscFunctionBegin;
@@ -163,10 +145,12 @@ PetscErrorCode PCDeflSubDeviceSetUp(PC pc)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   PetscMPIInt size;
   MatType     type;
+  Mat         A;
 
   PetscFunctionBegin;
   PetscCall(ResetValues(ds));
-  PetscCall(DeviceType(pc, &type));
+  PetscCall(PCDeflSubOperator(pc, &A));
+  PetscCall(KCycleRowsDeviceType(A, &type));
   if (type) {
     PetscCall(CreateZ(pc, type));
     PetscCall(CreateC(ds, type));

@@ -297,12 +297,12 @@ static PetscErrorCode CompareUpper(PC pc)
 /* On device types MatTranspose() may leave the values that a device has of an earlier transpose (cusparse of PETSc 3.26.1, Kokkos of 3.18): both factors are made anew */
 static PetscErrorCode DropOnDevice(PC_IncPoisson *ip)
 {
-  PetscBool plain;
+  MatType device;
 
   PetscFunctionBegin;
   if (!ip->Kt) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ip->K, &plain, MATSEQAIJ, MATMPIAIJ, ""));
-  if (plain) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleRowsDeviceType(ip->K, &device));
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDestroy(&ip->K));
   PetscCall(MatDestroy(&ip->Kt));
   PetscFunctionReturn(PETSC_SUCCESS);
