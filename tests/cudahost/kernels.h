@@ -4,23 +4,22 @@
   A kernel that waits for other threads of its block ends the program: nothing that is tested here needs it.
 */
 #pragma once
-#if defined(__cplusplus)
-  #include <cuda_runtime.h>
-  #include <algorithm>
-  #include <cmath>
-  #include <cstdio>
-  #include <cstdlib>
-  #include <cstring>
-  #include <type_traits>
-  #include <utility>
-  #include <thrust/execution_policy.h>
+#include <cuda_runtime.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <thrust/execution_policy.h>
 
 extern thread_local uint3 hostThread, hostBlock;
 extern thread_local dim3  hostBlockDim, hostGridDim;
-  #define threadIdx hostThread
-  #define blockIdx  hostBlock
-  #define blockDim  hostBlockDim
-  #define gridDim   hostGridDim
+#define threadIdx hostThread
+#define blockIdx  hostBlock
+#define blockDim  hostBlockDim
+#define gridDim   hostGridDim
 
 static inline void __syncthreads()
 {
@@ -49,7 +48,7 @@ template <typename Kernel, typename... Params> cudaError_t HostLaunch(void (*ker
   HostKernel(grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); });
   return cudaSuccess;
 }
-  #define cudaLaunchKernel HostLaunch
+#define cudaLaunchKernel HostLaunch
 
 /* Policies of Thrust's CUDA, in whose place its sequential one works */
 THRUST_NAMESPACE_BEGIN
@@ -70,13 +69,13 @@ template <typename A, typename B> typename std::common_type<A, B>::type min(A a,
 }
 
 /* No two threads run at a time */
-  #define HOST_ATOMIC(name, result)                               \
-    template <typename T, typename U> T name(T *place, U operand) \
-    {                                                             \
-      const T old = *place, value = (T)operand;                   \
-      *place = result;                                            \
-      return old;                                                 \
-    }
+#define HOST_ATOMIC(name, result)                               \
+  template <typename T, typename U> T name(T *place, U operand) \
+  {                                                             \
+    const T old = *place, value = (T)operand;                   \
+    *place = result;                                            \
+    return old;                                                 \
+  }
 HOST_ATOMIC(atomicAdd, old + value)
 HOST_ATOMIC(atomicExch, value)
 HOST_ATOMIC(atomicMin, value < old ? value : old)
@@ -117,4 +116,3 @@ static inline int __float_as_int(float x)
 {
   return HostBits<int>(x);
 }
-#endif

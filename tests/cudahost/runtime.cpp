@@ -196,10 +196,29 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
   return cudaSuccess;
 }
 
-static void *Handle(void)
-{
-  return malloc(1);
-}
+/* What has nothing to do, and what only has to be something else each time */
+#define SUCCEEDS(Status, name, ...) \
+  Status name(__VA_ARGS__)          \
+  {                                 \
+    return (Status)0;               \
+  }
+#define CREATES(Status, name, Type, ...) \
+  Status name(Type *made __VA_ARGS__)    \
+  {                                      \
+    *made = (Type)malloc(1);             \
+    return (Status)0;                    \
+  }
+#define DESTROYS(Status, name, Type) \
+  Status name(Type made)             \
+  {                                  \
+    free((void *)made);              \
+    return (Status)0;                \
+  }
+#define HANDLE(Status, library, version, Type)      \
+  CREATES(Status, library##Create##version, Type)   \
+  DESTROYS(Status, library##Destroy##version, Type) \
+  SUCCEEDS(Status, library##SetStream##version, Type, cudaStream_t)
+
 cudaError_t cudaGetDeviceCount(int *n)
 {
   return *n = 1, cudaSuccess;
@@ -212,34 +231,19 @@ cudaError_t cudaSetDevice(int d)
 {
   return d ? cudaErrorInvalidDevice : cudaSuccess;
 }
-cudaError_t cudaSetDeviceFlags(unsigned)
-{
-  return cudaSuccess;
-}
+SUCCEEDS(cudaError_t, cudaSetDeviceFlags, unsigned)
 cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int)
 {
   return *v = 1, cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize(void)
-{
-  return cudaSuccess;
-}
+SUCCEEDS(cudaError_t, cudaDeviceSynchronize, void)
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *p, int)
 {
   return *p = NULL, cudaSuccess;
 }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
-{
-  return cudaSuccess;
-}
-cudaError_t cudaGetLastError(void)
-{
-  return cudaSuccess;
-}
-cudaError_t cudaPeekAtLastError(void)
-{
-  return cudaSuccess;
-}
+SUCCEEDS(cudaError_t, cudaMemPoolSetAttribute, cudaMemPool_t, cudaMemPoolAttr, void *)
+SUCCEEDS(cudaError_t, cudaGetLastError, void)
+SUCCEEDS(cudaError_t, cudaPeekAtLastError, void)
 const char *cudaGetErrorName(cudaError_t)
 {
   return "cudahost";
@@ -248,54 +252,25 @@ const char *cudaGetErrorString(cudaError_t)
 {
   return "an error of the stand-in";
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
-{
-  return *s = (cudaStream_t)Handle(), cudaSuccess;
-}
-cudaError_t cudaStreamDestroy(cudaStream_t s)
-{
-  return free(s), cudaSuccess;
-}
+CREATES(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t, , unsigned)
+DESTROYS(cudaError_t, cudaStreamDestroy, cudaStream_t)
 cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned *f)
 {
   return *f = cudaStreamNonBlocking, cudaSuccess;
 }
-cudaError_t cudaStreamQuery(cudaStream_t)
-{
-  return cudaSuccess;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t)
-{
-  return cudaSuccess;
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
-{
-  return cudaSuccess;
-}
-cudaError_t cudaEventCreate(cudaEvent_t *e)
-{
-  return *e = (cudaEvent_t)Handle(), cudaSuccess;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned)
-{
-  return cudaEventCreate(e);
-}
-cudaError_t cudaEventDestroy(cudaEvent_t e)
-{
-  return free(e), cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t)
-{
-  return cudaSuccess;
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t)
-{
-  return cudaSuccess;
-}
+SUCCEEDS(cudaError_t, cudaStreamQuery, cudaStream_t)
+SUCCEEDS(cudaError_t, cudaStreamSynchronize, cudaStream_t)
+SUCCEEDS(cudaError_t, cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
+CREATES(cudaError_t, cudaEventCreate, cudaEvent_t)
+CREATES(cudaError_t, cudaEventCreateWithFlags, cudaEvent_t, , unsigned)
+DESTROYS(cudaError_t, cudaEventDestroy, cudaEvent_t)
+SUCCEEDS(cudaError_t, cudaEventRecord, cudaEvent_t, cudaStream_t)
+SUCCEEDS(cudaError_t, cudaEventSynchronize, cudaEvent_t)
 cudaError_t cudaEventElapsedTime(float *t, cudaEvent_t, cudaEvent_t)
 {
   return *t = 0, cudaSuccess;
 }
+#undef cudaLaunchKernel /* kernels.h has another for those that are compiled here */
 cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t)
 {
   return Fail("a kernel is launched that was compiled for a GPU"), cudaSuccess;
@@ -303,22 +278,8 @@ cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStre
 
 /* cuBLAS */
 
-cublasStatus_t cublasCreate_v2(cublasHandle_t *h)
-{
-  return *h = (cublasHandle_t)Handle(), CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasDestroy_v2(cublasHandle_t h)
-{
-  return free(h), CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasSetStream_v2(cublasHandle_t, cudaStream_t)
-{
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t, cublasPointerMode_t)
-{
-  return CUBLAS_STATUS_SUCCESS;
-}
+HANDLE(cublasStatus_t, cublas, _v2, cublasHandle_t)
+SUCCEEDS(cublasStatus_t, cublasSetPointerMode_v2, cublasHandle_t, cublasPointerMode_t)
 
 cublasStatus_t cublasDasum_v2(cublasHandle_t, int n, const double *x, int i, double *r)
 {
@@ -389,18 +350,7 @@ cublasStatus_t cublasDgemm_v2(cublasHandle_t, cublasOperation_t s, cublasOperati
 
 /* cuSOLVER: PETSc makes a handle, nothing here factors dense matrices on the device */
 
-cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *h)
-{
-  return *h = (cusolverDnHandle_t)Handle(), CUSOLVER_STATUS_SUCCESS;
-}
-cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t h)
-{
-  return free(h), CUSOLVER_STATUS_SUCCESS;
-}
-cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t, cudaStream_t)
-{
-  return CUSOLVER_STATUS_SUCCESS;
-}
+HANDLE(cusolverStatus_t, cusolverDn, , cusolverDnHandle_t)
 
 /* cuSPARSE */
 
@@ -414,22 +364,8 @@ struct Dense {
   double *x;
 };
 
-cusparseStatus_t cusparseCreate(cusparseHandle_t *h)
-{
-  return *h = (cusparseHandle_t)Handle(), CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseDestroy(cusparseHandle_t h)
-{
-  return free(h), CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseSetStream(cusparseHandle_t, cudaStream_t)
-{
-  return CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t, cusparsePointerMode_t)
-{
-  return CUSPARSE_STATUS_SUCCESS;
-}
+HANDLE(cusparseStatus_t, cusparse, , cusparseHandle_t)
+SUCCEEDS(cusparseStatus_t, cusparseSetPointerMode, cusparseHandle_t, cusparsePointerMode_t)
 const char *cusparseGetErrorName(cusparseStatus_t)
 {
   return "cudahost";
@@ -438,26 +374,14 @@ const char *cusparseGetErrorString(cusparseStatus_t)
 {
   return "an error of the stand-in";
 }
-cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t *d)
-{
-  return *d = (cusparseMatDescr_t)Handle(), CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t d)
-{
-  return free(d), CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseSetMatIndexBase(cusparseMatDescr_t, cusparseIndexBase_t)
-{
-  return CUSPARSE_STATUS_SUCCESS;
-}
+CREATES(cusparseStatus_t, cusparseCreateMatDescr, cusparseMatDescr_t)
+DESTROYS(cusparseStatus_t, cusparseDestroyMatDescr, cusparseMatDescr_t)
+SUCCEEDS(cusparseStatus_t, cusparseSetMatIndexBase, cusparseMatDescr_t, cusparseIndexBase_t)
 cusparseIndexBase_t cusparseGetMatIndexBase(const cusparseMatDescr_t)
 {
   return CUSPARSE_INDEX_BASE_ZERO;
 }
-cusparseStatus_t cusparseSetMatType(cusparseMatDescr_t, cusparseMatrixType_t)
-{
-  return CUSPARSE_STATUS_SUCCESS;
-}
+SUCCEEDS(cusparseStatus_t, cusparseSetMatType, cusparseMatDescr_t, cusparseMatrixType_t)
 
 cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *d, int64_t rows, int64_t cols, int64_t entries, void *i, void *j, void *a, cusparseIndexType_t iType,
                                    cusparseIndexType_t jType, cusparseIndexBase_t base, cudaDataType)
@@ -496,11 +420,8 @@ cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t, cusparseOperation_t, 
   return CUSPARSE_STATUS_SUCCESS;
 }
 
-cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *,
-                                         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, void *)
-{
-  return CUSPARSE_STATUS_SUCCESS;
-}
+SUCCEEDS(cusparseStatus_t, cusparseSpMV_preprocess, cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *,
+         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, void *)
 
 /* y = alpha op(A) x + beta y */
 cusparseStatus_t cusparseSpMV(cusparseHandle_t, cusparseOperation_t op, const void *alpha, cusparseConstSpMatDescr_t A, cusparseConstDnVecDescr_t x, const void *beta,
