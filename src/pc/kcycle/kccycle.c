@@ -19,17 +19,36 @@ typedef struct {
   PetscErrorCode (*coarsesolve)(PC, PC_MG_Levels *, PetscBool);     /* x <- A^{-1} b, from zero if the flag says so */
 } KCycleSteps;
 
-/* Steps for vectors; solve is KSPSolve() or KSPSolveTranspose() */
-
 /* Telling a smoother that it starts from zero spares it a residual; a second visit starts from what the first one left */
 static PetscErrorCode Smooth(PC pc, KSP ksp, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zeroguess)
 {
   PetscFunctionBegin;
   PetscCall(KSPSetInitialGuessNonzero(ksp, zeroguess ? PETSC_FALSE : PETSC_TRUE));
-  PetscCall((*solve)(ksp, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(ksp, pc, lv->x));
+  if (solve) PetscCall((*solve)(ksp, lv->b, lv->x));
+  else PetscCall(KSPMatSolve(ksp, lv->B, lv->X));
+  PetscCall(KSPCheckSolve(ksp, pc, solve ? lv->x : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*
+  The smoother behind the coarse levels, with the colours in reverse order, which makes the cycle symmetric; its transpose comes before the coarse levels of the
+  transposed cycle
+*/
+static PetscErrorCode SmoothReversed(PC pc, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zeroguess)
+{
+  PC             relax;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(lv->smoothu, &relax));
+  PetscCall(PCRelaxSetReverse(relax, PETSC_TRUE));
+  ierr = Smooth(pc, lv->smoothu, solve, lv, zeroguess);
+  PetscCall(PCRelaxSetReverse(relax, PETSC_FALSE)); /* after an error, too */
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Steps for vectors; solve is KSPSolve() or KSPSolveTranspose(), or NULL for blocks */
 
 static PetscErrorCode CoarseSolve(PC pc, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zero)
 {
@@ -45,17 +64,9 @@ static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zer
   return Smooth(pc, lv->smoothd, KSPSolve, lv, zeroguess);
 }
 
-/* Coloured smoothers sweep in the reverse order behind the coarse levels, which makes the cycle symmetric */
 static PetscErrorCode KCyclePostSmooth_Vec(PC pc, PC_MG_Levels *lv)
 {
-  PC relax;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(lv->smoothu, &relax));
-  PetscCall(PCRelaxSetReverse(relax, PETSC_TRUE));
-  PetscCall(Smooth(pc, lv->smoothu, KSPSolve, lv, PETSC_FALSE));
-  PetscCall(PCRelaxSetReverse(relax, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return SmoothReversed(pc, KSPSolve, lv, PETSC_FALSE);
 }
 
 static PetscErrorCode KCycleResidual_Vec(PC_MG_Levels *lv)
@@ -92,7 +103,7 @@ static PetscErrorCode KCycleCoarseSolve_Vec(PC pc, PC_MG_Levels *lv, PetscBool z
 
 static PetscErrorCode KCyclePreSmooth_Transpose(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
 {
-  return Smooth(pc, lv->smoothu, KSPSolveTranspose, lv, zeroguess);
+  return SmoothReversed(pc, KSPSolveTranspose, lv, zeroguess);
 }
 
 static PetscErrorCode KCyclePostSmooth_Transpose(PC pc, PC_MG_Levels *lv)
@@ -122,15 +133,6 @@ static PetscErrorCode KCycleCoarseSolve_Transpose(PC pc, PC_MG_Levels *lv, Petsc
 
 /* Steps for blocks of right sides; coarse blocks are made by the first application of a width and kept */
 
-static PetscErrorCode SmoothBlock(PC pc, KSP ksp, PC_MG_Levels *lv, PetscBool zeroguess)
-{
-  PetscFunctionBegin;
-  PetscCall(KSPSetInitialGuessNonzero(ksp, zeroguess ? PETSC_FALSE : PETSC_TRUE));
-  PetscCall(KSPMatSolve(ksp, lv->B, lv->X));
-  PetscCall(KSPCheckSolve(ksp, pc, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode RestrictBlock(Mat restrct, Mat from, PC_MG_Levels *coarse)
 {
   PetscFunctionBegin;
@@ -141,12 +143,12 @@ static PetscErrorCode RestrictBlock(Mat restrct, Mat from, PC_MG_Levels *coarse)
 
 static PetscErrorCode KCyclePreSmooth_Block(PC pc, PC_MG_Levels *lv, PetscBool zeroguess)
 {
-  return SmoothBlock(pc, lv->smoothd, lv, zeroguess);
+  return Smooth(pc, lv->smoothd, NULL, lv, zeroguess);
 }
 
 static PetscErrorCode KCyclePostSmooth_Block(PC pc, PC_MG_Levels *lv)
 {
-  return SmoothBlock(pc, lv->smoothu, lv, PETSC_FALSE);
+  return SmoothReversed(pc, NULL, lv, PETSC_FALSE);
 }
 
 static PetscErrorCode KCycleResidual_Block(PC_MG_Levels *lv)

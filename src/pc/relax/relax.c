@@ -344,14 +344,14 @@ static PetscErrorCode RequireSymmetric(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a symmetric matrix: the reverse order of the colours */
+/* Of a symmetric matrix: the reverse order of the colours. Jacobi is a diagonal matrix for any operator */
 static PetscErrorCode PCApplyTranspose_Relax(PC pc, Vec b, Vec x)
 {
   PC_Relax       *relax   = (PC_Relax *)pc->data;
   const PetscBool reverse = relax->reverse;
 
   PetscFunctionBegin;
-  PetscCall(RequireSymmetric(pc));
+  if (relax->used != PC_RELAX_JACOBI || relax->clusters) PetscCall(RequireSymmetric(pc));
   relax->reverse = (PetscBool)!reverse;
   PetscCall(Sweeps(pc, b, x, 1, PETSC_TRUE));
   relax->reverse = reverse;

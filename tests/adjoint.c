@@ -1,0 +1,395 @@
+static char help[] = "The transposed application is the adjoint, (M x, y) = (x, M^T y), and blocks are columns: PCRELAX alone, and cycles with every smoother.\n\
+  -hierarchies  levels of PCMG, of PCGAMG; else PCRELAX alone and structured levels\n\n";
+
+#include "grids.h"
+#include <petsckcycle/private/compat.h>
+
+/* A problem, and what is asked of a solver */
+typedef struct {
+  PetscInt    dim, size[3];
+  GridEnd     end;
+  PetscReal   strength, wind; /* strength of the last direction; of upwind differences */
+  PetscBool   box;
+  const char *options;
+} Case;
+
+/* Upwind differences in the first direction */
+static PetscErrorCode AddWind(const Case *c, DM da, Mat A)
+{
+  PetscInt s[3], n[3], at[3];
+
+  PetscFunctionBeginUser;
+  if (c->wind == 0) PetscFunctionReturn(0);
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
+  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
+      for (at[0] = PetscMax(s[0], 1); at[0] < s[0] + n[0]; at[0]++) {
+        const MatStencil  row = {at[2], at[1], at[0], 0}, columns[] = {{at[2], at[1], at[0] - 1, 0}, row};
+        const PetscScalar values[] = {-c->wind, c->wind};
+
+        PetscCall(MatSetValuesStencil(A, 1, &row, 2, columns, values, ADD_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(const Case *c, MatType type, DM *da, Mat *A)
+{
+  Grid      g        = {0};
+  PetscBool possible = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  g.number = 3;
+  g.dim    = c->dim;
+  g.box    = c->box;
+  g.vary   = 0.3;
+  for (PetscInt d = 0; d < 3; d++) {
+    g.size[d]     = d < c->dim ? c->size[d] : 1;
+    g.strength[d] = d == c->dim - 1 ? c->strength : 1;
+  }
+  GridSetEnds(&g, c->end);
+  PetscCall(GridDistribute(&g, &possible));
+  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridCreateDM(&g, da));
+  PetscCall(GridCreateMat(&g, *da, type, A));
+  PetscCall(AddWind(c, *da, *A));
+  if (c->wind == 0) PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscFunctionReturn(0);
+}
+
+/* Vectors of random numbers; consistent ones where the operator is singular */
+static PetscErrorCode CreateVecs(const Case *c, DM da, Vec *x, Vec *y)
+{
+  Vec         v[2];
+  PetscScalar sum;
+  PetscInt    n;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    Grid g = {0};
+
+    for (PetscInt d = 0; d < 3; d++) g.size[d] = d < c->dim ? c->size[d] : 1;
+    PetscCall(DMCreateGlobalVector(da, &v[i]));
+    PetscCall(GridFill(&g, da, 7 + i, v[i]));
+    if (c->end < END_CELL) continue;
+    PetscCall(VecSum(v[i], &sum));
+    PetscCall(VecGetSize(v[i], &n));
+    PetscCall(VecShift(v[i], -sum / (PetscReal)n));
+  }
+  *x = v[0];
+  *y = v[1];
+  PetscFunctionReturn(0);
+}
+
+/* |(M x, y) - (x, M^T y)| / (|M x| |y|), without conjugation */
+static PetscErrorCode Difference(void *solver, PetscErrorCode (*apply)(void *, Vec, Vec), PetscErrorCode (*transpose)(void *, Vec, Vec), Vec x, Vec y, PetscReal *difference)
+{
+  Vec         Mx, My;
+  PetscScalar left, right;
+  PetscReal   norm, scale;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &Mx));
+  PetscCall(VecDuplicate(y, &My));
+  PetscCall((*apply)(solver, x, Mx));
+  PetscCall((*transpose)(solver, y, My));
+  PetscCall(VecTDot(Mx, y, &left));
+  PetscCall(VecTDot(x, My, &right));
+  PetscCall(VecNorm(Mx, NORM_2, &norm));
+  PetscCall(VecNorm(y, NORM_2, &scale));
+  *difference = PetscAbsScalar(left - right) / (norm * scale);
+  PetscCall(VecDestroy(&Mx));
+  PetscCall(VecDestroy(&My));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Apply(void *pc, Vec x, Vec y)
+{
+  return PCApply((PC)pc, x, y);
+}
+
+static PetscErrorCode ApplyTranspose(void *pc, Vec x, Vec y)
+{
+  return PCApplyTranspose((PC)pc, x, y);
+}
+
+static PetscErrorCode Solve(void *ksp, Vec x, Vec y)
+{
+  return KSPSolve((KSP)ksp, x, y);
+}
+
+static PetscErrorCode SolveTranspose(void *ksp, Vec x, Vec y)
+{
+  return KSPSolveTranspose((KSP)ksp, x, y);
+}
+
+/* Largest difference of a column of the block that is found together from what it is alone */
+static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Mat), PetscErrorCode (*alone)(PC, Vec, Vec), Vec x, Vec y, PetscReal *difference)
+{
+  Mat       B, X;
+  Vec       column;
+  PetscInt  m;
+  PetscReal norm, error;
+
+  PetscFunctionBeginUser;
+  *difference = 0;
+  PetscCall(VecGetLocalSize(x, &m));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &B));
+  for (PetscInt j = 0; j < 3; j++) {
+    PetscCall(MatDenseGetColumnVecWrite(B, j, &column));
+    PetscCall(VecCopy(x, column));
+    PetscCall(VecAXPY(column, (PetscScalar)j, y));
+    PetscCall(MatDenseRestoreColumnVecWrite(B, j, &column));
+  }
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  PetscCall((*block)(pc, B, X));
+  for (PetscInt j = 0; j < 3; j++) {
+    Vec b, z;
+
+    PetscCall(VecDuplicate(x, &b));
+    PetscCall(VecDuplicate(x, &z));
+    PetscCall(MatGetColumnVector(B, b, j));
+    PetscCall((*alone)(pc, b, z));
+    PetscCall(VecNorm(z, NORM_2, &norm));
+    PetscCall(MatGetColumnVector(X, b, j));
+    PetscCall(VecAXPY(z, -1, b));
+    PetscCall(VecNorm(z, NORM_2, &error));
+    *difference = PetscMax(*difference, error / norm);
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&z));
+  }
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Judge(const char what[], PetscReal difference, PetscBool *holds)
+{
+  PetscFunctionBeginUser;
+  if (difference <= 1000 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(0);
+  *holds = PETSC_FALSE;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s: %g\n", what, (double)difference));
+  PetscFunctionReturn(0);
+}
+
+/* One solver with all cycles, multiplicative and full */
+static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
+{
+  const PetscInt kappas[] = {1, 2, PC_KCYCLE_KAPPA_W};
+  DM             da;
+  Mat            A;
+  KSP            ksp;
+  PC             pc;
+  Vec            x, y;
+  PetscReal      difference;
+  char           name[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, MATAIJ, &da, &A));
+  PetscCall(CreateVecs(c, da, &x, &y));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int run = 0; run < 6; run++) {
+    PetscCall(PCMGSetType(pc, run < 3 ? PC_MG_MULTIPLICATIVE : PC_MG_FULL));
+    PetscCall(PCKCycleSetKappa(pc, kappas[run % 3]));
+    PetscCall(KSPSetUp(ksp));
+    for (int part = 0; part < 3; part++) {
+      const char *const parts[] = {"adjoint", "block", "transposed block"};
+
+      difference = 0;
+      if (part == 0) PetscCall(Difference(pc, Apply, ApplyTranspose, x, y, &difference));
+      else if (part == 1) PetscCall(BlockDifference(pc, PCMatApply, PCApply, x, y, &difference));
+#if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
+      else PetscCall(BlockDifference(pc, PCMatApplyTranspose, PCApplyTranspose, x, y, &difference));
+#endif
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s, kappa %" PetscInt_FMT ", %" PetscInt_FMT "D, %s, \"%s\"", parts[part], run < 3 ? "multiplicative" : "full",
+                              kappas[run % 3], c->dim, GridEnds[c->end], c->options));
+      PetscCall(Judge(name, difference, holds));
+    }
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* PCRELAX, once and in several sweeps of a KSPRICHARDSON */
+static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
+{
+  DM        da;
+  Mat       A;
+  KSP       ksp;
+  PC        pc;
+  Vec       x, y;
+  PetscReal difference;
+  char      name[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, MATSTENCIL, &da, &A));
+  PetscCall(CreateVecs(c, da, &x, &y));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end], c->options));
+  PetscCall(Difference(pc, Apply, ApplyTranspose, x, y, &difference));
+  PetscCall(Judge(name, difference, holds));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "sweeps, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end], c->options));
+  PetscCall(Difference(ksp, Solve, SolveTranspose, x, y, &difference));
+  PetscCall(Judge(name, difference, holds));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* All cases, each with the options of its own */
+static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*run)(const Case *, PetscBool *), const char claim[])
+{
+  PetscBool holds = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < n; i++) {
+    PetscOptions options;
+
+    PetscCall(PetscOptionsCreate(&options));
+    PetscCall(PetscOptionsInsertString(options, cases[i].options));
+    PetscCall(PetscOptionsPush(options));
+    PetscCall((*run)(&cases[i], &holds));
+    PetscCall(PetscOptionsPop());
+    PetscCall(PetscOptionsDestroy(&options));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, holds ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Relax(void)
+{
+  const Case star[] = {{1, {41, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
+                       {2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
+                       {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_FALSE, "-pc_relax_order backward"},
+                       {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_FALSE, ""},
+                       {3, {13, 12, 11}, END_CELL, 1, 0, PETSC_FALSE, "-pc_relax_omega 1.2"},
+                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_order symmetric"},
+                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type chebyshev -pc_relax_degree 4"},
+                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type jacobi"},
+                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type eightcolor"},
+                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
+                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_order symmetric"},
+                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_type jacobi"},
+                       {3, {13, 12, 11}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-pc_relax_type jacobi"}};
+  const Case box[]  = {{2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_TRUE, ""},
+                       {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_TRUE, "-pc_relax_order backward"},
+                       {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_TRUE, ""},
+                       {3, {9, 12, 11}, END_PERIODIC, 1, 0, PETSC_TRUE, ""}};
+
+  PetscFunctionBeginUser;
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(star), star, RunRelax, "PCRELAX, stars"));
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(box), box, RunRelax, "PCRELAX, boxes"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Structured(void)
+{
+  const Case cases[] = {{1, {61, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
+                        {2, {31, 20, 1}, END_CELL, 1, 0, PETSC_TRUE, ""},
+                        {3, {21, 20, 17}, END_STORED, 1, 0, PETSC_FALSE, ""},
+                        {3, {11, 10, 13}, END_PERIODIC, 1, 0, PETSC_FALSE, ""},
+                        {3, {11, 10, 13}, END_INTERIOR, 100, 0, PETSC_FALSE, ""},
+                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
+                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type chebyshev"},
+                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
+                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 1 -mg_levels_1_pc_relax_order backward"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_multiplicative_cycles 2"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 3 -mg_coarse_pc_type jacobi"},
+                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x"}};
+
+  PetscFunctionBeginUser;
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(cases), cases, RunCycles, "structured levels"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Others(void)
+{
+  const Case pcmg[] = {
+      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off"},
+      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
+      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"},
+      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type relax"},
+      {2, {33, 33, 1}, END_STORED, 1000, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_pc_relax_clusters on"},
+      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
+      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
+      {2,
+       {33, 33, 1},
+       END_STORED,
+       1,
+       0,
+       PETSC_FALSE,
+       "-pc_kcycle_structured off -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_up_ksp_max_it 1"},
+      {3, {9, 9, 17}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
+  const Case gamg[] = {{2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
+                       {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
+                       {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"}};
+
+  PetscFunctionBeginUser;
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(pcmg), pcmg, RunCycles, "levels of PCMG"));
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(gamg), gamg, RunCycles, "levels of PCGAMG"));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool hierarchies = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hierarchies", &hierarchies, NULL));
+  if (hierarchies) PetscCall(Others());
+  else {
+    PetscCall(Relax());
+    PetscCall(Structured());
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 4}}
+
+    test:
+      suffix: small
+      output_file: output/adjoint.out
+
+    test:
+      suffix: hierarchies
+      args: -hierarchies
+      output_file: output/adjoint_hierarchies.out
+
+TEST*/
