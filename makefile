@@ -68,6 +68,7 @@ print-petsc: | have-petsc
 	@echo "harness=$(petsc_harness)"
 	@echo "tutorials=$(petsc_tutorials)"
 	@echo "libdir=$(call petsc_var,libdir)"
+	@echo "python=$(PYTHON)"
 	@echo "mpiexec=$(or $(call petsc_var,mpiexec),mpiexec)"
 
 # The system's python3: that is the one the package python3-matplotlib serves
@@ -95,7 +96,6 @@ petsc-latest:
 	@sh $(top)/conf/petsc-build.sh latest
 
 petsc-kokkos:
-	@sh $(top)/conf/install-deps.sh kokkos
 	@sh $(top)/conf/petsc-build.sh kokkos
 
 clean:

@@ -3,7 +3,9 @@
 #
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
-#   FEWER=1                      of the numbers of processes of a test only the least and the largest
+#   FEWER=1                      of the values of a loop in a test, numbers of processes among them, only the first and the last
+#   SCRIPTS=0                    no scripts
+#   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
 #   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
 #   JOBS=3                       tests at a time; processes that wait for each other leave room for one more than there are cores
@@ -22,7 +24,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
 SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
 case $OPENMP in 0 | no) OPENMP= ;; esac
 case $FEWER in 0 | no) FEWER= ;; esac
-export SANITIZE OPENMP
+case ${SCRIPTS:-1}$SANITIZE$VALGRIND in 1) SCRIPTS=1 ;; *) SCRIPTS= ;; esac
+export SANITIZE OPENMP FEWER
 
 complain() { echo "check: $*" >&2; exit 1; }
 
@@ -83,12 +86,12 @@ find_harness() {
        PETSc has it in share/petsc/examples, a build in its source tree beside PETSC_ARCH."
 }
 
-# The generator walks a folder: give it one with nothing but links to the tests, or copies
+# The generator walks a folder: give it one with nothing but links to the tests, or copies with shorter loops
 stage() {
   mkdir -p "$work/src/$1"
   for file in "$top/$1"/*; do
     case ${FEWER:+fewer}$file in
-      fewer*.c) sed 's/\(nsize: {{[0-9]*\) [0-9 ]* \([0-9]*}}\)/\1 \2/' "$file" > "$work/src/$1/$(basename "$file")" ;;
+      fewer*.c) sed 's/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' "$file" > "$work/src/$1/$(basename "$file")" ;;
       *) [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/" ;;
     esac
   done
@@ -110,29 +113,79 @@ harness() {
       PETSC_DIR="$KC_CONF_DIR" PETSC_ARCH="$KC_CONF_ARCH" TESTDIR="$testdir" TESTSRCDIR="$work/src" pkgs="tests examples" \
       CPPFLAGS="-I$top/include" CFLAGS="$sanitize_flags" \
       EXEFLAGS="$sanitize_flags -Wl,--push-state,--no-as-needed $KC_LIBRARY -Wl,--pop-state -Wl,-rpath,$KC_BUILD/lib,-rpath,$KC_LIBDIR" \
-      V=0 DIFF_NUMBERS=1 TIMEOUT="${TIMEOUT:-$default_timeout}" VALGRIND="$VALGRIND" "$@" 9>&- )
+      DIFF_NUMBERS=1 TIMEOUT="${TIMEOUT:-$default_timeout}" VALGRIND="$VALGRIND" "$@" 9>&- )
 }
 
-# The tests whose name contains a word, or all
-list_tests() {
-  harness -s print-test gmakesearch=% ${1:+"gmakesearchin=$1"} | xargs -n 1
+# wanted NAME...: those that SEARCH asks for, one a line
+wanted() {
+  printf '%s\n' "$@" | awk -v search="$SEARCH" '
+    BEGIN { n = split(search, word) }
+    { found = n == 0; for (i = 1; i <= n; i++) if (index($0, word[i])) found = 1 }
+    found && $0'
 }
 
-run_programs() {
+# A word without a test is a mistake
+check_search() {
+  for word in $SEARCH; do
+    case " $programs $scripts " in *"$word"*) ;; *) complain "no test has \"$word\" in its name" ;; esac
+  done
+}
+
+prepare_programs() {
   default_timeout=400 sanitize_flags=
   if [ -n "$SANITIZE" ]; then sanitize_flags="-fsanitize=$SANITIZE -fno-omit-frame-pointer"; fi
   if [ -n "$SANITIZE$VALGRIND" ]; then default_timeout=600; fi
   generate
-  tests=$(if [ -z "$SEARCH" ]; then list_tests; else for word in $SEARCH; do list_tests "$word"; done; fi | sort -u | xargs)
-  [ -n "$tests" ] || return 0
-  echo "check: PETSc $KC_VERSION, $(echo "$tests" | wc -w) test programs"
+}
+
+find_tests() {
+  programs=$(harness -s print-test gmakesearch=% V=0 | xargs) scripts=
+  if [ -n "$SCRIPTS" ]; then
+    for script in "$top"/tests/*.sh "$top"/tests/*.py; do
+      [ ! -f "$script" ] || scripts="$scripts tests-$(basename "$script")"
+    done
+  fi
+  check_search
   # shellcheck disable=SC2086 # the names are words
-  harness -k -O -j"$JOBS" $tests 2>&1 | cut -c 1-300 | grep -v -e '^Using MAKEFLAGS' -e '^make: ' || true
+  programs=$(wanted $programs | sort | xargs) scripts=$(wanted $scripts)
+}
+
+# A line for each program whose tests have all ended, with the seconds of a processor that they took
+report_suites() {
+  unfinished=
+  for entry in $pending; do
+    suite=${entry%:*} number=${entry#*:}
+    set -- "$testdir/counts/$suite"[_.]*
+    if [ $# = "$number" ] && [ -f "$1" ]; then
+      awk -v name="$suite" -v n="$number" '/^time/ { s += $3 } END { printf "check: %s: %d test%s, %.0f s\n", name, n, (n > 1 ? "s" : ""), s }' "$@"
+    else unfinished="$unfinished $entry"; fi
+  done
+  pending=$unfinished
+}
+
+# What the harness says; it tells of each test when it has ended
+follow() {
+  pending=$(printf '%s\n' "$@" | sed 's/_.*//' | uniq -c | awk '{ printf "%s:%d ", $2, $1 }')
+  while IFS= read -r line; do
+    case $line in
+      *'  TEST '*) report_suites ;;
+      '  '*' CC '* | '  '*' CLINKER '* | 'Using MAKEFLAGS'* | 'make: '* | 'Use "'*) ;;
+      *) printf '%.300s\n' "$line" ;;
+    esac
+  done
+  report_suites
+}
+
+run_programs() {
+  [ -n "$programs" ] || return 0
+  echo "check: PETSc $KC_VERSION, $(echo "$programs" | wc -w) tests of programs"
+  # shellcheck disable=SC2086 # the names are words
+  harness -k -O -j"$JOBS" V= OUTPUT=1 $programs 2>&1 | follow $programs
   # A program and its diff are one test here
   sed 's/^ *//' "$testdir"/test_*_tap.log |
     awk '/^ok/ && /# SKIP Command failed/ { next } /^not ok/ || /^ok diff-/ || /# (SKIP|TODO)/' >> "$all"
   find_leaks
-  for test in $tests; do
+  for test in $programs; do
     [ -f "$testdir/counts/$test.counts" ] || echo "not ok $test # did not run" | tee -a "$all"
   done
 }
@@ -149,29 +202,22 @@ find_leaks() {
 
 # A script that another lane has not begun; the folder that it gets says who was first
 run_script() {
-  name=tests-$(basename "${1%.*}")
-  wanted=${SEARCH:+no}
-  for word in $SEARCH; do
-    case $name in *"$word"*) wanted= ;; esac
-  done
-  [ -z "$wanted" ] || return 0
+  name=${1%.*}
   if ! mkdir "$work/scripts/$name" 2> /dev/null; then
     [ -d "$work/scripts/$name" ] || complain "cannot make $work/scripts/$name"
     return 0
   fi
   case $1 in *.py) interpreter="python3" ;; *) interpreter="sh" ;; esac
-  tap=$work/scripts/$name.tap status=0
-  echo "check: $(basename "$1")"
-  ( cd "$work/scripts/$name" && KC_WORK=$PWD timeout 600 "$interpreter" "$1" ) > "$tap" 2>&1 < /dev/null 9>&- || status=$?
+  tap=$work/scripts/$name.tap status=0 start=$(date +%s)
+  ( cd "$work/scripts/$name" && KC_WORK=$PWD timeout 600 "$interpreter" "$top/tests/${1#tests-}" ) > "$tap" 2>&1 < /dev/null 9>&- || status=$?
   grep -q '^ok\|^not ok' "$tap" || echo "not ok $name: no test in it ran" >> "$tap"
   [ $status = 0 ] || grep -q '^not ok' "$tap" || echo "not ok $name: ended with status $status" >> "$tap"
   if grep -q '^not ok' "$tap"; then grep -v '^ok' "$tap" || true; fi
+  echo "check: $1: $(grep -c '^ok\|^not ok' "$tap") tests, $(($(date +%s) - start)) s"
 }
 
 run_lane() {
-  for script in "$top"/tests/*.sh "$top"/tests/*.py; do
-    [ ! -f "$script" ] || run_script "$script"
-  done
+  for script in $scripts; do run_script "$script"; done
 }
 
 # As many at a time as there are jobs
@@ -205,6 +251,8 @@ set_up_sanitizers
 if [ -n "$VALGRIND" ]; then set_up_valgrind; fi
 set_up_folder
 find_harness
+prepare_programs
+find_tests
 run_programs
-if [ -z "$SANITIZE$VALGRIND" ]; then run_scripts; fi
+run_scripts
 summary

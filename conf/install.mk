@@ -2,14 +2,16 @@
 #
 #   PREFIX      where things go                                  (default /usr/local)
 #   DESTDIR     put in front of PREFIX while copying             (default nothing)
-#   PYTHONDIR   where Python looks for modules                   (default PREFIX/lib/python3/dist-packages)
+#   PYTHONDIR   where Python modules go                          (default the folder below PREFIX that Python searches)
 
 check:
 	@sh $(top)/conf/check.sh
 
-prefix    := $(abspath $(PREFIX))
-PYTHONDIR ?= $(prefix)/lib/python3/dist-packages
-module    := $(DESTDIR)$(abspath $(PYTHONDIR))/petsc_kcycle
+prefix := $(abspath $(PREFIX))
+# The Python of PREFIX, of a virtual environment for one, else the system's; asked once, and only by install
+install_python = $(firstword $(wildcard $(prefix)/bin/python3) $(PYTHON))
+PYTHONDIR ?= $(eval PYTHONDIR := $$(shell $(install_python) -B $(top)/conf/pythondir.py $(prefix)))$(PYTHONDIR)
+module     = $(DESTDIR)$(abspath $(or $(PYTHONDIR),$(error No Python says where its modules go: give PYTHONDIR=<folder>)))/petsc_kcycle
 
 # A PETSc that pkg-config knows by name is required by that name; one that came by PETSC_DIR is written out
 ifeq ($(findstring /,$(PETSC_PC)),)
@@ -29,3 +31,4 @@ install: all
 	sed -e 's|@PREFIX@|$(prefix)|' -e 's|@CC@|$(CC)|' -e 's|@VERSION@|$(version)|' -e 's|@REQUIRES@|$(pc_requires)|' \
 	    -e 's|@CFLAGS@|$(pc_cflags)|' -e 's|@LIBS@|$(pc_libs)|' -e '/^Requires: *$$/d' -e 's| *$$||' \
 	    $(top)/conf/petsckcycle.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/petsckcycle.pc
+	@$(install_python) -B $(top)/conf/pythondir.py --note $(abspath $(PYTHONDIR)) || true

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a PETSc once, into a cache folder outside the repository, and prints PETSC_DIR=... PETSC_ARCH=... of the result.
+# Installs what a PETSc needs, builds it once, into a cache folder outside the repository, and prints PETSC_DIR=... PETSC_ARCH=... of the result.
 #
 #   petsc-build.sh latest   the newest release with CUDA (CPU-only where no nvcc is found)
 #   petsc-build.sh kokkos   3.18.5 with the Kokkos of Debian's Trilinos, 3.4, which that release works with but for the name of a function
@@ -28,7 +28,7 @@ fetch_source() {
   mkdir -p "$cache"
   partial=$(mktemp -d "$cache/partial.XXXXXX")
   trap 'rm -rf "$partial"' EXIT
-  python3 -m pip download -q --no-deps --no-binary :all: -d "$partial" "petsc==$version" >&2
+  python3 -m pip download -q --no-deps --no-binary :all: -d "$partial" "petsc==$version" >&2 || complain "PETSc $version cannot be fetched"
   tar -C "$partial" -xzf "$partial/petsc-$version.tar.gz"
   rm -rf "$source_dir"
   mv "$partial/petsc-$version" "$source_dir"
@@ -63,6 +63,7 @@ configure_and_build() {
   touch "$source_dir/$arch/built-for-kcycle"
 }
 
+sh "$(dirname "$0")/install-deps.sh" "$kind" >&2
 fetch_source
 if [ ! -f "$source_dir/$arch/built-for-kcycle" ]; then
   echo "petsc-build: building PETSc $version in $source_dir, once; about 7 minutes on two cores" >&2

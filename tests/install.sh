@@ -10,8 +10,7 @@ export PKG_CONFIG_PATH="$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PAT
 make_install() { make -s --no-print-directory -C "$KC_TOP" install "$@"; }
 
 all_there() {
-  for file in lib/libpetsckcycle.so include/petsckcycle.h lib/pkgconfig/petsckcycle.pc \
-      share/petsckcycle/VERSION.txt lib/python3/dist-packages/petsc_kcycle/__init__.py; do
+  for file in lib/libpetsckcycle.so include/petsckcycle.h lib/pkgconfig/petsckcycle.pc share/petsckcycle/VERSION.txt; do
     [ -f "$1/$file" ] || { echo "no $file"; return 1; }
   done
   echo "all there"
@@ -42,11 +41,27 @@ END
   $(pkg-config --variable=ccompiler petsckcycle) -o program program.c $(pkg-config --cflags --libs petsckcycle)
 }
 
+# found_by PYTHON FOLDER: one of the folders that this Python searches has the module, below FOLDER when that is where things were staged
+found_by() {
+  "$1" -c '
+import os, site, sys
+found = [folder for folder in site.getsitepackages() if os.path.isfile(sys.argv[1] + folder + "/petsc_kcycle/__init__.py")]
+print("found in", *found) if found else sys.exit("not found")' "${2:-}"
+}
+
 check_python() {
   python=$(find_petsc4py)
+  works 'the module, PREFIX=/usr, is where Python searches' '^found in /usr/lib/python' found_by "$KC_PYTHON" "$KC_WORK/stage"
+  works 'make install PREFIX=/usr/local' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr/local
+  works 'the module, PREFIX=/usr/local, is where Python searches' '^found in /usr/local/lib/python' found_by "$KC_PYTHON" "$KC_WORK/stage"
+  works 'PYTHONDIR= is obeyed' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr PYTHONDIR=/modules
+  works 'and has the module' '' test -f stage/modules/petsc_kcycle/__init__.py
+  "${python:-$KC_PYTHON}" -m venv --without-pip --system-site-packages "$KC_WORK/venv" || { skip 'a virtual environment' 'python3 -m venv fails'; return; }
+  works 'a virtual environment as PREFIX needs no PYTHONPATH' '^$' sh -c '! "$@" | grep PYTHONPATH && echo' - make -s --no-print-directory -C "$KC_TOP" install PREFIX="$KC_WORK/venv"
+  works 'has the module where its Python searches' '^found in .*venv/' found_by venv/bin/python3
   if [ -z "$python" ]; then skip 'import petsc_kcycle' 'no petsc4py for this PETSc'; return; fi
-  works 'import petsc_kcycle from where it was installed' "prefix/.*/petsc_kcycle/.* kcycle$" \
-    env -u PETSC_DIR -u PETSC_ARCH -u KCYCLE_LIB PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/lib/python3/dist-packages" "$python" -c '
+  works 'and imports it' "venv/.*/petsc_kcycle/.* kcycle$" \
+    env -u PETSC_DIR -u PETSC_ARCH -u KCYCLE_LIB -u PYTHONPATH PYTHONDONTWRITEBYTECODE=1 venv/bin/python3 -c '
 from petsc4py import PETSc
 import petsc_kcycle
 pc = PETSc.PC().create()
@@ -54,8 +69,8 @@ pc.setType("kcycle")
 print(petsc_kcycle.__file__, pc.getType())'
 }
 
-works 'make install PREFIX=' '' make_install PREFIX="$prefix"
-works 'installs library, header, pkg-config file, Python module' 'all there' all_there "$prefix"
+works 'make install PREFIX= says what to add to PYTHONPATH' "PYTHONPATH=$prefix/lib/python.*/site-packages" make_install PREFIX="$prefix"
+works 'installs library, header, pkg-config file' 'all there' all_there "$prefix"
 works 'the pkg-config file has the version' "^$(cat "$KC_TOP/VERSION.txt")$" pkg-config --modversion petsckcycle
 works 'a program builds with pkg-config alone' '' build_program
 for n in 1 2; do works "and runs, n=$n" 'installed: kappa 3' mpi $n ./program; done
@@ -63,8 +78,8 @@ if [ -f "$KC_TUTORIALS/ex45.c" ]; then
   compile c "$KC_TUTORIALS/ex45.c" ex45
   works 'the installed library loads' 'type: kcycle' mpi 1 ./ex45 -dll_append "$prefix/lib/libpetsckcycle.so" -pc_type kcycle -ksp_view
 fi
-check_python
 works 'make install DESTDIR= PREFIX=' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr
 works 'installs below DESTDIR' 'all there' all_there stage/usr
 works 'but names PREFIX' '^prefix=/usr$' cat stage/usr/lib/pkgconfig/petsckcycle.pc
-works 'with links that stay right when moved' '\.\./.*lib' readlink stage/usr/lib/python3/dist-packages/petsc_kcycle/libpetsckcycle.so
+works 'with links that stay right when moved' '\.\./.*lib' readlink stage/usr/lib/python*/*-packages/petsc_kcycle/libpetsckcycle.so
+check_python
