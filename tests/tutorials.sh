@@ -3,6 +3,8 @@
 # Run by: make check SEARCH=tutorials
 set -u
 . "$KC_TOP/conf/tap.sh"
+processes=${FEWER:+1 8}
+processes=${processes:-1 2 3 4 8}
 src=$(cd "$KC_TUTORIALS/../../.." && pwd)
 
 # build NAME FOLDER: a tutorial of PETSc's, or the reason why not
@@ -20,11 +22,11 @@ few() {
   awk -v most="$most" '/solve converged/ { solves++; if ($NF > most) bad++ } /did not converge/ { bad++ } END { exit !solves || bad }' few.log
 }
 
-# solves CLAIM MOST PROGRAM OPTIONS...: on 1, 2, 3, 4 and 8 processes
+# solves CLAIM MOST PROGRAM OPTIONS...: on 1, 2, 3, 4 and 8 processes, with FEWER=1 on 1 and 8
 solves() {
   claim=$1 most=$2 program=$3
   shift 3
-  for n in 1 2 3 4 8; do
+  for n in $processes; do
     title="$program, $claim, at most $most iterations, n=$n"
     if [ -f "$program.missing" ]; then skip "$title" "$(cat "$program.missing")"; continue; fi
     works "$title" 'solve converged' few "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
@@ -44,7 +46,7 @@ solves_alike() {
   claim=$1 most=$2 program=$3
   shift 3
   rm -f expected
-  for n in 1 2 3 4 8; do
+  for n in $processes; do
     title="$program, $claim, structured levels, at most $most iterations, those of one process, n=$n"
     if petsc_has PETSC_USE_COMPLEX; then skip "$title" 'structured levels are for real numbers'; continue; fi
     if [ -f "$program.missing" ]; then skip "$title" "$(cat "$program.missing")"; continue; fi
