@@ -570,8 +570,26 @@ def check_option_table(tree):
         yield OPTIONS_PAGE, page.line(block.start()), "the table differs from the code: make lint FIX=1"
 
 
+# Tests
+
+
+def check_tests_use(tree):
+    """Every public function is called in a test, and every option given on a command line there"""
+    folders = r"(?:tests|examples/tutorials)/.*"
+    calls = {name for s in tree.sources if re.match(folders, s.path) for name in re.findall(r"\b(\w+)\s*\(", s.bare)}
+    for name, line in tree.public.items():
+        if name not in calls:
+            yield PUBLIC_HEADER, line, f"no test calls {name}()"
+    blocks = [m[0] for s in tree.sources if re.match(folders, s.path) for m in re.finditer(r"/\*TEST\n.*?TEST\*/", s.text, re.S)]
+    given = "\n".join(blocks + [f.text for f in tree.files if re.match(folders + r"\.sh$", f.path)])
+    for o in tree.options:
+        if not re.search(rf"-\w*?{o.name[1:]}\b", given):
+            yield o.path, o.line, f"no test gives {o.name}"
+
+
 CHECKS = [check_format, check_patterns, check_files, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
-          check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_option_table]
+          check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_option_table,
+          check_tests_use]
 
 
 def fix(tree):

@@ -1,0 +1,358 @@
+static char help[] = "Options and setters reach what the getters say; choices of the user where others would be found.\n\n";
+
+#include "poisson.h"
+
+/* The choices of all types, with options if they are given */
+typedef struct {
+  PC kcycle, relax, incpoisson, deflsub;
+} Types;
+
+static PetscErrorCode Create(PCType type, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetType(*pc, type));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateTypes(Types *t)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Create(PCKCYCLE, &t->kcycle));
+  PetscCall(Create(PCRELAX, &t->relax));
+  PetscCall(Create(PCINCPOISSON, &t->incpoisson));
+  PetscCall(Create(PCDEFLSUB, &t->deflsub));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyTypes(Types *t)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCDestroy(&t->kcycle));
+  PetscCall(PCDestroy(&t->relax));
+  PetscCall(PCDestroy(&t->incpoisson));
+  PetscCall(PCDestroy(&t->deflsub));
+  PetscFunctionReturn(0);
+}
+
+/* By calls, what test api_given gives by options */
+static PetscErrorCode SetTypes(Types *t)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCKCycleSetKappa(t->kcycle, 3));
+  PetscCall(PCKCycleSetHierarchy(t->kcycle, PC_KCYCLE_HIERARCHY_USER));
+  PetscCall(PCKCycleSetStructured(t->kcycle, PC_KCYCLE_STRUCTURED_OFF));
+  PetscCall(PCKCycleSetGrid(t->kcycle, KCYCLE_GRID_CELL));
+  PetscCall(PCKCycleSetInterpolation(t->kcycle, KCYCLE_INTERPOLATION_SIMPLEX));
+  PetscCall(PCKCycleSetSemicoarsen(t->kcycle, "xz"));
+  PetscCall(PCRelaxSetType(t->relax, PC_RELAX_CHEBYSHEV));
+  PetscCall(PCRelaxSetOmega(t->relax, 0.75));
+  PetscCall(PCRelaxSetOrder(t->relax, PC_RELAX_BACKWARD));
+  PetscCall(PCRelaxSetDegree(t->relax, 4));
+  PetscCall(PCRelaxSetClusters(t->relax, PC_RELAX_CLUSTERS_OFF));
+  PetscCall(PCIncPoissonSetPattern(t->incpoisson, PC_INCPOISSON_PATTERN_FULL));
+  PetscCall(PCIncPoissonSetScaling(t->incpoisson, PC_INCPOISSON_SCALING_NONE));
+  PetscCall(PCDeflSubSetType(t->deflsub, PC_DEFLSUB_BOX));
+  PetscCall(PCDeflSubSetForm(t->deflsub, PC_DEFLSUB_ADEF2));
+  PetscCall(PCDeflSubSetCoarse(t->deflsub, PC_DEFLSUB_COARSE_INVERSE));
+  PetscCall(PCDeflSubSetBoxes(t->deflsub, 3, 4, 5));
+  PetscCall(PCDeflSubSetSize(t->deflsub, 100));
+  PetscCall(PCDeflSubSetJump(t->deflsub, 2.5));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintKCycle(PC pc)
+{
+  PetscInt            kappa;
+  PCKCycleHierarchy   hierarchy;
+  PCKCycleStructured  structured;
+  KCycleGrid          grid;
+  KCycleInterpolation interpolation;
+  const char         *directions;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCKCycleGetKappa(pc, &kappa));
+  PetscCall(PCKCycleGetHierarchy(pc, &hierarchy));
+  PetscCall(PCKCycleGetStructured(pc, &structured));
+  PetscCall(PCKCycleGetGrid(pc, &grid));
+  PetscCall(PCKCycleGetInterpolation(pc, &interpolation));
+  PetscCall(PCKCycleGetSemicoarsen(pc, &directions));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s\n", kappa,
+                        PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid], KCycleInterpolations[interpolation], directions));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintRelax(PC pc)
+{
+  PCRelaxType       type;
+  PetscReal         omega;
+  PCRelaxOrder      order;
+  PetscInt          degree;
+  PCRelaxClustering clusters;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCRelaxGetType(pc, &type));
+  PetscCall(PCRelaxGetOmega(pc, &omega));
+  PetscCall(PCRelaxGetOrder(pc, &order));
+  PetscCall(PCRelaxGetDegree(pc, &degree));
+  PetscCall(PCRelaxGetClusters(pc, &clusters));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s\n", PCRelaxTypes[type], (double)omega, PCRelaxOrders[order],
+                        degree, PCRelaxClusterings[clusters]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintIncPoisson(PC pc)
+{
+  PCIncPoissonPattern pattern;
+  PCIncPoissonScaling scaling;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCIncPoissonGetPattern(pc, &pattern));
+  PetscCall(PCIncPoissonGetScaling(pc, &scaling));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintDeflSub(PC pc)
+{
+  PCDeflSubType   type;
+  PCDeflSubForm   form;
+  PCDeflSubCoarse coarse;
+  PetscInt        x, y, z, size;
+  PetscReal       jump;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCDeflSubGetType(pc, &type));
+  PetscCall(PCDeflSubGetForm(pc, &form));
+  PetscCall(PCDeflSubGetCoarse(pc, &coarse));
+  PetscCall(PCDeflSubGetBoxes(pc, &x, &y, &z));
+  PetscCall(PCDeflSubGetSize(pc, &size));
+  PetscCall(PCDeflSubGetJump(pc, &jump));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "deflsub: type %s, form %s, coarse %s, boxes %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ", size %" PetscInt_FMT ", jump %g\n",
+                        PCDeflSubTypes[type], PCDeflSubForms[form], PCDeflSubCoarses[coarse], x, y, z, size, (double)jump));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Choices(PetscBool set)
+{
+  Types t;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateTypes(&t));
+  if (set) PetscCall(SetTypes(&t));
+  PetscCall(PrintKCycle(t.kcycle));
+  PetscCall(PrintRelax(t.relax));
+  PetscCall(PrintIncPoisson(t.incpoisson));
+  PetscCall(PrintDeflSub(t.deflsub));
+  PetscCall(DestroyTypes(&t));
+  PetscFunctionReturn(0);
+}
+
+/* A preconditioner of the model problem with the grid of the operator */
+static PetscErrorCode CreateOnGrid(Poisson *p, PCType type, Mat *A, PC *pc)
+{
+  DM da;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(PoissonAssemble(p, da, *A));
+  PetscCall(DMDestroy(&da));
+  PetscCall(Create(type, pc));
+  PetscCall(PCSetOperators(*pc, *A, *A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintColumn(Mat P, PetscInt column)
+{
+  Vec                coarse, fine;
+  PetscInt           start, end;
+  const PetscScalar *value;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(P, &coarse, &fine));
+  PetscCall(VecGetOwnershipRange(coarse, &start, &end));
+  if (start <= column && column < end) PetscCall(VecSetValue(coarse, column, 1.0, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(coarse));
+  PetscCall(VecAssemblyEnd(coarse));
+  PetscCall(MatMult(P, coarse, fine));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coarse point %" PetscInt_FMT " is interpolated to", column));
+  PetscCall(VecGetOwnershipRange(fine, &start, &end));
+  PetscCall(VecGetArrayRead(fine, &value));
+  for (PetscInt i = start; i < end; i++) {
+    if (value[i - start] != (PetscScalar)0.0) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " (%g)", i, (double)PetscRealPart(value[i - start])));
+  }
+  PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  PetscCall(VecRestoreArrayRead(fine, &value));
+  PetscCall(VecDestroy(&coarse));
+  PetscCall(VecDestroy(&fine));
+  PetscFunctionReturn(0);
+}
+
+/* Interpolation in 1D of the unit vectors of the first, an inner and the last coarse point: where the points of the next coarser grid lie */
+static PetscErrorCode Interpolated(Poisson *p)
+{
+  Mat      A, P;
+  PC       pc;
+  PetscInt nlevels, n;
+
+  PetscFunctionBeginUser;
+  p->dim = 1;
+  PetscCall(CreateOnGrid(p, PCKCYCLE, &A, &pc));
+  PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetInterpolation(pc, nlevels - 1, &P));
+  PetscCall(MatGetSize(P, NULL, &n));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " points become %" PetscInt_FMT "\n", p->n, n));
+  PetscCall(PrintColumn(P, 0));
+  PetscCall(PrintColumn(P, 5));
+  PetscCall(PrintColumn(P, n - 1));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* 1 in the columns before the interface of the grid, behind it 5 */
+static PetscErrorCode CreateCoefficient(Mat A, PetscInt interface, Vec *coefficient)
+{
+  DM            da;
+  PetscInt      x, y, m, n;
+  PetscScalar **c;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDM(A, &da));
+  PetscCall(DMCreateGlobalVector(da, coefficient));
+  PetscCall(DMDAGetCorners(da, &x, &y, NULL, &m, &n, NULL));
+  PetscCall(DMDAVecGetArrayWrite(da, *coefficient, &c));
+  for (PetscInt j = y; j < y + n; j++) {
+    for (PetscInt i = x; i < x + m; i++) c[j][i] = i < interface ? 1 : 5;
+  }
+  PetscCall(DMDAVecRestoreArrayWrite(da, *coefficient, &c));
+  PetscFunctionReturn(0);
+}
+
+/* Subdomains, with a coefficient that jumps by 5 inside of boxes */
+static PetscErrorCode Subdomains(Poisson *p)
+{
+  Mat      A;
+  PC       pc;
+  Vec      coefficient, got;
+  PetscInt number;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOnGrid(p, PCDEFLSUB, &A, &pc));
+  PetscCall(CreateCoefficient(A, p->n / 3, &coefficient));
+  PetscCall(PCDeflSubGetCoefficient(pc, &got));
+  PetscCall(PoissonClaim((PetscBool)!got, "without a coefficient the getter says so"));
+  PetscCall(PCDeflSubSetCoefficient(pc, coefficient));
+  PetscCall(PCDeflSubGetCoefficient(pc, &got));
+  PetscCall(PoissonClaim((PetscBool)(got == coefficient), "and then gives the one that was set"));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " subdomains\n", number));
+  PetscCall(VecDestroy(&coefficient));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* What is forgotten can be registered again, as PetscFinalize() and PetscInitialize() do */
+static PetscErrorCode Again(void)
+{
+  Types t;
+
+  PetscFunctionBeginUser;
+  PetscCall(KCycleFinalizePackage());
+  PetscCall(KCycleInitializePackage());
+  PetscCall(CreateTypes(&t));
+  PetscCall(DestroyTypes(&t));
+  PetscCall(PoissonClaim(PETSC_TRUE, "all types are there after KCycleFinalizePackage() and KCycleInitializePackage()"));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Poisson   p;
+  PetscBool set, grid, subdomains;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&p));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-set", &set));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-interpolated", &grid));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-subdomains", &subdomains));
+  if (grid) PetscCall(Interpolated(&p));
+  else if (subdomains) PetscCall(Subdomains(&p));
+  else {
+    PetscCall(Choices(set));
+    PetscCall(Again());
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: defaults
+    nsize: {{1 2}}
+
+  test:
+    suffix: given
+    nsize: {{1 2}}
+    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz
+    args: -pc_relax_type chebyshev -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_degree 4 -pc_relax_clusters off
+    args: -pc_incpoisson_pattern full -pc_incpoisson_scaling none
+    args: -pc_deflsub_type box -pc_deflsub_form adef2 -pc_deflsub_coarse inverse -pc_deflsub_boxes 3,4,5 -pc_deflsub_size 100 -pc_deflsub_jump 2.5
+
+  test:
+    suffix: set
+    nsize: {{1 2}}
+    args: -set
+    output_file: output/api_given.out
+
+  testset:
+    requires: !complex
+    nsize: {{1 3}}
+
+    test:
+      suffix: grid_vertex
+      args: -interpolated -n 33 -pc_kcycle_grid {{auto vertex}}
+
+    test:
+      suffix: grid_not_vertex
+      args: -interpolated -n 33 -pc_kcycle_grid interior
+
+    test:
+      suffix: grid_cell
+      args: -interpolated -n 32 -neumann -pc_kcycle_grid {{auto cell}}
+
+    test:
+      suffix: grid_not_cell
+      args: -interpolated -n 32 -neumann -pc_kcycle_grid vertex
+
+  testset:
+    nsize: {{1 3}}
+    args: -subdomains -n 32 -periodic -deflsub_pc_type jacobi
+
+    test:
+      suffix: size
+      args: -pc_deflsub_type box -pc_deflsub_size 64
+
+    test:
+      suffix: jump_small
+      args: -pc_deflsub_type interface -pc_deflsub_boxes 2,2 -pc_deflsub_jump 4.9
+
+    test:
+      suffix: jump_large
+      args: -pc_deflsub_type interface -pc_deflsub_boxes 2,2 -pc_deflsub_jump 5.1
+
+  test:
+    suffix: view_labels
+    args: -subdomains -n 4 -deflsub_pc_type jacobi -pc_deflsub_type box -pc_deflsub_boxes 2,2 -pc_deflsub_view_labels
+
+TEST*/
