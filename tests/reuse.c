@@ -437,6 +437,35 @@ static PetscErrorCode Repair(Case *c)
   PetscFunctionReturn(0);
 }
 
+/* The first operator is a stencil of the program, and its set-up fails; the next one is another matrix */
+static PetscErrorCode Strangers(Case *c)
+{
+  Mat                stencil;
+  KSPConvergedReason reason;
+  PetscReal          norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(c));
+  PetscCall(DMSetMatType(c->da, MATSTENCIL));
+  PetscCall(DMCreateMatrix(c->da, &stencil));
+  PetscCall(PoissonAssemble(&c->p, c->da, stencil));
+  PetscCall(MatScale(stencil, 0));
+  PetscCall(CreateSolver(c, stencil, &c->ksp, &c->pc));
+  PetscCall(KSPSolve(c->ksp, c->b, c->x));
+  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
+  PetscCall(PoissonClaim((PetscBool)(reason == KSP_DIVERGED_PC_FAILED), "set-up fails with a stencil of the program"));
+  PetscCall(DMSetMatType(c->da, MATAIJ));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(Compare(c, 0, "then another matrix"));
+  PetscCall(MatMult(stencil, c->b, c->x));
+  PetscCall(VecNorm(c->x, NORM_2, &norm));
+  PetscCall(PoissonClaim((PetscBool)(norm == 0), "the program's stencil is as it was"));
+  PetscCall(MatDestroy(&stencil));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
 /* Some iterations of Richardson's method that nobody watches: the PC runs them itself where it can. What they leave are norms */
 static PetscErrorCode Richardson(Case *c, KSP ksp, PoissonResiduals *norms)
 {
@@ -588,6 +617,7 @@ int main(int argc, char **argv)
   PetscCall(Destroy(&c));
   PetscCall(Kappa(&c));
   PetscCall(Repair(&c));
+  PetscCall(Strangers(&c));
   PetscCall(Types(&c));
   PetscCall(Hierarchies(&c));
   PetscCall(DistinctSmoothers(&c));

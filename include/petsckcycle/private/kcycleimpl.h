@@ -75,6 +75,10 @@ typedef struct {
   PetscBool         galerkin_chosen;  /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
   PetscBool         kernel_constant; /* the kernel is spanned by the constant vector, from the right and from the left */
+  Mat               singular;        /* the coarsest operator that got constants as its null space, */
+  MatNullSpace      singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
+  PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
+  PC                svd_before;      /* which was this */
   PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool         use_structure;   /* levels are structured */
   char              general[320];    /* why they are not */
@@ -85,9 +89,7 @@ typedef struct {
   PetscInt          nstructured;
   KCycleStructure   structure[64]; /* finest first */
   Mat               coarsest;      /* operator of the coarsest level as an ordinary matrix */
-  Mat               outer[2];      /* operators of the PC while a solve uses the stencil instead */
-  PetscBool         outer_reuse;   /* and whether the PC was to be reused */
-  PetscObjectId     source;        /* the operator that the stencil was made from, and its state then */
+  PetscObjectId     source;        /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
   PetscObjectState  source_state;
   PetscBool         ready;            /* the hierarchy is set up */
   char              failure[256];     /* why the last set-up failed, or empty */
@@ -113,8 +115,6 @@ PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredEnter(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredLeave(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
@@ -122,6 +122,9 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
 /* kcsweeps.c: smoothers whose iterations are sweeps */
 PETSC_INTERN PetscErrorCode KCycleKSPOnlySweeps(KSP, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
+
+/* kcsolve.c: the stencil in KSP's own products */
+PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 
 /* kcchoices.c: options and functions of structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionItems);
@@ -138,6 +141,7 @@ PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
 
 /* kccheck.c: the operator and the coarsest solver */
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCoarseForget(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseBefore(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
 

@@ -299,7 +299,8 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
   PetscCall(CoarseFactorPC(coarse, &factor));
   if (factor) {
-    PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
+    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_zeropivot", &given));
+    if (!given) PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
     /* PETSc adds its own 100 epsilon to such a pivot, which can make zero of it */
     PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_shift_amount", &given));
     if (!given) PetscCall(PCFactorSetShiftAmount(factor, 1000 * PETSC_MACHINE_EPSILON * kc->scale));
@@ -319,33 +320,97 @@ static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pseudo-inverse by SVD. PCSVD's threshold is absolute and has no setter: it is made relative to the operator through its option */
-static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse, PetscReal scale)
+/*
+  What the last set-up did because the operator was singular is undone: the next operator may be regular. The coarsest matrix has the null spaces that it had, and
+  the coarsest solver its own preconditioner, unless somebody has chosen another since
+*/
+PetscErrorCode PCKCycleCoarseForget(PC pc)
 {
-  Mat          A;
-  PC           coarsepc;
-  PetscInt     rows;
-  PetscOptions options = ((PetscObject)coarse)->options;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  svd = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->singular) {
+    PetscCall(MatSetNullSpace(kc->singular, kc->singular_had[0]));
+    PetscCall(MatSetTransposeNullSpace(kc->singular, kc->singular_had[1]));
+  }
+  PetscCall(MatDestroy(&kc->singular));
+  for (int i = 0; i < 2; i++) PetscCall(MatNullSpaceDestroy(&kc->singular_had[i]));
+  if (kc->svd) PetscCall(PetscObjectTypeCompare((PetscObject)kc->svd, PCSVD, &svd));
+  if (svd && mg->levels && mg->levels[0]->smoothd->pc == kc->svd) PetscCall(KSPSetPC(mg->levels[0]->smoothd, kc->svd_before));
+  PetscCall(PCDestroy(&kc->svd));
+  PetscCall(PCDestroy(&kc->svd_before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSP projects constants out of right sides and solutions of the coarsest problem */
+static PetscErrorCode CoarseUseConstants(PC pc, Mat A)
+{
+  PC_KCycle   *kc;
+  MatNullSpace constants;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  kc->singular = A;
+  PetscCall(MatGetNullSpace(A, &kc->singular_had[0]));
+  PetscCall(MatGetTransposeNullSpace(A, &kc->singular_had[1]));
+  for (int i = 0; i < 2; i++) PetscCall(PetscObjectReference((PetscObject)kc->singular_had[i]));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(A, constants));
+  PetscCall(MatSetTransposeNullSpace(A, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCSVD's threshold is absolute and has no setter: it is made relative to the operator through its option */
+static PetscErrorCode SetThreshold(PC svd, PetscReal scale)
+{
+  PetscOptions options = ((PetscObject)svd)->options;
   PetscBool    given;
   char         name[256], value[64];
   const char  *prefix;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(PCGetOptionsPrefix(svd, &prefix));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_svd_zero_sing", prefix));
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%g", (double)(KCYCLE_ROUNDING * scale)));
+  PetscCall(PetscOptionsHasName(options, NULL, name, &given));
+  if (!given) PetscCall(PetscOptionsSetValue(options, name, value));
+  PetscCall(PCSetFromOptions(svd));
+  if (!given) PetscCall(PetscOptionsClearValue(options, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pseudo-inverse by SVD, in the place of the coarsest solver's preconditioner */
+static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
+{
+  PC_KCycle  *kc;
+  Mat         A, P;
+  PetscInt    rows;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KSPGetOperators(coarse, &A, &P));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCheck(rows <= KCYCLE_MAX_SVD_ROWS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The coarsest operator is singular and has %" PetscInt_FMT
              " rows, too many for a pseudo-inverse by SVD (at most %d): use more levels, or choose a solver with -mg_coarse_pc_type",
              rows, KCYCLE_MAX_SVD_ROWS);
-  PetscCall(KSPGetPC(coarse, &coarsepc));
-  PetscCall(PCSetType(coarsepc, PCSVD));
+  PetscCall(KSPGetPC(coarse, &kc->svd_before));
+  PetscCall(PetscObjectReference((PetscObject)kc->svd_before));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)coarse), &kc->svd));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)kc->svd, (PetscObject)coarse, 0));
+  PetscCall(PetscObjectSetOptions((PetscObject)kc->svd, ((PetscObject)coarse)->options));
   PetscCall(KSPGetOptionsPrefix(coarse, &prefix));
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_svd_zero_sing", prefix));
-  PetscCall(PetscSNPrintf(value, sizeof(value), "%g", (double)(KCYCLE_ROUNDING * scale)));
-  PetscCall(PetscOptionsHasName(options, NULL, name, &given));
-  if (!given) PetscCall(PetscOptionsSetValue(options, name, value));
-  PetscCall(PCSetFromOptions(coarsepc));
-  if (!given) PetscCall(PetscOptionsClearValue(options, name));
+  PetscCall(PCSetOptionsPrefix(kc->svd, prefix));
+  PetscCall(PCSetOperators(kc->svd, A, P));
+  PetscCall(PCSetType(kc->svd, PCSVD));
+  PetscCall(SetThreshold(kc->svd, kc->scale));
+  PetscCall(KSPSetPC(coarse, kc->svd));
   PetscCall(KSPSetUp(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -356,23 +421,18 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse, PetscReal scale)
 */
 PetscErrorCode PCKCycleCoarseAfter(PC pc)
 {
-  PC_MG       *mg = (PC_MG *)pc->data;
-  PC_KCycle   *kc;
-  KSP          coarse = mg->levels[0]->smoothd;
-  Mat          A;
-  MatNullSpace nullspace;
-  PetscBool    given;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  KSP        coarse = mg->levels[0]->smoothd;
+  Mat        A;
+  PetscBool  given;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->kernel == KCYCLE_REGULAR || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
-  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->use_structure)) {
-    PetscCall(KSPGetOperators(coarse, &A, NULL));
-    PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &nullspace));
-    PetscCall(MatSetNullSpace(A, nullspace));
-    PetscCall(MatSetTransposeNullSpace(A, nullspace));
-    PetscCall(MatNullSpaceDestroy(&nullspace));
-  } else if (!given) PetscCall(CoarseUseSVD(pc, coarse, kc->scale));
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->use_structure)) PetscCall(CoarseUseConstants(pc, A));
+  else if (!given) PetscCall(CoarseUseSVD(pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -157,26 +157,27 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator as a stencil; its values are renewed where it was one before */
+/* The operator as a stencil. One that was made here before is renewed; the program's own, and one of a set-up that failed, which may be of another grid, are not */
 static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 {
   PC_KCycle       *kc;
   KCycleStructure *fine;
-  PetscBool        is, fits;
+  PetscBool        is, fits, renew;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   fine   = &kc->structure[0];
   why[0] = 0;
+  renew  = (PetscBool)(kc->ready && fine->A && kc->source);
   PetscCall(MatStencilIs(pc->pmat, &is));
+  if (is) PetscCall(PetscObjectReference((PetscObject)pc->pmat));
+  if (is || !renew) PetscCall(MatDestroy(&fine->A));
+  kc->source = 0;
   if (is) {
-    PetscCall(PetscObjectReference((PetscObject)pc->pmat));
-    PetscCall(MatDestroy(&fine->A));
     fine->A = pc->pmat;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatStencilIs(fine->A ? fine->A : pc->pmat, &is));
-  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, is && fine->A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
+  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid", ((PetscObject)pc->pmat)->type_name));
@@ -485,49 +486,5 @@ PetscErrorCode PCKCycleStructuredFuse(PC pc)
     }
     kc->level[l].fused = (PetscBool)(down && up);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  While KSP solves, its own products use the stencil too, as PCEISENSTAT puts its operator in place of the user's; not where the preconditioner is kept
-  (KSPSetReusePreconditioner()) and the operator has changed. PCApply() must not take the stencil for a changed operator.
-*/
-PetscErrorCode PCKCycleStructuredEnter(PC pc)
-{
-  PC_KCycle       *kc;
-  MatNullSpace     nullspace;
-  PetscObjectId    source;
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || kc->outer[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetUp(pc)); /* values may have changed since KSPSetUp() */
-  if (!kc->use_structure || !kc->ready || pc->mat != pc->pmat || pc->pmat == kc->structure[0].A) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
-  if (kc->failure[0] || source != kc->source || state != kc->source_state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  PetscCall(MatSetNullSpace(kc->structure[0].A, nullspace));
-  kc->outer[0] = pc->mat;
-  kc->outer[1] = pc->pmat;
-  pc->mat = pc->pmat      = kc->structure[0].A;
-  kc->outer_reuse         = pc->reusepreconditioner;
-  pc->reusepreconditioner = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleStructuredLeave(PC pc)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->outer[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  pc->mat      = kc->outer[0];
-  pc->pmat     = kc->outer[1];
-  kc->outer[0] = kc->outer[1] = NULL;
-  pc->reusepreconditioner     = kc->outer_reuse;
-  PetscCall(MatSetNullSpace(kc->structure[0].A, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -335,6 +335,7 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(CheckSquare(pc));
+  PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(FindGrid(pc));
   PetscCall(ForgetOldShape(pc));
   PetscCall(ResolveHierarchy(pc));

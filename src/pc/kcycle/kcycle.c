@@ -57,7 +57,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDestroy(&kc->rhs));
-  PetscCall(PCKCycleStructuredLeave(pc));
+  PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -73,6 +73,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   destroy = kc->base.destroy;
   PetscCall(VecDestroy(&kc->rhs));
+  PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, NULL));
@@ -84,21 +85,11 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
 static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  (void)ksp;
   (void)b;
   (void)x;
   PetscCall(PCKCycleInstall(pc));
-  PetscCall(PCKCycleStructuredEnter(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
-{
-  PetscFunctionBegin;
-  (void)ksp;
-  (void)b;
-  (void)x;
-  PetscCall(PCKCycleStructuredLeave(pc));
+  pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
+  PetscCall(KCycleKSPUseStencil(ksp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +152,6 @@ PetscErrorCode PCKCycleInstall(PC pc)
   pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
   pc->ops->view            = PCView_KCycle;
   pc->ops->presolve        = PCPreSolve_KCycle;
-  pc->ops->postsolve       = PCPostSolve_KCycle;
   pc->ops->setuponblocks   = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

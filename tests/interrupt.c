@@ -1,0 +1,184 @@
+static char help[] = "An error inside of KSPSolve() leaves the solver as it was: operators, references, and solves that follow.\n\n";
+
+#include "poisson.h"
+#include <petsc/private/petscimpl.h>
+
+typedef struct {
+  Poisson   p;
+  DM        da;
+  Mat       A, other;
+  KSP       ksp;
+  Vec       b, x;
+  PetscInt  stop;   /* iteration in which the monitor fails; -1: never */
+  PetscBool inside; /* of the solve Pmat is the program's, and Amat a stencil where levels are structured */
+} Problem;
+
+static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  Problem           *problem = (Problem *)ctx;
+  Mat                A, P;
+  PC                 pc;
+  PetscBool          stencil;
+  PCKCycleStructured structured;
+
+  PetscFunctionBeginUser;
+  (void)rnorm;
+  PetscCall(KSPGetOperators(ksp, &A, &P));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleGetStructured(pc, &structured));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCIL, &stencil));
+  if (stencil != (PetscBool)(structured != PC_KCYCLE_STRUCTURED_OFF) || (P != problem->A && P != problem->other)) problem->inside = PETSC_FALSE;
+  PetscCheck(it != problem->stop, PETSC_COMM_SELF, PETSC_ERR_USER, "The monitor of iteration %" PetscInt_FMT " fails", it);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Problem *problem, Mat A, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetTolerances(*ksp, 1e-10, 1e-300, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(*ksp));
+  (void)problem;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(Problem *problem)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &problem->p, &problem->da));
+  PetscCall(DMCreateMatrix(problem->da, &problem->A));
+  PetscCall(PoissonAssemble(&problem->p, problem->da, problem->A));
+  PetscCall(MatSetOption(problem->A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatDuplicate(problem->A, MAT_COPY_VALUES, &problem->other));
+  PetscCall(MatShift(problem->other, 0.7));
+  PetscCall(DMCreateGlobalVector(problem->da, &problem->b));
+  PetscCall(VecDuplicate(problem->b, &problem->x));
+  PetscCall(PoissonFill(&problem->p, problem->da, problem->b));
+  PetscCall(CreateSolver(problem, problem->A, &problem->ksp));
+  PetscCall(KSPMonitorSet(problem->ksp, Monitor, problem, NULL));
+  problem->stop   = -1;
+  problem->inside = PETSC_TRUE;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Destroy(Problem *problem)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&problem->ksp));
+  PetscCall(PoissonClaim((PetscBool)(((PetscObject)problem->A)->refct == 1 && ((PetscObject)problem->other)->refct == 1), "the solver has returned all references to operators"));
+  PetscCall(VecDestroy(&problem->b));
+  PetscCall(VecDestroy(&problem->x));
+  PetscCall(MatDestroy(&problem->A));
+  PetscCall(MatDestroy(&problem->other));
+  PetscCall(DMDestroy(&problem->da));
+  PetscFunctionReturn(0);
+}
+
+/* A solve that fails; is everything as it was? */
+static PetscErrorCode Interrupt(Problem *problem, PetscInt stop, PetscBool transpose, PetscBool *same)
+{
+  PetscErrorCode ierr;
+  PetscInt       before, after;
+  Mat            A, P;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectGetReference((PetscObject)problem->A, &before));
+  problem->stop = stop;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = transpose ? KSPSolveTranspose(problem->ksp, problem->b, problem->x) : KSPSolve(problem->ksp, problem->b, problem->x);
+  PetscCall(PetscPopErrorHandler());
+  problem->stop = -1;
+  PetscCall(KSPGetOperators(problem->ksp, &A, &P));
+  PetscCall(PetscObjectGetReference((PetscObject)problem->A, &after));
+  *same = (PetscBool)(*same && ierr && A == problem->A && P == problem->A && after == before);
+  PetscFunctionReturn(0);
+}
+
+/* A solve that converges in as many iterations as that of a fresh solver, to the solution for this operator */
+static PetscErrorCode Judge(Problem *problem, Mat A, const char claim[])
+{
+  PetscInt           its, fresh;
+  PetscReal          residual;
+  KSPConvergedReason reason;
+  KSP                ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(problem->x, 0));
+  PetscCall(KSPSolve(problem->ksp, problem->b, problem->x));
+  PetscCall(KSPGetConvergedReason(problem->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(problem->ksp, &its));
+  PetscCall(PoissonResidual(A, problem->b, problem->x, &residual));
+  PetscCall(CreateSolver(problem, A, &ksp));
+  PetscCall(KSPSolve(ksp, problem->b, problem->x));
+  PetscCall(KSPGetIterationNumber(ksp, &fresh));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PoissonClaim((PetscBool)(reason > 0 && its == fresh && residual < 1e-8), claim));
+  if (its != fresh || residual >= 1e-8)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations, %" PetscInt_FMT " of a fresh solver, residual %g\n", its, fresh, (double)residual));
+  PetscFunctionReturn(0);
+}
+
+/* Not converged is an error, too */
+static PetscErrorCode NotConverged(Problem *problem)
+{
+  PetscBool same = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetErrorIfNotConverged(problem->ksp, PETSC_TRUE));
+  PetscCall(KSPSetTolerances(problem->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 1));
+  PetscCall(Interrupt(problem, -1, PETSC_FALSE, &same));
+  PetscCall(KSPSetErrorIfNotConverged(problem->ksp, PETSC_FALSE));
+  PetscCall(KSPSetTolerances(problem->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+  PetscCall(PoissonClaim(same, "after -ksp_error_if_not_converged the solver has the operators and references that it had"));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Problem   problem = {0};
+  PetscBool same    = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&problem.p));
+  PetscCall(Create(&problem));
+  PetscCall(KSPSetUp(problem.ksp));
+  PetscCall(NotConverged(&problem)); /* first: PETSc counts levels of solves, and does not forget those that errors have ended */
+  for (PetscInt i = 0; i < 4; i++) PetscCall(Interrupt(&problem, i % 3, (PetscBool)(i == 2), &same));
+  PetscCall(PoissonClaim(same, "after an error the solver has the operators and references that it had"));
+  PetscCall(Judge(&problem, problem.A, "the next solve is right"));
+  PetscCall(PoissonClaim(problem.inside, "inside of a solve Pmat is the program's, and structured levels lend their stencil as Amat"));
+  PetscCall(MatScale(problem.A, 3));
+  PetscCall(Judge(&problem, problem.A, "and the one with other values"));
+  PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));
+  PetscCall(KSPSetOperators(problem.ksp, problem.other, problem.other));
+  PetscCall(Judge(&problem, problem.other, "and the one with another operator"));
+  PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
+  PetscCall(KSPSetUp(problem.ksp));
+  PetscCall(Interrupt(&problem, 0, PETSC_FALSE, &same));
+  PetscCall(KSPReset(problem.ksp));
+  PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
+  PetscCall(Judge(&problem, problem.A, "and the one after a reset"));
+  PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));
+  PetscCall(PoissonClaim(same, "each error has left everything as it was"));
+  PetscCall(Destroy(&problem));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: small
+    nsize: {{1 3}}
+    args: -pc_kcycle_structured {{off auto}}
+    output_file: output/interrupt.out
+
+TEST*/
