@@ -7,6 +7,7 @@
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options
+#   make compilers        are the sources free of warnings with gcc, clang, and g++ as C++11?
 #   make install PREFIX=  library, header, pkg-config file, Python module
 #   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
 #   make petsc-kokkos     the same for a PETSc with Kokkos
@@ -42,7 +43,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg check demo demo-run lint install clean petsc-latest petsc-kokkos print-library print-petsc
+.PHONY: all bench bench-dpcg check compilers demo demo-run lint install clean petsc-latest petsc-kokkos print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -91,6 +92,15 @@ bench-dpcg: all
 lint:
 	@sh $(top)/conf/install-deps.sh lint
 	@python3 $(top)/conf/lint.py $(if $(FIX),--fix)
+
+# Not asked of anyone: initial values for all fields, as C has zeros for the rest
+every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
+compilers: | have-petsc
+	@sh $(top)/conf/install-deps.sh lint
+	@for cc in "gcc -std=gnu99" "clang -std=gnu99" "g++ -x c++ -std=gnu++11"; do \
+	  echo "  $$cc"; export OMPI_CC="$$cc" MPICH_CC="$$cc"; \
+	  printf '%s\n' $(every_source) | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC) || exit 1; \
+	done
 
 petsc-latest:
 	@sh $(top)/conf/petsc-build.sh latest

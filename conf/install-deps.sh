@@ -35,7 +35,7 @@ packages_of() {
     check)  echo "python3 valgrind"
             [ -n "${PETSC_DIR:-}" ] || echo "$petsc-dev-examples libpetsc64-real${petsc#libpetsc}-dev" \
               "libpetsc-complex${petsc#libpetsc}-dev libpetsc-real${petsc#libpetsc}-dbg python3-petsc4py" ;;
-    lint)   echo "clang-format-14 python3" ;;
+    lint)   echo "clang clang-format-14 g++ python3" ;;
     latest) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev libfftw3-mpi-dev python3 python3-pip" ;;
     kokkos) echo "make gcc g++ $mpi libopenblas-dev libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev python3 python3-pip" ;;
     *)      complain "$usage"; exit 2 ;;
@@ -53,7 +53,7 @@ find_petsc() {
 # Is the thing there though no package of that name is installed?
 found_otherwise() {
   case $1 in
-    make | gcc | g++ | pkg-config | python3 | clang-format-14) have "$1" ;;
+    make | gcc | g++ | clang | pkg-config | python3 | clang-format-14) have "$1" ;;
     libopenmpi-dev)      have mpicc ;;
     openmpi-bin)         have mpiexec ;;
     petsc-dev)           find_petsc > /dev/null ;;

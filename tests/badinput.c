@@ -95,7 +95,7 @@ static PetscErrorCode PutInf(Solver *s)
 /* On the diagonal of an inner point, where all around is regular: row 76 */
 static PetscErrorCode PutInside(Solver *s, PetscReal value)
 {
-  const MatStencil at = {.i = 8, .j = 4};
+  const MatStencil at = {.j = 4, .i = 8};
 
   PetscFunctionBeginUser;
   PetscCall(SetEntry(s->A, at, at, value));
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
   if (option_errors) PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(PetscStrcmp(only, cases[i].name, &same));
-    if (given ? same : (cases[i].ending == OPTION_ERROR) == option_errors) PetscCall(Try(&cases[i]));
+    if (given ? same : (PetscBool)((cases[i].ending == OPTION_ERROR) == option_errors)) PetscCall(Try(&cases[i]));
   }
   PetscCall(PetscFinalize());
   return 0;

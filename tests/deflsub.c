@@ -556,10 +556,11 @@ static PetscErrorCode Independent(PetscBool show)
 }
 
 typedef struct {
-  const char *claim, *expected;
-  PetscInt    n, boxes[3], size;
+  const char *claim;
+  PetscInt    n, boxes[3];
   int         labels; /* 1: negative, 2: a gap, 3: no integer, 4: too many, 5: of another length, 6: none */
   PetscBool   detached, closed, baij, adef2, inverse;
+  const char *expected;
 } Refusal;
 
 /* Labels that are wrong */

@@ -20,7 +20,7 @@ static PetscErrorCode AddWind(Problem *problem)
   PetscCall(DMDAGetCorners(problem->da, &start[0], &start[1], NULL, &width[0], &width[1], NULL));
   for (at[1] = start[1]; at[1] < start[1] + width[1]; at[1]++) {
     for (at[0] = start[0]; at[0] < start[0] + width[0]; at[0]++) {
-      const MatStencil  row = {.i = at[0], .j = at[1]}, columns[] = {{.i = at[0] - 1, .j = at[1]}, row};
+      const MatStencil  row = {.j = at[1], .i = at[0]}, columns[] = {{.j = at[1], .i = at[0] - 1}, row};
       const PetscScalar values[] = {-0.3, 0.3};
 
       if (at[0] < 2 || at[0] == problem->p.n - 1 || at[1] == 0 || at[1] == problem->p.n - 1) continue;

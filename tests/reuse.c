@@ -56,14 +56,14 @@ static PetscErrorCode ChangeValues(Case *c, PetscReal anisotropy)
 /* Couples an inner point to those of its four diagonal neighbours that are inner points, as in a 9-point scheme */
 static PetscErrorCode CoupleDiagonally(const Case *c, PetscInt i, PetscInt j, Mat A)
 {
-  MatStencil  row = {.i = i, .j = j}, columns[5];
+  MatStencil  row = {.j = j, .i = i}, columns[5];
   PetscScalar values[5];
   PetscInt    m = 0;
 
   PetscFunctionBeginUser;
   for (PetscInt dj = -1; dj <= 1; dj += 2) {
     for (PetscInt di = -1; di <= 1; di += 2) {
-      const MatStencil column = {.i = i + di, .j = j + dj};
+      const MatStencil column = {.j = j + dj, .i = i + di};
       const PetscInt   at[3] = {column.i, column.j, 0}, size[3] = {c->p.n, c->p.n, 1};
 
       if (PoissonIsBoundary(&c->p, size, at)) continue;

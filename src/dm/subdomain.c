@@ -34,7 +34,7 @@ PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
 /* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have one box */
 static void ChooseBoxes(KCycleSubGrid *g, PetscInt points)
 {
-  PetscBool cut[3] = {PETSC_TRUE, g->dim > 1, g->dim > 2}, more = PETSC_TRUE;
+  PetscBool cut[3] = {PETSC_TRUE, (PetscBool)(g->dim > 1), (PetscBool)(g->dim > 2)}, more = PETSC_TRUE;
   PetscReal side = 1;
 
   while (more) {

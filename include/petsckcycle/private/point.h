@@ -17,6 +17,17 @@
   #define KC_UNROLL _Pragma("GCC unroll 9")
 #endif
 
+/* What C and C++, gcc, clang and nvcc spell differently: no other name in this scope leads to the memory; iterations of the loop that follows do not depend on each other */
+#define KC_RESTRICT __restrict__
+#if defined(__clang__)
+  #pragma clang diagnostic ignored "-Wpass-failed" /* a loop that is left as it is, is right too */
+  #define KC_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+  #define KC_IVDEP _Pragma("GCC ivdep")
+#else
+  #define KC_IVDEP
+#endif
+
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine that loads the library chooses */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__SANITIZE_ADDRESS__) && !defined(PETSC_USE_COMPLEX)
   #if __GNUC__ >= 12

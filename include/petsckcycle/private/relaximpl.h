@@ -42,8 +42,8 @@ typedef struct {
 
 /* A class of lines */
 typedef struct {
-  const KCycleClass *class; /* if it is constant but at its ends, or NULL */
-  PetscScalar *ends;        /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all coefficients */
+  const KCycleClass *constant; /* if it is constant but at its ends, or NULL */
+  PetscScalar       *ends;     /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all coefficients */
 } KCycleWindowClass;
 
 /* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */

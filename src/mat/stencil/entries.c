@@ -43,10 +43,10 @@ static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
   PetscFunctionBegin;
   PetscCall(CheckStored(A));
   for (PetscInt c = 0; c < st->nclasses; c++) {
-    KCycleClass *class = &st->classes[c];
+    KCycleClass *k = &st->classes[c];
 
-    for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) class->c[i] *= s;
-    PetscCall(MatStencilClassChanged(st, class));
+    for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) k->c[i] *= s;
+    PetscCall(MatStencilClassChanged(st, k));
   }
   for (PetscInt64 i = 0; i < st->nstore; i++) st->store[i] *= s;
   PetscFunctionReturn(PETSC_SUCCESS);

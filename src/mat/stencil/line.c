@@ -52,7 +52,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
     /* the block of the next line follows in memory */                                                                                                 \
     KCycleFetch((KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n, l->c[KC_COUNT(nl, box) / 2] + (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n); \
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                                       \
-    _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                                              \
+    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                                                          \
     {                                                                                                                                                  \
       const PetscScalar s = KCyclePointSum(nl, box, c, x, i);                                                                                          \
                                                                                                                                                        \
@@ -73,7 +73,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
     EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                    \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                                                            \
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                          \
-    _Pragma("GCC ivdep") for (PetscInt i = a; i < n; i++)                                                                                 \
+    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                                             \
     {                                                                                                                                     \
       const PetscScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                                                     \
                                                                                                                                           \
@@ -121,7 +121,7 @@ void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, co
 }
 
 /* y = w D^-1 b: a relaxation that starts from zero */
-KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const PetscScalar *restrict b, const PetscScalar *restrict w, PetscScalar *restrict y)
+KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT w, PetscScalar *KC_RESTRICT y)
 {
   const int          diagonal = shape->ncoeffs / 2;
   const PetscInt     n        = l->n;
@@ -150,7 +150,7 @@ static void RelaxEndAlong(const KCycleLine *l, int nc, const PetscScalar *c, Pet
   }
 }
 
-KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *restrict y)
+KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *KC_RESTRICT y)
 {
   const PetscInt a = l->nhead, n = l->n - l->ntail;
   const int      mid = nc / 2;

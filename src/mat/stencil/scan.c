@@ -64,7 +64,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
 
   for (int o = 0; o < nc; o++) c[o] = coefficients[o];
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t];
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscScalar middle   = c[nc / 2][i];
     const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 1 / PETSC_MAX_REAL);
@@ -141,7 +141,7 @@ KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const Petsc
   for (int o = 0; o < nc; o++) c[o] = coefficients[o];
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t];
   for (int d = 0; d < nc / 2; d++) to[LOOK_COUNT + d][0] += times * (PetscReal)(2 * n);
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscReal diagonal = PetscRealPart(c[nc / 2][i]), inverse = 1 / diagonal;
     PetscReal       couplings = 0, relative, large;

@@ -77,69 +77,69 @@ static PetscErrorCode NewBlock(Mat_Stencil *st, PetscInt e)
 }
 
 /* The longest run of points around the middle with the same coefficients, end points excepted */
-static void FindConstantRun(const KCycleShape *shape, PetscInt n, KCycleClass *class)
+static void FindConstantRun(const KCycleShape *shape, PetscInt n, KCycleClass *k)
 {
   const PetscInt m = n / 2;
 
-  for (int o = 0; o < shape->ncoeffs; o++) class->middle[o] = class->c[o * n + m];
-  class->inverse = 1 / class->middle[shape->ncoeffs / 2];
-  class->a       = 1;
-  class->b       = n - 1;
+  for (int o = 0; o < shape->ncoeffs; o++) k->middle[o] = k->c[o * n + m];
+  k->inverse = 1 / k->middle[shape->ncoeffs / 2];
+  k->a       = 1;
+  k->b       = n - 1;
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscScalar *c = class->c + o * n;
+    const PetscScalar *c = k->c + o * n;
     PetscInt           a = m, b = m;
 
     while (a > 1 && c[a - 1] == c[m]) a--;
     while (b < n - 1 && c[b] == c[m]) b++;
-    class->a = PetscMax(class->a, a);
-    class->b = PetscMin(class->b, b);
+    k->a = PetscMax(k->a, a);
+    k->b = PetscMin(k->b, b);
   }
-  if (class->b - class->a < n - 2 - 6 || class->b - class->a < 4) class->a = class->b = 0;
+  if (k->b - k->a < n - 2 - 6 || k->b - k->a < 4) k->a = k->b = 0;
 }
 
 /* Points at the ends are worked on one by one: their coefficients side by side */
-static PetscErrorCode KeepEnds(const KCycleShape *shape, PetscInt n, KCycleClass *class)
+static PetscErrorCode KeepEnds(const KCycleShape *shape, PetscInt n, KCycleClass *k)
 {
-  const PetscBool run  = (PetscBool)(class->b > class->a);
-  const PetscInt  head = run ? class->a : 1, tail = run ? n - class->b : n > 1;
+  const PetscBool run  = (PetscBool)(k->b > k->a);
+  const PetscInt  head = run ? k->a : 1, tail = run ? n - k->b : n > 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((head + tail) * shape->ncoeffs, &class->ends));
+  PetscCall(PetscMalloc1((head + tail) * shape->ncoeffs, &k->ends));
   for (PetscInt p = 0; p < head + tail; p++) {
     const PetscInt i = p < head ? p : n - tail + p - head;
 
-    for (int o = 0; o < shape->ncoeffs; o++) class->ends[p * shape->ncoeffs + o] = class->c[o * n + i];
+    for (int o = 0; o < shape->ncoeffs; o++) k->ends[p * shape->ncoeffs + o] = k->c[o * n + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What is kept beside the coefficients of a class follows them */
-PetscErrorCode MatStencilClassChanged(const Mat_Stencil *st, KCycleClass *class)
+PetscErrorCode MatStencilClassChanged(const Mat_Stencil *st, KCycleClass *k)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(class->ends));
-  FindConstantRun(&st->shape, st->box->n[0], class);
-  PetscCall(KeepEnds(&st->shape, st->box->n[0], class));
+  PetscCall(PetscFree(k->ends));
+  FindConstantRun(&st->shape, st->box->n[0], k);
+  PetscCall(KeepEnds(&st->shape, st->box->n[0], k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
 {
   const PetscInt n = st->box->n[0];
-  KCycleClass *class;
+  KCycleClass   *k;
 
   PetscFunctionBegin;
   if (st->nclasses == st->maxclasses) {
     st->maxclasses = PetscMax(8, 2 * st->maxclasses);
     PetscCall(PetscRealloc(st->maxclasses * sizeof(*st->classes), &st->classes));
   }
-  class       = &st->classes[st->nclasses++];
-  class->uses = 0;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n + KC_BEHIND, &class->c));
-  PetscCall(PetscArraycpy(class->c, values, st->shape.ncoeffs * n));
-  PetscCall(PetscArrayzero(class->c + st->shape.ncoeffs * n, KC_BEHIND));
-  class->ends = NULL;
-  PetscCall(MatStencilClassChanged(st, class));
+  k       = &st->classes[st->nclasses++];
+  k->uses = 0;
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n + KC_BEHIND, &k->c));
+  PetscCall(PetscArraycpy(k->c, values, st->shape.ncoeffs * n));
+  PetscCall(PetscArrayzero(k->c + st->shape.ncoeffs * n, KC_BEHIND));
+  k->ends = NULL;
+  PetscCall(MatStencilClassChanged(st, k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,19 +318,19 @@ static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScal
 PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar values[], PetscBool *same)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
-  PetscInt class, key = 0;
+  PetscInt     kind, key = 0;
 
   PetscFunctionBegin;
   *same = PETSC_TRUE;
-  PetscCall(FindClass(st, line, values, &key, &class));
-  if (class < 0 && st->nclasses < KC_FEW_CLASSES + st->shared / 4) {
-    class = st->nclasses;
-    PetscCall(PetscHMapISet(st->map, key, class));
+  PetscCall(FindClass(st, line, values, &key, &kind));
+  if (kind < 0 && st->nclasses < KC_FEW_CLASSES + st->shared / 4) {
+    kind = st->nclasses;
+    PetscCall(PetscHMapISet(st->map, key, kind));
     PetscCall(NewClass(st, values));
   }
-  if (class >= 0) {
-    st->kind[line] = class;
-    st->shared += st->classes[class].uses++ > 0;
+  if (kind >= 0) {
+    st->kind[line] = kind;
+    st->shared += st->classes[kind].uses++ > 0;
   } else PetscCall(StoreBlock(st, line, values, same));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -356,14 +356,14 @@ static PetscErrorCode MoveSingles(Mat_Stencil *st)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(st->nclasses, &to));
   for (PetscInt line = 0; line < nlines; line++) {
-    KCycleClass *class = st->kind[line] < 0 ? NULL : &st->classes[st->kind[line]];
-    PetscBool same     = PETSC_TRUE;
+    KCycleClass *k    = st->kind[line] < 0 ? NULL : &st->classes[st->kind[line]];
+    PetscBool    same = PETSC_TRUE;
 
-    if (!class || class->uses > 1 || class->b > class->a) continue;
-    PetscCall(CheckLower(st, line % st->box->n[1], line / st->box->n[1], class->c, &same));
+    if (!k || k->uses > 1 || k->b > k->a) continue;
+    PetscCall(CheckLower(st, line % st->box->n[1], line / st->box->n[1], k->c, &same));
     if (!same) continue;
-    PetscCall(StoreBlock(st, line, class->c, &same));
-    class->uses = 0;
+    PetscCall(StoreBlock(st, line, k->c, &same));
+    k->uses = 0;
   }
   for (PetscInt c = 0; c < st->nclasses; c++) {
     to[c] = kept;

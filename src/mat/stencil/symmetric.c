@@ -3,7 +3,7 @@
 */
 #include <petsckcycle/private/stencilimpl.h>
 
-KC_VERSIONS static PetscInt Differences(PetscInt n, const PetscScalar *restrict a, const PetscScalar *restrict b)
+KC_VERSIONS static PetscInt Differences(PetscInt n, const PetscScalar *KC_RESTRICT a, const PetscScalar *KC_RESTRICT b)
 {
   PetscInt count = 0;
 

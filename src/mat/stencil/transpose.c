@@ -24,7 +24,7 @@ KC_VERSIONS static void Scatter(const KCycleLine *l, int o, int dx, const PetscS
     else if (left) *(i + dx < 0 ? left : right) += term;
   }
   if (x) {
-    _Pragma("GCC ivdep") for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += c[i] * x[i];
+    KC_IVDEP for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += c[i] * x[i];
   } else {
     for (PetscInt i = 1; i < n - 1; i++) to[i + dx] += PetscAbsScalar(c[i]);
   }

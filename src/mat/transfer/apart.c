@@ -26,7 +26,7 @@ PetscErrorCode KCycleApartDestroy(KCycleApart *ap)
 }
 
 /* Every other point of a line */
-KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict even, PetscScalar *restrict odd)
+KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT from, PetscScalar *KC_RESTRICT even, PetscScalar *KC_RESTRICT odd)
 {
   for (PetscInt i = 0; i < n; i++) {
     even[i] = from[2 * i];
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void AddProducts(const int m, Petsc
     p[t] = terms->of[first + t].a;
     q[t] = terms->of[first + t].w;
   }
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     PetscScalar sum = add ? y[i] : 0;
 

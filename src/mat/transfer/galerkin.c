@@ -437,7 +437,8 @@ static PetscErrorCode GatherFields(Fields *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *restrict mine, const PetscScalar *restrict other, PetscScalar *restrict c, PetscScalar *restrict diagonal)
+KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other, PetscScalar *KC_RESTRICT c,
+                                 PetscScalar *KC_RESTRICT diagonal)
 {
   for (PetscInt i = 0; i < n; i++) {
     c[i] = 0.5 * (mine[i] + other[i]);

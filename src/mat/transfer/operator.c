@@ -116,7 +116,7 @@ static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, P
   }
 }
 
-KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict sizes, PetscScalar *restrict excess)
+KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT sizes, PetscScalar *KC_RESTRICT excess)
 {
   for (PetscInt i = 0; i < n; i++) {
     sizes[i] += PetscAbsScalar(c[i]);
@@ -133,7 +133,7 @@ KC_VERSIONS static void Invert(PetscInt n, PetscScalar *x)
   }
 }
 
-KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *restrict c, const PetscScalar *restrict factor, PetscScalar *restrict w)
+KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, const PetscScalar *KC_RESTRICT factor, PetscScalar *KC_RESTRICT w)
 {
   for (PetscInt i = 0; i < n; i++) w[i] = PetscAbsScalar(c[i]) * factor[i];
 }

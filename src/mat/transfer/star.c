@@ -85,7 +85,7 @@ static PetscErrorCode StarDestroy(Star *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-KC_VERSIONS static void Add(PetscInt n, const PetscScalar *restrict from, PetscScalar *restrict to)
+KC_VERSIONS static void Add(PetscInt n, const PetscScalar *KC_RESTRICT from, PetscScalar *KC_RESTRICT to)
 {
   for (PetscInt i = 0; i < n; i++) to[i] += from[i];
 }
@@ -207,7 +207,7 @@ KC_POINT PetscScalar Balanced(const int dim, PetscScalar diagonal, const PetscSc
 }
 
 /* c: [coefficients][points] of one kind */
-KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict balanced)
+KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT balanced)
 {
   for (PetscInt i = 0; i < n; i++) {
     PetscScalar low[3], high[3];
@@ -272,7 +272,7 @@ KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscI
     behind[f] = ahead[f] - 1;
     next[f]   = r->next[f];
   }
-  _Pragma("GCC ivdep") for (PetscInt i = -x; i < n; i++)
+  KC_IVDEP for (PetscInt i = -x; i < n; i++)
   {
     PetscScalar low[3], high[3], across = 0, balanced;
 

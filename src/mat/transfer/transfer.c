@@ -76,7 +76,7 @@ static void OwnedBetween(const Mat_StencilTransfer *tr, PetscBool *before, Petsc
 }
 
 /* Points 2 I and 2 I + 1 of x (x starts at the first coarse point) from one coarse line */
-KC_VERSIONS static void AddPairs(PetscInt n, const PetscScalar *same, const PetscScalar *left, const PetscScalar *right, const PetscScalar *e, PetscScalar *restrict x)
+KC_VERSIONS static void AddPairs(PetscInt n, const PetscScalar *same, const PetscScalar *left, const PetscScalar *right, const PetscScalar *e, PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) {
     x[2 * i] += same[i] * e[i];
@@ -84,8 +84,8 @@ KC_VERSIONS static void AddPairs(PetscInt n, const PetscScalar *same, const Pets
   }
 }
 
-KC_VERSIONS static void RestrictPairs(PetscInt n, const PetscScalar *same, const PetscScalar *left, const PetscScalar *right, const PetscScalar *restrict r,
-                                      PetscScalar *restrict b)
+KC_VERSIONS static void RestrictPairs(PetscInt n, const PetscScalar *same, const PetscScalar *left, const PetscScalar *right, const PetscScalar *KC_RESTRICT r,
+                                      PetscScalar *KC_RESTRICT b)
 {
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
 }
@@ -174,17 +174,17 @@ void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar
   }
 }
 
-KC_VERSIONS static void AddSame(PetscInt n, const PetscScalar *w, const PetscScalar *e, PetscScalar *restrict x)
+KC_VERSIONS static void AddSame(PetscInt n, const PetscScalar *w, const PetscScalar *e, PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
 }
 
-KC_VERSIONS static void AddBetween(PetscInt n, const PetscScalar *left, const PetscScalar *right, const PetscScalar *e, PetscScalar *restrict x)
+KC_VERSIONS static void AddBetween(PetscInt n, const PetscScalar *left, const PetscScalar *right, const PetscScalar *e, PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] += left[i] * e[i] + right[i] * e[i + 1];
 }
 
-KC_VERSIONS static void RestrictBetween(PetscInt n, const PetscScalar *left, const PetscScalar *right, const PetscScalar *r, PetscScalar *restrict b)
+KC_VERSIONS static void RestrictBetween(PetscInt n, const PetscScalar *left, const PetscScalar *right, const PetscScalar *r, PetscScalar *KC_RESTRICT b)
 {
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[i - 1] + left[i] * r[i];
 }

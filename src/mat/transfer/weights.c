@@ -400,7 +400,7 @@ static PetscErrorCode WeightsByLine(KCycleWeights *ws)
 }
 
 /* m: 0 where c is zero, else 1. Are there zeros? */
-KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *restrict c, PetscScalar *restrict m)
+KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT m)
 {
   PetscInt64 zeros = 0;
 

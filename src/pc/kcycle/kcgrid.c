@@ -255,7 +255,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   for (PetscInt d = 0; d < 3; d++) {
     const PetscBool named = (PetscBool)(strchr(kc->semicoarsen, (int)('x' + d)) != NULL), can = (PetscBool)(CanCoarsen(box, d, level->first[d]) && scan->count[d] > 0);
 
-    level->factor[d] = can && (automatic ? mean[d] >= KCYCLE_STRONG * strongest : named) ? 2 : 1;
+    level->factor[d] = can && (automatic ? (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest) : named) ? 2 : 1;
     if (level->factor[d] == 1) level->first[d] = 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -119,7 +119,7 @@ KC_POINT void SubtractLines(const int constant, const int lines, const int low, 
       KC_UNROLL
       for (int e = 0; e < 3; e++) __builtin_prefetch(next[q] + v + e * nextstep[q]);
     }
-    _Pragma("GCC ivdep") for (PetscInt i = v; i < v + KC_VECTOR; i++)
+    KC_IVDEP for (PetscInt i = v; i < v + KC_VECTOR; i++)
     {
       PetscScalar sum[3] = {0, 0, 0};
 
@@ -193,14 +193,14 @@ KC_POINT void RelaxAlong(PetscInt n, const KCycleBoxCoefficients *c, const Petsc
 {
   const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++) y[i] = x[i] + w[i] * ((t[i] - left[i] * x[i - 1] - right[i] * x[i + 1]) / diagonal[i] - x[i]);
+  KC_IVDEP for (PetscInt i = 0; i < n; i++) y[i] = x[i] + w[i] * ((t[i] - left[i] * x[i - 1] - right[i] * x[i + 1]) / diagonal[i] - x[i]);
 }
 
 KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *x, PetscScalar *t)
 {
   const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++) t[i] -= left[i] * x[i - 1] + diagonal[i] * x[i] + right[i] * x[i + 1];
+  KC_IVDEP for (PetscInt i = 0; i < n; i++) t[i] -= left[i] * x[i - 1] + diagonal[i] * x[i] + right[i] * x[i + 1];
 }
 
 /* Lines first, first + by ... of plane t, before end, are relaxed, or their residuals restricted. alone: the planes beside it count as zero */

@@ -346,7 +346,7 @@ static PetscInt RankWith(KCycleSearch *s, PetscInt p, int o, PetscInt q)
 }
 
 /* Ranks of the couplings of a point as its own row tells them, if nothing else makes them weak. Of couplings that rows know by halves: 0 */
-KC_VERSIONS static void FindRanks(int nc, PetscBool half, const PetscScalar *restrict a, PetscInt *restrict rank)
+KC_VERSIONS static void FindRanks(int nc, PetscBool half, const PetscScalar *KC_RESTRICT a, PetscInt *KC_RESTRICT rank)
 {
   const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? 1 : -1;
 

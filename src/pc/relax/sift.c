@@ -39,11 +39,11 @@ KC_POINT int Jump(PetscReal a, PetscReal b, PetscReal least)
 /* Bits of up to 64 points of a line, in one word each */
 KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from, uint64_t word[])
 {
-  const uint64_t *restrict bit = sift->bit + from;
-  double *restrict bar = sift->bar, *restrict scale = sift->scale;
+  const uint64_t *KC_RESTRICT bit = sift->bit + from;
+  double *KC_RESTRICT bar = sift->bar, *KC_RESTRICT scale = sift->scale;
   uint64_t jump = 0;
 
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < n; i++)
+  KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscReal least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2][i]);
     const double    sign = PetscRealPart(a[nc / 2][i]) < 0 ? KC_CLUSTER_SHIFT : -KC_CLUSTER_SHIFT, valid = KC_VALID * KC_CLUSTER_SHIFT * (double)least;

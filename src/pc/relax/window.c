@@ -73,7 +73,7 @@ PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
 /* Lines follow each other in memory, but the processor does not see as far ahead: places to fetch beforehand */
 #define AHEAD 256
 
-KC_VERSIONS static void Split(PetscInt n, const PetscScalar *restrict x, PetscScalar *restrict even, PetscScalar *restrict odd)
+KC_VERSIONS static void Split(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscScalar *KC_RESTRICT even, PetscScalar *KC_RESTRICT odd)
 {
   KCycleFetch(n, x + AHEAD);
   for (PetscInt i = 0; i < n / 2; i++) {
@@ -83,7 +83,7 @@ KC_VERSIONS static void Split(PetscInt n, const PetscScalar *restrict x, PetscSc
   if (n % 2) even[n / 2] = x[n - 1];
 }
 
-KC_VERSIONS static void Join(PetscInt n, const PetscScalar *restrict even, const PetscScalar *restrict odd, PetscScalar *restrict x)
+KC_VERSIONS static void Join(PetscInt n, const PetscScalar *KC_RESTRICT even, const PetscScalar *KC_RESTRICT odd, PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n / 2; i++) {
     x[2 * i]     = even[i];
@@ -92,7 +92,7 @@ KC_VERSIONS static void Join(PetscInt n, const PetscScalar *restrict even, const
   if (n % 2) x[n - 1] = even[n / 2];
 }
 
-KC_VERSIONS static void Invert(PetscInt n, PetscScalar *restrict d)
+KC_VERSIONS static void Invert(PetscInt n, PetscScalar *KC_RESTRICT d)
 {
   for (PetscInt i = 0; i < n; i++) d[i] = 1 / d[i];
 }
@@ -104,22 +104,22 @@ static void FillBehind(const KCycleWindow *w, PetscScalar *inverse, PetscInt par
 }
 
 /* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes are split here, once, with the inverse in place of the diagonal */
-static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *class, KCycleWindowClass *c)
+static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *k, KCycleWindowClass *c)
 {
-  const PetscInt  n = w->st->box->n[0], points = class->a + n - class->b;
-  const PetscBool run = (PetscBool)(class->b > class->a);
+  const PetscInt  n = w->st->box->n[0], points = k->a + n - k->b;
+  const PetscBool run = (PetscBool)(k->b > k->a);
 
   PetscFunctionBegin;
-  c->class = run ? class : NULL;
+  c->constant = run ? k : NULL;
   PetscCall(PetscCalloc1(run ? points * (w->nc + 1) : 2 * w->nc * w->split, &c->ends));
   for (PetscInt p = 0; run && p < points; p++) {
-    PetscCall(PetscArraycpy(c->ends + p * (w->nc + 1), class->ends + p * w->nc, w->nc));
-    c->ends[p * (w->nc + 1) + w->nc] = 1 / class->ends[p * w->nc + w->nc / 2];
+    PetscCall(PetscArraycpy(c->ends + p * (w->nc + 1), k->ends + p * w->nc, w->nc));
+    c->ends[p * (w->nc + 1) + w->nc] = 1 / k->ends[p * w->nc + w->nc / 2];
   }
   for (int o = 0; !run && o < w->nc; o++) {
     PetscScalar *even = c->ends + 2 * o * w->split, *odd = even + w->split;
 
-    Split(n, class->c + o * n, even, odd);
+    Split(n, k->c + o * n, even, odd);
     if (o != w->nc / 2) continue;
     Invert((n + 1) / 2, even);
     Invert(n / 2, odd);
@@ -276,12 +276,12 @@ void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscIn
   }
 }
 
-KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *restrict b, PetscScalar s, PetscScalar *restrict x)
+KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT b, PetscScalar s, PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] = s * b[i];
 }
 
-KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *restrict b, const PetscScalar *restrict s, PetscScalar *restrict x)
+KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT s, PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] = s[i] * b[i];
 }
@@ -296,29 +296,29 @@ typedef struct {
 
 static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Place place)
 {
-  const PetscInt n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
-  const KCycleWindowClass *class = kind < 0 ? NULL : &w->classes[kind];
-  Kind k                         = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
+  const PetscInt           n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
+  const KCycleWindowClass *known = kind < 0 ? NULL : &w->classes[kind];
+  Kind                     k     = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 
-  if (!class) k.ends = EndsOf(w, place);
-  else if (!class->class) k.split = class->ends;
+  if (!known) k.ends = EndsOf(w, place);
+  else if (!known->constant) k.split = known->ends;
   else {
-    k.constant = class->class;
-    k.ends     = class->ends;
-    k.a        = class->class->a;
-    k.b        = class->class->b;
+    k.constant = known->constant;
+    k.ends     = known->ends;
+    k.a        = known->constant->a;
+    k.b        = known->constant->b;
   }
   return k;
 }
 
 /* (b - neighbours) / d, or b - A x, at points that have the same coefficients; m is a multiple of VECTOR. y may be x of these points */
-KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const KCycleClass *class, PetscScalar *y)
+KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const KCycleClass *k, PetscScalar *y)
 {
-  const PetscScalar inverse = class->inverse;
+  const PetscScalar inverse = k->inverse;
   PetscScalar       c[MOST];
 
-  for (int o = 0; o < nc; o++) c[o] = class->middle[o];
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
+  for (int o = 0; o < nc; o++) c[o] = k->middle[o];
+  KC_IVDEP for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
   {
     const PetscScalar r = b[i] - KCyclePointNeighboursConstant(nc, c, x, i);
 
@@ -329,7 +329,7 @@ KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscSc
 /* The same with coefficients of their own, the inverse in place of the diagonal */
 KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *const c[], PetscScalar *y)
 {
-  _Pragma("GCC ivdep") for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
+  KC_IVDEP for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
   {
     const PetscScalar r = b[i] - KCyclePointNeighbours(nc, c, x, i);
 
