@@ -70,6 +70,7 @@ print-petsc: | have-petsc
 	@echo "tutorials=$(petsc_tutorials)"
 	@echo "libdir=$(call petsc_var,libdir)"
 	@echo "python=$(PYTHON)"
+	@echo "features=$$(echo '#include <petsckcycle/private/compat.h>' | $(CC) $(CPPFLAGS_KC) -E -dM -x c - | sed -n 's/^.define \(KCYCLE_HAVE_[A-Z_]*\) .*/\1/p' | xargs) $(if $(OPENMP),KCYCLE_HAVE_OPENMP)"
 	@echo "mpiexec=$(or $(call petsc_var,mpiexec),mpiexec)"
 
 # The system's python3: that is the one the package python3-matplotlib serves
@@ -81,7 +82,7 @@ demo:
 	@$(MAKE) --no-print-directory -C $(top) demo-run
 
 demo-run: all
-	@$(PYTHON) -B $(top)/conf/demo.py
+	@$(PYTHON) -B $(top)/conf/demo.py $(DEMO)
 
 bench: all
 	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)

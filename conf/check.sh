@@ -86,12 +86,16 @@ find_harness() {
        PETSc has it in share/petsc/examples, a build in its source tree beside PETSC_ARCH."
 }
 
-# The generator walks a folder: give it one with nothing but links to the tests, or copies with shorter loops
+# The generator walks a folder: give it one with nothing but the tests. Loops may be shorter, and what the library has is not required any more: the generator knows
+# of PETSc only
 stage() {
   mkdir -p "$work/src/$1"
+  met=$(for feature in $KC_FEATURES; do printf '/^ *requires: defined(%s)$/d;' "$feature"; done)
   for file in "$top/$1"/*; do
-    case ${FEWER:+fewer}$file in
-      fewer*.c) sed 's/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' "$file" > "$work/src/$1/$(basename "$file")" ;;
+    case $file in
+      *.c)
+        sed -e "$met" ${FEWER:+-e 's/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g'} "$file" > "$work/src/$1/$(basename "$file")"
+        touch -r "$file" "$work/src/$1/$(basename "$file")" ;;
       *) [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/" ;;
     esac
   done

@@ -53,24 +53,24 @@ static PetscErrorCode Compute(KSP ksp, Mat J, Mat A, void *ctx)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateGrid(Context *c, DM *da)
+static PetscErrorCode CreateGrid(MPI_Comm comm, Context *c, DM *da)
 {
   const PetscReal shift = c->p.neumann ? 0.5 / c->p.n : 0, end = c->p.periodic ? 1 : 1 - shift;
 
   PetscFunctionBeginUser;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &c->p, da));
+  PetscCall(PoissonCreateDM(comm, &c->p, da));
   PetscCall(DMDASetUniformCoordinates(*da, shift, end, shift, end, shift, end));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateSolver(Context *c, KSP *ksp, PC *pc)
+static PetscErrorCode CreateSolver(MPI_Comm comm, Context *c, KSP *ksp, PC *pc)
 {
   DM da;
 
   PetscFunctionBeginUser;
   c->calls = 0;
-  PetscCall(CreateGrid(c, &da));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(CreateGrid(comm, c, &da));
+  PetscCall(KSPCreate(comm, ksp));
   PetscCall(KSPSetType(*ksp, KSPCG));
   PetscCall(KSPSetTolerances(*ksp, 1e-9, 1e-50, 1e10, 60));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
@@ -116,7 +116,7 @@ static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b
   PetscFunctionReturn(0);
 }
 
-/* PCMG with the transfers of the structured levels, and operators that are assembled as ordinary matrices on the grids of DMCoarsen(): one process, on which rows have the same order */
+/* PCMG with the transfers of structured levels, and operators that are assembled as ordinary matrices on the grids of DMCoarsen(): on one process, where rows have the same order */
 static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *residuals)
 {
   PetscInt nlevels;
@@ -127,10 +127,10 @@ static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *r
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetLevels(structured, &nlevels));
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &c->p, &fine));
+  PetscCall(PoissonCreateDM(PETSC_COMM_SELF, &c->p, &fine));
   PetscCall(PetscObjectReference((PetscObject)fine));
   da = fine;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetTolerances(ksp, 1e-9, 1e-50, 1e10, 60));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
@@ -150,7 +150,7 @@ static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *r
     PetscCall(MatComputeOperator(P, MATAIJ, &A));
     PetscCall(PCMGSetInterpolation(pc, l, A));
     PetscCall(MatDestroy(&A));
-    PetscCall(DMCoarsen(da, PETSC_COMM_WORLD, &coarse));
+    PetscCall(DMCoarsen(da, PETSC_COMM_SELF, &coarse));
     PetscCall(DMDestroy(&da));
     da = coarse;
   }
@@ -162,18 +162,31 @@ static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *r
   PetscFunctionReturn(0);
 }
 
+/* Each process solves the whole problem */
+static PetscErrorCode SolveAlone(Context *c, PoissonResiduals *residuals)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(PETSC_COMM_SELF, c, &ksp, &pc));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(SolveAsPCMG(c, pc, residuals));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Assembled(Context *c)
 {
   KSP              ksp, again;
   PC               pc;
   PetscInt         nlevels;
-  PetscMPIInt      nprocs;
   PoissonResiduals first, other, fresh;
   PetscBool        has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   c->coordinates = c->right = PETSC_TRUE;
-  PetscCall(CreateSolver(c, &ksp, &pc));
+  PetscCall(CreateSolver(PETSC_COMM_WORLD, c, &ksp, &pc));
   PetscCall(Solve(c, NULL, ksp, &first));
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PoissonClaim((PetscBool)(first.length > 0 && nlevels == 4), "converges on 4 levels"));
@@ -182,16 +195,14 @@ static PetscErrorCode Assembled(Context *c)
   PetscCall(PoissonViewHas(pc, "assembled on the coarse grids, as stencils", &has));
   PetscCall(PoissonClaim(has, "the view says so"));
   c->coordinates = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
-  if (nprocs == 1) PetscCall(SolveAsPCMG(c, pc, &other));
-  else other = first; /* a claim for one process */
-  PetscCall(Agree(&first, &other, "residual norms are those of PCMG with the same smoothers, transfers and coarse operators"));
+  PetscCall(SolveAlone(c, &other));
+  PetscCall(Agree(&first, &other, "residual norms are those of PCMG, on one process, with the same smoothers, transfers and coarse operators"));
   c->p.scale = 7;
   PetscCall(KSPSetComputeOperators(ksp, Compute, c));
   c->calls = 0;
   PetscCall(Solve(c, NULL, ksp, &other));
   PetscCall(PoissonClaim((PetscBool)(c->calls == nlevels), "for new values each level is assembled again"));
-  PetscCall(CreateSolver(c, &again, &pc));
+  PetscCall(CreateSolver(PETSC_COMM_WORLD, c, &again, &pc));
   PetscCall(Solve(c, NULL, again, &fresh));
   PetscCall(KSPDestroy(&again));
   PetscCall(Agree(&other, &fresh, "with the residual norms of a new solver"));
@@ -214,7 +225,7 @@ static PetscErrorCode Refused(Context *c)
 
   PetscFunctionBeginUser;
   c->p.n = c->p.periodic ? 35 : 36;
-  PetscCall(CreateSolver(c, &ksp, &pc));
+  PetscCall(CreateSolver(PETSC_COMM_WORLD, c, &ksp, &pc));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   ierr = KSPSetUp(ksp);
   PetscCall(PetscPopErrorHandler());
@@ -249,17 +260,35 @@ int main(int argc, char **argv)
     test:
       suffix: stored
       nsize: {{1 2 4}}
-      args: -dim {{1 2 3}} -n 33
+      args: -dim {{1 2}} -n 33
+
+    test:
+      suffix: stored_3d
+      nsize: {{1 4}}
+      args: -dim 3 -n 17
+      output_file: output/assembled_stored.out
 
     test:
       suffix: periodic
       nsize: {{1 3}}
-      args: -dim {{2 3}} -n 32 -periodic -mg_coarse_pc_type svd
+      args: -dim 2 -n 32 -periodic -mg_coarse_pc_type svd
+      output_file: output/assembled_stored.out
+
+    test:
+      suffix: periodic_3d
+      nsize: {{1 2}}
+      args: -dim 3 -n 16 -periodic -mg_coarse_pc_type svd
       output_file: output/assembled_stored.out
 
     test:
       suffix: cells
       nsize: {{1 3}}
-      args: -dim {{2 3}} -n 32 -neumann -mg_coarse_pc_type svd
+      args: -dim 2 -n 32 -neumann -mg_coarse_pc_type svd
+
+    test:
+      suffix: cells_3d
+      nsize: {{1 2}}
+      args: -dim 3 -n 16 -neumann -mg_coarse_pc_type svd
+      output_file: output/assembled_cells.out
 
 TEST*/

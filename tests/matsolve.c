@@ -42,7 +42,7 @@ static PetscErrorCode Create(Problem *problem)
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &problem->ksp));
   PetscCall(KSPSetOperators(problem->ksp, problem->A, problem->A));
   PetscCall(KSPSetType(problem->ksp, KSPRICHARDSON));
-  PetscCall(KSPSetTolerances(problem->ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetTolerances(problem->ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, 10));
   PetscCall(KSPGetPC(problem->ksp, &problem->pc));
   PetscCall(PCSetType(problem->pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(problem->ksp));
@@ -161,28 +161,22 @@ static PetscErrorCode ApplyTransposeSingle(Problem *problem, Vec b, Vec x)
   PetscCall(PCApplyTranspose(problem->pc, b, x));
   PetscFunctionReturn(0);
 }
-#endif
 
-/* Nothing to compare where PETSc has no PCMatApplyTranspose() */
 static PetscErrorCode Transposed(Problem *problem, PetscInt width)
 {
-  PetscReal difference = 0;
+  Mat       B, X;
+  PetscReal difference;
 
   PetscFunctionBeginUser;
-#if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
-  Mat B, X;
-
   PetscCall(CreateBlocks(problem, width, &B, &X));
   PetscCall(PCMatApplyTranspose(problem->pc, B, X));
   PetscCall(Difference(problem, B, X, ApplyTransposeSingle, &difference));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&X));
-#else
-  (void)problem;
-#endif
   PetscCall(ClaimSmall(difference, "transposed application to a block", width));
   PetscFunctionReturn(0);
 }
+#endif
 
 int main(int argc, char **argv)
 {
@@ -197,8 +191,10 @@ int main(int argc, char **argv)
   PetscCall(Create(&problem));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-transpose", &transpose, NULL));
   for (PetscInt i = 0; i < 3; i++) {
+#if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
     if (transpose) PetscCall(Transposed(&problem, width[i]));
-    else PetscCall(Blocks(&problem, width[i]));
+#endif
+    if (!transpose) PetscCall(Blocks(&problem, width[i]));
   }
   PetscCall(Destroy(&problem));
   PetscCall(PetscFinalize());
@@ -208,17 +204,17 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    nsize: {{1 2 3 4}}
+    nsize: {{1 3}}
     args: -pc_kcycle_structured {{off auto}}
     output_file: output/matsolve.out
 
     test:
       suffix: small
-      args: -pc_kcycle_kappa {{1 2 3 w}}
+      args: -pc_kcycle_kappa {{1 2 w}}
 
     test:
       suffix: full
-      args: -pc_mg_type full -pc_kcycle_kappa {{1 2}}
+      args: -pc_mg_type full
 
     test:
       suffix: gmres
@@ -233,8 +229,9 @@ int main(int argc, char **argv)
       args: -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_up_ksp_max_it 1
 
   test:
+    requires: defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
     suffix: transpose
-    nsize: {{1 2 3 4}}
+    nsize: {{1 3}}
     args: -pc_kcycle_structured off -transpose -mg_levels_pc_type jacobi -pc_kcycle_kappa {{1 2 w}}
 
 TEST*/

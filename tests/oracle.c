@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -pc_kcycle_structured off -pc_mg_levels 5 -ksp_rtol 1e-10
-    nsize: {{1 2 4}}
+    nsize: {{1 4}}
     output_file: output/oracle.out
 
     test:

@@ -270,16 +270,17 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    nsize: {{1 2 3 4 8}}
 
     test:
       suffix: constants
+      nsize: {{1 3 8}}
       args: -pc_kcycle_structured {{off auto}}
       output_file: output/singular_constants.out
 
     # real numbers only: zgesvd() of OpenBLAS 0.3.21 reads memory before its arrays, and crashes at times
     test:
       suffix: other
+      nsize: {{1 4}}
       requires: !complex
       args: -other -pc_kcycle_structured {{off auto}}
       output_file: output/singular_other.out
@@ -287,13 +288,14 @@ int main(int argc, char **argv)
     # real numbers only: zgesvd() of OpenBLAS 0.3.21 reads memory before its arrays, and crashes at times
     test:
       suffix: gamg
+      nsize: {{1 4}}
       requires: !complex
       args: -gamg -pc_kcycle_hierarchy gamg
       output_file: output/singular_gamg.out
 
   testset:
     args: -scale {{1e-15 1e12}}
-    nsize: {{1 3}}
+    nsize: 2
 
     test:
       suffix: constants_units
@@ -313,13 +315,13 @@ int main(int argc, char **argv)
       output_file: output/singular_gamg.out
 
   testset:
-    nsize: {{1 2}}
+    nsize: 2
     args: -pc_kcycle_structured {{off auto}}
     output_file: output/singular_constants.out
 
     test:
       suffix: kappa
-      args: -pc_kcycle_kappa {{1 3 w}}
+      args: -pc_kcycle_kappa {{1 w}}
 
     test:
       suffix: galerkin

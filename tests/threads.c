@@ -205,6 +205,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    requires: defined(KCYCLE_HAVE_OPENMP)
     suffix: bits
     requires: !complex
     nsize: {{1 2}}
