@@ -8,6 +8,7 @@
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options
 #   make compilers        are the sources free of warnings with gcc, clang, and g++ as C++11?
+#   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
 #   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
 #   make petsc-kokkos     the same for a PETSc with Kokkos
@@ -43,7 +44,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg check compilers demo demo-run lint install clean petsc-latest petsc-kokkos print-library print-petsc
+.PHONY: all bench bench-dpcg check compilers demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -105,6 +106,9 @@ compilers: | have-petsc
 
 petsc-latest:
 	@sh $(top)/conf/petsc-build.sh latest
+
+releases:
+	@sh $(top)/conf/compile-versions.sh $(VERSIONS)
 
 petsc-kokkos:
 	@sh $(top)/conf/petsc-build.sh kokkos

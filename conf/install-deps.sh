@@ -1,14 +1,14 @@
 #!/bin/sh
 # Installs what is missing, by the names of Debian's packages. Does nothing, at once, when everything is there.
 #
-#   conf/install-deps.sh build demo      groups: build demo check lint latest kokkos
+#   conf/install-deps.sh build demo      groups: build demo check lint latest headers kokkos
 #
 # Installing needs root, or sudo without a password; otherwise the command to run is printed and the exit status is 1.
 # With PETSC_DIR set, that PETSc and its MPI are used and none of Debian's PETSc packages is asked for.
 # Without apt, the exit status is 1 only if something is really missing.
 set -eu
 
-usage="usage: $0 build|demo|check|lint|latest|kokkos ..."
+usage="usage: $0 build|demo|check|lint|latest|headers|kokkos ..."
 
 have() { command -v "$1" > /dev/null 2>&1; }
 
@@ -37,6 +37,7 @@ packages_of() {
               "libpetsc-complex${petsc#libpetsc}-dev libpetsc-real${petsc#libpetsc}-dbg python3-petsc4py" ;;
     lint)   echo "clang clang-format-14 g++ python3" ;;
     latest) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev libfftw3-mpi-dev python3 python3-pip" ;;
+    headers) echo "make gcc g++ $mpi libopenblas-dev python3 python3-pip" ;;
     kokkos) echo "make gcc g++ $mpi libopenblas-dev libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev python3 python3-pip" ;;
     *)      complain "$usage"; exit 2 ;;
   esac

@@ -1,12 +1,16 @@
 #!/bin/sh
 # Installs what a PETSc needs, builds it once, into a cache folder outside the repository, and prints PETSC_DIR=... PETSC_ARCH=... of the result.
 #
-#   petsc-build.sh latest   the newest release with CUDA (CPU-only where no nvcc is found)
-#   petsc-build.sh kokkos   3.18.5 with the Kokkos of Debian's Trilinos, 3.4, which that release works with but for the name of a function
+#   petsc-build.sh latest            the newest release with CUDA (CPU-only where no nvcc is found)
+#   petsc-build.sh headers VERSION   any release, configured without CUDA and not built: what compiling against it takes
+#   petsc-build.sh kokkos            3.18.5 with the Kokkos of Debian's Trilinos, 3.4, which that release works with but for the name of a function
 #
 #   KCYCLE_PETSC_VERSION   newest release        (default 3.26.1)
 #   KCYCLE_CUDA_ARCH       compute capability    (default 90)
+#   KCYCLE_CACHED=1        fetches and builds nothing
 #   XDG_CACHE_HOME         where caches live     (default ~/.cache)
+#
+# Exit status 3: there is none in the cache, and its source cannot be fetched, or nothing is to be built.
 set -eu
 
 complain() { echo "petsc-build: $*" >&2; exit 1; }
@@ -17,7 +21,8 @@ nvcc=$(command -v nvcc || true)
 case $kind in
   latest) version=${KCYCLE_PETSC_VERSION:-3.26.1} arch=$(if [ -n "$nvcc" ]; then echo "arch-cuda$cuda_arch"; else echo arch-cpu; fi) ;;
   kokkos) version=3.18.5 arch=arch-kokkos ;;
-  *)      echo "usage: $0 latest|kokkos" >&2; exit 2 ;;
+  headers) version=${2:?which release?} arch=arch-headers ;;
+  *)      echo "usage: $0 latest|kokkos|headers VERSION" >&2; exit 2 ;;
 esac
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/petsc-kcycle
 source_dir=$cache/petsc-$version
@@ -28,7 +33,7 @@ fetch_source() {
   mkdir -p "$cache"
   partial=$(mktemp -d "$cache/partial.XXXXXX")
   trap 'rm -rf "$partial"' EXIT
-  python3 -m pip download -q --no-deps --no-binary :all: -d "$partial" "petsc==$version" >&2 || complain "PETSc $version cannot be fetched"
+  python3 -m pip download -q --no-deps --no-binary petsc -d "$partial" "petsc==$version" >&2 || { echo "petsc-build: PETSc $version cannot be fetched" >&2; exit 3; }
   tar -C "$partial" -xzf "$partial/petsc-$version.tar.gz"
   rm -rf "$source_dir"
   mv "$partial/petsc-$version" "$source_dir"
@@ -48,6 +53,7 @@ configure_and_build() {
       prepare_for_kokkos
       set -- --with-kokkos-include=/usr/include/trilinos "--with-kokkos-lib=-ltrilinos_kokkoscontainers -ltrilinos_kokkosalgorithms -ltrilinos_kokkoscore" \
         --with-kokkos-kernels-include=/usr/include/trilinos --with-kokkos-kernels-lib=-ltrilinos_kokkoskernels ;;
+    headers*) set -- --with-cuda=0 ;;
     latest)
       echo "petsc-build: no nvcc on PATH: building PETSc $version without CUDA" >&2
       set -- --with-cuda=0 --with-fftw=1 ;;
@@ -56,17 +62,18 @@ configure_and_build() {
   ( cd "$source_dir" && env -u PETSC_DIR -u PETSC_ARCH -u MAKEFLAGS -u MFLAGS -u MAKELEVEL sh -c '
       ./configure PETSC_ARCH="$0" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 \
         --with-blaslapack-lib=-lopenblas --with-x=0 COPTFLAGS=-O3 CXXOPTFLAGS=-O3 "$@" &&
-      make PETSC_DIR="$PWD" PETSC_ARCH="$0" -j"$(nproc)" libs' "$arch" "$@" ) > "$log" 2>&1 || {
+      case $0 in *headers) ;; *) make PETSC_DIR="$PWD" PETSC_ARCH="$0" -j"$(nproc)" libs ;; esac' "$arch" "$@" ) > "$log" 2>&1 || {
     tail -n 30 "$log" >&2
     complain "building PETSc $version failed; the whole log is $log"
   }
   touch "$source_dir/$arch/built-for-kcycle"
 }
 
+if [ -n "${KCYCLE_CACHED:-}" ] && [ ! -f "$source_dir/$arch/built-for-kcycle" ]; then exit 3; fi
 sh "$(dirname "$0")/install-deps.sh" "$kind" >&2
 fetch_source
 if [ ! -f "$source_dir/$arch/built-for-kcycle" ]; then
-  echo "petsc-build: building PETSc $version in $source_dir, once; about 7 minutes on two cores" >&2
+  echo "petsc-build: building PETSc $version in $source_dir, once; about $(if [ "$kind" = headers ]; then echo 1 minute; else echo 7 minutes on two cores; fi)" >&2
   configure_and_build
 fi
 echo "PETSC_DIR=$source_dir PETSC_ARCH=$arch"

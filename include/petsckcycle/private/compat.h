@@ -22,6 +22,7 @@
 
 #if PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS ((PetscErrorCode)0)
+  #define PETSC_INT_MAX PETSC_MAX_INT
 #endif
 
 #if PETSC_VERSION_LT(3, 20, 0)
@@ -29,7 +30,6 @@
 #endif
 
 #if PETSC_VERSION_LT(3, 22, 0)
-  #define PETSC_INT_MAX PETSC_MAX_INT
   #define PETSC_CURRENT PETSC_DEFAULT
 #endif
 
