@@ -23,6 +23,8 @@ typedef struct {
   PetscInt  dim, size[3], nproc[3];
   GridEnd   end[3][2];
   PetscBool box, uneven;
+  PetscBool thin;        /* with uneven: each process but the last one of a direction has one point of it */
+  PetscBool alone;       /* the grid is on PETSC_COMM_SELF */
   PetscReal strength[3]; /* couplings in each direction */
   PetscReal vary;        /* part by which they vary */
   PetscReal seam;        /* so many times stronger are they where the grid wraps around; 0: no stronger */
@@ -161,13 +163,13 @@ static inline PetscErrorCode GridCreateDM(const Grid *g, DM *da)
 
     boundary[d] = g->end[d][0] == END_PERIODIC && d < g->dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     for (PetscInt p = 0; p < g->nproc[d]; p++) {
-      const PetscInt more = p == g->nproc[d] - 1 ? rest : GridChoose(g, 100 + 10 * d + p, rest + 1);
+      const PetscInt more = p == g->nproc[d] - 1 ? rest : g->thin ? 0 : GridChoose(g, 100 + 10 * d + p, rest + 1);
 
       owned[d][p] = 1 + more;
       rest -= more;
     }
   }
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMDACreate(g->alone ? PETSC_COMM_SELF : PETSC_COMM_WORLD, da));
   PetscCall(DMSetDimension(*da, g->dim));
   PetscCall(DMDASetSizes(*da, g->size[0], g->size[1], g->size[2]));
   if (g->nproc[0]) PetscCall(DMDASetNumProcs(*da, g->nproc[0], g->nproc[1], g->nproc[2]));

@@ -42,7 +42,19 @@ typedef struct {
   PetscInt  first[3];  /* points that the next level keeps: every factor-th from this one on */
   KCycleEnd end[3][2]; /* what lies at the low and the high end of each direction */
   PetscBool star;      /* the next level's operator is collapsed to a star */
+  PetscBool blocked;   /* a direction would be coarsened further if processes did not have to keep a point each */
 } KCycleStructure;
+
+/* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its levels go on where those end */
+typedef struct {
+  PetscBool    exists;
+  KCycleEnd    end[3][2];     /* of the grid */
+  PetscBool    mixed;         /* materials are mixed on the finest grid of all */
+  PetscInt     fewer, sweeps; /* points than on that one, by this factor; sweeps on each level where materials are mixed */
+  PetscInt     kappa;
+  KCycleKernel kernel;
+  PetscBool    kernel_constant;
+} KCycleFiner;
 
 /* One level; level 0 is the coarsest, as in PCMG */
 typedef struct {
@@ -68,11 +80,12 @@ typedef struct {
   PetscBool           options_used;   /* PCSetFromOptions() has been called */
 
   /* found at set-up */
-  struct _PCOps     base;             /* operations of the inherited type */
-  PCKCycleHierarchy levels_from;      /* where levels came from */
-  PetscInt          nlevels_chosen;   /* number of levels that this type chose; 0 if somebody else did */
-  PetscBool         grid_of_operator; /* the PC's DM was taken from the operator */
-  PetscBool         galerkin_chosen;  /* this type chose Galerkin coarse operators */
+  struct _PCOps base;                                     /* operations of the inherited type */
+  PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
+  PCKCycleHierarchy levels_from;                          /* where levels came from */
+  PetscInt          nlevels_chosen;                       /* number of levels that this type chose; 0 if somebody else did */
+  PetscBool         grid_of_operator;                     /* the PC's DM was taken from the operator */
+  PetscBool         galerkin_chosen;                      /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
   PetscBool         kernel_constant; /* the kernel is spanned by the constant vector, from the right and from the left */
   Mat               singular;        /* the coarsest operator that got constants as its null space, */
@@ -88,8 +101,9 @@ typedef struct {
   PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt          nstructured;
   KCycleStructure   structure[64]; /* finest first */
-  Mat               coarsest;      /* operator of the coarsest level as an ordinary matrix */
-  PetscObjectId     source;        /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
+  KCycleFiner       finer;
+  Mat               coarsest; /* operator of the coarsest level as an ordinary matrix */
+  PetscObjectId     source;   /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
   PetscObjectState  source_state;
   PetscBool         ready;            /* the hierarchy is set up */
   char              failure[256];     /* why the last set-up failed, or empty */
@@ -111,13 +125,19 @@ PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 /* kcsetup.c: the hierarchy */
 PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
 PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
+PETSC_INTERN void           PCKCycleStructuredHandOn(const PC_KCycle *, KCycleFiner *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
+
+/* kcgather.c: a coarsest grid on fewer processes */
+PETSC_INTERN PetscErrorCode PCKCycleGather(PC);
+PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
 
 /* kcsweeps.c: smoothers whose iterations are sweeps */
 PETSC_INTERN PetscErrorCode KCycleKSPOnlySweeps(KSP, PetscBool *);

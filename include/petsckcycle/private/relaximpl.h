@@ -89,7 +89,8 @@ typedef struct {
   PCRelaxOrder      order;
   PetscInt          degree; /* of Chebyshev polynomials */
   PCRelaxClustering clustering;
-  PetscBool         reverse; /* the cycle is on its way up: sweep in the reverse order */
+  PetscBool         reverse;   /* the cycle is on its way up: sweep in the reverse order */
+  PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
 
   /* found at set-up */
   Mat              A;              /* the operator as a MATSTENCIL */
@@ -110,6 +111,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
 PETSC_INTERN PetscErrorCode PCRelaxCanFuse(PC, Mat A, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxSmoothRestrict(PC, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse);
 PETSC_INTERN PetscErrorCode PCRelaxInterpolateSmooth(PC, Mat P, Vec e, Vec b, PetscInt its, Vec x);

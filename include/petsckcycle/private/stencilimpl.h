@@ -86,7 +86,6 @@ typedef struct {
   KCycleScan       scan;
   PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
   PetscBool        symmetric;
-  PetscInt         origin[3]; /* parity of the points that coarse grids keep: their colour comes first */
 } Mat_Stencil;
 
 /* One line of the matrix and the lines of a vector that it reads */

@@ -48,7 +48,6 @@ static PetscErrorCode MatDuplicate_Stencil(Mat A, MatDuplicateOption option, Mat
   b                 = (Mat_Stencil *)(*B)->data;
   b->columnoriented = a->columnoriented;
   b->dmview         = a->dmview;
-  PetscCall(PetscArraycpy(b->origin, a->origin, 3));
   if (option == MAT_COPY_VALUES) PetscCall(CopyStore(A, *B));
   else PetscCall(MatStencilStoreZeros(*B));
   (*B)->assembled = A->assembled;

@@ -260,6 +260,10 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   kc->scale           = 1.0;
   if (kc->use_structure) PetscCall(CheckStencil(pc, kc->structure[0].A));
   else PetscCall(CheckMatrix(pc));
+  if (kc->finer.exists) {
+    kc->kernel          = kc->finer.kernel;
+    kc->kernel_constant = kc->finer.kernel_constant;
+  }
   PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s", kc->failure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -294,7 +298,7 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if ((mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !kc->use_structure) || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetFromOptions(mg->levels[0]->smoothd));
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
   PetscCall(CoarseFactorPC(coarse, &factor));
@@ -429,10 +433,10 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->kernel == KCYCLE_REGULAR || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->use_structure)) PetscCall(CoarseUseConstants(pc, A));
-  else if (!given) PetscCall(CoarseUseSVD(pc, coarse));
+  else if (!given && !kc->chose[0][0]) PetscCall(CoarseUseSVD(pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -191,10 +191,9 @@ static PetscErrorCode LookAtEnds(Mat A, Ends end[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every process must own a point that is kept */
-static PetscBool CanCoarsen(const KCycleBox *box, PetscInt d, PetscInt first)
+/* Does every process own a point that is kept? */
+static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt first)
 {
-  if (d >= box->dim || box->size[d] < 2) return PETSC_FALSE;
   for (PetscInt p = 0; p < box->nproc[d]; p++) {
     const PetscInt low = box->first[d][p], high = box->first[d][p + 1];
 
@@ -238,7 +237,10 @@ static void CoarsenEnds(const KCycleBox *box, const KCycleStructure *level, KCyc
   }
 }
 
-/* Directions named by the user, or those of strong couplings; where there are none a coarser grid is of no use */
+/*
+  Directions named by the user, or those of strong couplings; where there are none a coarser grid is of no use. Nor is it where processes keep one of these from being
+  coarsened, the others alone: smoothers see nothing of errors along it
+*/
 static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
 {
   PC_KCycle *kc;
@@ -248,16 +250,19 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
+  level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
     mean[d] = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
-    if (CanCoarsen(box, d, level->first[d])) strongest = PetscMax(strongest, mean[d]);
+    if (d < box->dim && box->size[d] > 1) strongest = PetscMax(strongest, mean[d]);
   }
   for (PetscInt d = 0; d < 3; d++) {
-    const PetscBool named = (PetscBool)(strchr(kc->semicoarsen, (int)('x' + d)) != NULL), can = (PetscBool)(CanCoarsen(box, d, level->first[d]) && scan->count[d] > 0);
+    const PetscBool named = (PetscBool)(strchr(kc->semicoarsen, (int)('x' + d)) != NULL), couples = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
 
-    level->factor[d] = can && (automatic ? (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest) : named) ? 2 : 1;
+    level->factor[d] = couples && (automatic ? (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest) : named) ? 2 : 1;
     if (level->factor[d] == 1) level->first[d] = 0;
+    else if (!ProcessesKeepPoints(box, d, level->first[d])) level->blocked = PETSC_TRUE;
   }
+  if (level->blocked) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,7 +334,7 @@ PetscInt KCycleStructureMostMixed(PetscInt dim)
   return dim == 3 ? KCYCLE_COARSEST_MIXED_3D : KCYCLE_COARSEST_MIXED_2D;
 }
 
-/* Is the grid small enough for a direct solver? A finest grid alone would get none */
+/* Is the grid small enough for a direct solver? */
 static PetscBool IsSmall(const KCycleBox *box, PetscBool finest, PetscBool jumps, PetscBool mixed)
 {
   const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
@@ -351,10 +356,13 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   PetscCall(MatStencilScan(level->A, &scan));
   *jumps = scan->jumps;
   if (level == kc->structure) {
-    kc->mixed = (PetscBool)(scan->steep > KCYCLE_MIXED);
+    kc->mixed = kc->finer.exists ? kc->finer.mixed : (PetscBool)(scan->steep > KCYCLE_MIXED);
     PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep, kc->mixed ? ": materials are mixed" : ""));
-    PetscCall(LookAtEnds(level->A, ends));
-    FindEnds(box, kc->grid, ends, level->end);
+    if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO) PetscCall(PetscArraycpy(&level->end[0][0], &kc->finer.end[0][0], 6));
+    else {
+      PetscCall(LookAtEnds(level->A, ends));
+      FindEnds(box, kc->grid, ends, level->end);
+    }
   }
   for (PetscInt d = 0; d < 3; d++) level->first[d] = d < box->dim && !box->periodic[d] && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
   PetscCall(ChooseDirections(pc, box, scan, level));
@@ -384,7 +392,8 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps, kc->mixed)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure && !kc->finer.exists), jumps, kc->mixed)) &&
+                       level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -402,14 +411,12 @@ static KCycleInterpolation ChooseInterpolation(const PC_KCycle *kc, KCycleStruct
 static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolation interpolation)
 {
   PC_KCycle       *kc;
-  Mat_Stencil     *st  = (Mat_Stencil *)level->A->data;
-  const KCycleBox *box = st->box;
+  const KCycleBox *box = ((Mat_Stencil *)level->A->data)->box;
   PetscBool        insulated[6];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt d = 0; d < 3; d++) {
-    st->origin[d] = level->factor[d] == 2 ? level->first[d] : 0;
     for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
   }
   PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));

@@ -5,9 +5,6 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/* The most rows of a coarsest problem that every process factors for itself */
-#define KCYCLE_MAX_REPLICATED 1000
-
 /*
   Sweeps in 3D where materials are mixed point by point; more on grids of so many points, as coarse grids see less of them; most where steep jumps are at a smaller part of
   the points: there one material has thin branches
@@ -288,47 +285,12 @@ static PetscErrorCode RenewSweeps(KSP smoother, PetscInt before, PetscInt sweeps
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process: one process gathers it and
-  goes on with structured levels. The options of that inner solver begin with mg_coarse_telescope_.
-*/
-static PetscErrorCode GatherCoarsest(KSP coarse, PetscInt most, PetscBool *chose)
-{
-  Mat         A;
-  PC          pc;
-  PetscInt    rows;
-  PetscMPIInt size;
-  PetscBool   given, standard;
-  char        name[256];
-  const char *prefix;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetOperators(coarse, &A, NULL));
-  PetscCall(MatGetSize(A, &rows, NULL));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)coarse), &size));
-  PetscCall(KSPGetPC(coarse, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCREDUNDANT, &standard));
-  PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, "-pc_type", &given));
-  if (size == 1 || rows <= most || given || !standard) PetscFunctionReturn(PETSC_SUCCESS);
-  *chose = PETSC_TRUE;
-  PetscCall(PCSetType(pc, PCTELESCOPE));
-  PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(pc, PETSC_TRUE)); /* it is to gather the matrix */
-  PetscCall(PCTelescopeSetReductionFactor(pc, size));
-  PetscCall(KSPGetOptionsPrefix(coarse, &prefix));
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-%stelescope_pc_type", prefix));
-  PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, NULL, name, &given));
-  if (!given) PetscCall(PetscOptionsSetValue(((PetscObject)coarse)->options, name, PCKCYCLE));
-  PetscCall(PetscInfo(coarse, "The coarsest grid has %" PetscInt_FMT " points: one process gathers it and goes on\n", rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The coarsest operator goes to PETSc's solvers as an ordinary matrix, with its grid */
 static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
 {
   PC_MG     *mg     = (PC_MG *)pc->data;
   KSP        coarse = mg->levels[0]->smoothd;
   PC_KCycle *kc;
-  PetscInt   most;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -337,8 +299,7 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetDM(coarse, level->dm));
   PetscCall(KCycleKSPSetDMInactive(coarse));
-  most = kc->mixed ? KCycleStructureMostMixed(((Mat_Stencil *)level->A->data)->box->dim) : 0;
-  PetscCall(GatherCoarsest(coarse, PetscMax(most, KCYCLE_MAX_REPLICATED), &kc->chose[0][0]));
+  PetscCall(PCKCycleGather(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -357,6 +318,26 @@ static PetscErrorCode GiveResidual(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of points of the finest grid over that of a level */
+static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
+{
+  PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
+
+  for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  return fewer;
+}
+
+/* In 3D, where materials are mixed */
+static PetscInt SweepsMixed(const PC_KCycle *kc)
+{
+  const Mat_Stencil *fine = (Mat_Stencil *)kc->structure[0].A->data;
+  const PetscInt    *n    = fine->box->size;
+
+  if (kc->finer.exists) return kc->finer.sweeps;
+  if (fine->scan.steep < KCYCLE_BRANCHES) return KCYCLE_SWEEPS_BRANCHES;
+  return (PetscReal)n[0] * n[1] * n[2] < KCYCLE_LARGE ? KCYCLE_SWEEPS_MIXED : KCYCLE_SWEEPS_LARGE;
+}
+
 /*
   Sweeps before and behind the coarser levels, level 0 being the finest. A second one costs less than the iterations that it saves; on coarse grids, which cost
   little, more of them do (the variable V-cycle of Bramble and Pasciak), but a grid of an eighth of the points is not small where they have 27 neighbours.
@@ -364,20 +345,12 @@ static PetscErrorCode GiveResidual(PC pc)
 */
 static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
 {
-  const KCycleShape *shape = &((Mat_Stencil *)kc->structure[l].A->data)->shape;
-  const Mat_Stencil *fine  = (Mat_Stencil *)kc->structure[0].A->data;
-  const PetscInt     once  = 1 << fine->box->dim;
-  PetscInt           fewer = 1; /* points than on the finest level, by this factor */
+  const Mat_Stencil *st   = (Mat_Stencil *)kc->structure[l].A->data;
+  const PetscInt     once = 1 << st->box->dim, fewer = Fewer(kc, l);
 
-  if (kc->mixed && fine->box->dim == 3) {
-    const PetscInt *n = fine->box->size;
-
-    if (fine->scan.steep < KCYCLE_BRANCHES) return KCYCLE_SWEEPS_BRANCHES;
-    return (PetscReal)n[0] * n[1] * n[2] < KCYCLE_LARGE ? KCYCLE_SWEEPS_MIXED : KCYCLE_SWEEPS_LARGE;
-  }
-  for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  if (kc->mixed && st->box->dim == 3) return SweepsMixed(kc);
   if (fewer >= once * once) return 4;
-  return fewer >= once && shape->ncoeffs < 27 ? 3 : 2;
+  return fewer >= once && st->shape.ncoeffs < 27 ? 3 : 2;
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
@@ -439,7 +412,7 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LevelsWanted(pc, &wanted));
   PetscCall(BuildStructure(pc, wanted));
-  if (!kc->kappa_set) kc->kappa = 1;
+  if (!kc->kappa_set) kc->kappa = kc->finer.exists ? kc->finer.kappa : 1;
   PetscCheck(wanted == PETSC_STATIC_ARRAY_LENGTH(kc->structure) || wanted == kc->nstructured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " levels are more than this grid has on these processes: it makes %" PetscInt_FMT
              " structured levels. Leave out -pc_mg_levels to have the number chosen",
@@ -451,6 +424,24 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   }
   PetscCall(GiveLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
+void PCKCycleStructuredHandOn(const PC_KCycle *kc, KCycleFiner *finer)
+{
+  const PetscInt         last  = kc->nstructured - 1;
+  const KCycleStructure *level = &kc->structure[last];
+
+  for (int d = 0; d < 3; d++) {
+    for (int side = 0; side < 2; side++) finer->end[d][side] = level->end[d][side];
+  }
+  finer->exists          = PETSC_TRUE;
+  finer->mixed           = kc->mixed;
+  finer->fewer           = Fewer(kc, last);
+  finer->sweeps          = SweepsMixed(kc);
+  finer->kappa           = kc->kappa;
+  finer->kernel          = kc->kernel;
+  finer->kernel_constant = kc->kernel_constant;
 }
 
 static PetscErrorCode CanFuse(KSP smoother, Mat A, Mat P, PetscBool *can)
@@ -468,7 +459,19 @@ static PetscErrorCode CanFuse(KSP smoother, Mat A, Mat P, PetscBool *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels whose steps can run behind each other */
+/* The colour of the points that the next level keeps comes first */
+static PetscErrorCode GiveOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
+{
+  const PetscInt none[3] = {0, 0, 0};
+  PC             pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].first : none));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When solvers are what they will be: orders of colours, and levels whose steps can run behind each other */
 PetscErrorCode PCKCycleStructuredFuse(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -480,6 +483,8 @@ PetscErrorCode PCKCycleStructuredFuse(PC pc)
     PC_MG_Levels *lv   = mg->levels[l];
     PetscBool     down = PETSC_FALSE, up = PETSC_FALSE;
 
+    PetscCall(GiveOrigin(kc, l, lv->smoothd));
+    PetscCall(GiveOrigin(kc, l, lv->smoothu));
     if (kc->use_structure && lv->residual == PCMGResidualDefault && lv->interpolate == lv->restrct) {
       PetscCall(CanFuse(lv->smoothd, lv->A, lv->restrct, &down));
       PetscCall(CanFuse(lv->smoothu, lv->A, lv->interpolate, &up));

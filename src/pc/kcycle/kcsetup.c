@@ -122,6 +122,31 @@ PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A single level is the coarsest problem, with its solver and its options, which PCMG has where there are two: to PCMG it is a smoother */
+PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt levels, MPI_Comm *comms)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  KSP        coarse;
+  MPI_Comm   both[2] = {comms ? comms[0] : MPI_COMM_NULL, comms ? comms[0] : MPI_COMM_NULL};
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (levels != 1 || mg->nlevels == 1) {
+    PetscCall((*kc->set_levels)(pc, levels, comms));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (mg->nlevels == 2) PetscCall((*kc->set_levels)(pc, 3, NULL)); /* new solvers */
+  PetscCall((*kc->set_levels)(pc, 2, comms ? both : NULL));
+  coarse = mg->levels[0]->smoothd;
+  PetscCall(PetscObjectReference((PetscObject)coarse));
+  PetscCall((*kc->set_levels)(pc, 1, comms));
+  PetscCall(KSPDestroy(&mg->levels[0]->smoothd));
+  mg->levels[0]->smoothd = mg->levels[0]->smoothu = coarse;
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse, (PetscObject)pc, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New levels have not seen the options yet; PCSetFromOptions() tells them, as PCMG itself does when a DM is refined */
 static PetscErrorCode SetUpLevels(PC pc)
 {
@@ -316,6 +341,25 @@ static PetscErrorCode FinishCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the coarsest problem is the program's own operator a null space is attached to a copy */
+static PetscErrorCode OwnCoarsest(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  has;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->use_structure || mg->nlevels != 1 || mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->coarsest) PetscCall(KSPSetOperators(mg->levels[0]->smoothd, pc->pmat, pc->pmat));
+  PetscCall(MatDestroy(&kc->coarsest));
+  PetscCall(MatHasOperation(pc->pmat, MATOP_DUPLICATE, &has));
+  if (!kc->kernel_constant || !has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDuplicate(pc->pmat, MAT_COPY_VALUES, &kc->coarsest));
+  PetscCall(KSPSetOperators(mg->levels[0]->smoothd, kc->coarsest, kc->coarsest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckSquare(PC pc)
 {
   PetscInt M, N;
@@ -353,9 +397,11 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   }
   PetscCall(AnnounceChange(pc));
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
+  PetscCall(OwnCoarsest(pc));
   PetscCall(PCKCycleCoarseBefore(pc));
   PetscCall((*kc->base.setup)(pc));
   PetscCall(PCKCycleCoarseAfter(pc));
+  PetscCall(PCKCycleGatheredSetUp(pc));
   PetscCall(FinishOperators(pc));
   PetscCall(FinishCycle(pc));
   PetscCall(PCKCycleStructuredFuse(pc));

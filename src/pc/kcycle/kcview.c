@@ -162,8 +162,9 @@ static PetscErrorCode ViewStructure(PC_KCycle *kc, PetscViewer viewer)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation", level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
                               level->factor[2] == 2 ? "z" : "", KCycleInterpolations[((Mat_StencilTransfer *)level->P->data)->interpolation]));
     }
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s\n", kc->nstructured - 1 - i,
-                                     size[0], size[1], size[2], st->shape.ncoeffs, kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s\n", kc->nstructured - 1 - i,
+                                     size[0], size[1], size[2], st->shape.ncoeffs, kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,
+                                     level->blocked ? ", not coarsened further on these processes" : ""));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,7 +242,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from],
-                                   kc->nlevels == 1 ? ": a single level is no multigrid" : ""));
+                                   kc->nlevels == 1 ? ": a single level is the coarsest problem" : ""));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
   PetscCall(ViewStructure(kc, viewer));
   PetscCall(ViewKernel(kc, viewer));

@@ -168,7 +168,8 @@ static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->base           = *pc->ops;
+  kc->base = *pc->ops;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCMGSetLevels_C", &kc->set_levels));
   kc->nlevels_chosen = 0;
   PetscCall(ComposeMethods(pc, PETSC_TRUE));
   PetscCall(PCKCycleInstall(pc));
@@ -463,6 +464,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleSetHierarchy_C", present ? PCKCycleSetHierarchy_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetHierarchy_C", present ? PCKCycleGetHierarchy_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetLevelCalls_C", present ? PCKCycleGetLevelCalls_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(obj, "PCMGSetLevels_C", present ? PCMGSetLevels_KCycle : NULL));
   PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -382,6 +382,17 @@ PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The colour of this point comes first; of no effect on other types */
+PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
+{
+  PetscBool ours;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
+  if (ours) PetscCall(PetscArraycpy(((PC_Relax *)pc->data)->origin, origin, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
 {
   PetscFunctionBegin;

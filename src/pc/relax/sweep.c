@@ -67,9 +67,9 @@ static PetscInt PointsOfPlane(const KCycleBox *box)
 }
 
 /* Parity of a coordinate of the owned box, even for points that coarse grids keep */
-static PetscInt Parity(const Mat_Stencil *st, PetscInt d, PetscInt i)
+static PetscInt Parity(const Stroke *s, PetscInt d, PetscInt i)
 {
-  return (i + st->box->start[d] + st->origin[d]) & 1;
+  return (i + s->st->box->start[d] + s->relax->origin[d]) & 1;
 }
 
 /*
@@ -97,7 +97,7 @@ static void RelaxLine(const Stroke *s, PetscInt j, PetscInt k, PetscInt parity, 
 /* Both parities in x of a line */
 static void RelaxBoth(const Stroke *s, PetscInt j, PetscInt k, PetscBool reverse)
 {
-  const PetscInt     first = Parity(s->st, 0, 0) ^ (reverse ? 1 : 0), at = s->st->box->n[0] * (j + s->st->box->n[1] * k);
+  const PetscInt     first = Parity(s, 0, 0) ^ (reverse ? 1 : 0), at = s->st->box->n[0] * (j + s->st->box->n[1] * k);
   const PetscScalar *w = s->relax->weights;
   KCycleLine         l;
 
@@ -111,7 +111,7 @@ static PetscInt ParityOfHalf(const Stroke *s, int half, PetscInt t, PetscInt l)
   const Mat_Stencil *st = s->st;
   const PetscInt     d  = st->box->dim - 1;
 
-  return (half + Parity(st, 0, 0) + (d > 0 ? Parity(st, d, t) : 0) + (d > 1 ? Parity(st, 1, l) : 0)) & 1;
+  return (half + Parity(s, 0, 0) + (d > 0 ? Parity(s, d, t) : 0) + (d > 1 ? Parity(s, 1, l) : 0)) & 1;
 }
 
 /* The lines of one parity, then the others, where several threads work: lines are written as a whole, and no line shall be read meanwhile */
@@ -138,11 +138,11 @@ static void HalfSweepPlane(const Stroke *s, const Step *step, PetscInt t, PetscI
     RedBlackPlane(s, step, t, low, high);
     return;
   }
-  if (d > 0 && Parity(s->st, d, t) != step->half) return;
+  if (d > 0 && Parity(s, d, t) != step->half) return;
   if (box->dim < 3) RelaxBoth(s, t, 0, step->reverse);
   for (PetscInt pass = 0; box->dim == 3 && pass < 2; pass++) {
     for (PetscInt j = low; j < high; j++) {
-      if (Parity(s->st, 1, j) == (step->reverse ? 1 - pass : pass)) RelaxBoth(s, j, t, step->reverse);
+      if (Parity(s, 1, j) == (step->reverse ? 1 - pass : pass)) RelaxBoth(s, j, t, step->reverse);
     }
     KC_BARRIER
   }
@@ -402,14 +402,14 @@ static PetscErrorCode RunThroughWindow(const Stroke *s)
 /* Half a sweep on a plane of the window for box stencils: the lines of one parity, then the others, as they are neighbours */
 static void HalfSweepBoxWindow(const Stroke *s, const Step *step, PetscInt t)
 {
-  const PetscInt     d = s->st->box->dim - 1, x = Parity(s->st, 0, 0) ^ (step->reverse ? 1 : 0);
+  const PetscInt     d = s->st->box->dim - 1, x = Parity(s, 0, 0) ^ (step->reverse ? 1 : 0);
   const PetscScalar *weights[2] = {s->relax->weights + x, s->relax->weights + 1 - x};
   PetscInt           first, end;
 
-  if (Parity(s->st, d, t) != step->half) return;
+  if (Parity(s, d, t) != step->half) return;
   KCycleShare(0, LinesOfPlane(s->st->box), &first, &end);
   for (PetscInt pass = 0; pass < d; pass++) {
-    const PetscInt start = d == 2 && Parity(s->st, 1, first) != (step->reverse ? 1 - pass : pass) ? first + 1 : first;
+    const PetscInt start = d == 2 && Parity(s, 1, first) != (step->reverse ? 1 - pass : pass) ? first + 1 : first;
 
     KCycleBoxWindowRelax(s->relax->boxwindow, t, start, end, d, step->zeroguess, s->b, weights);
     KC_BARRIER
@@ -473,13 +473,13 @@ static void ColourPlane(const Stroke *s, PetscInt k, int colour, PetscBool zerog
   const Mat_Stencil *st     = s->st;
   const KCycleBox   *box    = st->box;
   const PetscBool    two    = (PetscBool)(s->relax->used == PC_RELAX_REDBLACK);
-  const PetscInt     passes = two && KCycleTeam() > 1 ? 2 : 1, x = Parity(st, 0, 0), z = box->dim > 2 ? Parity(st, 2, k) : 0;
+  const PetscInt     passes = two && KCycleTeam() > 1 ? 2 : 1, x = Parity(s, 0, 0), z = box->dim > 2 ? Parity(s, 2, k) : 0;
   PetscInt           first, end;
 
   KCycleShare(0, box->n[1], &first, &end);
   for (PetscInt pass = 0; pass < passes; pass++) {
     for (PetscInt j = first; j < end; j++) {
-      const PetscInt y = box->dim > 1 ? Parity(st, 1, j) : 0;
+      const PetscInt y = box->dim > 1 ? Parity(s, 1, j) : 0;
 
       if (passes == 2 && (j & 1) != pass) continue;
       if (two) RelaxLine(s, j, k, (colour + x + y + z) & 1, zeroguess);

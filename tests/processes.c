@@ -1,0 +1,563 @@
+static char help[] = "Iterations of PCKCYCLE do not depend on how many processes there are, and which points each has.\n\
+  -test counts|single|gather   which part\n\
+  -show                        numbers of iterations\n\n";
+
+#include "grids.h"
+#include "poisson.h"
+
+/* How points are distributed */
+typedef enum {
+  DECIDED, /* by PETSc */
+  CUT_X,   /* in this direction only, into even parts */
+  CUT_Y,
+  CUT_Z,
+  UNEVEN, /* very different parts */
+  THIN,   /* one process has all but a few points */
+  NUM_PARTS
+} Parts;
+
+static const char *const parts[] = {"decided by PETSc", "cut in x", "cut in y", "cut in z", "uneven", "thin"};
+
+typedef struct {
+  PetscInt  dim, size[3];
+  PetscReal strength[3];
+  GridEnd   end;
+} Case;
+
+static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid *g, PetscBool *possible)
+{
+  PetscMPIInt nprocs;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  PetscCall(PetscMemzero(g, sizeof(*g)));
+  g->number = number;
+  g->dim    = c->dim;
+  for (PetscInt d = 0; d < 3; d++) {
+    g->size[d]     = c->size[d];
+    g->strength[d] = c->strength[d];
+  }
+  GridSetEnds(g, c->end);
+  *possible = PETSC_TRUE;
+  if (how >= CUT_X && how <= CUT_Z) {
+    for (PetscInt d = 0; d < 3; d++) g->nproc[d] = d == (PetscInt)how - CUT_X ? nprocs : 1;
+    *possible = (PetscBool)((PetscInt)how - CUT_X < g->dim && g->size[how - CUT_X] >= nprocs);
+  } else if (how != DECIDED) PetscCall(GridDistribute(g, possible));
+  g->uneven = (PetscBool)(how == UNEVEN || how == THIN);
+  g->thin   = (PetscBool)(how == THIN);
+  PetscFunctionReturn(0);
+}
+
+/* A right side; where the operator is singular its null space is attached, and the right side has none of it */
+static PetscErrorCode Prepare(const Grid *g, DM da, Mat A, Vec b)
+{
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridFill(g, da, 1, b));
+  if (g->end[0][0] < END_CELL) PetscFunctionReturn(0);
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(A, constants));
+  PetscCall(MatNullSpaceRemove(constants, b));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(0);
+}
+
+/* -1: not converged, or to something else */
+static PetscErrorCode Iterations(const Grid *g, const char prefix[], PetscInt *its)
+{
+  DM                 da;
+  Mat                A;
+  Vec                b, x;
+  KSP                ksp;
+  PC                 pc;
+  PetscReal          relative;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreateDM(g, &da));
+  PetscCall(GridCreateMat(g, da, MATSTENCIL, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(Prepare(g, da, A, b));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)da), &ksp));
+  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PoissonResidual(A, b, x, &relative));
+  if (reason <= 0 || relative > 2e-8) *its = -1;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* On one process */
+static PetscErrorCode Reference(const Grid *g, PetscInt *its)
+{
+  Grid        alone = *g;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  alone.alone    = PETSC_TRUE;
+  alone.uneven   = PETSC_FALSE;
+  alone.nproc[0] = 0;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank == 0) PetscCall(Iterations(&alone, NULL, its));
+  PetscCallMPI(MPI_Bcast(its, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+/* One more is forgiven */
+static PetscErrorCode CountsOf(const Case *c, PetscBool *same)
+{
+  PetscBool show = PETSC_FALSE, possible = PETSC_FALSE;
+  PetscInt  alone = 0, its;
+  Grid      g;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  for (int how = 0; how < NUM_PARTS; how++) {
+    PetscBool good;
+
+    PetscCall(SetUpGrid(c, (Parts)how, 1 + c->size[0] + c->size[1], &g, &possible));
+    if (how == 0) PetscCall(Reference(&g, &alone));
+    if (!possible) continue;
+    PetscCall(Iterations(&g, NULL, &its));
+    good = (PetscBool)(alone > 0 && its > 0 && its <= alone + 1);
+    if (!good) *same = PETSC_FALSE;
+    if (!good || show) {
+      PetscCall(PetscPrintf(
+          PETSC_COMM_WORLD,
+          "  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT "\n",
+          good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0], (double)c->strength[1], (double)c->strength[2], GridEnds[c->end], parts[how], its, alone));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Counts(void)
+{
+  const struct {
+    const char *what;
+    PetscInt    dim, size[3];
+    PetscReal   strength[3];
+  } grids[] = {{"one dimension, few points", 1, {15, 1, 1}, {1, 1, 1}},
+               {"one dimension", 1, {1000, 1, 1}, {1, 1, 1}},
+               {"two dimensions, few points", 2, {19, 23, 1}, {1, 1, 1}},
+               {"two dimensions", 2, {179, 165, 1}, {1, 1, 1}},
+               {"strong in x", 2, {120, 200, 1}, {1e4, 1, 1}},
+               {"strong in y", 2, {300, 100, 1}, {1, 1e4, 1}},
+               {"three dimensions, few points", 3, {15, 17, 16}, {1, 1, 1}},
+               {"three dimensions", 3, {31, 23, 27}, {1, 1, 1}},
+               {"strong in x, three dimensions", 3, {24, 25, 30}, {1e6, 1, 1}},
+               {"strong in y, three dimensions", 3, {29, 20, 26}, {1, 1e6, 1}},
+               {"strong in z, three dimensions", 3, {28, 28, 18}, {1, 1, 1e6}},
+               {"weak in z", 3, {20, 22, 25}, {1e6, 1e6, 1}}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(grids); i++) {
+    PetscBool same = PETSC_TRUE;
+    char      claim[128];
+
+    for (int end = END_INTERIOR; end <= END_PERIODIC; end++) {
+      Case c = {grids[i].dim, {grids[i].size[0], grids[i].size[1], grids[i].size[2]}, {grids[i].strength[0], grids[i].strength[1], grids[i].strength[2]}, (GridEnd)end};
+
+      PetscCall(CountsOf(&c, &same));
+    }
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: at most one iteration more than on one process", grids[i].what));
+    PetscCall(PoissonClaim(same, claim));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A solver with options, on an operator that is there */
+static PetscErrorCode CreateSolver(Mat A, const char prefix[], const char options[], KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt *its)
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(x, 0));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if (reason <= 0) *its = -1;
+  PetscFunctionReturn(0);
+}
+
+/* The coarsest solver of a single level, what it is called and what it is */
+static PetscErrorCode CoarseIs(KSP ksp, const char prefix[], const char name[], PCType type, PetscBool *is)
+{
+  PC          pc;
+  KSP         coarse;
+  PetscInt    nlevels;
+  const char *has;
+  char        should[64];
+  PetscBool   same;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(KSPGetOptionsPrefix(coarse, &has));
+  PetscCall(PetscSNPrintf(should, sizeof(should), "%s%s", prefix, name));
+  PetscCall(PetscStrcmp(has, should, is));
+  PetscCall(KSPGetPC(coarse, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, type, &same));
+  *is = (PetscBool)(*is && same && nlevels == 1);
+  PetscFunctionReturn(0);
+}
+
+/* A single level is the coarsest problem, structured or not, singular or not: solved in one iteration, with the options of the coarsest solver */
+static PetscErrorCode Single(void)
+{
+  const char *const options[] = {"", "-a_pc_kcycle_structured off", "-a_pc_kcycle_structured off", "-a_mg_coarse_pc_type jacobi",
+                                 "-a_mg_coarse_ksp_type cg -a_mg_coarse_ksp_rtol 1e-12 -a_mg_coarse_pc_type jacobi"};
+  const char *const claims[]  = {"structured", "levels of PCMG", "levels of PCMG, a matrix of type aij", "a coarsest solver that is Jacobi's method is Jacobi's method",
+                                 "one that is conjugate gradients"};
+  PetscMPIInt       nprocs;
+  PetscInt          its[2];
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  for (int i = 0; i < 5; i++) {
+    PetscBool good = PETSC_TRUE, is;
+
+    for (int end = END_STORED; end <= END_PERIODIC; end++) {
+      Grid            g = {0};
+      DM              da;
+      Mat             A;
+      Vec             b, x;
+      KSP             ksp;
+      MatNullSpace    left;
+      const PetscBool attach = (PetscBool)(end == END_PERIODIC);
+
+      g.dim     = 2;
+      g.size[0] = 21;
+      g.size[1] = 17;
+      g.size[2] = 1;
+      for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
+      GridSetEnds(&g, (GridEnd)end);
+      PetscCall(GridCreateDM(&g, &da));
+      PetscCall(GridCreateMat(&g, da, i == 2 ? MATAIJ : MATSTENCIL, &A));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(Prepare(&g, da, A, b));
+      if (!attach) PetscCall(MatSetNullSpace(A, NULL));
+      PetscCall(CreateSolver(A, "a_", options[i], &ksp));
+      PetscCall(PetscOptionsInsertString(NULL, "-a_pc_mg_levels 1"));
+      PetscCall(KSPSetFromOptions(ksp));
+      for (int again = 0; again < 2; again++) {
+        PetscCall(Solve(ksp, b, x, &its[again]));
+        PetscCall(MatScale(A, 2.0));
+      }
+      PetscCall(MatGetNullSpace(A, &left));
+      PetscCall(CoarseIs(ksp, "a_", "mg_coarse_", i >= 3 ? PCJACOBI : nprocs > 1 ? PCREDUNDANT : PCLU, &is));
+      good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) && (left != NULL) == attach);
+      if (!good)
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n", GridEnds[end], its[0], its[1],
+                              is ? "as it should be" : "another", left ? "attached" : "none"));
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&b));
+      PetscCall(MatDestroy(&A));
+      PetscCall(DMDestroy(&da));
+    }
+    PetscCall(PoissonClaim(good, claims[i]));
+    PetscCall(PetscOptionsClearValue(NULL, "-a_mg_coarse_pc_type"));
+    PetscCall(PetscOptionsClearValue(NULL, "-a_pc_kcycle_structured"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Levels of a solver, and of those that go on where processes are left out: on the first process they are all */
+static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest)
+{
+  PetscBool gathers = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  *nlevels  = 1;
+  *ngathers = -1;
+  while (ksp && gathers) {
+    PC       pc;
+    PetscInt n;
+
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKCYCLE, &gathers));
+    if (!gathers) break;
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), smallest));
+    PetscCall(PCMGGetLevels(pc, &n));
+    *nlevels += n - 1;
+    ++*ngathers;
+    PetscCall(PCMGGetCoarseSolve(pc, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCTELESCOPE, &gathers));
+    if (gathers) PetscCall(PCTelescopeGetKSP(pc, &ksp));
+  }
+  PetscCallMPI(MPI_Bcast(nlevels, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Bcast(ngathers, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Bcast(smallest, 1, MPI_INT, 0, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+/* A grid that all processes cut in the direction of strong couplings: its coarsest level is gathered */
+static PetscErrorCode CreateGathered(MatType type, PetscReal strength, PetscBool alone, Grid *g, DM *da, Mat *A, Vec *b, Vec *x)
+{
+  const Case c        = {2, {1100, 40, 1}, {1, strength, 1}, END_CELL};
+  PetscBool  possible = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(SetUpGrid(&c, CUT_Y, 1, g, &possible));
+  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  g->alone = alone;
+  g->vary  = 0.2;
+  if (alone) g->nproc[0] = 0;
+  PetscCall(GridCreateDM(g, da));
+  PetscCall(GridCreateMat(g, *da, type, A));
+  PetscCall(MatCreateVecs(*A, x, b));
+  PetscCall(Prepare(g, *da, *A, *b));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyGathered(KSP *ksp, DM *da, Mat *A, Vec *b, Vec *x)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(ksp));
+  PetscCall(VecDestroy(x));
+  PetscCall(VecDestroy(b));
+  PetscCall(MatDestroy(A));
+  PetscCall(DMDestroy(da));
+  PetscFunctionReturn(0);
+}
+
+/* (M x, y) = (x, M^T y), but for the rounding of strong couplings */
+static PetscErrorCode IsAdjoint(KSP ksp, Vec x, Vec y, PetscBool *is)
+{
+  PC          pc;
+  Vec         Mx, My;
+  PetscScalar a, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(VecDuplicate(x, &Mx));
+  PetscCall(VecDuplicate(x, &My));
+  PetscCall(PCApply(pc, x, Mx));
+  PetscCall(PCApplyTranspose(pc, y, My));
+  PetscCall(VecDot(Mx, y, &a));
+  PetscCall(VecDot(x, My, &b));
+  *is = (PetscBool)(PetscAbsScalar(a - b) <= 1e-8 * PetscAbsScalar(a));
+  PetscCall(VecDestroy(&Mx));
+  PetscCall(VecDestroy(&My));
+  PetscFunctionReturn(0);
+}
+
+/* One way of gathering, on all processes and beside them on one */
+static PetscErrorCode GatherWith(const char what[], const char options[], PetscInt gathers)
+{
+  Grid        g;
+  DM          da;
+  Mat         A;
+  Vec         b, x, y;
+  KSP         ksp, fresh;
+  PetscMPIInt nprocs, rank, smallest;
+  PetscInt    its[4] = {0, 0, 0, 0}, nlevels[2] = {0, 0}, ngathers;
+  PetscBool   adjoint = PETSC_FALSE;
+  char       *before, *after, claim[128];
+
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank == 0) {
+    PetscCall(CreateGathered(MATSTENCIL, 1e4, PETSC_TRUE, &g, &da, &A, &b, &x));
+    PetscCall(CreateSolver(A, "b_", options, &ksp));
+    PetscCall(Solve(ksp, b, x, &its[0]));
+    PetscCall(KSPGetPC(ksp, (PC *)&y));
+    PetscCall(PCMGGetLevels((PC)y, &nlevels[0]));
+    PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
+  }
+  PetscCallMPI(MPI_Bcast(its, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Bcast(nlevels, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscCall(CreateGathered(MATAIJ, 1e4, PETSC_FALSE, &g, &da, &A, &b, &x));
+  PetscCall(CreateSolver(A, "b_", options, &ksp));
+  PetscCall(PetscOptionsGetAll(NULL, &before));
+  PetscCall(Solve(ksp, b, x, &its[1]));
+  PetscCall(PetscOptionsGetAll(NULL, &after));
+  PetscCall(CountLevels(ksp, &nlevels[1], &ngathers, &smallest));
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: as many levels and iterations as on one process", what));
+  PetscCall(PoissonClaim((PetscBool)(nlevels[0] == nlevels[1] && its[1] > 0 && PetscAbs(its[0] - its[1]) <= 1), claim));
+  if (nlevels[0] != nlevels[1] || PetscAbs(its[0] - its[1]) > 1)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT " iterations\n", nlevels[0], nlevels[1],
+                          its[0], its[1]));
+  PetscCall(PoissonClaim((PetscBool)(nprocs == 1 || (smallest == 1 && ngathers == gathers)), "  gathered as often as it should be, in the end on one process"));
+  PetscCall(PoissonClaim((PetscBool)!strcmp(before, after), "  options stay as they were"));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(GridFill(&g, da, 9, y));
+  PetscCall(MatGetNullSpace(A, &constants));
+  PetscCall(MatNullSpaceRemove(constants, y));
+  PetscCall(IsAdjoint(ksp, b, y, &adjoint));
+  PetscCall(PoissonClaim(adjoint, "  the transposed cycle is the adjoint"));
+  g.strength[1] = 3e3;
+  g.vary        = 0.4;
+  PetscCall(MatZeroEntries(A));
+  PetscCall(GridAssemble(&g, da, A));
+  PetscCall(Solve(ksp, b, x, &its[2]));
+  PetscCall(CreateSolver(A, "b_", options, &fresh));
+  PetscCall(Solve(fresh, b, y, &its[3]));
+  PetscCall(PoissonClaim((PetscBool)(its[2] == its[3] && its[2] > 0), "  new values take as many iterations as a fresh solver"));
+  PetscCall(PetscFree(before));
+  PetscCall(PetscFree(after));
+  PetscCall(KSPDestroy(&fresh));
+  PetscCall(VecDestroy(&y));
+  PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Gather(void)
+{
+  PetscMPIInt nprocs;
+  PetscInt    halvings = 0;
+  char        options[512], prefix[128] = "b_mg_coarse_";
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  PetscCall(GatherWith("gathered at once", "", 1));
+  PetscCall(GatherWith("the F-cycle", "-b_pc_kcycle_kappa 2", 1));
+  PetscCall(PetscOptionsClearValue(NULL, "-b_pc_kcycle_kappa"));
+  for (PetscMPIInt n = nprocs; n > 1; n /= 2, halvings++) { /* half of the processes are left, and cut the grid in y again */
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-%spc_telescope_reduction_factor 2 -%stelescope_repart_da_processors_x 1 -%stelescope_repart_da_processors_y %d", prefix,
+                            prefix, prefix, n / 2));
+    PetscCall(PetscOptionsInsertString(NULL, options));
+    PetscCall(PetscStrlcat(prefix, "telescope_mg_coarse_", sizeof(prefix)));
+  }
+  PetscCall(GatherWith("gathered step by step", "", halvings));
+  PetscFunctionReturn(0);
+}
+
+/* Which colour comes first belongs to a smoother, not to a matrix that two solvers have: each solves as it would alone */
+static PetscErrorCode Colours(void)
+{
+  Grid      g = {0};
+  DM        da;
+  Mat       A;
+  Vec       b, x[2], y[2];
+  KSP       ksp[2], plain;
+  PetscInt  its;
+  PetscBool same[2];
+
+  PetscFunctionBeginUser;
+  g.dim     = 2;
+  g.size[0] = 33;
+  g.size[1] = 37;
+  g.size[2] = 1;
+  for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
+  GridSetEnds(&g, END_INTERIOR);
+  PetscCall(GridCreateDM(&g, &da));
+  PetscCall(GridCreateMat(&g, da, MATSTENCIL, &A));
+  PetscCall(MatCreateVecs(A, &x[0], &b));
+  PetscCall(GridFill(&g, da, 1, b));
+  PetscCall(VecDuplicate(b, &x[1]));
+  for (int i = 0; i < 2; i++) PetscCall(VecDuplicate(b, &y[i]));
+  PetscCall(PetscOptionsInsertString(NULL, "-d_pc_type relax -d_ksp_type richardson -d_ksp_max_it 3 -d_ksp_norm_type none"));
+  PetscCall(CreateSolver(A, "d_", "", &plain));
+  PetscCall(Solve(plain, b, y[0], &its));
+  PetscCall(CreateSolver(A, "c0_", "-c0_ksp_max_it 2", &ksp[0]));
+  PetscCall(CreateSolver(A, "c1_", "-c1_ksp_max_it 2 -c1_pc_kcycle_grid cell", &ksp[1]));
+  PetscCall(Solve(ksp[0], b, x[0], &its));
+  PetscCall(Solve(plain, b, y[1], &its));
+  PetscCall(VecEqual(y[0], y[1], &same[0]));
+  PetscCall(PoissonClaim(same[0], "a smoother alone is not disturbed by PCKCYCLE on its matrix"));
+  PetscCall(KSPSetUp(ksp[1]));
+  PetscCall(Solve(ksp[0], b, x[1], &its));
+  PetscCall(VecEqual(x[0], x[1], &same[0]));
+  PetscCall(Solve(ksp[1], b, y[0], &its));
+  PetscCall(KSPDestroy(&ksp[0]));
+  PetscCall(KSPReset(ksp[1]));
+  PetscCall(KSPSetOperators(ksp[1], A, A));
+  PetscCall(Solve(ksp[1], b, y[1], &its));
+  PetscCall(VecEqual(y[0], y[1], &same[1]));
+  PetscCall(PoissonClaim((PetscBool)(same[0] && same[1]), "two solvers that coarsen one matrix in different ways do not disturb each other"));
+  PetscCall(VecEqual(x[0], y[0], &same[0]));
+  PetscCall(PoissonClaim((PetscBool)!same[0], "  which do differ"));
+  PetscCall(KSPDestroy(&ksp[1]));
+  PetscCall(KSPDestroy(&plain));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDestroy(&x[i]));
+    PetscCall(VecDestroy(&y[i]));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const names[] = {"counts", "single", "gather", "colours"};
+  PetscInt          which   = 0;
+  PetscBool         given;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", names, PETSC_STATIC_ARRAY_LENGTH(names), &which, &given));
+  if (which == 0) PetscCall(Counts());
+  if (which == 1) PetscCall(Single());
+  if (which == 2) PetscCall(Gather());
+  if (which == 3) PetscCall(Colours());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    requires: !complex double
+
+    test:
+      suffix: counts
+      nsize: {{2 3 4 8}}
+
+    test:
+      suffix: single
+      nsize: {{1 2 4}}
+      args: -test single
+
+    test:
+      suffix: gather
+      nsize: {{2 4 8}}
+      args: -test gather
+
+    test:
+      suffix: colours
+      nsize: {{1 2}}
+      args: -test colours
+
+TEST*/
