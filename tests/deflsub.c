@@ -558,8 +558,8 @@ static PetscErrorCode Independent(PetscBool show)
 typedef struct {
   const char *claim;
   PetscInt    n, boxes[3];
-  int         labels; /* 1: negative, 2: a gap, 3: no integer, 4: too many, 5: of another length, 6: none */
-  PetscBool   detached, closed, baij, adef2, inverse;
+  int         labels; /* 1: negative, 2: a gap, 3: no integer, 4: too many, 5: of another length, 6: none, 7: the largest integer, 8: the least */
+  PetscBool   detached, closed, baij, adef2, inverse, other;
   const char *expected;
 } Refusal;
 
@@ -582,9 +582,12 @@ static PetscErrorCode GiveLabels(PC pc, Vec b, int kind)
   PetscCall(VecAssemblyBegin(labels));
   PetscCall(VecAssemblyEnd(labels));
   if (kind == 2) PetscCall(VecScale(labels, 2));
-  if (kind == 5) {
+  if (kind >= 5) {
+    const PetscInt largest = sizeof(PetscInt) == 8 ? (PetscInt)INT64_MAX : (PetscInt)INT32_MAX;
+
     PetscCall(PetscCalloc1(end - start + 1, &values));
-    PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, end - start + 1, values, PETSC_OWN_POINTER, &is));
+    if (start == 0 && kind > 6) values[3] = kind == 7 ? largest : -largest - 1;
+    PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, end - start + (kind == 5), values, PETSC_OWN_POINTER, &is));
     PetscCall(PCDeflSubSetLabelIS(pc, is));
     PetscCall(ISDestroy(&is));
   } else PetscCall(PCDeflSubSetLabels(pc, labels));
@@ -596,13 +599,17 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
 {
   char           words[POISSON_ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr                        = 0;
+  int            all;
   KSP            ksp;
   PC             pc;
+  Mat            other = A;
   Vec            x;
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &x));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  if (r->other) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
+  PetscCall(KSPSetOperators(ksp, A, other));
   PetscCall(PCDeflSubSetBoxes(pc, r->boxes[0], r->boxes[1], r->boxes[2]));
   if (r->adef2) PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
   if (r->inverse) PetscCall(PCDeflSubSetCoarse(pc, PC_DEFLSUB_COARSE_INVERSE));
@@ -610,11 +617,15 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
   if (r->labels == 6) ierr = PCDeflSubSetType(pc, PC_DEFLSUB_USER);
   else if (r->labels) ierr = GiveLabels(pc, b, r->labels);
   if (!ierr) ierr = KSPSetUp(ksp);
-  if (!ierr && r->adef2) ierr = PCApply(pc, b, x);
+  if (!ierr && r->other) ierr = KSPSolve(ksp, b, x);
+  else if (!ierr && r->adef2) ierr = PCApply(pc, b, x);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, r->expected, &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found), r->claim));
+  all = ierr != 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
+  PetscCall(PoissonClaim((PetscBool)(all && found), r->claim));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  if (r->other) PetscCall(MatDestroy(&other));
   PetscCall(VecDestroy(&x));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -628,14 +639,21 @@ static PetscErrorCode Errors(void)
       {.claim = "a negative label", .n = 12, .labels = 1, .expected = "there is a label -2"},
       {.claim = "a label that no unknown has", .n = 12, .labels = 2, .expected = "go from 0 to 6, and no unknown has label 1"},
       {.claim = "a label that is no integer", .n = 12, .labels = 3, .expected = "The label of unknown 0 is no integer"},
-      {.claim = "more subdomains than unknowns", .n = 12, .labels = 4, .expected = "There are 1001 subdomains and only 144 unknowns"},
-      {.claim = "more labels than unknowns", .n = 12, .labels = 5, .expected = "labels were given for the"},
+      {.claim = "more subdomains than unknowns", .n = 12, .labels = 4, .expected = "There is a label 1000 and there are only 144 unknowns"},
+      {.claim = "the largest integer as a label", .n = 12, .labels = 7, .expected = "and there are only 144 unknowns"},
+      {.claim = "the least integer as a label", .n = 12, .labels = 8, .expected = "begin at 0, and there is a label -"},
+      {.claim = "more labels than unknowns", .n = 12, .labels = 5, .expected = "unknowns and"},
       {.claim = "type user without labels", .n = 12, .labels = 6, .expected = "-pc_deflsub_type user needs labels"},
       {.claim = "no grid and no labels", .n = 12, .detached = PETSC_TRUE, .expected = "give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels"},
-      {.claim = "one subdomain of a singular operator", .n = 12, .boxes = {1, 1, 0}, .closed = PETSC_TRUE, .expected = "use at least 2 subdomains, not 1"},
+      {.claim    = "one subdomain of a singular operator",
+       .n        = 12,
+       .boxes    = {1, 1, 0},
+       .closed   = PETSC_TRUE,
+       .expected = "left out of Z, 1 in all, and there is no other: use more subdomains"},
       {.claim = "a matrix that does not show its rows", .n = 12, .baij = PETSC_TRUE, .expected = "use -mat_type aij or -dm_mat_type stencil"},
       {.claim = "a dense inverse that is too large", .n = 66, .boxes = {66, 66, 0}, .inverse = PETSC_TRUE, .expected = "E has 4356 rows"},
       {.claim = "adef2 outside of KSPSolve()", .n = 12, .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
+      {.claim = "adef2 with another matrix for preconditioners", .n = 12, .adef2 = PETSC_TRUE, .other = PETSC_TRUE, .expected = "adef2 deflates the operator of the Krylov method"},
   };
 
   PetscFunctionBeginUser;
@@ -740,7 +758,7 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubForm form, const
   if (!same || most >= 1e-6)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " iterations, residuals differ by %g\n", its[0], its[1], its[2], (double)most));
   if (cuda && form == PC_DEFLSUB_BNN) PetscCall(StaysOnDevice(ksp, b, &stays)); /* by the inverse, last */
-  if (form == PC_DEFLSUB_BNN) PetscCall(PoissonClaim(stays, "  vectors of a device stay there"));
+  if (!stays) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  vectors leave the device\n"));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
@@ -878,7 +896,7 @@ static PetscErrorCode Nested(void)
 }
 
 /* Norm of b - A x for x of a solve with everything by default */
-static PetscErrorCode Solves(const TwoPhase *t, PetscBool inconsistent, PetscBool detach, const char claim[])
+static PetscErrorCode Solves(const TwoPhase *t, PCDeflSubForm form, PetscBool inconsistent, PetscBool detach, const char claim[])
 {
   DM           da;
   Mat          A;
@@ -897,6 +915,7 @@ static PetscErrorCode Solves(const TwoPhase *t, PetscBool inconsistent, PetscBoo
   if (inconsistent) PetscCall(VecShift(b, 0.1));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
   PetscCall(PCDeflSubSetSize(pc, 40));
+  PetscCall(PCDeflSubSetForm(pc, form));
   if (t->onesided) PetscCall(KSPSetType(ksp, KSPGMRES));
   if (t->onesided) PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
   PetscCall(KSPSolve(ksp, b, x));
@@ -950,6 +969,60 @@ static PetscErrorCode Coefficient(void)
   PetscFunctionReturn(0);
 }
 
+/* A box for each cell: those of cells that are coupled to nobody have no column in Z, and are not left out of it. Without any coupling all is left to the inner preconditioner */
+static PetscErrorCode Lone(PetscBool diagonal, const char claim[])
+{
+  TwoPhase  t;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
+  KSP       ksp;
+  PC        pc;
+  PetscInt  its, left;
+  PetscReal relative;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 9, 10);
+  t.stored = PETSC_TRUE;
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  if (diagonal) {
+    PetscCall(MatZeroEntries(A));
+    PetscCall(VecSet(x, 3));
+    PetscCall(MatDiagonalSet(A, x, INSERT_VALUES));
+  }
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetBoxes(pc, 9, 9, 0));
+  PetscCall(VecSet(x, 0));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(PoissonResidual(A, b, x, &relative));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PCDeflSubGetNumber(pc, NULL, &left));
+  PetscCall(PoissonClaim((PetscBool)(relative < 1e-12 && its <= 2 && left == 0), claim));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Another PCDEFLSUB registers no events */
+static PetscErrorCode Events(void)
+{
+  PetscLogEvent before, after;
+  PC            pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogEventRegister("before", PC_CLASSID, &before));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCDEFLSUB));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PetscLogEventRegister("after", PC_CLASSID, &after));
+  PetscCall(PoissonClaim((PetscBool)(after == before + 1), "events are registered once"));
+  PetscFunctionReturn(0);
+}
+
 /* Points that are coupled to nobody, operators with a kernel, scales of units, one subdomain, more processes than boxes */
 static PetscErrorCode Special(void)
 {
@@ -958,21 +1031,26 @@ static PetscErrorCode Special(void)
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 2, 33, 1e3);
   t.stored = PETSC_TRUE;
-  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "stored Dirichlet points"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "stored Dirichlet points"));
   t.onesided = PETSC_TRUE;
-  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "stored Dirichlet points that others are coupled to, GMRES"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "stored Dirichlet points that others are coupled to, GMRES"));
   TwoPhaseInit(&t, 2, 33, 1e3);
   t.closed = PETSC_TRUE;
-  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "a singular operator"));
-  PetscCall(Solves(&t, PETSC_TRUE, PETSC_FALSE, "a singular operator and an inconsistent right side"));
-  PetscCall(Solves(&t, PETSC_FALSE, PETSC_TRUE, "a singular operator without a null space"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "a singular operator"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_TRUE, PETSC_FALSE, "a singular operator and an inconsistent right side"));
+  PetscCall(Solves(&t, PC_DEFLSUB_ADEF2, PETSC_TRUE, PETSC_FALSE, "the same, adef2"));
+  PetscCall(Solves(&t, PC_DEFLSUB_PT, PETSC_TRUE, PETSC_FALSE, "the same, pt"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_TRUE, "a singular operator without a null space"));
   TwoPhaseInit(&t, 3, 12, 1e-3);
   t.periodic = PETSC_TRUE;
   if (!PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
-  PetscCall(Solves(&t, PETSC_FALSE, PETSC_TRUE, "a periodic stencil without a null space"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_TRUE, "a periodic stencil without a null space"));
   TwoPhaseInit(&t, 1, 60, 1e3);
-  PetscCall(Solves(&t, PETSC_FALSE, PETSC_FALSE, "one dimension"));
+  PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "one dimension"));
+  PetscCall(Lone(PETSC_FALSE, "subdomains of stored Dirichlet points only"));
+  PetscCall(Lone(PETSC_TRUE, "a diagonal operator"));
   PetscCall(Coefficient());
+  PetscCall(Events());
   PetscFunctionReturn(0);
 }
 
@@ -1024,7 +1102,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: reuse
-      args: -test reuse
+      args: -test reuse -fp_trap
       output_file: output/deflsub_reuse.out
 
     test:
@@ -1053,7 +1131,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: contrast
-      args: -test contrast
+      args: -test contrast -fp_trap
       output_file: output/deflsub_contrast.out
 
   test:

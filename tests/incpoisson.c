@@ -66,6 +66,28 @@ static PetscErrorCode CreateTriangle(PetscInt n, Mat *A)
   PetscFunctionReturn(0);
 }
 
+/* A ring of unknowns; last: all on the last process, or shared by the processes, some of which may get none */
+static PetscErrorCode CreateRing(PetscBool last, PetscInt n, Mat *A)
+{
+  PetscMPIInt rank, size;
+  PetscInt    start, end, local;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  local = last ? (rank == size - 1 ? n : 0) : PETSC_DECIDE;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, local, local, n, n, 3, NULL, 2, NULL, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    PetscCall(MatSetValue(*A, i, i, 3.0 + i, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, i, (i + 1) % n, -1.0, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, i, (i + n - 1) % n, -1.0, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridEnd end, PetscInt width, MatType type, Mat *A)
 {
   Grid      g        = {.number = 7, .dim = dim, .size = {6, 7, 1}, .box = box, .strength = {1, 2, 3}, .vary = 0.6};
@@ -327,6 +349,11 @@ static PetscErrorCode TestProduct(MatType type)
   PetscCall(CreateTriangle(17, &A));
   PetscCall(CheckProducts("one triangle", A));
   PetscCall(MatDestroy(&A));
+  for (PetscInt n = 3; n <= 4; n++) { /* three: a triangle */
+    PetscCall(CreateRing((PetscBool)(n == 4), n, &A));
+    PetscCall(CheckProducts(n == 3 ? "three rows" : "rows on the last process only", A));
+    PetscCall(MatDestroy(&A));
+  }
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); c++) {
     PetscCall(CreateOnGrid(cases[c].dim, cases[c].box, cases[c].end, cases[c].width, type, &A));
     PetscCall(CheckProducts(cases[c].name, A));

@@ -18,7 +18,6 @@ PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, Pets
   p->grid    = grid;
   p->n       = n;
   p->nghost  = nghost;
-  p->ghosts  = ghosts;
   p->natural = natural;
   p->box     = box;
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, grid->npoints + grid->nboxes, 1, &p->directory));
@@ -26,8 +25,10 @@ PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, Pets
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
   here = nghost > 0;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
-  if (any) PetscCall(PetscMalloc1(n + nghost, &p->at));
-  for (PetscInt i = n; any && i < n + nghost; i++) p->at[i] = -1;
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  p->ghosts = ghosts;
+  PetscCall(PetscMalloc1(n + nghost, &p->at));
+  for (PetscInt i = n; i < n + nghost; i++) p->at[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +68,7 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 static PetscErrorCode SpreadIds(KCyclePieces *p)
 {
   PetscFunctionBegin;
-  if (!p->at) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!p->ghosts) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < p->n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
   PetscCall(PetscSFBcastBegin(p->ghosts, MPIU_INT, p->at, p->at + p->n, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(p->ghosts, MPIU_INT, p->at, p->at + p->n, MPI_REPLACE));

@@ -113,22 +113,23 @@ void KCycleSubGridBoxes(const KCycleSubGrid *g, PetscInt box[])
 /* Labels are 0 ... number - 1, and each has a point */
 PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label[], PetscInt *number)
 {
-  PetscInt    range[2] = {0, 0}, all[2], N, missing = PETSC_INT_MAX, first, *count;
+  PetscInt    range[2] = {0, 1}, all[2], N, missing = PETSC_INT_MAX, first, *count;
   PetscSF     sf;
   PetscLayout layout;
   PetscInt   *one;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
-    range[0] = PetscMax(range[0], -label[i]);
-    range[1] = PetscMax(range[1], label[i] + 1);
+    range[0] = PetscMin(range[0], label[i]);
+    range[1] = PetscMin(range[1], -PetscMax(label[i], 0));
   }
-  PetscCallMPI(MPI_Allreduce(range, all, 2, MPIU_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(range, all, 2, MPIU_INT, MPI_MIN, comm));
   PetscCallMPI(MPI_Allreduce(&n, &N, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCheck(all[0] == 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains begin at 0, and there is a label %" PetscInt_FMT, -all[0]);
-  PetscCheck(all[1] <= N, comm, PETSC_ERR_ARG_OUTOFRANGE, "There are %" PetscInt_FMT " subdomains and only %" PetscInt_FMT " unknowns", all[1], N);
-  *number = all[1];
-  PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, all[1], 1, &layout));
+  PetscCheck(all[0] == 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains begin at 0, and there is a label %" PetscInt_FMT, all[0]);
+  PetscCheck(-all[1] < N, comm, PETSC_ERR_ARG_OUTOFRANGE, "There is a label %" PetscInt_FMT " and there are only %" PetscInt_FMT " unknowns: labels go from 0 to less than that",
+             -all[1], N);
+  *number = 1 - all[1];
+  PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, *number, 1, &layout));
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, label));
   PetscCall(PetscCalloc1(layout->n, &count));
@@ -140,8 +141,8 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
     if (!count[i]) missing = layout->rstart + i;
   }
   PetscCallMPI(MPI_Allreduce(&missing, &first, 1, MPIU_INT, MPI_MIN, comm));
-  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT, all[1] - 1,
-             first);
+  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT,
+             *number - 1, first);
   PetscCall(PetscFree(one));
   PetscCall(PetscFree(count));
   PetscCall(PetscSFDestroy(&sf));

@@ -43,7 +43,7 @@ typedef struct {
   PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
   PetscInt     nleft;    /* vectors left out of Z, since E is singular with them */
   PetscBool    onesided; /* the operator is not symmetric: points are coupled to others that are coupled to nobody */
-  PetscBool    stale;    /* parameters have changed */
+  PetscBool    known;    /* subdomains and E are those of a set-up that was completed */
   PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
   PetscInt    *global;   /* their labels, ascending */
   PetscInt     nruns;    /* Z: runs of unknowns with the same label */
@@ -84,6 +84,7 @@ PETSC_INTERN PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 
 PETSC_INTERN PetscErrorCode PCCreate_DeflSub(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubOperator(PC, Mat *);
+PETSC_INTERN PetscErrorCode PCDeflSubCheckOperator(PC, const char what[]);
 PETSC_INTERN PetscErrorCode PCDeflSubCreateInner(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubCorrect_DeflSub(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCDeflSubProject_DeflSub(PC, Vec, Vec);
@@ -116,6 +117,7 @@ PETSC_INTERN PetscErrorCode PCDeflSubInverseSetUp(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubInverseReset(PC_DeflSub *);
 
 /* dslabels.c, dsinterface.c: subdomains */
+PETSC_INTERN PetscErrorCode PCDeflSubCheckCount(PC, PetscInt unknowns, PetscInt count, const char what[]);
 PETSC_INTERN PetscErrorCode PCDeflSubLabel(PC, KCycleRows *, PetscBool *same);
 PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycleSubGrid *, PetscInt label[], PetscInt *number);
 

@@ -24,7 +24,7 @@ typedef struct {
   MPI_Comm             comm;
   const KCycleSubGrid *grid;
   PetscInt             n, nghost; /* points of this process, and their ghosts */
-  PetscSF              ghosts;    /* exchange between them */
+  PetscSF              ghosts;    /* exchange between them; NULL where no process has ghosts */
   const PetscInt      *natural;   /* of points, n of them */
   const PetscInt      *box;
   PetscInt            *parent;    /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
@@ -32,7 +32,7 @@ typedef struct {
   PetscInt            *local;     /* of points, afterwards and in the same place: which of these; -1: none */
   PetscInt            *id;        /* of pieces */
   PetscInt            *size;      /* of pieces, their parts on other processes included */
-  PetscInt            *at;        /* of points and ghosts: the piece, by its id; -1: none. NULL where no process has ghosts */
+  PetscInt            *at;        /* of points and ghosts: the piece, by its id; -1: none; if there are ghosts */
   PetscLayout          directory; /* who keeps what is known of a piece, by its id */
   PetscSF              sf;        /* from the directory to pieces */
 } KCyclePieces;

@@ -101,6 +101,7 @@ static PetscErrorCode KSPSolve_DPCG(KSP ksp)
   PetscScalar ry;
 
   PetscFunctionBegin;
+  PetscCall(PCDeflSubCheckOperator(ksp->pc, "KSPDPCG"));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PCDeflSubGetPC(ksp->pc, &inner));
   ksp->its = 0;
@@ -125,7 +126,7 @@ static PetscErrorCode KSPSolve_DPCG(KSP ksp)
 
   Notes:
   The reference for `KSPCG` with `PCDEFLSUB`, which has the same iterates, and is to be preferred. Subdomains, E and the inner preconditioner are those of the
-  `PCDEFLSUB`; its form does not matter. What is monitored and tested is the deflated residual, which is that of Q b + P^T x.
+  `PCDEFLSUB`, which must be made from the operator of the solve (`PCSetUseAmat()`, if that for preconditioners is another); its form does not matter. What is monitored and tested is the deflated residual, which is that of Q b + P^T x.
 
   As the algorithm is printed, errors of the solve with E are never corrected: convergence stalls at their size.
 

@@ -17,6 +17,20 @@ PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The projections that make and keep residuals orthogonal to Z have to be those of the operator of the Krylov method. what: asks for that */
+PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(PCDeflSubOperator(pc, &A));
+  PetscCheck(A == pc->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "%s deflates the operator of the Krylov method, and Z^T A Z is made from another matrix, that for preconditioners: use -pc_use_amat, or -ksp_type cg with "
+             "-pc_deflsub_form bnn",
+             what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 typedef void (*Kernel)(const PC_DeflSub *, const PetscScalar *, PetscScalar *);
 
 /* a from x, the part of this process: by a matrix, if there is one, or a function for arrays */
@@ -214,7 +228,7 @@ static PetscErrorCode PCApplyTranspose_DeflSub(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A right side that has a part in the kernel is made consistent by KSP, if a null space is attached */
+/* A right side that has a part in the kernel is made consistent by KSP, if a null space is attached, and known to be that of the transpose too */
 static PetscErrorCode ReportRightSide(PC pc, Vec b)
 {
   PetscScalar sum;
@@ -226,7 +240,8 @@ static PetscErrorCode ReportRightSide(PC pc, Vec b)
   if (PetscAbsScalar(sum) > 1e-8 * norm)
     PetscCall(PetscInfo(pc,
                         "The operator is singular and the right side is not consistent: the sum of its entries is %g of their absolute sum. "
-                        "KSP projects it if the null space is attached with MatSetNullSpace()\n",
+                        "KSP projects it if the null space is attached, with MatSetNullSpace(), to a matrix that is known to be symmetric, by MatSetOption() with "
+                        "MAT_SYMMETRIC, or with MatSetTransposeNullSpace()\n",
                         (double)(PetscAbsScalar(sum) / norm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,22 +249,28 @@ static PetscErrorCode ReportRightSide(PC pc, Vec b)
 /* The start x + Q (b - A x) = Q b + P^T x */
 static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
 {
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  Mat         A;
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
+  MatNullSpace nullspace;
+  char         what[64];
 
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc)); /* KSP has not done it if values changed without KSPSetOperators() */
   if (ds->nleft) PetscCall(ReportRightSide(pc, b));
   if (ds->form == PC_DEFLSUB_BNN) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetOperators(pc, &A, NULL));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "-pc_deflsub_form %s", PCDeflSubForms[ds->form]));
+  PetscCall(PCDeflSubCheckOperator(pc, what));
   if (!ds->solves++) PetscCall(KSPGetInitialGuessNonzero(ksp, &ds->nonzero));
-  if (ksp->guess_zero) PetscCall(PCDeflSubCorrect_DeflSub(pc, b, x));
-  else {
-    PetscCall(MatMult(A, x, ds->t));
+  if (ksp->guess_zero) {
+    PetscCall(VecSet(x, 0));
+    PetscCall(VecCopy(b, ds->t));
+  } else {
+    PetscCall(MatMult(pc->mat, x, ds->t));
     PetscCall(VecAYPX(ds->t, -1, b));
-    PetscCall(SolveZT(pc, ds->t, ds->a));
-    PetscCall(AddZ(pc, ds->a, x));
   }
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace)); /* KSP removes it from the right side, but later */
+  if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ds->t));
+  PetscCall(SolveZT(pc, ds->t, ds->a));
+  PetscCall(AddZ(pc, ds->a, x));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -304,6 +325,7 @@ static PetscErrorCode SetUpInner(PC pc)
 /* Subdomains, A Z, E: what has not changed since the last set-up is kept */
 static PetscErrorCode SetUpDeflation(PC pc)
 {
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   KCycleRows *rows;
   PetscBool   same;
   Mat         A;
@@ -312,13 +334,15 @@ static PetscErrorCode SetUpDeflation(PC pc)
   PetscCall(PCDeflSubOperator(pc, &A));
   PetscCall(KCycleRowsCreate(A, "PCDEFLSUB", &rows));
   PetscCall(PCDeflSubLabel(pc, rows, &same));
+  ds->known = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_AZ], pc, NULL, NULL, NULL));
   PetscCall(PCDeflSubSpaceCreate(pc, rows, &same));
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_AZ], pc, NULL, NULL, NULL));
   PetscCall(KCycleRowsDestroy(&rows));
   PetscCall(PCDeflSubCoarseCreateKSP(pc));
-  if (!pc->setupcalled) PetscCall(KSPSetFromOptions(((PC_DeflSub *)pc->data)->coarse));
+  if (!pc->setupcalled) PetscCall(KSPSetFromOptions(ds->coarse));
   PetscCall(PCDeflSubCoarseSetUp(pc, same));
+  ds->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -354,6 +378,7 @@ static PetscErrorCode PCReset_DeflSub(PC pc)
   PetscCall(PCDeflSubSpaceReset(ds));
   PetscCall(PCDeflSubDeviceReset(ds));
   PetscCall(PetscFree(ds->label));
+  ds->known = PETSC_FALSE;
   PetscCall(PetscSFDestroy(&ds->sf));
   PetscCall(MatDestroy(&ds->E));
   PetscCall(VecDestroy(&ds->scale));
@@ -385,7 +410,10 @@ static PetscErrorCode RegisterEvents(void)
   static const char *const names[] = {"PCDeflSubLabel", "PCDeflSubAZ", "PCDeflSubE", "PCDeflSubFactor", "PCDeflSubZT", "PCDeflSubSolveE", "PCDeflSubCorrect"};
 
   PetscFunctionBegin;
-  for (int e = 0; e < DEFLSUB_NUM_EVENTS; e++) PetscCall(PetscLogEventRegister(names[e], PC_CLASSID, &PCDeflSubEvents[e]));
+  for (int e = 0; e < DEFLSUB_NUM_EVENTS; e++) {
+    PetscCall(PetscLogEventGetId(names[e], &PCDeflSubEvents[e]));
+    if (PCDeflSubEvents[e] < 0) PetscCall(PetscLogEventRegister(names[e], PC_CLASSID, &PCDeflSubEvents[e]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

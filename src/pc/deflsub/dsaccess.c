@@ -20,7 +20,6 @@ static PetscErrorCode TakeLabels(PC pc, PetscInt n, PetscInt *labels)
   ds->given       = labels;
   ds->ngiven      = n;
   ds->type        = PC_DEFLSUB_USER;
-  ds->stale       = PETSC_TRUE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -39,7 +38,7 @@ static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
   for (PetscInt i = 0; i < n; i++) {
     const PetscReal value = PetscRealPart(values[i]);
 
-    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX) wrong = PetscMin(wrong, start + i);
+    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX || PetscImaginaryPart(values[i]) != 0) wrong = PetscMin(wrong, start + i);
     else copy[i] = (PetscInt)value;
   }
   PetscCall(VecRestoreArrayRead(labels, &values));
@@ -62,8 +61,8 @@ static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
   Level: intermediate
 
   Notes:
-  Labels are 0, 1, ... without gaps, in any order and on any process. The type becomes `PC_DEFLSUB_USER`. It is an error at set-up if a label is negative or if
-  none of the unknowns has one of them.
+  Labels are 0, 1, ... without gaps, in any order and on any process. The type becomes `PC_DEFLSUB_USER`. It is an error at set-up if a label is negative, if none of the unknowns has one of
+  them, or if there are not as many labels as unknowns.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetLabels()`, `PCDeflSubSetLabelIS()`
 @*/
@@ -85,7 +84,7 @@ static PetscErrorCode PCDeflSubGetLabels_DeflSub(PC pc, Vec labels)
   PetscFunctionBegin;
   PetscCall(RequireSetUp(pc));
   PetscCall(VecGetLocalSize(labels, &n));
-  PetscCheck(n == ds->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " places for the %" PetscInt_FMT " unknowns of this process", n, ds->n);
+  PetscCall(PCDeflSubCheckCount(pc, ds->n, n, "places for labels in the vector"));
   PetscCall(VecGetArrayWrite(labels, &values));
   for (PetscInt i = 0; i < n; i++) values[i] = (PetscScalar)ds->label[i];
   PetscCall(VecRestoreArrayWrite(labels, &values));

@@ -123,17 +123,22 @@ static PetscInt Root(PetscInt parent[], PetscInt i)
   return i;
 }
 
-/* Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is left out: E is singular with all of them. s: what binds */
-static PetscErrorCode ChooseScale(PC_DeflSub *ds)
+/*
+  Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is left out: E is singular with all of them.
+  Those without a coupled point, which no process touches, have no column in Z. s: what binds; columns: that are left
+*/
+static PetscErrorCode ChooseScale(PC_DeflSub *ds, PetscInt *columns)
 {
   PetscInt           n, m, *parent;
-  const PetscInt    *cols;
+  const PetscInt    *cols, *touched;
   const PetscScalar *values, *bound;
   PetscScalar       *scale;
   PetscReal         *sum;
 
   PetscFunctionBegin;
   PetscCall(MatGetDiagonal(ds->E, ds->scale));
+  PetscCall(PetscSFComputeDegreeBegin(ds->sf, &touched));
+  PetscCall(PetscSFComputeDegreeEnd(ds->sf, &touched));
   PetscCall(VecGetLocalSize(ds->s, &n));
   PetscCall(PetscMalloc2(n, &parent, n, &sum));
   PetscCall(VecGetArrayRead(ds->s, &bound));
@@ -153,9 +158,10 @@ static PetscErrorCode ChooseScale(PC_DeflSub *ds)
   }
   for (PetscInt i = 0; i < n; i++) sum[Root(parent, i)] += PetscRealPart(bound[i]);
   for (PetscInt i = 0; i < n; i++) {
-    const PetscBool left = (PetscBool)(parent[i] == i && sum[i] == 0);
+    const PetscBool left = (PetscBool)(parent[i] == i && sum[i] == 0 && touched[i]);
 
     ds->nleft += left;
+    *columns += touched[i] && !left;
     scale[i] = left || scale[i] == (PetscScalar)0.0 ? 0 : 1 / PetscSqrtReal(PetscAbsScalar(scale[i]));
   }
   PetscCall(VecRestoreArray(ds->scale, &scale));
@@ -186,15 +192,19 @@ static PetscErrorCode ScaleE(PC_DeflSub *ds)
 
 static PetscErrorCode LeaveOut(PC pc)
 {
-  PC_DeflSub *ds   = (PC_DeflSub *)pc->data;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PC_DeflSub *ds      = (PC_DeflSub *)pc->data;
+  MPI_Comm    comm    = PetscObjectComm((PetscObject)pc);
+  PetscInt    columns = 0;
 
   PetscFunctionBegin;
   ds->nleft = 0;
-  PetscCall(ChooseScale(ds));
+  PetscCall(ChooseScale(ds, &columns));
   PetscCallMPI(MPI_Bcast(&ds->nleft, 1, MPIU_INT, 0, comm));
-  PetscCheck(ds->nleft < ds->number, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The operator maps constants to zero, so that one vector is left out of Z, and there is no other: use at least 2 subdomains, not %" PetscInt_FMT, ds->number);
+  PetscCallMPI(MPI_Bcast(&columns, 1, MPIU_INT, 0, comm));
+  PetscCheck(columns > 0 || !ds->nleft, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The operator maps constants to zero, so that one subdomain of each connected part is left out of Z, %" PetscInt_FMT
+             " in all, and there is no other: use more subdomains",
+             ds->nleft);
   if (ds->nleft) PetscCall(PetscInfo(pc, "E is singular: %" PetscInt_FMT " of %" PetscInt_FMT " vectors are left out of Z\n", ds->nleft, ds->number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

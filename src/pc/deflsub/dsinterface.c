@@ -129,13 +129,13 @@ static PetscErrorCode MeasurePoints(Cut *c)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < c->rows->n; i++) {
     const PetscInt m    = KCycleRowsGet(c->rows, i, &cols, &values);
-    PetscReal      most = 0, least = PETSC_MAX_REAL;
+    PetscReal      most = 0, least = 0;
 
     for (PetscInt k = 0; k < m; k++) {
       const PetscReal w = cols[k] != i ? Coupling(c, k, i, cols[k], values[k]) : 0;
 
-      most  = PetscMax(most, w);
-      least = PetscMin(least, w > 0 ? w : least);
+      if (w > 0 && (w < least || most == 0)) least = w;
+      most = PetscMax(most, w);
     }
     c->strongest[i] = most;
     c->gap[i]       = most > c->jump * least ? most / least : 0;
@@ -317,7 +317,7 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, rows->n, rows->nghost, rows->sf, c->natural, c->box, &c->pieces));
   if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ds->coefficient, &n));
-  PetscCheck(n == rows->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The coefficient has %" PetscInt_FMT " values for the %" PetscInt_FMT " unknowns of this process", n, rows->n);
+  PetscCall(PCDeflSubCheckCount(pc, rows->n, n, "values of the coefficient"));
   PetscCall(PetscCalloc1(total, &c->coefficient));
   PetscCall(VecGetArrayRead(ds->coefficient, &values));
   for (PetscInt i = 0; i < n; i++) c->coefficient[i] = PetscAbsScalar(values[i]);

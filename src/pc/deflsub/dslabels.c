@@ -3,12 +3,24 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
+/* Has every process as many of something as it has unknowns? Either all processes go on, or none */
+PetscErrorCode PCDeflSubCheckCount(PC pc, PetscInt unknowns, PetscInt count, const char what[])
+{
+  int here = unknowns != count, any;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  PetscCheck(!here, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "This process has %" PetscInt_FMT " unknowns and %" PetscInt_FMT " %s", unknowns, count, what);
+  PetscCheck(!any, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Another process has more or fewer unknowns than %s", what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The grid of the PC, or of its operator */
 static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
 {
   Mat      A;
   DM       dm;
-  PetscInt n;
+  PetscInt n, local;
 
   PetscFunctionBegin;
   PetscCall(PCDeflSubOperator(pc, &A));
@@ -20,6 +32,8 @@ static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows",
              grid->npoints, n);
+  PetscCall(MatGetLocalSize(A, &local, NULL));
+  PetscCall(PCDeflSubCheckCount(pc, local, grid->n[0] * grid->n[1] * grid->n[2], "points of the DMDA: use the matrix of DMCreateMatrix()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,14 +56,10 @@ static PetscErrorCode LabelStripes(PC pc, const KCycleSubGrid *grid, PetscInt la
 static PetscErrorCode LabelAsGiven(PC pc, PetscInt label[], PetscInt *number)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  int         here, all;
 
   PetscFunctionBegin;
-  here = ds->ngiven == ds->n;
-  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
-  PetscCheck(all || ds->ngiven >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "-pc_deflsub_type user needs labels: call PCDeflSubSetLabels()");
-  PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%" PetscInt_FMT " labels were given for the %" PetscInt_FMT " unknowns of this process", ds->ngiven, ds->n);
-  PetscCheck(all, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "Another process has not as many labels as unknowns");
+  PetscCheck(ds->ngiven >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "-pc_deflsub_type user needs labels: call PCDeflSubSetLabels()");
+  PetscCall(PCDeflSubCheckCount(pc, ds->n, ds->ngiven, "labels"));
   PetscCall(PetscArraycpy(label, ds->given, ds->n));
   PetscCall(KCycleLabelsCheck(PetscObjectComm((PetscObject)pc), ds->n, label, number));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -98,14 +108,14 @@ PetscErrorCode PCDeflSubLabel(PC pc, KCycleRows *rows, PetscBool *same)
   int         here = 0, all;
 
   PetscFunctionBegin;
-  *same = (PetscBool)(ds->label && !ds->stale && pc->flag != DIFFERENT_NONZERO_PATTERN && ds->type != PC_DEFLSUB_INTERFACE);
+  *same = (PetscBool)(ds->known && pc->flag != DIFFERENT_NONZERO_PATTERN && ds->type != PC_DEFLSUB_INTERFACE);
   if (*same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_LABEL], pc, NULL, NULL, NULL));
   ds->n = rows->n;
   PetscCall(PetscMalloc1(rows->n, &label));
   if (ds->type == PC_DEFLSUB_USER) PetscCall(LabelAsGiven(pc, label, &number));
   else PetscCall(LabelGrid(pc, rows, label, &number));
-  if (ds->label && number == ds->number && pc->flag != DIFFERENT_NONZERO_PATTERN) {
+  if (ds->known && number == ds->number && pc->flag != DIFFERENT_NONZERO_PATTERN) {
     here = 1;
     for (PetscInt i = 0; i < ds->n && here; i++) here = label[i] == ds->label[i];
   }
@@ -113,7 +123,6 @@ PetscErrorCode PCDeflSubLabel(PC pc, KCycleRows *rows, PetscBool *same)
   PetscCall(PetscFree(ds->label));
   ds->label  = label;
   ds->number = number;
-  ds->stale  = PETSC_FALSE;
   *same      = (PetscBool)all;
   if (!*same) PetscCall(MeasureSizes(pc));
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_LABEL], pc, NULL, NULL, NULL));

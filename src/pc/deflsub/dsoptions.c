@@ -10,8 +10,7 @@ const char *const PCDeflSubCoarses[] = {"auto", "factor", "inverse", "PCDeflSubC
 /* Subdomains are to be found anew */
 static void Stale(PC pc)
 {
-  ((PC_DeflSub *)pc->data)->stale = PETSC_TRUE;
-  pc->setupcalled                 = PETSC_FALSE;
+  pc->setupcalled = PETSC_FALSE;
 }
 
 static PetscErrorCode PCDeflSubSetType_DeflSub(PC pc, PCDeflSubType type)
@@ -41,7 +40,8 @@ static PetscErrorCode PCDeflSubSetType_DeflSub(PC pc, PCDeflSubType type)
   convergence. Where coefficients jump, only subdomains that follow the interfaces make convergence independent of the contrast: `PC_DEFLSUB_INTERFACE`, the
   default, which are boxes where nothing jumps.
 
-  All but `PC_DEFLSUB_USER` need a `DMDA` with one unknown at a point, from `PCSetDM()`, `KSPSetDM()` or `MatSetDM()`, and are independent of the number of processes.
+  All but `PC_DEFLSUB_USER` need a `DMDA` with one unknown at a point, from `PCSetDM()`, `KSPSetDM()` or `MatSetDM()`, whose order of points the rows of the operator have, and are independent
+  of the number of processes.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetType()`
 @*/
@@ -109,7 +109,7 @@ static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubForm form)
   Notes:
   P^T M^-1 P + Q (bnn) is symmetric and takes any start, so that it also works as a smoother or inside another preconditioner. P^T M^-1 + Q (adef2) and
   P^T M^-1 (pt) save one solve with E; they give the same iterates from the start Q b + P^T x, which `KSPSolve()` makes for them; applied in any other way
-  they are an error. With pt, errors of the solve with E are not corrected any more, and convergence stalls at their size.
+  they are an error, and so is another operator than that of the Krylov method, see `PCSetUseAmat()`. With pt, errors of the solve with E are not corrected any more, and convergence stalls at their size.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetForm()`
 @*/

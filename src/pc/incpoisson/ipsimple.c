@@ -268,17 +268,16 @@ static PetscErrorCode SetUpAIJ(PC pc, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a line of a stencil needs: fields on its points and the ghosts around */
+/* What a line of a stencil needs: 1 / d on its points and the ghosts around */
 typedef struct {
   const KCycleBox   *box;
   const KCycleShape *shape;
-  PetscScalar       *inverse, *inversehalo; /* 1 / d */
-  PetscScalar       *number, *numberhalo;   /* of rows */
-  PetscScalar       *values, *sum;          /* coefficients of a line, and their sum at each point */
-  PetscScalar       *padded[2];             /* fields of a neighbour line, one point more at each end */
+  PetscScalar       *inverse, *halo; /* 1 / d */
+  PetscScalar       *values, *sum;   /* coefficients of a line, and their sum at each point */
+  PetscScalar       *padded;         /* 1 / d of a neighbour line, one point more at each end */
 } Lines;
 
-static PetscErrorCode LinesCreate(const Mat_Stencil *st, PetscInt start, Vec diagonal, Lines *l)
+static PetscErrorCode LinesCreate(const Mat_Stencil *st, Vec diagonal, Lines *l)
 {
   const PetscScalar *d;
   const PetscInt     n = st->box->n[0];
@@ -286,28 +285,20 @@ static PetscErrorCode LinesCreate(const Mat_Stencil *st, PetscInt start, Vec dia
   PetscFunctionBegin;
   l->box   = st->box;
   l->shape = &st->shape;
-  PetscCall(PetscMalloc2(l->box->npoints, &l->inverse, l->box->npoints, &l->number));
-  PetscCall(PetscMalloc4(st->shape.ncoeffs * n, &l->values, n, &l->sum, n + 2, &l->padded[0], n + 2, &l->padded[1]));
+  PetscCall(PetscMalloc4(l->box->npoints, &l->inverse, st->shape.ncoeffs * n, &l->values, n, &l->sum, n + 2, &l->padded));
   PetscCall(VecGetArrayRead(diagonal, &d));
-  for (PetscInt i = 0; i < l->box->npoints; i++) {
-    l->inverse[i] = 1 / PetscRealPart(d[i]);
-    l->number[i]  = (PetscReal)(start + i);
-  }
+  for (PetscInt i = 0; i < l->box->npoints; i++) l->inverse[i] = 1 / PetscRealPart(d[i]);
   PetscCall(VecRestoreArrayRead(diagonal, &d));
-  PetscCall(KCycleBoxHaloCreate(l->box, &l->inversehalo));
-  PetscCall(KCycleBoxHaloCreate(l->box, &l->numberhalo));
-  PetscCall(KCycleBoxExchange(l->box, PETSC_FALSE, l->inverse, l->inversehalo));
-  PetscCall(KCycleBoxExchange(l->box, PETSC_FALSE, l->number, l->numberhalo));
+  PetscCall(KCycleBoxHaloCreate(l->box, &l->halo));
+  PetscCall(KCycleBoxExchange(l->box, PETSC_FALSE, l->inverse, l->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode LinesDestroy(Lines *l)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree2(l->inverse, l->number));
-  PetscCall(PetscFree4(l->values, l->sum, l->padded[0], l->padded[1]));
-  PetscCall(PetscFree(l->inversehalo));
-  PetscCall(PetscFree(l->numberhalo));
+  PetscCall(PetscFree4(l->inverse, l->values, l->sum, l->padded));
+  PetscCall(PetscFree(l->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,21 +313,38 @@ static void Pad(const KCycleBox *box, const PetscScalar *x, const PetscScalar *h
   padded[n + 1] = box->ends ? halo[box->right + e] : 0;
 }
 
-/* One coefficient of A becomes that of M, with its share in the diagonal, along a line. sum: of the row in A */
-static void FillCoefficient(PetscInt n, const PetscScalar *own, const PetscScalar *other, const PetscScalar *number, const PetscScalar *othernumber, PetscScalar *v,
-                            PetscScalar *diagonal, PetscScalar *sum)
+/* Does coefficient o of point i of a line stand below the diagonal? */
+static PetscBool IsBelow(const Lines *l, PetscInt line, int o, PetscInt i)
 {
-  for (PetscInt i = 0; i < n; i++) {
+  const KCycleBox *box     = l->box;
+  const PetscInt  *n       = box->n;
+  const PetscInt   step[3] = {l->shape->dx[o], l->shape->dy[l->shape->line[o]], l->shape->dz[l->shape->line[o]]};
+  PetscInt         to[3]   = {i + step[0], line % n[1] + step[1], line / n[1] + step[2]};
+  PetscBool        inside  = PETSC_TRUE;
+
+  for (int d = 0; d < 3; d++) {
+    if (to[d] < 0 || to[d] >= n[d]) inside = PETSC_FALSE;
+    to[d] += box->start[d];
+  }
+  if (inside) return (PetscBool)(step[0] + n[0] * (step[1] + n[1] * step[2]) < 0);
+  return (PetscBool)(KCycleBoxPointToRow(box, to) < box->rows[box->rank] + i + n[0] * line);
+}
+
+/* One coefficient of A becomes that of M, with its share in the diagonal, along a part of a line. sum: of the row in A */
+static void FillCoefficient(PetscInt begin, PetscInt end, PetscBool below, const PetscScalar *own, const PetscScalar *other, PetscScalar *v, PetscScalar *diagonal,
+                            PetscScalar *sum)
+{
+  for (PetscInt i = begin; i < end; i++) {
     const PetscReal product = PetscRealPart(own[i]) * PetscRealPart(other[i]);
     const PetscReal share   = PetscRealPart(v[i] * PetscConj(v[i])) * PetscRealPart(own[i]) * product;
 
     sum[i] += v[i];
-    diagonal[i] += PetscRealPart(othernumber[i]) < PetscRealPart(number[i]) ? share : 0;
+    diagonal[i] += below ? share : 0;
     v[i] = -v[i] * product;
   }
 }
 
-/* Coefficients of A become those of M. bad: a point with a NaN or Inf */
+/* Coefficients of A become those of M. Between the ends of a line a coefficient is below the diagonal everywhere or nowhere. bad: a point with a NaN or Inf */
 static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
 {
   const KCycleShape *shape = l->shape;
@@ -349,12 +357,12 @@ static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
     diagonal[i] = own[i];
   }
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
+    const PetscInt ends[] = {0, PetscMin(1, n - 1), n - 1, n};
 
     if (o == centre) continue;
-    Pad(l->box, l->inverse, l->inversehalo, jj, kk, l->padded[0]);
-    Pad(l->box, l->number, l->numberhalo, jj, kk, l->padded[1]);
-    FillCoefficient(n, own, l->padded[0] + 1 + shape->dx[o], l->number + line * n, l->padded[1] + 1 + shape->dx[o], l->values + o * n, diagonal, l->sum);
+    Pad(l->box, l->inverse, l->halo, j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]], l->padded);
+    for (int part = 0; part < 3; part++)
+      FillCoefficient(ends[part], ends[part + 1], IsBelow(l, line, o, ends[part]), own, l->padded + 1 + shape->dx[o], l->values + o * n, diagonal, l->sum);
   }
   for (PetscInt i = 0; i < n; i++) total += l->sum[i];
   if (!PetscIsInfOrNanScalar(total)) return;
@@ -374,7 +382,7 @@ static PetscErrorCode SetUpStencil(PC pc, Vec diagonal)
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(pc->pmat, &start, NULL));
-  PetscCall(LinesCreate(st, start, diagonal, &l));
+  PetscCall(LinesCreate(st, diagonal, &l));
   for (int half = st->half; half >= 0 && !same; half--) {
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(ip->M, (PetscBool)half));

@@ -1,0 +1,250 @@
+static char help[] = "PCDEFLSUB on processes without rows: three solves, with other values each time; input that is wrong on one process only.\n\
+  -test solves|refusals   which part\n\n";
+
+#include "twophase.h"
+
+#define MOST 4
+
+/* Of these rows those of this process, or all of them on one */
+static PetscErrorCode LocalRows(const PetscInt rows[MOST], PetscInt *local)
+{
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  *local = size == 1 ? rows[0] + rows[1] + rows[2] + rows[3] : rows[rank];
+  PetscFunctionReturn(0);
+}
+
+/* Three points, Dirichlet ends */
+static PetscErrorCode Assemble(Mat A, PetscReal scale)
+{
+  PetscInt start, end, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    if (i > 0) PetscCall(MatSetValue(A, i, i - 1, -scale, INSERT_VALUES));
+    if (i < n - 1) PetscCall(MatSetValue(A, i, i + 1, -scale, INSERT_VALUES));
+    PetscCall(MatSetValue(A, i, i, 2 * scale + i, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateLine(PetscInt local, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, local, local, PETSC_DETERMINE, PETSC_DETERMINE, 3, NULL, 2, NULL, A));
+  PetscCall(Assemble(*A, 1));
+  PetscFunctionReturn(0);
+}
+
+/* Labels 0, 1, 2, 0, ... by numbers of rows; more: one too many on the last process */
+static PetscErrorCode GiveLabels(PC pc, Mat A, PetscInt more)
+{
+  PetscInt start, end, n, *values;
+  IS       labels;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  if (end < n) more = 0;
+  PetscCall(PetscMalloc1(end - start + more, &values));
+  for (PetscInt i = 0; i < end - start + more; i++) values[i] = (start + i) % 3;
+  PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, end - start + more, values, PETSC_OWN_POINTER, &labels));
+  PetscCall(PCDeflSubSetLabelIS(pc, labels));
+  PetscCall(ISDestroy(&labels));
+  PetscFunctionReturn(0);
+}
+
+/* A grid whose points lie where rows do: its stencil reaches nobody, since PETSc wants a point on each process else */
+static PetscErrorCode GiveGrid(PC pc, PetscInt local, Mat A)
+{
+  PetscInt n, points[MOST];
+  DM       da;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCallMPI(MPI_Allgather(&local, 1, MPIU_INT, points, 1, MPIU_INT, PETSC_COMM_WORLD));
+  PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, n, 1, 0, points, &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(PCSetDM(pc, da));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  const char     *name;
+  PetscInt        rows[MOST];
+  PCDeflSubType   type;
+  PCDeflSubForm   form;
+  PCDeflSubCoarse coarse;
+  KSPType         ksp;
+} Case;
+
+/* Solutions are right, and the pattern of E is kept */
+static PetscErrorCode Solve(const Case *c)
+{
+  PetscBool right = PETSC_TRUE;
+  PetscInt  local;
+  PetscReal relative;
+  KSP       ksp, coarse;
+  PC        pc;
+  Mat       A, E[3];
+  Vec       x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(LocalRows(c->rows, &local));
+  PetscCall(CreateLine(local, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(TwoPhaseCreateKSP(A, c->ksp, 1e-10, &ksp, &pc));
+  PetscCall(PCDeflSubSetType(pc, c->type));
+  PetscCall(PCDeflSubSetForm(pc, c->form));
+  PetscCall(PCDeflSubSetCoarse(pc, c->coarse));
+  PetscCall(PCDeflSubSetBoxes(pc, 3, 0, 0));
+  if (c->type == PC_DEFLSUB_USER) PetscCall(GiveLabels(pc, A, 0));
+  else PetscCall(GiveGrid(pc, local, A));
+  PetscCall(PCDeflSubGetCoarseKSP(pc, &coarse));
+  for (int i = 0; i < 3; i++) {
+    if (i) PetscCall(Assemble(A, 1 + i));
+    PetscCall(VecSet(x, 0));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(PoissonResidual(A, b, x, &relative));
+    PetscCall(KSPGetOperators(coarse, &E[i], NULL));
+    right = (PetscBool)(right && relative < 1e-9 && E[i] == E[0]);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp, PCDeflSubForms[c->form], PCDeflSubCoarses[c->coarse]));
+  PetscCall(PoissonClaim(right, "three solves, the pattern of E is kept"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Solves(void)
+{
+  const Case cases[] = {
+      {"more processes than rows", {1, 1, 1, 0}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPCG},
+      {"no rows on the second process", {3, 0, 4, 2}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_INVERSE, KSPCG},
+      {"no rows on the first process", {0, 5, 0, 4}, PC_DEFLSUB_USER, PC_DEFLSUB_ADEF2, PC_DEFLSUB_COARSE_FACTOR, KSPCG},
+      {"rows on the last process only", {0, 0, 0, 9}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_INVERSE, KSPDPCG},
+      {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_STRIPE, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPCG},
+      {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_BOX, PC_DEFLSUB_ADEF2, PC_DEFLSUB_COARSE_AUTO, KSPCG},
+      {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_INTERFACE, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_INVERSE, KSPCG},
+      {"no points on the first process", {0, 7, 5, 0}, PC_DEFLSUB_INTERFACE, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPDPCG},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Solve(&cases[i]));
+  PetscFunctionReturn(0);
+}
+
+typedef enum {
+  WRONG_LABELS,
+  WRONG_COEFFICIENT,
+  WRONG_VECTOR,
+  WRONG_LAYOUT
+} Wrong;
+
+/* A vector with one place more on the last process */
+static PetscErrorCode CreateLonger(PetscInt n, Vec *v)
+{
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, v));
+  PetscCall(VecSetSizes(*v, n + (rank == size - 1), PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, VECSTANDARD));
+  PetscCall(VecSet(*v, 1));
+  PetscFunctionReturn(0);
+}
+
+/* Every process has an error, and the last one says which */
+static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expected[])
+{
+  const PetscInt rows[MOST] = {4, 4, 4, 4}, moved[MOST] = {4, 4, 3, 5};
+  char           words[POISSON_ERROR_LENGTH] = "", *found;
+  PetscErrorCode ierr;
+  PetscInt       local, other;
+  PetscMPIInt    rank, size;
+  int            holds;
+  KSP            ksp;
+  PC             pc;
+  Mat            A;
+  Vec            longer;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(LocalRows(rows, &local));
+  PetscCall(LocalRows(moved, &other));
+  PetscCall(CreateLine(wrong == WRONG_LAYOUT ? other : local, &A));
+  PetscCall(CreateLonger(local, &longer));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-10, &ksp, &pc));
+  PetscCall(PCDeflSubSetBoxes(pc, 4, 0, 0));
+  if (wrong == WRONG_LABELS) PetscCall(GiveLabels(pc, A, 1));
+  else PetscCall(GiveGrid(pc, local, A));
+  if (wrong == WRONG_COEFFICIENT) PetscCall(PCDeflSubSetCoefficient(pc, longer));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = KSPSetUp(ksp);
+  if (!ierr) ierr = PCDeflSubGetLabels(pc, longer);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(words, rank == size - 1 ? expected : "", &found));
+  holds = ierr && found;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &holds, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
+  PetscCall(PoissonClaim((PetscBool)holds, claim));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&longer));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refusals(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refuse(WRONG_LABELS, "labels", "4 unknowns and 5 labels"));
+  PetscCall(Refuse(WRONG_COEFFICIENT, "coefficient", "4 unknowns and 5 values of the coefficient"));
+  PetscCall(Refuse(WRONG_VECTOR, "vector for labels", "4 unknowns and 5 places for labels"));
+  PetscCall(Refuse(WRONG_LAYOUT, "layout of the operator", "5 unknowns and 4 points of the DMDA: use the matrix of DMCreateMatrix()"));
+  PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what was being made when an error came is not freed */
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const tests[] = {"solves", "refusals"};
+  PetscInt          test    = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
+  if (test) PetscCall(Refusals());
+  else PetscCall(Solves());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: solves
+    nsize: {{1 4}}
+    args: -test solves -fp_trap
+    output_file: output/norows_solves.out
+
+  test:
+    suffix: refusals
+    nsize: 4
+    args: -test refusals
+    output_file: output/norows_refusals.out
+
+TEST*/
