@@ -3,7 +3,7 @@
 #
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
-#   FEWER=1                      of the values of a loop in a test, numbers of processes among them, only the first and the last
+#   FEWER=2                      of the values of a loop in a test, numbers of processes among them, only the first and the last; FEWER=1: only the second
 #   SCRIPTS=0                    no scripts
 #   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
 #   OPENMP=1                     the library with threads, two of them in each process
@@ -23,7 +23,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
 SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
 case $OPENMP in 0 | no) OPENMP= ;; esac
-case $FEWER in 0 | no) FEWER= ;; esac
+case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
 case ${SCRIPTS:-1}$SANITIZE$VALGRIND in 1) SCRIPTS=1 ;; *) SCRIPTS= ;; esac
 export SANITIZE OPENMP FEWER
 
@@ -94,7 +94,7 @@ stage() {
   for file in "$top/$1"/*; do
     case $file in
       *.c)
-        sed -e "$met" ${FEWER:+-e 's/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g'} "$file" > "$work/src/$1/$(basename "$file")"
+        sed -e "$met" -e "$shorten" "$file" > "$work/src/$1/$(basename "$file")"
         touch -r "$file" "$work/src/$1/$(basename "$file")" ;;
       *) [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/" ;;
     esac
@@ -169,7 +169,7 @@ report_suites() {
 
 # What the harness says; it tells of each test when it has ended
 follow() {
-  pending=$(printf '%s\n' "$@" | sed 's/_.*//' | uniq -c | awk '{ printf "%s:%d ", $2, $1 }')
+  pending=$(printf '%s\n' "$@" | sed 's/\(-[^_]*\)_.*/\1/' | uniq -c | awk '{ printf "%s:%d ", $2, $1 }')
   while IFS= read -r line; do
     case $line in
       *'  TEST '*) report_suites ;;

@@ -22,7 +22,7 @@ few() {
   awk -v most="$most" '/solve converged/ { solves++; if ($NF > most) bad++ } /did not converge/ { bad++ } END { exit !solves || bad }' few.log
 }
 
-# solves CLAIM MOST PROGRAM OPTIONS...: on 1, 2, 3, 4 and 8 processes, with FEWER=1 on 1 and 8
+# solves CLAIM MOST PROGRAM OPTIONS...: on 1, 2, 3, 4 and 8 processes, with FEWER=2 on 1 and 8
 solves() {
   claim=$1 most=$2 program=$3
   shift 3
