@@ -23,11 +23,11 @@ typedef struct {
   PetscInt  dim, size[3], nproc[3];
   GridEnd   end[3][2];
   PetscBool box, uneven;
-  PetscBool thin;        /* with uneven: each process but the last one of a direction has one point of it */
-  PetscBool alone;       /* the grid is on PETSC_COMM_SELF */
   PetscReal strength[3]; /* couplings in each direction */
   PetscReal vary;        /* part by which they vary */
   PetscReal seam;        /* so many times stronger are they where the grid wraps around; 0: no stronger */
+  PetscBool thin;        /* with uneven: each process but the last one of a direction has one point of it */
+  PetscBool alone;       /* the grid is on PETSC_COMM_SELF */
 } Grid;
 
 /* A number in (0, 1) from some integers, the same everywhere */
