@@ -473,10 +473,10 @@ static PetscErrorCode Colours(void)
   PetscBool same[2];
 
   PetscFunctionBeginUser;
-  g.dim     = 2;
-  g.size[0] = 33;
-  g.size[1] = 37;
-  g.size[2] = 1;
+  g.dim     = 3; /* in two dimensions the colours of (0, 0) and (1, 1) are one */
+  g.size[0] = 17;
+  g.size[1] = 21;
+  g.size[2] = 19;
   for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
   GridSetEnds(&g, END_INTERIOR);
   PetscCall(GridCreateDM(&g, &da));
