@@ -56,11 +56,32 @@ typedef struct {
   PetscBool    kernel_constant;
 } KCycleFiner;
 
+/* What set-up saw of a solver of a level */
+typedef struct {
+  PetscObjectId ksp, pc, A;
+  PetscErrorCode (*solve)(KSP);
+  PetscErrorCode (*apply)(PC, Vec, Vec);
+  KSPNormType norm;
+  PetscBool   watched; /* by monitors */
+  PetscBool   idle;    /* no iterations */
+  PetscBool   guess;   /* of the coarsest level: it starts from the iterate */
+  PetscBool   ready;
+} KCycleSolver;
+
+/* and of the level; see kcchange.c */
+typedef struct {
+  KCycleSolver solver[2]; /* down and up */
+  PetscErrorCode (*residual)(Mat, Vec, Vec, Vec);
+  PetscObjectId transfer[2]; /* interpolation and restriction */
+  PetscInt      cycles;
+} KCycleStamp;
+
 /* One level; level 0 is the coarsest, as in PCMG */
 typedef struct {
   PetscInt64    calls;                    /* calls of the cycle since set-up */
   PetscLogEvent event[KCYCLE_NUM_PHASES]; /* 0: not logged */
   PetscBool     fused;                    /* sweep, residual and restriction are one pass, interpolation and sweep another */
+  KCycleStamp   stamp;
 } KCycleLevel;
 
 /*
@@ -106,6 +127,8 @@ typedef struct {
   PetscObjectId     source;   /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
   PetscObjectState  source_state;
   PetscBool         ready;            /* the hierarchy is set up */
+  PetscBool         levels_used;      /* set-up has seen the levels that are there: their solvers know the options, or were chosen here */
+  PetscBool         busy;             /* set-up is at work, or an error has ended it */
   char              failure[256];     /* why the last set-up failed, or empty */
   PetscBool         coarse_reads;     /* the coarsest solver reads its initial guess, which must then be zeroed (KSPSetComputeInitialGuess() makes it so) */
   PetscBool         coarse_continues; /* the coarsest solver starts from the iterate, so a second call improves it */
@@ -125,6 +148,14 @@ PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 /* kcsetup.c: the hierarchy */
 PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
 PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleReplaceLevels(PC, PetscInt, MPI_Comm *);
+PETSC_INTERN PetscErrorCode PCKCycleFinishLevels(PC);
+
+/* kcchange.c: levels that the program changes */
+PETSC_INTERN PetscErrorCode KCycleLevelsStamp(PC);
+PETSC_INTERN PetscErrorCode KCycleLevelsCheck(PC);
+PETSC_INTERN PetscErrorCode PCKCycleRefuseChanges(PC);
+PETSC_INTERN PetscErrorCode PCKCycleStartAnew(PC);
 PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 
 /* kclevels.c: structured levels */

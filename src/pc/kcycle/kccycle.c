@@ -347,7 +347,7 @@ static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards */
+/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards, after an error, too */
 static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, Vec *kept)
 {
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
@@ -373,8 +373,10 @@ static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, Vec kept)
 /* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason of the failure and ends with KSP_DIVERGED_PC_FAILED */
 static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec x)
 {
-  PC_KCycle *kc;
-  Vec        kept;
+  const PCMGType type = ((PC_MG *)pc->data)->am;
+  PC_KCycle     *kc;
+  Vec            kept;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -382,9 +384,16 @@ static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec
     PetscCall(VecSet(x, INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(KCycleLevelsCheck(pc));
+  if (type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL) { /* since PCMGSetType(), which is not followed by a set-up */
+    PetscCall(PCKCycleInstall(pc));
+    PetscCall(steps->transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
-  PetscCall(KCycleApply(pc, kc, steps));
+  ierr = KCycleApply(pc, kc, steps);
   PetscCall(KCycleReturnVectors(pc, kc, kept));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -441,9 +450,10 @@ static PetscErrorCode KCycleFillInf(Mat X)
 
 PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
 {
-  PC_MG        *mg = (PC_MG *)pc->data;
-  PC_MG_Levels *fine;
-  PC_KCycle    *kc;
+  PC_MG         *mg = (PC_MG *)pc->data;
+  PC_MG_Levels  *fine;
+  PC_KCycle     *kc;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -451,14 +461,16 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
     PetscCall(KCycleFillInf(X));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(KCycleLevelsCheck(pc));
   PetscCall(KCycleResetBlocks(mg, kc->nlevels, B));
   fine = mg->levels[kc->nlevels - 1];
   PetscCall(MatDestroy(&fine->B));
   fine->B = B;
   fine->X = X;
-  PetscCall(KCycleApply(pc, kc, &StepsBlock));
+  ierr    = KCycleApply(pc, kc, &StepsBlock);
   fine->B = NULL;
   fine->X = NULL;
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -490,30 +502,15 @@ static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal ta
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
-                                        PCRichardsonConvergedReason *reason)
+/* Cycles on the vectors that the finest level has; norm0: of the first residual, if the program wants a test */
+static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal norm0, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+                                    PCRichardsonConvergedReason *reason)
 {
-  PC_KCycle    *kc;
-  PC_MG_Levels *fine;
-  Vec           kept;
-  PetscReal     norm0 = 0;
-  PetscInt      i, l;
+  const PetscInt l    = kc->nlevels - 1;
+  PC_MG_Levels  *fine = ((PC_MG *)pc->data)->levels[l];
+  PetscInt       i;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->failure[0]) {
-    *outits = 0;
-    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  l    = kc->nlevels - 1;
-  fine = ((PC_MG *)pc->data)->levels[l];
-  if (rtol > 0) {
-    if (!zeroguess) PetscCall((*fine->residual)(fine->A, b, x, w));
-    PetscCall(VecNorm(zeroguess ? b : w, NORM_2, &norm0));
-  }
-  PetscCall(KCycleLoosenSmoothers(pc, kc));
-  PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
   *reason = PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
   for (i = 0; i < its && !*reason; i++) {
     kc->level[l].calls++;
@@ -524,6 +521,35 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   }
   if (!*reason) *reason = PCRICHARDSON_CONVERGED_ITS;
   *outits = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+                                        PCRichardsonConvergedReason *reason)
+{
+  PC_KCycle     *kc;
+  PC_MG_Levels  *fine;
+  Vec            kept;
+  PetscReal      norm0 = 0;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->failure[0]) {
+    *outits = 0;
+    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleLevelsCheck(pc));
+  fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+  if (rtol > 0) {
+    if (!zeroguess) PetscCall((*fine->residual)(fine->A, b, x, w));
+    PetscCall(VecNorm(zeroguess ? b : w, NORM_2, &norm0));
+  }
+  PetscCall(KCycleLoosenSmoothers(pc, kc));
+  PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
+  ierr = KCycleIterate(pc, kc, norm0, rtol, abstol, dtol, its, zeroguess, outits, reason);
   PetscCall(KCycleReturnVectors(pc, kc, kept));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,9 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
+/* Iterations of PCMG's smoothers */
+#define KCYCLE_PCMG_ITS 2
+
 /*
   Sweeps in 3D where materials are mixed point by point; more on grids of so many points, as coarse grids see less of them; most where steep jumps are at a smaller part of
   the points: there one material has thin branches
@@ -57,7 +60,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->nstructured) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
+  if (kc->nstructured && mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
   for (PetscInt l = 0; kc->nstructured && l < mg->nlevels; l++) {
     if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothd));
     if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothu));
@@ -150,6 +153,8 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   }
   if (!why[0]) PetscCall(ProgramChoseSmoothers(mg, &yes));
   if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "the program chose smoothers that need an ordinary matrix"));
+  PetscCall(PCMGGetAdaptInterpolation(pc, &yes));
+  if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
   if (!why[0] && pc->mat != pc->pmat && pc->useAmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -242,11 +247,15 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMG's smoother is Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or Chebyshev with Jacobi where Chebyshev was asked for */
+/*
+  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or Chebyshev with Jacobi where Chebyshev was asked
+  for. Another KSP or number of iterations was chosen by the program
+*/
 static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *chose)
 {
   PC        relax;
-  PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson = PETSC_TRUE;
+  PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson;
+  PetscInt  its;
   char      type[64];
 
   PetscFunctionBegin;
@@ -258,6 +267,8 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
   if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS); /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
   *chose = PETSC_TRUE;
   PetscCall(PCSetType(relax, PCRELAX));
+  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
+  richardson = chebyshev;
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type, sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
   if (given) PetscCall(PetscStrcmp(type, KSPRICHARDSON, &richardson));
@@ -265,7 +276,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
     PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
     PetscCall(PCRelaxSetOmega(relax, 1));
   }
-  if (!given) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
+  if (!given && richardson && its == KCYCLE_PCMG_ITS) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
   if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(KCycleKSPDelayWork(smoother));
@@ -386,18 +397,39 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Has the program chosen a solver on a level? Another number of levels would lose it */
+static PetscErrorCode LevelsAreTouched(PC_MG *mg, PetscBool *touched)
+{
+  PetscFunctionBegin;
+  *touched = PETSC_FALSE;
+  for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*touched; l++) {
+    PC_MG_Levels *lv = mg->levels[l];
+    PetscBool     chebyshev, sor;
+    PetscInt      its;
+    PC            smoother;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)lv->smoothd, KSPCHEBYSHEV, &chebyshev));
+    PetscCall(KSPGetPC(lv->smoothd, &smoother));
+    PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCSOR, &sor));
+    PetscCall(KSPGetTolerances(lv->smoothd, NULL, NULL, NULL, &its));
+    *touched = (PetscBool)(!chebyshev || !sor || its != KCYCLE_PCMG_ITS || lv->smoothd->numbermonitors);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The number of levels that options or program ask for, or as many as there are */
 static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  given = PETSC_FALSE;
+  PetscBool  given = PETSC_FALSE, touched = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   *wanted = PETSC_STATIC_ARRAY_LENGTH(kc->structure);
   if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", wanted, &given));
-  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *wanted = mg->nlevels;
+  if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
+  if (!given && mg->levels && (touched || mg->nlevels != kc->nlevels_chosen)) *wanted = mg->nlevels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -116,14 +116,14 @@ PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
   if (final) PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
   else if (chosen == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (!asked) {
-    kc->nlevels_chosen = chosen;
     PetscCall(PCMGSetLevels(pc, chosen, NULL));
+    kc->nlevels_chosen = chosen;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A single level is the coarsest problem, with its solver and its options, which PCMG has where there are two: to PCMG it is a smoother */
-PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt levels, MPI_Comm *comms)
+PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
@@ -190,8 +190,11 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->ready || kc->galerkin_set || mg->galerkin != PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseOperatorsAreProvided(pc, &provided));
+  PetscCheck(provided || mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->levels_from == PC_KCYCLE_HIERARCHY_GAMG, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_mg_galerkin external says that the program gives the operators of coarse levels, and it has not: call PCMGSetOperators() for each, or leave out the option");
+  if (kc->galerkin_set || mg->galerkin != PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   if (provided) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_BOTH));
   kc->galerkin_chosen = PETSC_TRUE;
@@ -203,11 +206,13 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
 static PetscErrorCode ForgetOldShape(PC pc)
 {
   PC_KCycle *kc;
+  PetscBool  adapt;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || !kc->use_structure || pc->flag != DIFFERENT_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(pc, "The pattern of the operator has changed: building structured levels anew\n"));
+  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
+  if (!kc->ready || !kc->use_structure || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapt)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -325,7 +330,6 @@ static PetscErrorCode FinishCycle(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  preonly;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -335,9 +339,25 @@ static PetscErrorCode FinishCycle(PC pc)
     PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
   } else PetscCall(PetscArrayzero(kc->level, kc->nlevels));
   if (mg->stageApply) PetscCall(RegisterEvents(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What depends on the solvers of the levels */
+PetscErrorCode PCKCycleFinishLevels(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  preonly;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(FinishOperators(pc));
   PetscCall(KSPGetInitialGuessNonzero(mg->levels[0]->smoothd, &kc->coarse_reads));
   PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
   kc->coarse_continues = (PetscBool)(kc->coarse_reads && !preonly);
+  PetscCall(PCKCycleStructuredFuse(pc));
+  PetscCall(FinishRightSide(pc));
+  PetscCall(KCycleLevelsStamp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -372,13 +392,15 @@ static PetscErrorCode CheckSquare(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetUp_KCycle(PC pc)
+static PetscErrorCode SetUp(PC pc)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(CheckSquare(pc));
+  PetscCall(PCKCycleRefuseChanges(pc));
+  PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(FindGrid(pc));
   PetscCall(ForgetOldShape(pc));
@@ -386,10 +408,7 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscCall(PCKCycleStructuredChoose(pc));
   PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
-  if (kc->failure[0]) {
-    PetscCall(PCKCycleInstall(pc));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->use_structure) PetscCall(PCKCycleStructuredSetUp(pc));
   else {
     PetscCall(ChooseCoarseOperators(pc));
@@ -402,11 +421,27 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscCall((*kc->base.setup)(pc));
   PetscCall(PCKCycleCoarseAfter(pc));
   PetscCall(PCKCycleGatheredSetUp(pc));
-  PetscCall(FinishOperators(pc));
   PetscCall(FinishCycle(pc));
-  PetscCall(PCKCycleStructuredFuse(pc));
-  PetscCall(FinishRightSide(pc));
+  PetscCall(PCKCycleFinishLevels(pc));
   kc->ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After an error PETSc would take the operator for one that has been set up for */
+PetscErrorCode PCSetUp_KCycle(PC pc)
+{
+  PC_KCycle     *kc;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->busy) PetscCall(PCKCycleStartAnew(pc));
+  kc->busy = PETSC_TRUE;
+  ierr     = SetUp(pc);
+  if (ierr) pc->setupcalled = PETSC_FALSE;
+  PetscCall(ierr);
+  kc->busy        = PETSC_FALSE;
+  kc->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

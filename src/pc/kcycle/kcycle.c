@@ -88,6 +88,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   (void)b;
   (void)x;
   PetscCall(PCKCycleInstall(pc));
+  PetscCall(KCycleLevelsCheck(pc));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
   PetscCall(KCycleKSPUseStencil(ksp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,22 +199,6 @@ static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Options of PCMG that steer its own cycle would have no effect here */
-static PetscErrorCode RefuseForeignOptions(PC pc)
-{
-  PC_MG    *mg = (PC_MG *)pc->data;
-  PetscBool given, cr = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &given));
-  for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) given = (PetscBool)(given || mg->levels[l]->cycles != PC_MG_CYCLE_V);
-  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "PCKCYCLE does not use -pc_mg_cycle_type, PCMGSetCycleType() or PCMGSetCycleTypeOnLevel(): choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
-  PetscCall(PCMGGetAdaptCR(pc, &cr));
-  PetscCheck(!cr, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not run -pc_mg_adapt_cr, a diagnostic of PCMG's own cycle: use it with -pc_type mg");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_MG            *mg;
@@ -249,7 +234,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
   if (ours && !flg) kc->nlevels_chosen = mg->nlevels; /* PCMG's single level, until the grid is known */
   PetscCall(PCKCycleInstall(pc));
-  PetscCall(RefuseForeignOptions(pc));
+  PetscCall(PCKCycleRefuseChanges(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,212 @@
+/*
+  What a program changes on levels that are set up, through PCMGGetSmoother() and the other functions of PCMG. Each level has a stamp of what its set-up saw; the cycle
+  compares it before it runs, and completes the set-up where it no longer fits.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+static void Stamp(const PC_MG_Levels *lv, KCycleStamp *stamp)
+{
+  (void)memset(stamp, 0, sizeof(*stamp)); /* holes, too: stamps are compared as memory */
+  for (int i = 0; i < 2; i++) {
+    const KSP     ksp    = i ? lv->smoothu : lv->smoothd;
+    KCycleSolver *solver = &stamp->solver[i];
+
+    solver->ksp     = ((PetscObject)ksp)->id;
+    solver->solve   = ksp->ops->solve;
+    solver->norm    = ksp->normtype;
+    solver->watched = (PetscBool)(ksp->numbermonitors > 0);
+    solver->idle    = (PetscBool)(ksp->max_it <= 0);
+    solver->guess   = (PetscBool)(lv->level == 0 && !ksp->guess_zero); /* elsewhere the cycle sets it */
+    if (!ksp->pc) continue;
+    solver->pc    = ((PetscObject)ksp->pc)->id;
+    solver->apply = ksp->pc->ops->apply;
+    solver->ready = (PetscBool)(ksp->pc->setupcalled != 0);
+    if (ksp->pc->mat) solver->A = ((PetscObject)ksp->pc->mat)->id;
+  }
+  stamp->residual = lv->residual;
+  stamp->cycles   = lv->cycles;
+  if (lv->interpolate) stamp->transfer[0] = ((PetscObject)lv->interpolate)->id;
+  if (lv->restrct) stamp->transfer[1] = ((PetscObject)lv->restrct)->id;
+}
+
+/* At the end of set-up */
+PetscErrorCode KCycleLevelsStamp(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 0; l < kc->nlevels; l++) Stamp(mg->levels[l], &kc->level[l].stamp);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The program gave a level another operator, or other transfers, where they would be replaced again by those that set-up makes */
+static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
+{
+  PC_MG             *mg = (PC_MG *)pc->data;
+  PC_MG_Levels      *lv = mg->levels[l];
+  PC_KCycle         *kc;
+  const KCycleStamp *seen;
+  PetscBool          set, transfers, galerkin = (PetscBool)(mg->galerkin < PC_MG_GALERKIN_NONE);
+  Mat                A = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  seen = &kc->level[l].stamp;
+  PetscCall(KSPGetOperatorsSet(lv->smoothd, &set, NULL));
+  if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
+  transfers =
+      (PetscBool)(l > 0 && (!lv->interpolate || ((PetscObject)lv->interpolate)->id != seen->transfer[0] || !lv->restrct || ((PetscObject)lv->restrct)->id != seen->transfer[1]));
+  PetscCheck((!kc->use_structure && (!galerkin || l == kc->nlevels - 1)) || !A || ((PetscObject)A)->id == seen->solver[0].A, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONGSTATE,
+             "Level %" PetscInt_FMT
+             " was given another operator, but has one that is made at each set-up: call PCMGSetOperators() before the solver is set up, or after PCReset(), for all coarse levels",
+             l);
+  PetscCheck(!kc->use_structure || !transfers, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "Level %" PetscInt_FMT
+             " was given another interpolation or restriction, but structured levels have their own: call PCMGSetInterpolation() before the solver is set up, or use "
+             "-pc_kcycle_structured off",
+             l);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What would be ignored is an error, and so is what PCMG cannot do */
+PetscErrorCode PCKCycleRefuseChanges(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  PetscBool  given, cr = PETSC_FALSE, adapt = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &given));
+  for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) given = (PetscBool)(given || mg->levels[l]->cycles != PC_MG_CYCLE_V);
+  PetscCheck(!given, comm, PETSC_ERR_ARG_INCOMP,
+             "PCKCYCLE does not use -pc_mg_cycle_type, PCMGSetCycleType() or PCMGSetCycleTypeOnLevel(): choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
+  PetscCall(PCMGGetAdaptCR(pc, &cr));
+  PetscCheck(!cr, comm, PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not run -pc_mg_adapt_cr, a diagnostic of PCMG's own cycle: use it with -pc_type mg");
+  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
+  PetscCheck(!adapt || mg->Nc > 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PCMGSetAdaptInterpolation() needs the number of vectors that interpolations are adapted to: -pc_mg_adapt_interp_n");
+  for (PetscInt l = 0; kc->ready && mg->levels && l < kc->nlevels; l++) PetscCall(RefuseOthers(pc, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A solver without operators gets those of its level: after KSPReset(), or new from PCMGGetSmootherUp(), which has not seen the options either. Another PC has other
+  eigenvalues, which KSPCHEBYSHEV estimates for new matrices only
+*/
+static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
+{
+  const KSP           ksp = up ? lv->smoothu : lv->smoothd;
+  PC_KCycle          *kc;
+  const KCycleSolver *seen, *now;
+  KCycleStamp         stamp;
+  PetscBool           set, eisenstat;
+  Mat                 A = lv->A, P = lv->A;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  Stamp(lv, &stamp);
+  seen = &kc->level[lv->level].stamp.solver[up];
+  now  = &stamp.solver[up];
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCEISENSTAT, &eisenstat));
+  PetscCheck(!eisenstat || !kc->use_structure, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCEISENSTAT on level %" PetscInt_FMT " needs an ordinary matrix: choose it before the solver is set up, or use -pc_kcycle_structured off", lv->level);
+  PetscCall(KSPGetOperatorsSet(ksp, &set, NULL));
+  if (!set) {
+    PetscCall(KSPGetOperatorsSet(lv->smoothd, &set, NULL));
+    if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, &P));
+    PetscCall(KSPSetOperators(ksp, A, P));
+  }
+  if (now->ksp != seen->ksp) {
+    kc->chose[lv->level][up] = kc->chose[lv->level][0]; /* it is of the kind of the other one */
+    if (kc->options_used) PetscCall(KSPSetFromOptions(ksp));
+  }
+  if (now->pc != seen->pc || now->apply != seen->apply || now->ready != seen->ready || now->A != seen->A) {
+    PetscCall(KSPChebyshevEstEigSet(ksp, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE)); /* as before, but again */
+    if (ksp->setupstage != KSP_SETUP_NEW) ksp->setupstage = KSP_SETUP_NEWMATRIX;
+  }
+  PetscCall(KSPSetUp(ksp));
+  if (lv->level || now->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->ready = PETSC_FALSE; /* a solver that goes on with a coarsest grid is new, too */
+  PetscCall(PCKCycleGatheredSetUp(pc));
+  kc->ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompleteLevels(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscInfo(pc, "The program has changed levels: completing their set-up\n"));
+  PetscCall(PCKCycleRefuseChanges(pc));
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    PetscCall(Complete(pc, mg->levels[l], 0));
+    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(Complete(pc, mg->levels[l], 1));
+  }
+  PetscCall(PCKCycleFinishLevels(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the cycle runs, and before each set-up. Galerkin products belong to the interpolations that they were made with */
+PetscErrorCode KCycleLevelsCheck(PC pc)
+{
+  PC_MG      *mg = (PC_MG *)pc->data;
+  PC_KCycle  *kc;
+  KCycleStamp stamp;
+  PetscBool   changed = PETSC_FALSE, transfers = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 0; kc->ready && l < kc->nlevels; l++) {
+    const KCycleStamp *seen = &kc->level[l].stamp;
+
+    Stamp(mg->levels[l], &stamp);
+    if (!memcmp(&stamp, seen, sizeof(stamp))) continue;
+    changed   = PETSC_TRUE;
+    transfers = (PetscBool)(transfers || stamp.transfer[0] != seen->transfer[0] || stamp.transfer[1] != seen->transfer[1]);
+  }
+  if (changed) PetscCall(CompleteLevels(pc));
+  if (!transfers || mg->galerkin >= PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->ready       = PETSC_FALSE;
+  pc->setupcalled = PETSC_FALSE;
+  if (!kc->busy) PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next set-up begins with nothing */
+PetscErrorCode PCKCycleStartAnew(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleCoarseForget(pc));
+  if (kc->nstructured) PetscCall(PCKCycleStructuredDrop(pc));
+  kc->ready       = PETSC_FALSE;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCMG destroys the levels that are there. A number that the program gives is kept; cycles in one application are, too, where it is set-up that changes the number */
+PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
+{
+  PC_MG         *mg = (PC_MG *)pc->data;
+  PC_KCycle     *kc;
+  const PetscInt cycles = mg->levels ? mg->cyclesperpcapply : 1;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->busy) kc->nlevels_chosen = 0;
+  if (nlevels != mg->nlevels) kc->levels_used = PETSC_FALSE;
+  if (kc->ready && !kc->busy && nlevels != mg->nlevels) PetscCall(PCKCycleStartAnew(pc));
+  PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
+  if (kc->busy) mg->cyclesperpcapply = cycles;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,650 @@
+static char help[] = "Functions of PCMG before the first set-up, behind it and between solves: each works, or is an error that says what to do.\n\
+  -only <number>  one of them\n\
+  -eisenstat      PCEISENSTAT\n\n";
+
+#include "poisson.h"
+
+typedef struct {
+  Poisson p;
+  DM      da;
+  Mat     A;
+  KSP     ksp;
+  PC      pc;
+  Vec     b, x;
+} Problem;
+
+/* When a function is called */
+typedef enum {
+  BEFORE, /* set-up */
+  SET_UP, /* and not used */
+  SOLVED,
+  APPLIED, /* as SOLVED, but the preconditioner is then applied by itself first */
+  NUM_TIMES
+} Time;
+
+static const char *const Times[] = {"before set-up", "behind set-up", "between solves", "before an application"};
+
+typedef struct {
+  const char *name;
+  PetscErrorCode (*call)(Problem *);
+  const char *error[2][2]; /* words of the error: with levels of PCMG, with structured levels; before set-up, behind it. NULL: it works */
+  PetscBool   set_up;      /* it needs levels that are set up */
+} Call;
+
+/* Level l of the solver, counted from the coarsest */
+static PetscErrorCode Smoother(Problem *p, PetscInt l, KSP *ksp, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmoother(p->pc, l, ksp));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmootherPC(Problem *p, PCType type)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(PCSetType(pc, type));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmootherJacobi(Problem *p)
+{
+  return SmootherPC(p, PCJACOBI);
+}
+
+static PetscErrorCode SmootherSOR(Problem *p)
+{
+  return SmootherPC(p, PCSOR);
+}
+
+static PetscErrorCode SmootherBJacobi(Problem *p)
+{
+  return SmootherPC(p, PCBJACOBI);
+}
+
+static PetscErrorCode SmootherRelax(Problem *p)
+{
+  return SmootherPC(p, PCRELAX);
+}
+
+static PetscErrorCode SmootherEisenstat(Problem *p)
+{
+  KSP      ksp;
+  PC       pc;
+  PetscInt n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetLevels(p->pc, &n));
+  PetscCall(Smoother(p, n - 1, &ksp, &pc));
+  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(PCSetType(pc, PCEISENSTAT));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmootherKSP(Problem *p, KSPType type)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPSetType(ksp, type));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmootherGMRES(Problem *p)
+{
+  return SmootherKSP(p, KSPGMRES);
+}
+
+static PetscErrorCode SmootherRichardson(Problem *p)
+{
+  return SmootherKSP(p, KSPRICHARDSON);
+}
+
+static PetscErrorCode SmootherChebyshev(Problem *p)
+{
+  return SmootherKSP(p, KSPCHEBYSHEV);
+}
+
+static PetscErrorCode SmootherPreonly(Problem *p)
+{
+  return SmootherKSP(p, KSPPREONLY);
+}
+
+static PetscErrorCode SmootherMonitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  (void)ksp;
+  (void)it;
+  (void)rnorm;
+  ++*(PetscInt *)ctx;
+  return 0;
+}
+
+static PetscInt monitored;
+
+static PetscErrorCode MonitorSmoother(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED));
+  PetscCall(KSPMonitorSet(ksp, SmootherMonitor, &monitored, NULL));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ResetSmoother(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPReset(ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ResetSmootherPC(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(PCReset(pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReplaceSmootherPC(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+  Mat A, P;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPGetOperators(ksp, &A, &P));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, P));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPSetPC(ksp, pc));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode FewerLevels(Problem *p)
+{
+  return PCMGSetLevels(p->pc, 3, NULL);
+}
+
+static PetscErrorCode FewerThenMoreLevels(Problem *p)
+{
+  PetscInt n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetLevels(p->pc, &n));
+  PetscCall(PCMGSetLevels(p->pc, 2, NULL));
+  PetscCall(PCMGSetLevels(p->pc, n, NULL));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TooManyLevels(Problem *p)
+{
+  return PCMGSetLevels(p->pc, 12, NULL);
+}
+
+static PetscErrorCode LevelsByOptions(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_levels", "3"));
+  PetscCall(KSPSetFromOptions(p->ksp));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_levels"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmootherUp(Problem *p)
+{
+  KSP ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmootherUp(p->pc, 2, &ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmootherDown(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmootherDown(p->pc, 2, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DistinctSmoothers(Problem *p)
+{
+  return PCMGSetDistinctSmoothUp(p->pc);
+}
+
+static PetscErrorCode CoarseSolver(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetCoarseSolve(p->pc, &ksp));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 20));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Full(Problem *p)
+{
+  return PCMGSetType(p->pc, PC_MG_FULL);
+}
+
+static PetscErrorCode Additive(Problem *p)
+{
+  return PCMGSetType(p->pc, PC_MG_ADDITIVE);
+}
+
+static PetscErrorCode Kaskade(Problem *p)
+{
+  return PCMGSetType(p->pc, PC_MG_KASKADE);
+}
+
+static PetscErrorCode CycleType(Problem *p)
+{
+  return PCMGSetCycleType(p->pc, PC_MG_CYCLE_W);
+}
+
+static PetscErrorCode CycleTypeOnLevel(Problem *p)
+{
+  return PCMGSetCycleTypeOnLevel(p->pc, 2, PC_MG_CYCLE_W);
+}
+
+static PetscErrorCode NumberSmooth(Problem *p)
+{
+  return PCMGSetNumberSmooth(p->pc, 3);
+}
+
+static PetscErrorCode NumberSmoothZero(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 0));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TwoCycles(Problem *p)
+{
+  return PCMGMultiplicativeSetCycles(p->pc, 2);
+}
+
+static PetscErrorCode GalerkinBoth(Problem *p)
+{
+  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_BOTH);
+}
+
+static PetscErrorCode GalerkinPmat(Problem *p)
+{
+  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_PMAT);
+}
+
+static PetscErrorCode GalerkinNone(Problem *p)
+{
+  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_NONE);
+}
+
+static PetscErrorCode GalerkinExternal(Problem *p)
+{
+  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_EXTERNAL);
+}
+
+static PetscErrorCode Interpolation(Problem *p)
+{
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(p->pc, 2, &P));
+  PetscCall(PCMGSetInterpolation(p->pc, 2, P));
+  PetscCall(PCMGSetRestriction(p->pc, 2, P));
+  PetscFunctionReturn(0);
+}
+
+/* Another interpolation of the same size: a copy where matrices can be copied, or zero */
+static PetscErrorCode OtherInterpolation(Problem *p)
+{
+  Mat       P, Q;
+  PetscInt  m, n;
+  PetscBool aij;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(p->pc, 2, &P));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (aij) PetscCall(MatDuplicate(P, MAT_COPY_VALUES, &Q));
+  else {
+    PetscCall(MatGetLocalSize(P, &m, &n));
+    PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, m, n, PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 1, NULL, &Q));
+    PetscCall(MatAssemblyBegin(Q, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(Q, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(PCMGSetInterpolation(p->pc, 2, Q));
+  PetscCall(PCMGSetRestriction(p->pc, 2, Q));
+  PetscCall(MatDestroy(&Q));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RScaleInjection(Problem *p)
+{
+  Mat P;
+  Vec v;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(p->pc, 2, &P));
+  PetscCall(MatCreateVecs(P, &v, NULL));
+  PetscCall(VecSet(v, 1));
+  PetscCall(PCMGSetRScale(p->pc, 2, v));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(0);
+}
+
+static PetscInt residuals;
+
+static PetscErrorCode CountingResidual(Mat A, Vec b, Vec x, Vec r)
+{
+  PetscFunctionBeginUser;
+  residuals++;
+  PetscCall(PCMGResidualDefault(A, b, x, r));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Residual(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(PCMGSetResidual(p->pc, 2, CountingResidual, A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelVectors(Problem *p)
+{
+  Mat P;
+  Vec v;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(p->pc, 3, &P));
+  PetscCall(MatCreateVecs(P, &v, NULL));
+  PetscCall(PCMGSetRhs(p->pc, 2, v));
+  PetscCall(VecDestroy(&v));
+  PetscCall(MatCreateVecs(P, &v, NULL));
+  PetscCall(PCMGSetX(p->pc, 2, v));
+  PetscCall(VecDestroy(&v));
+  PetscCall(MatCreateVecs(P, &v, NULL));
+  PetscCall(PCMGSetR(p->pc, 2, v));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode FinestVectors(Problem *p)
+{
+  PetscInt n;
+  Vec      v;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetLevels(p->pc, &n));
+  PetscCall(VecDuplicate(p->b, &v));
+  PetscCall(PCMGSetR(p->pc, n - 1, v));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelOperators(Problem *p)
+{
+  KSP ksp;
+  PC  pc;
+  Mat A, B;
+
+  PetscFunctionBeginUser;
+  PetscCall(Smoother(p, 2, &ksp, &pc));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatScale(B, 1.1));
+  PetscCall(PCMGSetOperators(p->pc, 2, B, B));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode AdaptInterpolation(Problem *p)
+{
+  return PCMGSetAdaptInterpolation(p->pc, PETSC_TRUE);
+}
+
+static PetscErrorCode AdaptCR(Problem *p)
+{
+  return PCMGSetAdaptCR(p->pc, PETSC_TRUE);
+}
+
+static PetscErrorCode Getters(Problem *p)
+{
+  PetscInt  n, m;
+  PetscReal grid, operators;
+  Mat      *A, *P, R;
+  Vec       scale;
+  KSP       ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetLevels(p->pc, &n));
+  PetscCall(PCMGGetGridComplexity(p->pc, &grid, &operators));
+  PetscCall(PCGetCoarseOperators(p->pc, &m, &A));
+  for (PetscInt l = 0; l < m - 1; l++) PetscCall(MatDestroy(&A[l]));
+  PetscCall(PetscFree(A));
+  PetscCall(PCGetInterpolations(p->pc, &m, &P));
+  for (PetscInt l = 0; l < m - 1; l++) PetscCall(MatDestroy(&P[l]));
+  PetscCall(PetscFree(P));
+  for (PetscInt l = 1; l < n; l++) {
+    PetscCall(PCMGGetInterpolation(p->pc, l, &R));
+    PetscCall(PCMGGetRestriction(p->pc, l, &R));
+    PetscCall(PCMGGetInjection(p->pc, l, &R));
+    PetscCall(PCMGGetRScale(p->pc, l, &scale));
+    PetscCall(PCMGGetSmoother(p->pc, l, &ksp));
+  }
+  PetscFunctionReturn(0);
+}
+
+static const Call calls[] = {
+    {"PCMGGetSmoother(), PCSetType(jacobi)", SmootherJacobi, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), PCSetType(sor)", SmootherSOR, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), PCSetType(bjacobi)", SmootherBJacobi, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), PCSetType(relax)", SmootherRelax, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPSetType(gmres)", SmootherGMRES, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPSetType(richardson)", SmootherRichardson, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPSetType(chebyshev)", SmootherChebyshev, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPSetType(preonly)", SmootherPreonly, {{"preonly", "preonly"}, {"preonly", "preonly"}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPMonitorSet()", MonitorSmoother, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPReset()", ResetSmoother, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), PCReset()", ResetSmootherPC, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPSetPC()", ReplaceSmootherPC, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
+    {"PCMGSetLevels(), fewer", FewerLevels, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetLevels(), fewer, then as many", FewerThenMoreLevels, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetLevels(), too many", TooManyLevels, {{"levels are more than", "levels are more than"}, {"levels are more than", "levels are more than"}}, PETSC_FALSE},
+    {"-pc_mg_levels, KSPSetFromOptions()", LevelsByOptions, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmootherUp()", SmootherUp, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmootherDown()", SmootherDown, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetDistinctSmoothUp()", DistinctSmoothers, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetCoarseSolve()", CoarseSolver, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetType(full)", Full, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetType(additive)", Additive, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetType(kaskade)", Kaskade, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetCycleType()", CycleType, {{"PCKCYCLE does not use", "PCKCYCLE does not use"}, {"PCKCYCLE does not use", "PCKCYCLE does not use"}}, PETSC_FALSE},
+    {"PCMGSetCycleTypeOnLevel()", CycleTypeOnLevel, {{"PCKCYCLE does not use", "PCKCYCLE does not use"}, {"PCKCYCLE does not use", "PCKCYCLE does not use"}}, PETSC_FALSE},
+    {"PCMGSetNumberSmooth()", NumberSmooth, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), no sweeps", NumberSmoothZero, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGMultiplicativeSetCycles()", TwoCycles, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetGalerkin(both)", GalerkinBoth, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetGalerkin(pmat)", GalerkinPmat, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetGalerkin(none)", GalerkinNone, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetGalerkin(external)", GalerkinExternal, {{"external says", NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetInterpolation()", Interpolation, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
+    {"PCMGSetInterpolation(), another", OtherInterpolation, {{NULL, NULL}, {NULL, "was given another interpolation"}}, PETSC_TRUE},
+    {"PCMGSetRScale()", RScaleInjection, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
+    {"PCMGSetResidual()", Residual, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
+    {"PCMGSetRhs(), PCMGSetX(), PCMGSetR()", LevelVectors, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
+    {"PCMGSetR() on the finest level", FinestVectors, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
+    {"PCMGSetOperators()", LevelOperators, {{NULL, "was given another operator"}, {NULL, "was given another operator"}}, PETSC_TRUE},
+    {"PCMGSetAdaptInterpolation()", AdaptInterpolation, {{"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}, {"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}}, PETSC_FALSE},
+    {"PCMGSetAdaptCR()", AdaptCR, {{"PCKCYCLE does not run", "PCKCYCLE does not run"}, {"PCKCYCLE does not run", "PCKCYCLE does not run"}}, PETSC_FALSE},
+    {"Get functions", Getters, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
+};
+
+/* PETSc has it for one process */
+static const Call eisenstat = {"PCMGGetSmoother(), PCSetType(eisenstat)", SmootherEisenstat, {{NULL, NULL}, {NULL, "PCEISENSTAT on level"}}, PETSC_FALSE};
+
+static PetscErrorCode Create(Problem *p, PetscBool structured)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p->p, &p->da));
+  PetscCall(DMCreateMatrix(p->da, &p->A));
+  PetscCall(PoissonAssemble(&p->p, p->da, p->A));
+  PetscCall(DMCreateGlobalVector(p->da, &p->b));
+  PetscCall(VecDuplicate(p->b, &p->x));
+  PetscCall(PoissonFill(&p->p, p->da, p->b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
+  PetscCall(KSPSetType(p->ksp, KSPFGMRES));
+  PetscCall(KSPSetTolerances(p->ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscCall(KSPGetPC(p->ksp, &p->pc));
+  PetscCall(PCSetType(p->pc, PCKCYCLE));
+  PetscCall(PCKCycleSetStructured(p->pc, structured ? PC_KCYCLE_STRUCTURED_AUTO : PC_KCYCLE_STRUCTURED_OFF));
+  PetscCall(KSPSetFromOptions(p->ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Destroy(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&p->ksp));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(VecDestroy(&p->x));
+  PetscCall(MatDestroy(&p->A));
+  PetscCall(DMDestroy(&p->da));
+  PetscFunctionReturn(0);
+}
+
+/* A solution in few iterations */
+static PetscErrorCode Solve(Problem *p, PetscBool *good)
+{
+  PetscReal          residual;
+  PetscInt           its;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSolve(p->ksp, p->b, p->x));
+  PetscCall(KSPGetConvergedReason(p->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(p->ksp, &its));
+  PetscCall(PoissonResidual(p->A, p->b, p->x, &residual));
+  *good = (PetscBool)(*good && reason > 0 && its <= 25 && residual < 1e-7);
+  PetscCall(PetscInfo(p->ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
+  PetscFunctionReturn(0);
+}
+
+/* The call, a solve, and one with other values */
+static PetscErrorCode Try(Problem *p, const Call *call, Time when, PetscBool *good)
+{
+  PetscFunctionBeginUser;
+  if (when == BEFORE) PetscCall(PCMGSetLevels(p->pc, 4, NULL));
+  else if (when == SET_UP) PetscCall(KSPSetUp(p->ksp));
+  else PetscCall(Solve(p, good));
+  PetscCall((*call->call)(p));
+  if (when == APPLIED) PetscCall(PCApply(p->pc, p->b, p->x));
+  PetscCall(Solve(p, good));
+  PetscCall(MatShift(p->A, 0.1));
+  PetscCall(Solve(p, good));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Run(Problem *p, const Call *call, PetscBool structured, Time when, PetscBool *all)
+{
+  const char    *expected = call->error[structured][when != BEFORE];
+  char           words[POISSON_ERROR_LENGTH], *found = NULL;
+  PetscBool      good = PETSC_TRUE;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  words[0] = 0;
+  PetscCall(Create(p, structured));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = Try(p, call, when, &good);
+  PetscCall(PetscPopErrorHandler());
+  if (expected) PetscCall(PetscStrstr(words, expected, &found));
+  if (expected ? !ierr || !found : ierr || !good) {
+    *all = PETSC_FALSE;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s levels, %s: %s\n", structured ? "structured" : "PCMG's", Times[when], ierr ? words : "no error, but no good solution"));
+  }
+  PetscCall(Destroy(p));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RunTimes(Problem *p, const Call *call)
+{
+  PetscBool all = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (int structured = 0; structured < 2; structured++) {
+    for (int when = call->set_up ? SET_UP : BEFORE; when < NUM_TIMES; when++) PetscCall(Run(p, call, (PetscBool)structured, (Time)when, &all));
+  }
+  PetscCall(PoissonClaim(all, call->name));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Problem   problem = {0};
+  PetscInt  only    = -1;
+  PetscBool alone   = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&problem.p));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-only", &only, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-eisenstat", &alone, NULL));
+  for (PetscInt i = 0; !alone && i < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(calls); i++) {
+    if (only < 0 || i == only) PetscCall(RunTimes(&problem, &calls[i]));
+  }
+  if (alone) PetscCall(RunTimes(&problem, &eisenstat));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: small
+    nsize: {{1 2}}
+    output_file: output/mgcalls.out
+
+  test:
+    suffix: eisenstat
+    args: -eisenstat
+
+TEST*/
