@@ -44,7 +44,7 @@ PETSC_EXTERN const char *const PCKCycleHierarchies[];
   KCycleInterpolation - interpolation between structured levels
 
   Values:
-+ `KCYCLE_INTERPOLATION_AUTO`     - operator where a point's couplings with its two neighbours in a direction differ by more than a factor of three, else linear
++ `KCYCLE_INTERPOLATION_AUTO`     - operator on a level where the couplings of some point with its two neighbours in a direction differ by more than a factor of three, linear on others
 . `KCYCLE_INTERPOLATION_LINEAR`   - linear, bilinear, trilinear
 . `KCYCLE_INTERPOLATION_SIMPLEX`  - linear on triangles and tetrahedra: the 7-point and 15-point transfers of Feng and others, equation (4.7)
 . `KCYCLE_INTERPOLATION_CONSTANT` - a fine point has the value of the coarse point that it coincides with, or that lies before it

@@ -276,10 +276,9 @@ static PetscErrorCode SpoilHalo(const KCycleBox *box, PetscScalar *halo)
 {
   const PetscInt *leaf;
   PetscInt        nleaves;
-  PetscReal       nan = 0;
+  const PetscReal nan = (PetscReal)NAN; /* not made by arithmetic, which -fp_trap would trap */
 
   PetscFunctionBegin;
-  nan /= nan;
   PetscCall(PetscSFGetGraph(box->sf[1], NULL, &nleaves, &leaf, NULL));
   for (PetscInt i = 0; i < nleaves; i++) halo[leaf ? leaf[i] : i] = nan;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -217,7 +217,8 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(
       PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy", PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
   if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
-  PetscCall(PetscOptionsString("-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w", "PCKCycleSetKappa", text, text, sizeof(text), &flg));
+  PetscCall(PetscOptionsString("-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w; 1 on structured levels, if it is not given", "PCKCycleSetKappa", text, text,
+                               sizeof(text), &flg));
   if (flg) {
     PetscCall(ParseKappa(pc, text, &kappa));
     PetscCall(PCKCycleSetKappa(pc, kappa));
@@ -485,7 +486,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   products use the stencil as well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, as have smoothers that need an ordinary matrix.
 
   A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the coarsest problem is then
-  solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent.
+  solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent, if the matrix is
+  known to be symmetric (`MatSetOption()` with `MAT_SYMMETRIC`) or has a null space of its transpose (`MatSetTransposeNullSpace()`), too.
 
   As a preconditioner of `KSPCG` any kappa works in practice, although only V- and W-cycles with symmetric smoothing are symmetric;
   `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver of its own.

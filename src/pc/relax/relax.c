@@ -681,8 +681,8 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   Level: intermediate
 
   Notes:
-  A cluster is a group of at most 100 points that are coupled much more strongly among themselves than with all others, as they come with coefficients
-  that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid without a point in the cluster. Each sweep is
+  A cluster is a group of points, at most 400 in one and two dimensions, 100 in three and 1000 where materials are mixed point by point there, that are
+  coupled much more strongly among themselves than with all others, as they come with coefficients that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid without a point in the cluster. Each sweep is
   followed by one step for the sum of the equations of each cluster; in reverse order it comes before the sweep.
 
   A cluster may be cut into parts on several processes, so corrections do not depend on their number; a part more than 16 points away from the
