@@ -4,7 +4,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* A KSP keeps its own solve operation under this name */
+/* From presolve on a KSP has its own solve operation under this name */
 static const char OwnSolve[] = "KCycleOwnSolve_C";
 
 typedef PetscErrorCode (*Solve)(KSP);
@@ -75,6 +75,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, OwnSolve, &solve));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, OwnSolve, NULL));
   ksp->ops->solve = solve;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKCYCLE, &ours));
   if (ours) PetscCall(StandIn(pc, &stencil));
