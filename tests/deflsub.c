@@ -316,6 +316,46 @@ static PetscErrorCode Identities(void)
   PetscFunctionReturn(0);
 }
 
+/* Labels where a little decides: couplings that differ by little, body by body; from point to point; and by direction, which is no interface */
+static PetscErrorCode SmallDifferences(void)
+{
+  const struct {
+    PetscInt    n, across, boxes;
+    PetscReal   contrast, y, vary;
+    const char *name;
+  } cases[] = {{36, 3, 4, 1.9, 1, 0, "contrast 1.9"},
+               {36, 3, 4, 0.45, 1, 0, "contrast 0.45"},
+               {36, 3, 4, 2.5, 1, 0.01, "contrast 2.5, varied"},
+               {60, 5, 7, 1e3, 1, 0.1, "contrast 1000, varied"},
+               {60, 7, 9, 1e-3, 1, 0.1, "contrast 0.001, varied"},
+               {36, 3, 4, 1, 2, 0, "another anisotropy on the right"}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    TwoPhase t;
+    DM       da;
+    Mat      A;
+    Vec      b;
+    KSP      ksp;
+    PC       pc;
+
+    TwoPhaseInit(&t, 2, cases[i].n, cases[i].contrast);
+    t.across = cases[i].across;
+    t.y      = cases[i].y;
+    t.vary   = cases[i].vary;
+    PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+    PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+    PetscCall(PCDeflSubSetBoxes(pc, cases[i].boxes, cases[i].boxes, 0));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(LookAtLabels(&t, da, pc, cases[i].name));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
 /* Solves, and gives iterations, or -1 */
 static PetscErrorCode Iterations(KSP ksp, Vec b, PetscInt *its)
 {
@@ -858,6 +898,46 @@ static PetscErrorCode ReuseOf(PCDeflSubType type)
   PetscFunctionReturn(0);
 }
 
+/* Four unknowns, a subdomain each, in pairs: at first 0 and 1, 2 and 3, then 0 and 2, 1 and 3, in a matrix that has places for all */
+static PetscErrorCode OtherPairs(void)
+{
+  PetscBool right = PETSC_TRUE;
+  PetscInt  start, end;
+  Mat       A;
+  Vec       x, b;
+  KSP       ksp;
+  PC        pc;
+  PetscReal relative;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 4, 4, 4, NULL, 4, NULL, &A));
+  PetscCall(MatSetType(A, TwoPhaseType()));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(b, i, (PetscReal)i, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(b));
+  PetscCall(VecAssemblyEnd(b));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetLabels(pc, b));
+  for (PetscInt step = 1; step <= 2; step++) {
+    for (PetscInt i = start; i < end; i++) {
+      for (PetscInt j = 0; j < 4; j++) PetscCall(MatSetValue(A, i, j, i == j ? 3.0 + i : (i ^ j) == step ? -2.0 : 0.0, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCDeflSubCorrect(pc, b, x)); /* Z is the identity, and Q the inverse of A */
+    PetscCall(PoissonResidual(A, b, x, &relative));
+    right = (PetscBool)(right && relative < 1e-12);
+  }
+  PetscCall(PoissonClaim(right, "user: other pairs of the same subdomains"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* Around the kappa-cycle, and as a smoother in PCMG */
 static PetscErrorCode Nested(void)
 {
@@ -1007,6 +1087,37 @@ static PetscErrorCode Lone(PetscBool diagonal, const char claim[])
   PetscFunctionReturn(0);
 }
 
+/* Sums of rows that are all but zero are zero if the constants are said to be in the null space */
+static PetscErrorCode AllButSingular(void)
+{
+  PetscInt left[2];
+  TwoPhase t;
+  DM       da;
+  Mat      A;
+  Vec      b;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 12, 10);
+  t.closed = PETSC_TRUE;
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
+  PetscCall(MatShift(A, 1e-10));
+  for (int attached = 1; attached >= 0; attached--) {
+    KSP ksp;
+    PC  pc;
+
+    if (!attached) PetscCall(MatSetNullSpace(A, NULL));
+    PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(PCDeflSubGetNumber(pc, NULL, &left[attached]));
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(PoissonClaim((PetscBool)(left[1] == 1 && left[0] == 0), "sums of rows of 1e-10 are zero only with a null space"));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 /* Another PCDEFLSUB registers no events */
 static PetscErrorCode Events(void)
 {
@@ -1049,6 +1160,7 @@ static PetscErrorCode Special(void)
   PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "one dimension"));
   PetscCall(Lone(PETSC_FALSE, "subdomains of stored Dirichlet points only"));
   PetscCall(Lone(PETSC_TRUE, "a diagonal operator"));
+  PetscCall(AllButSingular());
   PetscCall(Coefficient());
   PetscCall(Events());
   PetscFunctionReturn(0);
@@ -1066,8 +1178,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
-  if (test == 0) PetscCall(Labels());
-  else if (test == 1) PetscCall(Identities());
+  if (test == 0) {
+    PetscCall(Labels());
+    PetscCall(SmallDifferences());
+  } else if (test == 1) PetscCall(Identities());
   else if (test == 2) PetscCall(Table(blocks));
   else if (test == 3) PetscCall(Contrast(show));
   else if (test == 4) {
@@ -1076,6 +1190,7 @@ int main(int argc, char **argv)
   } else if (test == 5) {
     PetscCall(ReuseOf(PC_DEFLSUB_BOX));
     PetscCall(ReuseOf(PC_DEFLSUB_INTERFACE));
+    PetscCall(OtherPairs());
   } else if (test == 6) PetscCall(Nested());
   else if (test == 7) PetscCall(Special());
   else if (test == 8) PetscCall(Independent(show));

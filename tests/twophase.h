@@ -13,6 +13,8 @@ typedef struct {
   PetscReal contrast; /* coefficient in the discs, 1 around them */
   PetscReal radius;   /* of a disc, relative to its part of the square */
   PetscReal x;        /* couplings in x, 1 in the other directions */
+  PetscReal y;        /* those in y in the right half of the grid */
+  PetscReal vary;     /* by which part coefficients differ from point to point, seemingly at random */
   PetscBool harmonic; /* mean of coefficients at faces; or arithmetic */
   PetscBool closed;   /* no flux through the boundary; or Dirichlet cells beyond it */
   PetscBool stored;   /* the outer cells are Dirichlet points that are stored; */
@@ -40,12 +42,13 @@ static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal
   t->contrast = contrast;
   t->radius   = 0.3;
   t->x        = 1;
+  t->y        = 1;
   t->type     = TwoPhaseType();
 }
 
 static inline PetscReal TwoPhaseCoefficient(const TwoPhase *t, const PetscInt at[])
 {
-  const PetscReal part = t->n / (PetscReal)t->across;
+  const PetscReal part = t->n / (PetscReal)t->across, other = 1 + t->vary * PetscSinReal((PetscReal)((at[0] * 37 + at[1] * 101 + at[2] * 61) % 1009));
   PetscReal       away = 0;
 
   for (PetscInt d = 0; d < t->dim; d++) {
@@ -53,7 +56,7 @@ static inline PetscReal TwoPhaseCoefficient(const TwoPhase *t, const PetscInt at
 
     away += (x - middle) * (x - middle);
   }
-  return away < PetscSqr(t->radius * part) ? t->contrast : 1;
+  return away < PetscSqr(t->radius * part) ? t->contrast * other : other;
 }
 
 static inline PetscBool TwoPhaseIsStored(const TwoPhase *t, const PetscInt at[])
@@ -84,7 +87,7 @@ static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[],
     place[o / 2] = (to[o / 2] + t->n) % t->n;
     if (outside && t->closed) continue;
     other = outside ? me : TwoPhaseCoefficient(t, place);
-    c     = (o < 2 ? t->x : 1) * (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
+    c     = (o < 2 ? t->x : o < 4 && 2 * at[0] >= t->n ? t->y : 1) * (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
     value[0] += c;
     if (outside || TwoPhaseIsStored(t, at) || (TwoPhaseIsStored(t, to) && !t->onesided)) continue;
     col[m]     = (MatStencil){to[2], to[1], to[0], 0};
