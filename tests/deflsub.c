@@ -294,6 +294,84 @@ static PetscErrorCode IdentitiesOf(const TwoPhase *t, PCDeflSubType type, PetscB
   PetscFunctionReturn(0);
 }
 
+/* y_i = x_i + 0.3 x_i+1 on each process, and the transpose */
+static PetscErrorCode Shift(PC pc, Vec x, Vec y)
+{
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &from));
+  PetscCall(VecGetArrayWrite(y, &to));
+  for (PetscInt i = 0; i < n; i++) to[i] = from[i] + (i < n - 1 ? 0.3 * from[i + 1] : 0);
+  PetscCall(VecRestoreArrayWrite(y, &to));
+  PetscCall(VecRestoreArrayRead(x, &from));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ShiftTranspose(PC pc, Vec x, Vec y)
+{
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &from));
+  PetscCall(VecGetArrayWrite(y, &to));
+  for (PetscInt i = 0; i < n; i++) to[i] = from[i] + (i > 0 ? 0.3 * from[i - 1] : 0);
+  PetscCall(VecRestoreArrayWrite(y, &to));
+  PetscCall(VecRestoreArrayRead(x, &from));
+  PetscFunctionReturn(0);
+}
+
+/* The transpose, around a preconditioner that is not symmetric */
+static PetscErrorCode Transposed(void)
+{
+  TwoPhase    t;
+  DM          da;
+  Mat         A;
+  Vec         x, y, Mx, My;
+  KSP         ksp;
+  PC          pc, inner;
+  PetscScalar a, b, c;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 2, 24, 100);
+  PetscCall(TwoPhaseCreate(&t, &da, &A, &x));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &Mx));
+  PetscCall(VecDuplicate(x, &My));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubGetPC(pc, &inner));
+  PetscCall(PCSetType(inner, PCSHELL));
+  PetscCall(PCShellSetApply(inner, Shift));
+  PetscCall(PCShellSetApplyTranspose(inner, ShiftTranspose));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Fill(da, 100, x));
+  PetscCall(Fill(da, 300, y));
+  PetscCall(PCApply(pc, x, Mx));
+  PetscCall(PCApplyTranspose(pc, y, My));
+  PetscCall(VecDot(Mx, y, &a));
+  PetscCall(VecDot(x, My, &b));
+  PetscCall(PCApply(pc, y, My));
+  PetscCall(VecDot(x, My, &c));
+  PetscCall(PoissonClaim((PetscBool)(PetscAbsScalar(a - b) < 1e-10 * PetscAbsScalar(a) && PetscAbsScalar(a - c) > 1e-4 * PetscAbsScalar(a)),
+                         "the transpose is the adjoint where the inner preconditioner is not symmetric"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&Mx));
+  PetscCall(VecDestroy(&My));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Identities(void)
 {
   TwoPhase t;
@@ -313,6 +391,45 @@ static PetscErrorCode Identities(void)
   PetscCall(IdentitiesOf(&t, PC_DEFLSUB_INTERFACE, PETSC_FALSE));
   if (!PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
   PetscCall(IdentitiesOf(&t, PC_DEFLSUB_INTERFACE, PETSC_FALSE));
+  PetscCall(Transposed());
+  PetscFunctionReturn(0);
+}
+
+/* A line with couplings 1.6, 1, 1, 2.5, 1, 1, ...: it is cut at 2.5 only, since the point between two couplings of 1 has that jump too; processes part the points at which this is known */
+static PetscErrorCode Line(void)
+{
+  const PetscReal w[6]   = {1.6, 1, 1, 2.5, 1, 1};
+  const PetscInt  two[2] = {30, 10}, three[3] = {15, 15, 10}, four[4] = {15, 8, 7, 10}, *owned[] = {NULL, NULL, two, three, four};
+  TwoPhase        t;
+  PetscMPIInt     size;
+  PetscInt        start, end;
+  DM              da;
+  Mat             A;
+  KSP             ksp;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  TwoPhaseInit(&t, 1, 40, 1);
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, t.n, 1, 1, size > 4 ? NULL : owned[size], &da));
+  PetscCall(DMSetMatType(da, t.type));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    PetscCall(MatSetValue(A, i, i, w[(i + 5) % 6] + w[i % 6], INSERT_VALUES));
+    if (i) PetscCall(MatSetValue(A, i, i - 1, -w[(i + 5) % 6], INSERT_VALUES));
+    if (i < t.n - 1) PetscCall(MatSetValue(A, i, i + 1, -w[i % 6], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
+  PetscCall(PCDeflSubSetBoxes(pc, 2, 0, 0));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(LookAtLabels(&t, da, pc, "a line"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
 
@@ -322,13 +439,15 @@ static PetscErrorCode SmallDifferences(void)
   const struct {
     PetscInt    n, across, boxes;
     PetscReal   contrast, y, vary;
+    PetscBool   stored;
     const char *name;
-  } cases[] = {{36, 3, 4, 1.9, 1, 0, "contrast 1.9"},
-               {36, 3, 4, 0.45, 1, 0, "contrast 0.45"},
-               {36, 3, 4, 2.5, 1, 0.01, "contrast 2.5, varied"},
-               {60, 5, 7, 1e3, 1, 0.1, "contrast 1000, varied"},
-               {60, 7, 9, 1e-3, 1, 0.1, "contrast 0.001, varied"},
-               {36, 3, 4, 1, 2, 0, "another anisotropy on the right"}};
+  } cases[] = {{36, 3, 4, 1.9, 1, 0, PETSC_FALSE, "contrast 1.9"},
+               {36, 3, 4, 0.45, 1, 0, PETSC_FALSE, "contrast 0.45"},
+               {36, 3, 4, 2.5, 1, 0.01, PETSC_FALSE, "contrast 2.5, varied"},
+               {60, 5, 7, 1e3, 1, 0.1, PETSC_FALSE, "contrast 1000, varied"},
+               {60, 7, 9, 1e-3, 1, 0.1, PETSC_FALSE, "contrast 0.001, varied"},
+               {36, 3, 4, 1e3, 1, 0, PETSC_TRUE, "stored Dirichlet points"},
+               {36, 3, 4, 1, 2, 0, PETSC_FALSE, "another anisotropy on the right"}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -343,6 +462,7 @@ static PetscErrorCode SmallDifferences(void)
     t.across = cases[i].across;
     t.y      = cases[i].y;
     t.vary   = cases[i].vary;
+    t.stored = cases[i].stored;
     PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
     PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
     PetscCall(PCDeflSubSetBoxes(pc, cases[i].boxes, cases[i].boxes, 0));
@@ -1050,7 +1170,7 @@ static PetscErrorCode Coefficient(void)
 }
 
 /* A box for each cell: those of cells that are coupled to nobody have no column in Z, and are not left out of it. Without any coupling all is left to the inner preconditioner */
-static PetscErrorCode Lone(PetscBool diagonal, const char claim[])
+static PetscErrorCode Lone(PetscBool stencil, PetscBool diagonal, PCDeflSubCoarse coarse, const char claim[])
 {
   TwoPhase  t;
   DM        da;
@@ -1064,6 +1184,7 @@ static PetscErrorCode Lone(PetscBool diagonal, const char claim[])
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 2, 9, 10);
   t.stored = PETSC_TRUE;
+  if (stencil && !PetscDefined(USE_COMPLEX)) t.type = MATSTENCIL;
   PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
   PetscCall(VecDuplicate(b, &x));
   if (diagonal) {
@@ -1073,6 +1194,7 @@ static PetscErrorCode Lone(PetscBool diagonal, const char claim[])
   }
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
   PetscCall(PCDeflSubSetBoxes(pc, 9, 9, 0));
+  PetscCall(PCDeflSubSetCoarse(pc, coarse));
   PetscCall(VecSet(x, 0));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(PoissonResidual(A, b, x, &relative));
@@ -1158,8 +1280,10 @@ static PetscErrorCode Special(void)
   PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_TRUE, "a periodic stencil without a null space"));
   TwoPhaseInit(&t, 1, 60, 1e3);
   PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "one dimension"));
-  PetscCall(Lone(PETSC_FALSE, "subdomains of stored Dirichlet points only"));
-  PetscCall(Lone(PETSC_TRUE, "a diagonal operator"));
+  PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "subdomains of stored Dirichlet points only"));
+  PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_INVERSE, "the same, the dense inverse"));
+  PetscCall(Lone(PETSC_TRUE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "the same, a stencil"));
+  PetscCall(Lone(PETSC_FALSE, PETSC_TRUE, PC_DEFLSUB_COARSE_AUTO, "a diagonal operator"));
   PetscCall(AllButSingular());
   PetscCall(Coefficient());
   PetscCall(Events());
@@ -1181,6 +1305,7 @@ int main(int argc, char **argv)
   if (test == 0) {
     PetscCall(Labels());
     PetscCall(SmallDifferences());
+    PetscCall(Line());
   } else if (test == 1) PetscCall(Identities());
   else if (test == 2) PetscCall(Table(blocks));
   else if (test == 3) PetscCall(Contrast(show));

@@ -561,7 +561,7 @@ static PetscErrorCode CreateFaulty(Fault fault, PetscInt n, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, const char expected[])
+static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling, const char expected[])
 {
   char           words[POISSON_ERROR_LENGTH] = "";
   char          *found;
@@ -571,7 +571,7 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, cons
 
   PetscFunctionBeginUser;
   PetscCall(CreateFaulty(fault, 12, &A));
-  PetscCall(CreatePC(A, pattern, PC_INCPOISSON_SCALING_DIAGONAL, &pc));
+  PetscCall(CreatePC(A, pattern, scaling, &pc));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
@@ -636,6 +636,43 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPattern pattern, cons
   PetscFunctionReturn(0);
 }
 
+/* In a stencil */
+static PetscErrorCode TestStencil(void)
+{
+  const PetscScalar  zero = 0;
+  KSPConvergedReason reason;
+  PetscBool          says = PETSC_FALSE;
+  PetscInt           start;
+  Mat                A;
+  Vec                x, b;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOnGrid(2, PETSC_FALSE, END_CELL, 0, PetscDefined(USE_COMPLEX) ? MATAIJ : MATSTENCIL, &A));
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCINCPOISSON));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(ViewSays(pc, "NaN or Inf in row 1", &says));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n", reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestRefusals(void)
 {
   static const char positive[] = "diagonal entry of row 1 is not a positive number";
@@ -649,11 +686,13 @@ static PetscErrorCode TestRefusals(void)
     PetscCall(TestFailure(FAULT_NEGATIVE, pattern, "negative diagonal entry", positive));
     PetscCall(TestFailure(FAULT_NAN_DIAGONAL, pattern, "NaN on the diagonal", positive));
     PetscCall(TestFailure(FAULT_NAN, pattern, "NaN off the diagonal", "NaN or Inf in row 2"));
-    PetscCall(TestRefusal(FAULT_LOWER_ONLY, pattern, "1 entries more below the diagonal than above it"));
-    PetscCall(TestRefusal(FAULT_ELSEWHERE, pattern, "an entry in row 3 above the diagonal without one below it"));
-    PetscCall(TestRefusal(FAULT_RECTANGLE, pattern, "needs a square matrix, this one has 12 rows and 13 columns"));
-    PetscCall(TestRefusal(FAULT_DENSE, pattern, "dense: convert it"));
+    PetscCall(TestRefusal(FAULT_LOWER_ONLY, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "1 entries more below the diagonal than above it"));
+    PetscCall(TestRefusal(FAULT_ELSEWHERE, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "an entry in row 3 above the diagonal without one below it"));
+    PetscCall(TestRefusal(FAULT_RECTANGLE, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "needs a square matrix, this one has 12 rows and 13 columns"));
+    PetscCall(TestRefusal(FAULT_DENSE, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "dense: convert it"));
   }
+  PetscCall(TestRefusal(FAULT_ELSEWHERE, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE, "an entry in row 3 above the diagonal without one below it"));
+  PetscCall(TestStencil());
   PetscFunctionReturn(0);
 }
 
