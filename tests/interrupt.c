@@ -1,4 +1,5 @@
-static char help[] = "An error inside of KSPSolve() leaves the solver as it was: operators, references, and solves that follow.\n\n";
+static char help[] = "An error inside of KSPSolve() leaves the solver as it was: operators, references, and solves that follow.\n\
+  -setup  an error inside of a set-up\n\n";
 
 #include "poisson.h"
 #include <petsc/private/petscimpl.h>
@@ -139,16 +140,83 @@ static PetscErrorCode NotConverged(Problem *problem)
   PetscFunctionReturn(0);
 }
 
+/* Assembles, or fails: on the level whose grid has so many points */
+typedef struct {
+  Poisson  p;
+  PetscInt fails;
+} Assembly;
+
+static PetscErrorCode ComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
+{
+  Assembly *assembly = (Assembly *)ctx;
+  DM        da;
+  PetscInt  n;
+
+  PetscFunctionBeginUser;
+  (void)J;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMDAGetInfo(da, NULL, &n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCheck(n != assembly->fails, PETSC_COMM_SELF, PETSC_ERR_USER, "The assembly on %" PetscInt_FMT " points fails", n);
+  PetscCall(PoissonAssemble(&assembly->p, da, A));
+  PetscFunctionReturn(0);
+}
+
+/* Set-up fails, the first one or a later one, on a coarse level; the next one does not */
+static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
+{
+  Assembly           assembly = {problem->p, -1};
+  KSP                ksp;
+  PC                 pc;
+  PetscErrorCode     ierr;
+  PetscReal          residual;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetDM(ksp, problem->da));
+  PetscCall(KSPSetComputeOperators(ksp, ComputeOperators, &assembly));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 30));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_galerkin", "none")); /* coarse operators are assembled */
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_galerkin"));
+  if (!first) PetscCall(KSPSolve(ksp, problem->b, problem->x));
+  assembly.p.anisotropy = 0.5;
+  assembly.fails        = 1 + (problem->p.n - 1) / 4;
+  PetscCall(KSPSetComputeOperators(ksp, ComputeOperators, &assembly));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = KSPSolve(ksp, problem->b, problem->x);
+  PetscCall(PetscPopErrorHandler());
+  assembly.fails = -1;
+  PetscCall(KSPSolve(ksp, problem->b, problem->x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(MatZeroEntries(problem->A));
+  PetscCall(PoissonAssemble(&assembly.p, problem->da, problem->A));
+  PetscCall(PoissonResidual(problem->A, problem->b, problem->x, &residual));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PoissonClaim((PetscBool)(ierr && reason > 0 && residual < 1e-8), first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   Problem   problem = {0};
-  PetscBool same    = PETSC_TRUE;
+  PetscBool same = PETSC_TRUE, setup = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(Create(&problem));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-setup", &setup, NULL));
+  if (setup) {
+    PetscCall(SetUpFails(&problem, PETSC_TRUE));
+    PetscCall(SetUpFails(&problem, PETSC_FALSE));
+    PetscCall(Destroy(&problem));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(KSPSetUp(problem.ksp));
   PetscCall(NotConverged(&problem)); /* first: PETSc counts levels of solves, and does not forget those that errors have ended */
   for (PetscInt i = 0; i < 4; i++) PetscCall(Interrupt(&problem, i % 3, (PetscBool)(i == 2), &same));
@@ -180,5 +248,12 @@ int main(int argc, char **argv)
     nsize: {{1 3}}
     args: -pc_kcycle_structured {{off auto}}
     output_file: output/interrupt.out
+
+  # PETSc does not free all that its set-up had made before an error
+  test:
+    suffix: setup
+    nsize: {{1 3}}
+    args: -setup -malloc_dump 0 -pc_kcycle_structured {{off auto}}
+    output_file: output/interrupt_setup.out
 
 TEST*/

@@ -121,6 +121,7 @@ PetscErrorCode KCycleAssemble(PC pc, KCycleStructure *level)
   KCycleStructure *coarse                          = level + 1;
   void            *ctx;
   KSP              ksp;
+  PetscErrorCode   ierr;
 
   PetscFunctionBegin;
   PetscCall(RestrictState(level));
@@ -130,7 +131,8 @@ PetscErrorCode KCycleAssemble(PC pc, KCycleStructure *level)
   PetscCall(KSPSetDM(ksp, coarse->dm));
   PetscCall(KCycleKSPSetDMInactive(ksp));
   PetscCall(KSPSetOperators(ksp, coarse->A, coarse->A));
-  PetscCall((*compute)(ksp, coarse->A, coarse->A, ctx));
+  ierr = (*compute)(ksp, coarse->A, coarse->A, ctx);
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

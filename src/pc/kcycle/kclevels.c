@@ -24,7 +24,7 @@ const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell",
 PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  for (PetscInt l = 0; l < PetscMax(kc->nstructured, 1); l++) { /* the finest operator comes before the levels */
+  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) { /* an error may have left a level behind the last one */
     PetscCall(MatDestroy(&kc->structure[l].A));
     PetscCall(MatDestroy(&kc->structure[l].P));
     PetscCall(DMDestroy(&kc->structure[l].dm));
