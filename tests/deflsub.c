@@ -1,5 +1,5 @@
 static char help[] = "PCDEFLSUB: subdomains, projections, numbers of iterations, refusals, another set-up, inside other solvers.\n\
-  -test labels|identities|table|contrast|errors|reuse|nested|special|independent|inverse   which part\n\
+  -test labels|identities|table|contrast|errors|reuse|nested|special|independent|inverse|lone   which part\n\
   -blocks   table: with block incomplete Cholesky too\n\
   -show     contrast, independent: numbers of iterations\n\n";
 
@@ -1280,10 +1280,7 @@ static PetscErrorCode Special(void)
   PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_TRUE, "a periodic stencil without a null space"));
   TwoPhaseInit(&t, 1, 60, 1e3);
   PetscCall(Solves(&t, PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_FALSE, "one dimension"));
-  PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "subdomains of stored Dirichlet points only"));
-  PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_INVERSE, "the same, the dense inverse"));
-  PetscCall(Lone(PETSC_TRUE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "the same, a stencil"));
-  PetscCall(Lone(PETSC_FALSE, PETSC_TRUE, PC_DEFLSUB_COARSE_AUTO, "a diagonal operator"));
+  PetscCall(Lone(PETSC_TRUE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "subdomains of stored Dirichlet points only, a stencil"));
   PetscCall(AllButSingular());
   PetscCall(Coefficient());
   PetscCall(Events());
@@ -1292,7 +1289,7 @@ static PetscErrorCode Special(void)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"labels", "identities", "table", "contrast", "errors", "reuse", "nested", "special", "independent", "inverse"};
+  const char *const tests[] = {"labels", "identities", "table", "contrast", "errors", "reuse", "nested", "special", "independent", "inverse", "lone"};
   PetscInt          test    = 0;
   PetscBool         blocks = PETSC_FALSE, show = PETSC_FALSE;
 
@@ -1319,7 +1316,12 @@ int main(int argc, char **argv)
   } else if (test == 6) PetscCall(Nested());
   else if (test == 7) PetscCall(Special());
   else if (test == 8) PetscCall(Independent(show));
-  else PetscCall(Inverse());
+  else if (test == 9) PetscCall(Inverse());
+  else {
+    PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "subdomains of stored Dirichlet points only"));
+    PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_INVERSE, "the same, the dense inverse"));
+    PetscCall(Lone(PETSC_FALSE, PETSC_TRUE, PC_DEFLSUB_COARSE_AUTO, "a diagonal operator"));
+  }
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -1349,6 +1351,11 @@ int main(int argc, char **argv)
       suffix: inverse
       args: -test inverse
       output_file: output/deflsub_inverse.out
+
+    test:
+      suffix: lone
+      args: -test lone -fp_trap
+      output_file: output/deflsub_lone.out
 
     test:
       suffix: special
