@@ -33,11 +33,11 @@ typedef struct {
 /* A number in (0, 1) from some integers, the same everywhere */
 static inline PetscReal GridHash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)
 {
-  unsigned long  h    = 1469598103934665603UL;
+  uint64_t       h    = UINT64_C(1469598103934665603);
   const PetscInt v[4] = {a, b, c, d};
 
   for (int i = 0; i < 4; i++) {
-    h = (h ^ (unsigned long)(v[i] + 77)) * 1099511628211UL;
+    h = (h ^ (uint64_t)(v[i] + 77)) * UINT64_C(1099511628211);
     h ^= h >> 29;
   }
   return (PetscReal)((h >> 20) % 100003 + 1) / 100005;

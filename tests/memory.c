@@ -1,6 +1,6 @@
 static char help[] = "Memory of structured levels: what PETSc has allocated, in doubles per unknown.\n\
   -test held|sweeps     memory while a system is solved; smoothers without work vectors\n\
-  -n <65>               held: points in each direction\n\
+  -dim <3>, -n <65>     held: dimensions, points in each direction\n\
   -kinds <0,1,2>        held: the problems\n\
   -held <a,b,c>         held: the most doubles per unknown, for each problem\n\
   -setup <a,b,c>        held: the most during set-up\n\
@@ -29,11 +29,13 @@ static PetscErrorCode Usage(PetscLogDouble bytes[])
 }
 
 /* The grid is the program's; what is in use before the matrix is made */
-static PetscErrorCode Create(Kind kind, PetscInt n, MatType type, DM *da, Mat *A, Vec *b, Vec *x, PetscLogDouble before[])
+static PetscErrorCode Create(Kind kind, PetscInt dim, PetscInt n, MatType type, DM *da, Mat *A, Vec *b, Vec *x, PetscLogDouble before[])
 {
   const PetscReal vary = kind == KIND_VARYING ? 0.9 : 0;
-  Grid            g    = {11, 3, {n, n, n}, {0, 0, 0}, {{END_STORED, END_STORED}, {END_STORED, END_STORED}, {END_STORED, END_STORED}}, PETSC_FALSE, PETSC_FALSE, {1, 1, 1}, vary};
-  TwoPhase        t;
+  Grid            g    = {
+                    11,        dim, {n, dim > 1 ? n : 1, dim > 2 ? n : 1}, {0, 0, 0}, {{END_STORED, END_STORED}, {END_STORED, END_STORED}, {END_STORED, END_STORED}}, PETSC_FALSE, PETSC_FALSE,
+                    {1, 1, 1}, vary};
+  TwoPhase t;
 
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 3, n, 1000);
@@ -58,9 +60,9 @@ typedef struct {
   PetscBool converged;
 } Memory;
 
-static PetscErrorCode Measure(Kind kind, PetscInt n, MatType type, Memory *m)
+static PetscErrorCode Measure(Kind kind, PetscInt dim, PetscInt n, MatType type, Memory *m)
 {
-  const PetscReal    doubles = (PetscReal)sizeof(double) * (PetscReal)(n * n * n);
+  const PetscReal    doubles = (PetscReal)sizeof(double) * PetscPowRealInt((PetscReal)n, dim);
   PetscLogDouble     before[2], setup[2], solve[2];
   PetscBool          stencil;
   KSPConvergedReason reason;
@@ -72,7 +74,7 @@ static PetscErrorCode Measure(Kind kind, PetscInt n, MatType type, Memory *m)
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(type, MATSTENCIL, &stencil));
-  PetscCall(Create(kind, n, type, &da, &A, &b, &x, before));
+  PetscCall(Create(kind, dim, n, type, &da, &A, &b, &x, before));
   PetscCall(Usage(stencil ? setup : before));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
@@ -104,10 +106,11 @@ static PetscErrorCode TestHeld(void)
 {
   const MatType types[] = {MATAIJ, MATSTENCIL};
   PetscReal     held[3] = {6, 6 + 4 * 8 / 7., 6 + 4 * 8 / 7.}, setup[3] = {6, 6 + 4 * 8 / 7., 6 + 4 * 8 / 7.};
-  PetscInt      n = 65, nheld = 3, nsetup = 3, kinds[3] = {0, 1, 2}, nkinds = 3;
+  PetscInt      dim = 3, n = 65, nheld = 3, nsetup = 3, kinds[3] = {0, 1, 2}, nkinds = 3;
   PetscBool     show = PETSC_FALSE, given;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-kinds", kinds, &nkinds, &given));
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-held", held, &nheld, NULL));
@@ -119,7 +122,7 @@ static PetscErrorCode TestHeld(void)
       Memory         m;
 
       PetscCall(PetscMemzero(&m, sizeof(m)));
-      PetscCall(Measure((Kind)kind, n, types[t], &m));
+      PetscCall(Measure((Kind)kind, dim, n, types[t], &m));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, type %s: doubles an unknown at most %.1f %s, in set-up %.1f %s; the solve makes no vector %s; converged %s\n", Kinds[kind],
                             types[t], (double)held[kind], m.held <= held[kind] ? "yes" : "NO", (double)setup[kind], m.setup <= setup[kind] ? "yes" : "NO",
                             m.made < 0.9 ? "yes" : "NO", m.converged ? "yes" : "NO"));
@@ -206,7 +209,7 @@ static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
   PC             pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(KIND_VARYING, 17, MATSTENCIL, &da, &A, &b, &x, before));
+  PetscCall(Create(KIND_VARYING, 3, 17, MATSTENCIL, &da, &A, &b, &x, before));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecGetSize(x, &n));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -256,6 +259,29 @@ static PetscErrorCode TestSweeps(void)
   PetscFunctionReturn(0);
 }
 
+/* On one process it is the matrix itself; else the diagonal block belongs to a matrix of type aij */
+static PetscErrorCode TestBlock(void)
+{
+  PetscLogDouble before[2], after[2];
+  PetscMPIInt    size;
+  DM             da;
+  Mat            A, block;
+  Vec            b, x;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(Create(KIND_VARYING, 3, 17, MATSTENCIL, &da, &A, &b, &x, before));
+  PetscCall(Usage(before));
+  PetscCall(MatGetDiagonalBlock(A, &block));
+  PetscCall(Usage(after));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the diagonal block is made on several processes, and only there: %s\n", (after[0] > before[0]) == (size > 1) ? "yes" : "NO"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   char           which[16] = "held";
@@ -272,7 +298,10 @@ int main(int argc, char **args)
   PetscCall(Usage(now));
   PetscCheck(now[0] > 0, PETSC_COMM_WORLD, PETSC_ERR_SUP, "PETSc does not count what it allocates: run with -malloc_dump");
   if (held) PetscCall(TestHeld());
-  else PetscCall(TestSweeps());
+  else {
+    PetscCall(TestSweeps());
+    PetscCall(TestBlock());
+  }
   PetscCall(PetscMallocPopMaximumUsage(1, now));
   PetscCall(PetscFinalize());
   return 0;
@@ -296,7 +325,18 @@ int main(int argc, char **args)
     test:
       suffix: variable_2
       nsize: 2
-      args: -kinds 1,2 -held 6,14.6,15.2 -setup 6,14.6,17.4
+      args: -kinds 1,2 -held 6,14.6,15.2 -setup 6,14.6,15.2
+
+    # what is never written counts too
+    test:
+      suffix: line
+      nsize: {{1 2}}
+      args: -dim 1 -n 100001 -kinds 0 -held 36 -setup 36
+
+    test:
+      suffix: plane
+      nsize: 2
+      args: -dim 2 -n 401 -kinds 0,1 -held 6.9,12.3 -setup 6.9,12.3
 
     test:
       suffix: sweeps

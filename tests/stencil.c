@@ -59,21 +59,23 @@ typedef enum {
   SUBMATRIX,
   WIDENED,
   MATPRODUCT,
+  FORGOTTEN,
   NUM_PROPERTIES
 } Property;
 
 static const char *const Claims[NUM_PROPERTIES] = {
-    "mult",          "multadd", "multtranspose", "residual",  "diagonal", "norms",           "getrow", "convert to AIJ",  "convert from AIJ", "scale",         "shift",
-    "diagonalscale", "axpy",    "copy",          "duplicate", "zerorows", "zerorowscolumns", "load",   "assembled again", "submatrix",        "axpy of a box", "matrix products"};
+    "mult",          "multadd",         "multtranspose", "residual", "diagonal",  "norms",    "getrow",          "convert to AIJ", "convert from AIJ", "scale",
+    "shift",         "diagonalscale",   "axpy",          "copy",     "duplicate", "zerorows", "zerorowscolumns", "load",           "assembled again",  "submatrix",
+    "axpy of a box", "matrix products", "without its DM"};
 
 /* A number in (0, 1) from some integers, the same everywhere */
 static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)
 {
-  unsigned long h    = 1469598103934665603UL;
-  PetscInt      v[4] = {a, b, c, d};
+  uint64_t h    = UINT64_C(1469598103934665603);
+  PetscInt v[4] = {a, b, c, d};
 
   for (int i = 0; i < 4; i++) {
-    h = (h ^ (unsigned long)(v[i] + 77)) * 1099511628211UL;
+    h = (h ^ (uint64_t)(v[i] + 77)) * UINT64_C(1099511628211);
     h ^= h >> 29;
   }
   return (PetscReal)((h >> 20) % 100003 + 1) / 100005;
@@ -621,6 +623,22 @@ static PetscErrorCode MatrixProducts(const Case *c, Mat A, Mat B, PetscBool *equ
   PetscFunctionReturn(0);
 }
 
+/* A matrix keeps the grid that it was made on */
+static PetscErrorCode Forgotten(Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  Mat copy;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSetDM(A, NULL));
+  PetscCall(MatSetDM(B, NULL));
+  PetscCall(DMDestroy(&c->da));
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &copy));
+  PetscCall(Rows(A, B, equal));
+  if (*equal) PetscCall(MatMultEqual(A, copy, 2, equal));
+  PetscCall(MatDestroy(&copy));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode RunCase(Case *c, PetscBool equal[])
 {
   Mat A, B;
@@ -644,9 +662,9 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
   if (c->number % 3 == 0) PetscCall(MatrixProducts(c, A, B, &equal[MATPRODUCT]));
   PetscCall(ZeroRows(c, A, B, PETSC_FALSE, &equal[ZEROROWS]));
   PetscCall(ZeroRows(c, A, B, PETSC_TRUE, &equal[ZEROROWSCOLUMNS]));
+  PetscCall(Forgotten(c, A, B, &equal[FORGOTTEN]));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
-  PetscCall(DMDestroy(&c->da));
   PetscFunctionReturn(0);
 }
 
@@ -785,7 +803,7 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 2 4 8}}
-    args: -cases 60 -malloc_dump
+    args: -cases 60 -malloc_dump -fp_trap
     output_file: output/stencil.out
 
   test:

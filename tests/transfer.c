@@ -153,10 +153,11 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Factor and first point of each direction, and the grid of the points that are kept */
+/* Factor and first point of each direction, and the grid of the points that are kept. No direction is coarsened where a process would lose all its points in one of them */
 static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[], PetscInt first[], Level *coarse)
 {
   PetscInt       keep[3][64];
+  PetscBool      blocked = PETSC_FALSE;
   DMBoundaryType boundary[3];
 
   PetscFunctionBeginUser;
@@ -170,9 +171,12 @@ static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[
       keep[d][p] = 0;
       for (PetscInt i = start; i < start + fine->owned[d][p]; i++) keep[d][p] += (i - first[d]) % 2 == 0;
       start += fine->owned[d][p];
-      if (!keep[d][p]) factor[d] = 1;
+      if (named && !keep[d][p]) blocked = PETSC_TRUE;
     }
+  }
+  for (PetscInt d = 0; d < 3; d++) {
     coarse->size[d] = 0;
+    if (blocked) factor[d] = 1;
     if (factor[d] == 1) first[d] = 0;
     for (PetscInt p = 0; p < c->g.nproc[d]; p++) {
       if (factor[d] == 1) keep[d][p] = fine->owned[d][p];

@@ -25,11 +25,18 @@ typedef struct {
   int find[27];                               /* coefficient of (dx + 1) + 3 (dy + 1) + 9 (dz + 1), or -1 */
 } KCycleShape;
 
+/* Arrays, see pool.c */
+typedef struct {
+  PetscInt64    size, left, used; /* of a piece; free in the last one; in use */
+  PetscInt      n;
+  PetscScalar **piece, *next;
+} KCyclePool;
+
 /* An entry of the line dictionary: coefficients that several lines share */
 typedef struct {
   PetscScalar *c; /* coefficient o of point i: c[o * n + i] */
   PetscScalar  middle[KC_MAX_COEFFS];
-  PetscScalar  inverse; /* 1 / diagonal of the middle */
+  PetscScalar  inverse; /* 1 / diagonal of the middle; 0 where that is zero, as before values arrive */
   PetscInt     a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */
   PetscScalar *ends;    /* all coefficients of the points before a, point by point, then of those from b on */
   PetscInt     uses;    /* lines that share it */
@@ -57,6 +64,7 @@ typedef struct {
 } KCycleScan;
 
 typedef struct {
+  DM               dm; /* that the box belongs to, whatever becomes of the matrix's own */
   KCycleBox       *box;
   KCycleShape      shape;
   /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
@@ -68,10 +76,9 @@ typedef struct {
   /* afterwards */
   PetscInt         nclasses, maxclasses;
   KCycleClass     *classes;
-  PetscInt        *kind;  /* of each owned line: its class, or -1: it has a block of its own */
-  PetscInt64      *block; /* where the block of each extended line starts in store, or -1 */
-  PetscScalar     *store; /* blocks */
-  PetscInt64       nstore;
+  PetscInt        *kind;                   /* of each owned line: its class, or -1: it has a block of its own */
+  PetscScalar    **block;                  /* of each extended line, or NULL */
+  KCyclePool       store;                  /* blocks */
   PetscBool        half;                   /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
   PetscReal        slack;                  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
   PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
@@ -154,15 +161,23 @@ PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
 PETSC_INTERN PetscErrorCode MatStencilColumnSums(Mat, PetscReal *);
 PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
 
+/* pool.c */
+PETSC_INTERN PetscErrorCode KCyclePoolCreate(PetscInt64, KCyclePool *);
+PETSC_INTERN PetscErrorCode KCyclePoolDestroy(KCyclePool *);
+PETSC_INTERN PetscErrorCode KCyclePoolNew(KCyclePool *, PetscInt64, PetscScalar **);
+
 /* shape.c, store.c: coefficients */
 PETSC_INTERN void           KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
-PETSC_INTERN unsigned long  KCycleKey(const PetscScalar *, PetscInt);
+PETSC_INTERN PetscInt       KCycleKey(const PetscScalar *, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreBegin(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilStoreLine(Mat, PetscInt, const PetscScalar[], PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilStoreSame(Mat, PetscInt, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreEnd(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreZeros(Mat);
+PETSC_INTERN PetscInt       MatStencilBlockLength(const Mat_Stencil *);
+PETSC_INTERN PetscErrorCode MatStencilNewBlock(Mat_Stencil *, PetscInt);
+PETSC_INTERN PetscErrorCode MatStencilNewClass(Mat_Stencil *, const PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilClassChanged(const Mat_Stencil *, KCycleClass *);
 PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
 PETSC_INTERN void           MatStencilLineArrays(const Mat_Stencil *, PetscInt, KCycleLine *);
@@ -173,6 +188,7 @@ PETSC_INTERN void           MatStencilMirrorLine(const Mat_Stencil *, PetscInt, 
 /* scan.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 
 /* line.c: kernels on lines */
@@ -216,7 +232,7 @@ static inline const PetscScalar *KCycleCoefficientsFrom(const Mat_Stencil *st, P
   const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
 
   if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
-  return st->block[e] < 0 ? NULL : st->store + st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
+  return st->block[e] ? st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n : NULL;
 }
 
 /* Coefficient o of point i of a line */

@@ -15,13 +15,11 @@
 
 /* Different arrays of the same length, each kept once */
 typedef struct {
-  PetscInt      length, n;
-  PetscInt      maxchunks;
-  PetscScalar **chunk; /* of KC_CHUNK arrays each */
-  PetscHMapI    map;   /* while arrays arrive: from the key of one to its number */
+  PetscInt      length, n, most;
+  PetscScalar **list;
+  KCyclePool    pool; /* holds them */
+  PetscHMapI    map;  /* while arrays arrive: from the key of one to its number */
 } KCycleLists;
-
-#define KC_CHUNK 8
 
 typedef struct {
   KCycleBox          *fine, *coarse;
@@ -67,7 +65,8 @@ typedef struct {
   PetscScalar         *temp;      /* weights of one line on up to four coarse lines */
   PetscScalar         *field;     /* for exchanges: what neighbours see of one slot */
   PetscScalar         *halos;     /* of eight slots */
-  PetscScalar         *own;       /* weights of lines that are not complete yet: [extended line][4][stride] */
+  PetscScalar        **own;       /* weights of lines that are not complete yet: of each extended line, on the coarse lines that it touches; or NULL */
+  KCyclePool           pool;      /* holds them */
 } KCycleWeights;
 
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
@@ -88,6 +87,18 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *, KCycleApart *);
 PETSC_INTERN PetscErrorCode KCycleApartDestroy(KCycleApart *);
 PETSC_INTERN void           KCycleApartLine(KCycleApart *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
+
+/* Places of the lines that are kept: as many as the grid has near each other */
+static inline PetscInt KCycleNearPlaces(const KCycleBox *fine)
+{
+  return PetscMin(fine->n[1], KC_NEAR) + KC_NEAR * (PetscMin(fine->n[2], KC_NEAR) - 1);
+}
+
+/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of so many dimensions has; the last one is opposite */
+static inline int KCycleOffsetsFirst(PetscInt dim)
+{
+  return dim == 3 ? 0 : dim == 2 ? 9 : 12;
+}
 
 /* A sum of products a w, point by point */
 typedef struct {

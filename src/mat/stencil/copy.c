@@ -5,44 +5,35 @@
 
 static PetscErrorCode CopyStore(Mat A, Mat B)
 {
-  Mat_Stencil   *a = (Mat_Stencil *)A->data, *b = (Mat_Stencil *)B->data;
-  const PetscInt length = a->shape.ncoeffs * a->box->n[0];
+  Mat_Stencil *a = (Mat_Stencil *)A->data, *b = (Mat_Stencil *)B->data;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilStoreReset(B));
   PetscCall(PetscFree(b->dense));
   if (a->shape.ncoeffs != b->shape.ncoeffs) PetscCall(PetscObjectCompose((PetscObject)B, KC_STENCIL_AIJ, NULL));
   b->shape = a->shape;
-  b->half  = a->half;
+  b->slack = a->slack;
   MatStencilMakeFrames(B);
-  b->slack    = a->slack;
-  b->nclasses = b->maxclasses = a->nclasses;
-  b->nstore                   = a->nstore;
-  PetscCall(PetscMalloc1(a->nclasses, &b->classes));
-  PetscCall(PetscArraycpy(b->classes, a->classes, a->nclasses));
+  PetscCall(MatStencilStoreBegin(B, a->half));
   for (PetscInt c = 0; c < a->nclasses; c++) {
-    PetscCall(PetscMalloc1(length, &b->classes[c].c));
-    PetscCall(PetscArraycpy(b->classes[c].c, a->classes[c].c, length));
-    b->classes[c].ends = NULL;
-    PetscCall(MatStencilClassChanged(b, &b->classes[c]));
+    PetscCall(MatStencilNewClass(b, a->classes[c].c));
+    b->classes[c].uses = a->classes[c].uses;
   }
-  PetscCall(PetscMalloc1(a->box->nlines, &b->kind));
   PetscCall(PetscArraycpy(b->kind, a->kind, a->box->nlines));
-  PetscCall(PetscMalloc1(a->box->nextended, &b->block));
-  PetscCall(PetscArraycpy(b->block, a->block, a->box->nextended));
-  PetscCall(PetscMalloc1(a->nstore, &b->store));
-  PetscCall(PetscArraycpy(b->store, a->store, a->nstore));
+  for (PetscInt e = 0; e < a->box->nextended; e++) {
+    if (!a->block[e]) continue;
+    PetscCall(MatStencilNewBlock(b, e));
+    PetscCall(PetscArraycpy(b->block[e], a->block[e], MatStencilBlockLength(a)));
+  }
+  PetscCall(PetscHMapIDestroy(&b->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatDuplicate_Stencil(Mat A, MatDuplicateOption option, Mat *B)
 {
   Mat_Stencil *a = (Mat_Stencil *)A->data, *b;
-  DM           dm;
 
   PetscFunctionBegin;
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(MatStencilCreateOnDM(dm, (PetscBool)(a->shape.box != 0), B));
+  PetscCall(MatStencilCreateOnDM(a->dm, (PetscBool)(a->shape.box != 0), B));
   PetscCall(PetscLayoutReference(A->rmap, &(*B)->rmap));
   PetscCall(PetscLayoutReference(A->cmap, &(*B)->cmap));
   b                 = (Mat_Stencil *)(*B)->data;

@@ -48,7 +48,9 @@ static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
     for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) k->c[i] *= s;
     PetscCall(MatStencilClassChanged(st, k));
   }
-  for (PetscInt64 i = 0; i < st->nstore; i++) st->store[i] *= s;
+  for (PetscInt e = 0; e < st->box->nextended; e++) {
+    for (PetscInt i = 0; st->block[e] && i < MatStencilBlockLength(st); i++) st->block[e][i] *= s;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +69,7 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
     PetscScalar *to;
 
     if (st->kind[line] >= 0) continue;
-    to = st->store + st->block[KCycleBoxExtended(st->box, line % st->box->n[1], line / st->box->n[1])];
+    to = st->block[KCycleBoxExtended(st->box, line % st->box->n[1], line / st->box->n[1])];
     for (PetscInt i = 0; i < n; i++) to[(o - half) * n + i] += s;
     to += (nc - half) * n;
     to[o] += s;
@@ -219,7 +221,7 @@ static PetscErrorCode MatGetInfo_Stencil(Mat A, MatInfoType which, MatInfo *info
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   in[0]  = (PetscReal)st->box->npoints * st->shape.ncoeffs;
-  in[1]  = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->nstore + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0] + (st->dense ? in[0] : 0));
+  in[1]  = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0] + (st->dense ? in[0] : 0));
   out[0] = in[0];
   out[1] = in[1];
   if (which != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(in, out, 2, MPIU_REAL, which == MAT_GLOBAL_MAX ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)A)));

@@ -179,7 +179,7 @@ void KCycleLineRelaxBoth(const Mat_Stencil *st, KCycleLine *l, const PetscScalar
 }
 
 /* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
-static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, PetscInt64 place, KCycleLine *l)
+static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar *block, KCycleLine *l)
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n     = st->box->n[0];
@@ -187,7 +187,7 @@ static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, Pet
   const PetscScalar *from  = NULL;
   int                first = 0; /* coefficient of this neighbour's line */
 
-  for (int o = half; o < shape->ncoeffs; o++) l->c[o] = st->store + place + (o - half) * n;
+  for (int o = half; o < shape->ncoeffs; o++) l->c[o] = block + (o - half) * n;
   for (int o = 0; o < half; o++) {
     const int q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
 
@@ -197,7 +197,7 @@ static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, Pet
     }
     l->c[o] = from ? from - (o - first) * n + shape->dx[o] : st->zeros + 1;
   }
-  l->end[0] = st->store + place + (shape->ncoeffs - half) * n;
+  l->end[0] = block + (shape->ncoeffs - half) * n;
   l->end[1] = l->end[0] + shape->ncoeffs;
   l->stride = 1;
   l->head   = l->end[0];

@@ -67,9 +67,9 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
   KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscScalar middle   = c[nc / 2][i];
-    const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 1 / PETSC_MAX_REAL);
+    const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 8 / PETSC_MAX_REAL);
     const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1; /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
-    const PetscReal   inverse = divided < PETSC_MAX_REAL / 4 ? divided : 0; /* a row with a zero on the diagonal is left out */
+    const PetscReal   inverse = diagonal > 8 / PETSC_MAX_REAL ? divided : 0; /* a row with a zero on the diagonal is left out */
     PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, walls = 0, across = 0, relative, large;
     PetscScalar       sum = 0;
 

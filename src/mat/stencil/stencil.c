@@ -10,6 +10,15 @@ PetscErrorCode MatStencilIs(Mat A, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SetGrid(Mat_Stencil *st, DM dm)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxGet(dm, &st->box));
+  PetscCall(PetscObjectReference((PetscObject)dm));
+  st->dm = dm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatSetUp_Stencil(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -25,7 +34,7 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
              "A matrix of type stencil cannot be made: %s. Make it with DMCreateMatrix() on a DMDA of one unknown and stencil width 1 after DMSetMatType(dm, MATSTENCIL), or use "
              "-dm_mat_type aij",
              dm ? why : "it has no DM");
-  PetscCall(KCycleBoxGet(dm, &st->box));
+  PetscCall(SetGrid(st, dm));
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(MatGetSize(A, &size, NULL));
@@ -51,6 +60,7 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscCall(PetscFree(st->zeros));
   PetscCall(PetscFree(st->halo));
   PetscCall(PetscFree(st->back));
+  PetscCall(DMDestroy(&st->dm));
   PetscCall(MatStencilComposeMethods(A, PETSC_FALSE));
   PetscCall(MatStencilComposeProducts(A, PETSC_FALSE));
   PetscCall(PetscFree(A->data));
@@ -140,7 +150,7 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
   st = (Mat_Stencil *)A->data;
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
-  st->box = b;
+  PetscCall(SetGrid(st, dm));
   KCycleShapeCreate(b->dim, box, &st->shape);
   PetscCall(PetscCalloc1(b->n[0] + 2, &st->zeros));
   PetscCall(KCycleBoxHaloCreate(b, &st->halo));

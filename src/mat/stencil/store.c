@@ -27,13 +27,19 @@ PetscErrorCode MatStencilStoreReset(Mat A)
     PetscCall(PetscFree(st->classes[c].ends));
   }
   st->nclasses = st->maxclasses = 0;
-  st->nstore                    = 0;
   PetscCall(PetscFree(st->classes));
   PetscCall(PetscFree(st->kind));
   PetscCall(PetscFree(st->block));
-  PetscCall(PetscFree(st->store));
+  PetscCall(KCyclePoolDestroy(&st->store));
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt MatStencilBlockLength(const Mat_Stencil *st)
+{
+  const int half = st->half ? st->shape.ncoeffs / 2 : 0;
+
+  return (st->shape.ncoeffs - half) * st->box->n[0] + 2 * st->shape.ncoeffs;
 }
 
 /* Values will come by MatStencilStoreLine(), all lines in order; whether half of them suffices must be known */
@@ -47,42 +53,26 @@ PetscErrorCode MatStencilStoreBegin(Mat A, PetscBool half)
   st->half   = half;
   st->shared = 0;
   PetscCall(PetscMalloc1(st->box->nlines, &st->kind));
-  PetscCall(PetscMalloc1(st->box->nextended, &st->block));
-  for (PetscInt e = 0; e < st->box->nextended; e++) st->block[e] = -1;
+  PetscCall(PetscCalloc1(st->box->nextended, &st->block));
+  PetscCall(KCyclePoolCreate((PetscInt64)st->box->nextended * MatStencilBlockLength(st), &st->store));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt BlockLength(const Mat_Stencil *st)
+PetscErrorCode MatStencilNewBlock(Mat_Stencil *st, PetscInt e)
 {
-  const int half = st->half ? st->shape.ncoeffs / 2 : 0;
-
-  return (st->shape.ncoeffs - half) * st->box->n[0] + 2 * st->shape.ncoeffs;
-}
-
-/* Memory for all blocks at once: what is never written costs nothing, and the rest is given back at the end */
-static PetscErrorCode NewBlock(Mat_Stencil *st, PetscInt e)
-{
-  const PetscInt64 length = BlockLength(st);
-
   PetscFunctionBegin;
-  if (!st->store) {
-    PetscInt64 most = 0;
-
-    for (PetscInt f = 0; f < st->box->nextended; f++) most += st->box->slot[f] ? length : 0;
-    PetscCall(PetscMalloc1(most, &st->store));
-  }
-  st->block[e] = st->nstore;
-  st->nstore += length;
+  PetscCall(KCyclePoolNew(&st->store, MatStencilBlockLength(st), &st->block[e]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The longest run of points around the middle with the same coefficients, end points excepted */
 static void FindConstantRun(const KCycleShape *shape, PetscInt n, KCycleClass *k)
 {
-  const PetscInt m = n / 2;
+  const PetscInt    m        = n / 2;
+  const PetscScalar diagonal = k->c[shape->ncoeffs / 2 * n + m];
 
   for (int o = 0; o < shape->ncoeffs; o++) k->middle[o] = k->c[o * n + m];
-  k->inverse = 1 / k->middle[shape->ncoeffs / 2];
+  k->inverse = diagonal == (PetscScalar)0.0 ? 0 : 1 / diagonal;
   k->a       = 1;
   k->b       = n - 1;
   for (int o = 0; o < shape->ncoeffs; o++) {
@@ -123,7 +113,7 @@ PetscErrorCode MatStencilClassChanged(const Mat_Stencil *st, KCycleClass *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
+PetscErrorCode MatStencilNewClass(Mat_Stencil *st, const PetscScalar values[])
 {
   const PetscInt n = st->box->n[0];
   KCycleClass   *k;
@@ -166,24 +156,22 @@ KC_VERSIONS static void AddToKey(const PetscScalar *v, PetscInt steps, uint64_t 
   for (int k = 0; k < KC_SUMS; k++) sums[k] = h[k];
 }
 
-/* A number from all values */
-unsigned long KCycleKey(const PetscScalar *v, PetscInt count)
+/* A number from all values, of 30 bits */
+PetscInt KCycleKey(const PetscScalar *v, PetscInt count)
 {
   uint64_t       h[KC_SUMS] = {0}, key = 1;
   const PetscInt steps = count / KC_SUMS;
 
   AddToKey(v, steps, h);
   for (PetscInt i = steps * KC_SUMS; i < count; i++) h[i - steps * KC_SUMS] += (h[i - steps * KC_SUMS] << 1) + Bits(&v[i]);
-  for (int k = 0; k < KC_SUMS; k++) key = (key ^ h[k] ^ (h[k] >> 32)) * 1099511628211UL;
-  return (unsigned long)key;
+  for (int k = 0; k < KC_SUMS; k++) key = (key ^ h[k] ^ (h[k] >> 32)) * UINT64_C(1099511628211);
+  return (PetscInt)(key >> 33 & 0x3fffffff);
 }
 
 /* That of a line, from its diagonal and its last couplings, two of them as a mirrored line agrees in one: lines that agree in all are few, and compared */
 static PetscInt LineKey(const KCycleShape *shape, PetscInt n, const PetscScalar values[])
 {
-  const unsigned long diagonal = KCycleKey(values + shape->ncoeffs / 2 * n, n), last = KCycleKey(values + (shape->ncoeffs - 2) * n, 2 * n);
-
-  return (PetscInt)((diagonal + 31 * last) >> 33 & 0x3fffffff);
+  return KCycleKey(values + shape->ncoeffs / 2 * n, n) ^ KCycleKey(values + (shape->ncoeffs - 2) * n, 2 * n);
 }
 
 /* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a new class goes */
@@ -212,7 +200,7 @@ static const PetscScalar *UpperArray(const Mat_Stencil *st, PetscInt j, PetscInt
   const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
 
   if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
-  return st->store + st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
+  return st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
 }
 
 /* Do two arrays differ by more than rounding? */
@@ -265,9 +253,9 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
     const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(st->box, jj, kk);
 
     if (st->box->slot[e] <= 0) continue;
-    if (st->block[e] < 0) {
-      PetscCall(NewBlock(st, e));
-      PetscCall(PetscArrayzero(st->store + st->block[e], BlockLength(st)));
+    if (!st->block[e]) {
+      PetscCall(MatStencilNewBlock(st, e));
+      PetscCall(PetscArrayzero(st->block[e], MatStencilBlockLength(st)));
     }
     for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) ((PetscScalar *)UpperArray(st, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
   }
@@ -294,14 +282,14 @@ void MatStencilMirrorLine(const Mat_Stencil *st, PetscInt line, PetscScalar valu
 static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscBool *same)
 {
   const KCycleShape *shape = &st->shape;
-  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
+  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1], e = KCycleBoxExtended(st->box, j, k);
   const int          half = st->half ? shape->ncoeffs / 2 : 0;
   PetscScalar       *to;
 
   PetscFunctionBegin;
-  PetscCall(NewBlock(st, KCycleBoxExtended(st->box, j, k)));
+  PetscCall(MatStencilNewBlock(st, e));
   st->kind[line] = -1;
-  to             = st->store + st->block[KCycleBoxExtended(st->box, j, k)];
+  to             = st->block[e];
   PetscCall(PetscArraycpy(to, values + half * n, (shape->ncoeffs - half) * n));
   to += (shape->ncoeffs - half) * n;
   for (int o = 0; o < shape->ncoeffs; o++) {
@@ -326,7 +314,7 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   if (kind < 0 && st->nclasses < KC_FEW_CLASSES + st->shared / 4) {
     kind = st->nclasses;
     PetscCall(PetscHMapISet(st->map, key, kind));
-    PetscCall(NewClass(st, values));
+    PetscCall(MatStencilNewClass(st, values));
   }
   if (kind >= 0) {
     st->kind[line] = kind;
@@ -387,7 +375,6 @@ PetscErrorCode MatStencilStoreEnd(Mat A)
 
   PetscFunctionBegin;
   if (st->shape.box && st->half) PetscCall(MoveSingles(st));
-  if (st->store) PetscCall(PetscRealloc(st->nstore * sizeof(PetscScalar), &st->store));
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -458,7 +445,7 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
 /* Is there nothing but zeros? Not sought in more than one set of coefficients */
 static PetscBool IsZero(const Mat_Stencil *st)
 {
-  if (st->nclasses != 1 || st->nstore) return PETSC_FALSE;
+  if (st->nclasses != 1 || st->store.used) return PETSC_FALSE;
   for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) {
     if (st->classes[0].c[i] != (PetscScalar)0.0) return PETSC_FALSE;
   }

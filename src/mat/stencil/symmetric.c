@@ -1,5 +1,5 @@
 /*
-  Is a stencil symmetric to the last bit? Answered without products or vectors, from the coefficients of neighbouring lines.
+  Is a stencil symmetric to the last bit? Answered without products or vectors, from the coefficients of neighbouring lines. Or is it but for rounding?
 */
 #include <petsckcycle/private/stencilimpl.h>
 
@@ -75,5 +75,79 @@ PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
   PetscFunctionBegin;
   st->symmetric = yes;
   PetscCall(PetscObjectStateGet((PetscObject)A, &st->symmetric_state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficient o of all points of this process */
+static void TakeCoefficient(const Mat_Stencil *st, int o, PetscScalar *field)
+{
+  const PetscInt n = st->box->n[0];
+  KCycleLine     l;
+
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    MatStencilLineArrays(st, line, &l);
+    for (PetscInt i = 0; i < n; i++) field[line * n + i] = KCycleLineCoefficient(&l, o, i);
+  }
+}
+
+/* The value of a field at a point at most one beside the box; false: it is outside the grid */
+static PetscBool ValueAt(const KCycleBox *box, const PetscScalar *field, const PetscScalar *halo, const PetscInt at[], PetscScalar *value)
+{
+  const PetscInt e = KCycleBoxExtended(box, at[1], at[2]);
+
+  if (box->slot[e] == 0) return PETSC_FALSE;
+  if (at[0] >= 0 && at[0] < box->n[0]) *value = KCycleBoxLine(box, field, halo, at[1], at[2])[at[0]];
+  else if (box->ends) *value = halo[(at[0] < 0 ? box->left : box->right) + e];
+  else return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
+/* Do the points of a line say of the couplings opposite to o what the points there say, relative to the larger of both diagonals? d and c: the diagonal and coefficient o */
+static PetscBool LineAgrees(const Mat_Stencil *st, PetscInt line, int o, const PetscScalar *const d[2], const PetscScalar *const c[2])
+{
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
+  KCycleLine         l;
+
+  MatStencilLineArrays(st, line, &l);
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt  there[3] = {i - shape->dx[o], j - shape->dy[shape->line[o]], k - shape->dz[shape->line[o]]};
+    PetscScalar     theirs, diagonal;
+    const PetscReal mine = PetscAbsScalar(d[0][line * n + i]);
+
+    if (!ValueAt(st->box, c[0], c[1], there, &theirs)) continue;
+    (void)ValueAt(st->box, d[0], d[1], there, &diagonal);
+    if (!(PetscAbsScalar(KCycleLineCoefficient(&l, shape->ncoeffs - 1 - o, i) - theirs) <= 1000 * PETSC_MACHINE_EPSILON * PetscMax(mine, PetscAbsScalar(diagonal))))
+      return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Collective. Each coupling is compared, as those of a light fluid are rounding beside those of a heavy one */
+PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
+{
+  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
+  const KCycleBox   *box  = st->box;
+  int                mine = 1, all;
+  PetscScalar       *d, *dhalo, *c, *chalo;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
+  PetscCall(KCycleBoxHaloCreate(box, &dhalo));
+  PetscCall(KCycleBoxHaloCreate(box, &chalo));
+  TakeCoefficient(st, st->shape.ncoeffs / 2, d);
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
+  for (int o = st->shape.ncoeffs / 2 + 1; o < st->shape.ncoeffs; o++) {
+    const PetscScalar *const diagonal[2] = {d, dhalo}, *const coefficient[2] = {c, chalo};
+
+    TakeCoefficient(st, o, c);
+    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
+    for (PetscInt line = 0; mine && line < box->nlines; line++) mine = LineAgrees(st, line, o, diagonal, coefficient);
+  }
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  *yes = (PetscBool)all;
+  PetscCall(PetscFree2(d, c));
+  PetscCall(PetscFree(dhalo));
+  PetscCall(PetscFree(chalo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,15 +38,20 @@ static PetscErrorCode MatIncreaseOverlap_Stencil(Mat A, PetscInt n, IS is[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The AIJ form is kept, as the block belongs to it */
+/* The AIJ form is kept, as the block belongs to it. On one process the matrix itself is the block */
 static PetscErrorCode MatGetDiagonalBlock_Stencil(Mat A, Mat *block)
 {
   Mat_Stencil     *st = (Mat_Stencil *)A->data;
   Mat              aij;
   PetscObjectState state;
-  PetscBool        parallel;
+  PetscMPIInt      size;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (size == 1) {
+    *block = A;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(PetscObjectQuery((PetscObject)A, KC_STENCIL_AIJ, (PetscObject *)&aij));
   if (!aij) {
@@ -56,9 +61,7 @@ static PetscErrorCode MatGetDiagonalBlock_Stencil(Mat A, Mat *block)
     PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   } else if (state != st->aijstate) PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &aij));
   st->aijstate = state;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)aij, MATMPIAIJ, &parallel));
-  if (parallel) PetscCall(MatGetDiagonalBlock(aij, block));
-  else *block = A;
+  PetscCall(MatGetDiagonalBlock(aij, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -58,12 +58,13 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
 {
   Mat_Stencil *st     = (Mat_Stencil *)A->data;
   const size_t length = (size_t)st->box->npoints * st->shape.ncoeffs;
-  PetscInt    *start, *cols;
+  PetscInt    *start, *cols, most;
   PetscScalar *values;
   Mat          B = reuse == MAT_REUSE_MATRIX ? *aij : NULL;
 
   PetscFunctionBegin;
   PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(PetscIntCast((PetscInt64)length, &most)); /* places of rows are PetscInt in AIJ too */
   PetscCall(PetscMalloc3(st->box->npoints + 1, &start, length, &cols, length, &values));
   FillRows(st, start, cols, values);
   if (!B) {

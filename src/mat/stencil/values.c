@@ -38,11 +38,9 @@ static PetscErrorCode MakeLocalFrame(Mat A)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   KCycleFrame *f  = &st->local;
   PetscInt     corner[3], width[3];
-  DM           dm;
 
   PetscFunctionBegin;
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMDAGetGhostCorners(dm, &corner[0], &corner[1], &corner[2], &width[0], &width[1], &width[2]));
+  PetscCall(DMDAGetGhostCorners(st->dm, &corner[0], &corner[1], &corner[2], &width[0], &width[1], &width[2]));
   for (PetscInt d = 0; d < 3; d++) {
     f->corner[d] = d < st->box->dim ? corner[d] - st->box->start[d] : 0;
     if (d >= st->box->dim) width[d] = 1;

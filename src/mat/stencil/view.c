@@ -13,7 +13,7 @@ static PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
   for (PetscInt l = 0; st->kind && l < st->box->nlines; l++) in[0] += st->kind[l] >= 0;
   in[1] = (PetscReal)st->box->nlines;
   in[2] = (PetscReal)st->nclasses;
-  in[3] = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->nstore + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0]);
+  in[3] = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0]);
   PetscCallMPI(MPI_Allreduce(in, out, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n", st->shape.ncoeffs, size[0], size[1], size[2]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%.0f of %.0f grid lines share %.0f sets of coefficients; %.3g MB stored\n", (double)out[0], (double)out[1], (double)out[2],

@@ -19,7 +19,7 @@ typedef struct {
 /* Rows of A P of a fine line, on the coarse lines around (J, K) */
 typedef struct {
   PetscInt     line, J, K;
-  PetscScalar *ap; /* [points that coincide, points between][coarse line around][x - 1, x, x + 1][-1 to n] */
+  PetscScalar *ap; /* [points that coincide, points between][offset: coarse line around, x - 1, x, x + 1][-1 to n] */
   PetscBool    used[2][27];
 } Rows;
 
@@ -30,25 +30,32 @@ typedef struct {
   PetscInt             n, pad; /* coarse points of a line; n + 2 */
   KCycleApart          apart;
   Rows                 rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
-  PetscScalar         *out;                     /* [27 offsets][-1 to n] */
+  PetscScalar         *out;                     /* [offset][-1 to n] */
   PetscBool            fill;                    /* empty rows get a diagonal */
-  int                  first;                   /* the offsets from this on are worked out: of a symmetric product only the diagonal and those behind it */
+  int                  low, end;                /* the offsets that the grid has */
+  int                  first;                   /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
 {
+  size_t   length;
+  PetscInt places;
+
   PetscFunctionBegin;
   pr->A     = A;
   pr->st    = (Mat_Stencil *)A->data;
   pr->tr    = (Mat_StencilTransfer *)P->data;
   pr->n     = pr->tr->coarse->n[0];
   pr->pad   = pr->n + 2;
-  pr->first = 0;
+  pr->first = pr->low = KCycleOffsetsFirst(pr->st->box->dim);
+  pr->end             = 27 - pr->low;
+  places              = KCycleNearPlaces(pr->st->box);
+  length              = (size_t)(pr->end - pr->low) * pr->pad;
   PetscCall(KCycleApartCreate(A, pr->tr, &pr->apart));
-  PetscCall(PetscMalloc2(KC_NEAR * KC_NEAR * 54 * pr->pad, &pr->rows[0].ap, 27 * pr->pad, &pr->out));
-  for (int i = 0; i < KC_NEAR * KC_NEAR; i++) {
+  PetscCall(PetscMalloc2(2 * places * length, &pr->rows[0].ap, length, &pr->out));
+  for (PetscInt i = 0; i < places; i++) {
     pr->rows[i].line = -1;
-    pr->rows[i].ap   = pr->rows[0].ap + i * 54 * pr->pad;
+    pr->rows[i].ap   = pr->rows[0].ap + 2 * i * length;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,6 +66,11 @@ static PetscErrorCode ProductDestroy(Product *pr)
   PetscCall(KCycleApartDestroy(&pr->apart));
   PetscCall(PetscFree2(pr->rows[0].ap, pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscScalar *OutOf(const Product *pr, int offset)
+{
+  return pr->out + (offset - pr->low) * pr->pad;
 }
 
 /* Coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line: columns x - 1, x, x + 1 */
@@ -81,7 +93,7 @@ static void TermsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt 
   const KCycleBox   *box   = pr->st->box;
   KCycleTouch        touch;
 
-  for (int i = pr->first / 3 * 3; i < 27; i++) column[0][i].m = column[1][i].m = 0;
+  for (int i = pr->first / 3 * 3; i < pr->end; i++) column[0][i].m = column[1][i].m = 0;
   for (int o = 0, end; o < shape->ncoeffs; o = end) {
     const int      line = shape->line[o];
     const PetscInt jj = j + shape->dy[line], kk = k + shape->dz[line];
@@ -108,9 +120,9 @@ static void RowsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt j
 
   TermsOfAP(pr, c, j, k, rows, column);
   for (int x = 0; x < 2; x++) {
-    for (int i = pr->first; i < 27; i++) {
+    for (int i = pr->first; i < pr->end; i++) {
       rows->used[x][i] = (PetscBool)(column[x][i].m > 0);
-      if (rows->used[x][i]) KCycleSumOfProducts(&column[x][i], pr->n + x, PETSC_FALSE, rows->ap + (27 * x + i) * pr->pad + 1 - x);
+      if (rows->used[x][i]) KCycleSumOfProducts(&column[x][i], pr->n + x, PETSC_FALSE, rows->ap + ((pr->end - pr->low) * x + i - pr->low) * pr->pad + 1 - x);
     }
   }
 }
@@ -139,13 +151,16 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
   const PetscInt     n     = pr->n;
   const int          ahead = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
 
-  for (int i = pr->first; i < 27; i++) {
+  for (int i = pr->first; i < pr->end; i++) {
     const int          from = i + 3 * ahead;
-    const PetscScalar *ap0 = rows->ap + from * pr->pad + 1, *ap1 = ap0 + 27 * pr->pad, *next = ap1 + pr->pad;
-    PetscScalar       *out = pr->out + i * pr->pad + 1;
+    const PetscScalar *ap0, *ap1, *next;
+    PetscScalar       *out = OutOf(pr, i) + 1;
     KCycleTerms        terms;
 
     if (i / 3 % 3 + ahead > 2) continue;
+    ap0     = rows->ap + (from - pr->low) * pr->pad + 1;
+    ap1     = ap0 + (pr->end - pr->low) * pr->pad;
+    next    = ap1 + pr->pad;
     terms.m = 0;
     if (rows->used[0][from]) KCycleTermsAdd(&terms, ap0, same);
     if (rows->used[1][from]) {
@@ -184,7 +199,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   const PetscInt             fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(pr->out + pr->first * pr->pad, (27 - pr->first) * pr->pad));
+  PetscCall(PetscArrayzero(OutOf(pr, pr->first), (pr->end - pr->first) * pr->pad));
   for (PetscInt k = PetscMax(0, fk - rz); k <= PetscMin(box->n[2] - 1, fk + rz); k++) {
     for (PetscInt j = PetscMax(0, fj - ry); j <= PetscMin(box->n[1] - 1, fj + ry); j++) {
       KCycleTouch        touch;
@@ -195,7 +210,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
       if (w) TimesColumn(pr, GetRows(pr, j, k, J, K), J, w);
     }
   }
-  FillEmptyRows(pr, J, K, pr->out + 13 * pr->pad + 1);
+  FillEmptyRows(pr, J, K, OutOf(pr, 13) + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,10 +270,10 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
     if (alike >= 0 && sc->kind[alike] >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
     else {
       PetscCall(ProductLine(pr, J, line / box->n[1]));
-      for (int i = pr->first; i < 27; i++) {
-        if (shape->find[i] >= 0) PetscCall(PetscArraycpy(values + shape->find[i] * pr->n, pr->out + i * pr->pad + 1, pr->n));
+      for (int i = pr->first; i < pr->end; i++) {
+        if (shape->find[i] >= 0) PetscCall(PetscArraycpy(values + shape->find[i] * pr->n, OutOf(pr, i) + 1, pr->n));
       }
-      if (pr->first) MatStencilMirrorLine(sc, line, values);
+      if (pr->first == 13) MatStencilMirrorLine(sc, line, values);
       PetscCall(MatStencilStoreLine(Ac, line, values, same));
     }
     signs[J] = now;
@@ -280,8 +295,8 @@ typedef struct {
   PetscScalar      **line;   /* of each extended line: [field][-1 to n]; lines with the same product share it */
   PetscBool         *shared; /* by extended line */
   PetscBool         *mine;   /* those whose product is worked out, and not another's */
-  PetscScalar       *store, *zeros;
-  size_t             nstore;
+  PetscScalar       *zeros;
+  KCyclePool         store;
 } Fields;
 
 static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields *f)
@@ -294,9 +309,8 @@ static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields
   f->star    = star;
   f->pad     = box->n[0] + 2;
   f->nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
-  f->nstore  = 0;
   PetscCall(PetscCalloc4(box->nextended, &f->line, box->nextended, &f->shared, box->nextended, &f->mine, f->nfields * f->pad, &f->zeros));
-  PetscCall(PetscMalloc1((size_t)(2 * box->nextended) * f->nfields * f->pad, &f->store)); /* what is never written costs nothing */
+  PetscCall(KCyclePoolCreate((PetscInt64)box->nextended * f->nfields * f->pad, &f->store));
   for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -305,7 +319,7 @@ static PetscErrorCode FieldsDestroy(Fields *f)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree4(f->line, f->shared, f->mine, f->zeros));
-  PetscCall(PetscFree(f->store));
+  PetscCall(KCyclePoolDestroy(&f->store));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,12 +327,13 @@ static PetscErrorCode FieldsDestroy(Fields *f)
 static PetscErrorCode FieldsNew(Fields *f, PetscInt e)
 {
   const PetscInt length = f->nfields * f->pad;
+  PetscScalar   *line;
 
   PetscFunctionBegin;
-  PetscCall(PetscArraycpy(f->store + f->nstore, f->line[e], length));
-  f->line[e]   = f->store + f->nstore;
+  PetscCall(KCyclePoolNew(&f->store, length, &line));
+  PetscCall(PetscArraycpy(line, f->line[e], length));
+  f->line[e]   = line;
   f->shared[e] = PETSC_FALSE;
-  f->nstore += length;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -358,7 +373,7 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
     else {
       PetscCall(ProductLine(pr, J, K));
       for (int i = 0; i < 27; i++) {
-        if (f->shape->find[i] >= 0) PetscCall(PetscArraycpy(f->line[e] + f->shape->find[i] * f->pad, pr->out + i * f->pad, f->pad));
+        if (f->shape->find[i] >= 0) PetscCall(PetscArraycpy(f->line[e] + f->shape->find[i] * f->pad, OutOf(pr, i), f->pad));
       }
     }
   }
@@ -556,7 +571,7 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, 
   if (star || KCycleBoxTalks(tr->coarse)) PetscCall(ProductToFields(&pr, *Ac, star));
   else {
     PetscCall(MatStencilIsSymmetric(A, &symmetric));
-    pr.first = symmetric ? 13 : 0;
+    if (symmetric) pr.first = 13;
     for (int half = 1; half >= 0 && !same; half--) PetscCall(ProductToBox(&pr, *Ac, (PetscBool)half, &same));
   }
   PetscCall(ProductDestroy(&pr));
@@ -564,6 +579,6 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, 
   PetscCall(MatAssemblyBegin(*Ac, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*Ac, MAT_FINAL_ASSEMBLY));
   PetscCall(PetscObjectStateIncrease((PetscObject)*Ac));
-  if (pr.first) PetscCall(MatStencilSetSymmetric(*Ac, PETSC_TRUE));
+  if (pr.first == 13) PetscCall(MatStencilSetSymmetric(*Ac, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,9 +24,10 @@ typedef struct {
   const Mat_Stencil *st;
   KCycleApart        apart;
   PetscInt           n, pad;
+  int                low;     /* first offset of the grid */
   PetscBool          merged;  /* no process needs its neighbours for a line in x: both kinds of points at once */
-  PetscScalar       *sums;    /* [27][pad]: coefficients that have been summed up */
-  PetscScalar       *w;       /* [27][pad]: weights of neighbours */
+  PetscScalar       *sums;    /* [offset][pad]: coefficients that have been summed up */
+  PetscScalar       *w;       /* [offset][pad]: weights of neighbours */
   PetscScalar       *inverse; /* of what the weights are divided by */
   PetscScalar       *excess;
   PetscScalar       *end; /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
@@ -35,14 +36,17 @@ typedef struct {
 
 static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
 {
+  const size_t length = (size_t)(27 - 2 * KCycleOffsetsFirst(ws->tr->fine->dim)) * (ws->tr->coarse->n[0] + 2);
+
   PetscFunctionBegin;
   op->ws     = ws;
   op->st     = (Mat_Stencil *)A->data;
   op->n      = ws->tr->coarse->n[0];
   op->pad    = op->n + 2;
+  op->low    = KCycleOffsetsFirst(ws->tr->fine->dim);
   op->merged = (PetscBool)!op->st->box->ends;
   PetscCall(KCycleApartCreate(A, ws->tr, &op->apart));
-  PetscCall(PetscMalloc5(27 * op->pad, &op->sums, 27 * op->pad, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
+  PetscCall(PetscMalloc5(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,8 +80,8 @@ static void Collapse(const Operator *op, int S, const PetscScalar *from, const P
     const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
     const PetscScalar *more = from + o * op->pad;
 
-    if (c[to]) Sum(op->pad, c[to], more, op->sums + to * op->pad);
-    c[to] = c[to] ? op->sums + to * op->pad : more;
+    if (c[to]) Sum(op->pad, c[to], more, op->sums + (to - op->low) * op->pad);
+    c[to] = c[to] ? op->sums + (to - op->low) * op->pad : more;
   }
 }
 
@@ -163,7 +167,7 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
   }
   Invert(op->pad, op->inverse);
   for (int o = 0; o < 27; o++) {
-    if (c[o] && o != 13) Scale(op->pad, c[o], op->inverse, op->w + o * op->pad);
+    if (c[o] && o != 13) Scale(op->pad, c[o], op->inverse, op->w + (o - op->low) * op->pad);
   }
 }
 
@@ -173,7 +177,7 @@ static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, co
   const Mat_StencilTransfer *tr = op->ws->tr;
   const PetscInt             n = op->n, jj = j + o / 3 % 3 - 1, kk = k + o / 9 - 1;
   const int                  dx = o % 3 - 1;
-  const PetscScalar         *w  = op->w + o * op->pad + 1;
+  const PetscScalar         *w  = op->w + (o - op->low) * op->pad + 1;
   KCycleTouch                there;
 
   if (tr->fine->slot[KCycleBoxExtended(tr->fine, jj, kk)] == 0) return;
@@ -253,6 +257,14 @@ static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
   for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
 
+/* Room for the weights of an extended line that neighbours have a part in, on so many coarse lines, until they are complete */
+static PetscErrorCode OwnWeights(KCycleWeights *ws, PetscInt e, PetscInt count)
+{
+  PetscFunctionBegin;
+  if (!ws->own[e]) PetscCall(KCyclePoolNew(&ws->pool, (PetscInt64)count * ws->tr->stride, &ws->own[e]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A line whose weights are complete is kept at once; the weights of others stay where they can be changed */
 static PetscErrorCode StageLine(Operator *op, PetscInt j, PetscInt k, PetscBool same, PetscBool between)
 {
@@ -263,7 +275,12 @@ static PetscErrorCode StageLine(Operator *op, PetscInt j, PetscInt k, PetscBool 
 
   PetscFunctionBegin;
   KCycleTransferTouch(tr, j, k, &touch);
-  for (PetscInt q = 0; q < 4; q++) op->row[q] = op->merged ? op->ws->temp + q * tr->stride : op->ws->own + (size_t)(4 * e + q) * tr->stride;
+  if (op->merged) op->row[0] = op->ws->temp;
+  else {
+    PetscCall(OwnWeights(op->ws, e, touch.count));
+    op->row[0] = op->ws->own[e];
+  }
+  for (PetscInt q = 1; q < touch.count; q++) op->row[q] = op->row[0] + q * tr->stride;
   if (same) PetscCall(PetscArrayzero(op->row[0], touch.count * tr->stride));
   if (same && S) PetscCall(LineWeights(op, S, j, k, &touch));
   else if (same) CoincidingPoints(op, j, k);
@@ -289,8 +306,9 @@ static PetscErrorCode StageSee(const Operator *op)
 
       if (box->slot[e] == 0 || (box->slot[e] < 0 && (op->merged || !tr->weights[4 * e]))) continue;
       KCycleTransferTouch(tr, j, k, &touch);
-      KCycleWeightsSee(op->ws, j, k, &touch, op->ws->own + (size_t)4 * e * tr->stride);
-      for (PetscInt q = 0; q < touch.count; q++) tr->weights[4 * e + q] = op->ws->own + (size_t)(4 * e + q) * tr->stride;
+      PetscCall(OwnWeights(op->ws, e, touch.count));
+      KCycleWeightsSee(op->ws, j, k, &touch, op->ws->own[e]);
+      for (PetscInt q = 0; q < touch.count; q++) tr->weights[4 * e + q] = op->ws->own[e] + q * tr->stride;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -65,7 +65,7 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
   s->nfields = 2 * tr->coarse->dim + 1;
   s->numbers = 0;
   PetscCall(KCycleApartCreate(A, tr, &s->apart));
-  PetscCall(PetscCalloc5(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced, s->pad, &s->zeros, PLACES * PLACES * length, &work));
+  PetscCall(PetscCalloc5(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced, s->pad, &s->zeros, (size_t)PLACES * PLACES * length, &work));
   for (int i = 0; i < PLACES * PLACES; i++) {
     PetscCall(PetscArrayzero(s->sums[i].w, 4));
     PetscCall(PetscArrayzero(s->sums[i].number, 1 + PARTS));

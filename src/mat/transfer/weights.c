@@ -10,47 +10,45 @@
 static PetscErrorCode ListsDestroy(KCycleLists *lists)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < lists->maxchunks; i++) PetscCall(PetscFree(lists->chunk[i]));
-  PetscCall(PetscFree(lists->chunk));
+  PetscCall(KCyclePoolDestroy(&lists->pool));
+  PetscCall(PetscFree(lists->list));
   PetscCall(PetscHMapIDestroy(&lists->map));
   PetscCall(PetscMemzero(lists, sizeof(*lists)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ListsCreate(PetscInt length, KCycleLists *lists)
+/* Arrays for so many lines, if no two of them agree */
+static PetscErrorCode ListsCreate(PetscInt length, PetscInt lines, KCycleLists *lists)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(lists, sizeof(*lists)));
   PetscCall(PetscHMapICreate(&lists->map));
+  PetscCall(KCyclePoolCreate((PetscInt64)length * lines, &lists->pool));
   lists->length = length;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscScalar *ListsGet(const KCycleLists *lists, PetscInt number)
-{
-  return lists->chunk[number / KC_CHUNK] + number % KC_CHUNK * lists->length;
 }
 
 /* Keeps one array, or finds that it is kept already */
 static PetscErrorCode ListsKeep(KCycleLists *lists, const PetscScalar v[], const PetscScalar **kept)
 {
   const size_t   bytes = (size_t)lists->length * sizeof(*v);
-  const PetscInt key   = (PetscInt)(KCycleKey(v, lists->length) >> 33 & 0x3fffffff);
+  const PetscInt key   = KCycleKey(v, lists->length);
   PetscInt       number;
 
   PetscFunctionBegin;
   PetscCall(PetscHMapIGet(lists->map, key, &number));
-  if (number >= 0 && !memcmp(ListsGet(lists, number), v, bytes)) {
-    *kept = ListsGet(lists, number);
+  if (number >= 0 && !memcmp(lists->list[number], v, bytes)) {
+    *kept = lists->list[number];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (lists->n == lists->maxchunks * KC_CHUNK) {
-    PetscCall(PetscRealloc((lists->maxchunks + 1) * sizeof(*lists->chunk), &lists->chunk));
-    PetscCall(PetscMalloc1(KC_CHUNK * lists->length, &lists->chunk[lists->maxchunks++]));
+  if (lists->n == lists->most) {
+    lists->most = PetscMax(8, 2 * lists->most);
+    PetscCall(PetscRealloc((size_t)lists->most * sizeof(*lists->list), &lists->list));
   }
+  PetscCall(KCyclePoolNew(&lists->pool, lists->length, &lists->list[lists->n]));
   if (number < 0) PetscCall(PetscHMapISet(lists->map, key, lists->n));
-  PetscCall(PetscArraycpy(ListsGet(lists, lists->n), v, lists->length));
-  *kept = ListsGet(lists, lists->n++);
+  PetscCall(PetscArraycpy(lists->list[lists->n], v, lists->length));
+  *kept = lists->list[lists->n++];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -481,22 +479,23 @@ PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpola
   Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
   const KCycleBox     *box = tr->fine;
   const KCycleScan    *scan;
-  KCycleWeights        ws = {tr, interpolation, insulated, NULL, NULL, NULL, NULL, NULL};
+  KCycleWeights        ws = {tr, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, NULL, NULL}};
   KCycleMask           mask;
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
   PetscCall(PetscArrayzero(tr->weights, 4 * box->nextended));
-  PetscCall(ListsCreate(tr->stride, &tr->lists));
+  PetscCall(ListsCreate(tr->stride, box->nextended, &tr->lists));
   tr->interpolation = interpolation;
-  PetscCall(PetscMalloc1(4 * tr->stride, &ws.temp));
+  PetscCall(PetscMalloc1((size_t)4 * tr->stride, &ws.temp));
   if (KCycleBoxTalks(box)) {
     PetscCall(PetscMalloc1(box->npoints, &ws.field));
     PetscCall(PetscCalloc1(8 * (size_t)box->nhalo, &ws.halos));
-    if (interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(PetscMalloc1(4 * (size_t)tr->stride * box->nextended, &ws.own));
+    PetscCall(PetscCalloc1(box->nextended, &ws.own));
+    PetscCall(KCyclePoolCreate((PetscInt64)4 * tr->stride * box->nextended, &ws.pool));
   }
   PetscCall(MatStencilScan(A, &scan));
-  PetscCall(ListsCreate(box->n[0] + 2, &mask.lists));
+  PetscCall(ListsCreate(box->n[0] + 2, box->nextended, &mask.lists));
   PetscCall(PetscCalloc1(box->nextended, &mask.line));
   if (scan->alone) {
     ws.mask = &mask;
@@ -513,6 +512,7 @@ PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpola
   PetscCall(PetscFree(ws.field));
   PetscCall(PetscFree(ws.halos));
   PetscCall(PetscFree(ws.own));
+  PetscCall(KCyclePoolDestroy(&ws.pool));
   PetscCall(PetscObjectStateIncrease((PetscObject)P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

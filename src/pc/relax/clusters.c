@@ -33,7 +33,7 @@ typedef struct {
   KCycleLines lines;
   PetscInt    delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
   PetscInt   *place;                /* where a column stands in the row that is made, else -1 */
-  PetscInt    most;                 /* entries that there is memory for */
+  size_t      most;                 /* entries that there is memory for */
 } Maker;
 
 /* Adds row p of the matrix to the row of a cluster that ends before end, and its diagonal to t */
@@ -66,12 +66,13 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end, 
 /* Appends the row 1^T A of one cluster, or of a part. t: the sum of the diagonals */
 static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycleClusters *cl, PetscReal *t)
 {
-  const PetscInt begin = cl->start[cl->nclusters], needed = begin + m * maker->lines.st->shape.ncoeffs;
-  PetscInt       end = begin;
+  const PetscInt begin = cl->start[cl->nclusters];
+  PetscInt       end   = begin, needed;
 
   PetscFunctionBegin;
-  if (needed > maker->most) {
-    maker->most = 2 * needed;
+  PetscCall(PetscIntCast(begin + (PetscInt64)m * maker->lines.st->shape.ncoeffs, &needed));
+  if ((size_t)needed > maker->most) {
+    maker->most = 2 * (size_t)needed;
     PetscCall(PetscRealloc(maker->most * sizeof(PetscInt), &cl->column));
     PetscCall(PetscRealloc(maker->most * sizeof(PetscScalar), &cl->value));
   }
@@ -168,8 +169,8 @@ static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *l
   PetscCall(PetscFree(maker->place));
   PetscCall(PetscFree(maker));
   PetscCall(PetscMalloc1(most, &cl->change));
-  PetscCall(PetscRealloc(cl->start[cl->nclusters] * sizeof(PetscInt), &cl->column));
-  PetscCall(PetscRealloc(cl->start[cl->nclusters] * sizeof(PetscScalar), &cl->value));
+  PetscCall(PetscRealloc((size_t)cl->start[cl->nclusters] * sizeof(PetscInt), &cl->column));
+  PetscCall(PetscRealloc((size_t)cl->start[cl->nclusters] * sizeof(PetscScalar), &cl->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

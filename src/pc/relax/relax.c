@@ -204,8 +204,8 @@ static PetscErrorCode CreateWork(PC pc)
   const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
 
   PetscFunctionBegin;
-  if (!relax->line) PetscCall(PetscMalloc1(KCycleThreadsMost() * 2 * box->n[0], &relax->line));
-  if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1(2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
+  if (!relax->line) PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * 2 * box->n[0], &relax->line));
+  if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1((size_t)2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
   if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
   if (!relax->r) {
     PetscCall(MatCreateVecs(pc->pmat, &relax->r, &relax->d));
@@ -305,42 +305,14 @@ static PetscErrorCode PCApply_Relax(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (A v, w) = (v, A w) for two vectors without symmetry tells a symmetric matrix, as far as rounding goes */
 static PetscErrorCode RequireSymmetric(PC pc)
 {
-  PC_Relax   *relax = (PC_Relax *)pc->data;
-  Vec         v, w, Av, Aw;
-  PetscScalar left, right;
-  PetscReal   size[2];
-  PetscInt    start, end;
+  PC_Relax *relax = (PC_Relax *)pc->data;
 
   PetscFunctionBegin;
-  if (relax->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(relax->A, &v, &w));
-  PetscCall(VecDuplicate(v, &Av));
-  PetscCall(VecDuplicate(v, &Aw));
-  PetscCall(VecGetOwnershipRange(v, &start, &end));
-  for (PetscInt i = start; i < end; i++) {
-    PetscCall(VecSetValue(v, i, PetscSinReal((PetscReal)(i + 1)), INSERT_VALUES));
-    PetscCall(VecSetValue(w, i, PetscCosReal((PetscReal)(3 * i + 1)), INSERT_VALUES));
-  }
-  PetscCall(VecAssemblyBegin(v));
-  PetscCall(VecAssemblyEnd(v));
-  PetscCall(VecAssemblyBegin(w));
-  PetscCall(VecAssemblyEnd(w));
-  PetscCall(MatMult(relax->A, v, Av));
-  PetscCall(MatMult(relax->A, w, Aw));
-  PetscCall(VecDot(Av, w, &left));
-  PetscCall(VecDot(v, Aw, &right));
-  PetscCall(VecNorm(Av, NORM_2, &size[0]));
-  PetscCall(VecNorm(w, NORM_2, &size[1]));
-  PetscCheck(PetscAbsScalar(left - right) <= 1e-10 * size[0] * size[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  if (!relax->symmetric) PetscCall(MatStencilIsNearlySymmetric(relax->A, &relax->symmetric));
+  PetscCheck(relax->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PCRELAX has a transpose for symmetric matrices only, and this one is not symmetric: use a Krylov method that needs no transpose, or -pc_type jacobi");
-  relax->symmetric = PETSC_TRUE;
-  PetscCall(VecDestroy(&v));
-  PetscCall(VecDestroy(&w));
-  PetscCall(VecDestroy(&Av));
-  PetscCall(VecDestroy(&Aw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -103,12 +103,12 @@ static PetscErrorCode GrowNodes(KCycleSearch *s)
 {
   PetscFunctionBegin;
   s->maxnodes = PetscMax(1024, 2 * s->maxnodes);
-  PetscCall(PetscRealloc(s->maxnodes * s->nc * sizeof(PetscScalar), &s->a));
-  PetscCall(PetscRealloc(s->maxnodes * s->nc * sizeof(*s->rank), &s->rank));
-  PetscCall(PetscRealloc(s->maxnodes * sizeof(PetscInt), &s->parent));
-  PetscCall(PetscRealloc(s->maxnodes * sizeof(PetscInt), &s->next));
-  PetscCall(PetscRealloc(s->maxnodes * sizeof(*s->death), &s->death));
-  PetscCall(PetscRealloc(s->maxnodes * sizeof(KCycleNode), &s->node));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * s->nc * sizeof(PetscScalar), &s->a));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * s->nc * sizeof(*s->rank), &s->rank));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(PetscInt), &s->parent));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(PetscInt), &s->next));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(*s->death), &s->death));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(KCycleNode), &s->node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,7 +144,7 @@ static PetscErrorCode NewChunk(KCycleSearch *s, PetscInt rank)
   else {
     if (s->nchunks == s->maxchunks) {
       s->maxchunks = PetscMax(256, 2 * s->maxchunks);
-      PetscCall(PetscRealloc(s->maxchunks * sizeof(KCycleChunk), &s->chunk));
+      PetscCall(PetscRealloc((size_t)s->maxchunks * sizeof(KCycleChunk), &s->chunk));
     }
     c = s->nchunks++;
   }
@@ -565,7 +565,7 @@ PetscErrorCode KCycleSearchCreate(const Mat_Stencil *st, KCycleSearch **search)
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
-  s->npoints  = s->width[1] * (box->n[2] + 2 * box->reach[2]);
+  PetscCall(PetscIntCast((PetscInt64)s->width[1] * (box->n[2] + 2 * box->reach[2]), &s->npoints));
   for (int o = 0; o < s->nc; o++) s->delta[o] = st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
   KCycleLinesCreate(st, &s->lines);
   s->unused  = KC_NONE;

@@ -422,9 +422,12 @@ static PetscErrorCode FindOthers(const Sift *sift)
 
 static PetscErrorCode SieveCreate(const Mat_Stencil *st, KCycleSieve *sieve)
 {
-  const PetscInt *n = st->box->n;
+  const PetscInt  *n      = st->box->n;
+  const PetscInt64 points = KC_WORD * (n[0] / KC_WORD + 1) * (PetscInt64)(n[1] + 2) * (n[2] + 2) + 2 * KC_WORD;
+  PetscInt         most;
 
   PetscFunctionBegin;
+  PetscCall(PetscIntCast(points, &most)); /* they are numbered */
   sieve->words    = n[0] / KC_WORD + 1;
   sieve->width[0] = KC_WORD * sieve->words;
   sieve->width[1] = sieve->width[0] * (n[1] + 2);
@@ -445,9 +448,9 @@ static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
   sift->nc   = shape->ncoeffs;
   sift->look = sift->nc == 3 ? LookAtPoints3 : sift->nc == 5 ? LookAtPoints5 : sift->nc == 7 ? LookAtPoints7 : sift->nc == 9 ? LookAtPoints9 : LookAtPoints27;
   for (int i = 0; i < KC_WORD; i++) sift->bit[i] = UINT64_C(1) << i;
-  PetscCall(PetscCalloc1(total * (sift->nc + 1), &sift->work));
+  PetscCall(PetscCalloc1((size_t)total * (sift->nc + 1), &sift->work));
   for (int o = 0; o < sift->nc; o++) {
-    sift->strong[o] = sift->work + total * (o + 1);
+    sift->strong[o] = sift->work + (size_t)total * (o + 1);
     sift->shift[o]  = shape->dx[o] + s->sieve.width[0] * shape->dy[shape->line[o]] + s->sieve.width[1] * shape->dz[shape->line[o]];
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -204,7 +204,7 @@ static PetscErrorCode CreateBoxWindow(PC_Relax *relax)
 {
   const Mat_Stencil *st   = (Mat_Stencil *)relax->A->data;
   const PetscInt     dim  = st->box->dim;
-  int                mine = dim == 3 || st->nstore > 0, any;
+  int                mine = dim == 3 || st->store.used > 0, any;
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxWindowDestroy(&relax->boxwindow));
@@ -261,9 +261,10 @@ static PetscErrorCode Exchange(const Stroke *s)
 static PetscInt LinesOfStrip(const Stroke *s)
 {
   const KCycleBox *box   = s->st->box;
-  const PetscInt   bytes = 2 * (s->nsteps + 2) * box->n[0] * (PetscInt)sizeof(PetscScalar), m = LinesOfPlane(box);
+  const PetscInt64 bytes = 2 * (s->nsteps + 2) * (PetscInt64)box->n[0] * (PetscInt64)sizeof(PetscScalar);
+  const PetscInt   m     = LinesOfPlane(box);
 
-  return s->relax->used == PC_RELAX_REDBLACK ? PetscMin(m, PetscMax(KCYCLE_CACHE / bytes, 4)) : m;
+  return s->relax->used == PC_RELAX_REDBLACK ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_CACHE / bytes), 4)) : m;
 }
 
 static void OuterPlanes(const Stroke *s, PetscInt i)

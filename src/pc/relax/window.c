@@ -48,7 +48,7 @@ static inline Place PlaceOf(const KCycleWindow *w, PetscInt t, PetscInt l)
 */
 static inline PetscScalar *Half(const KCycleWindow *w, Place place, int word, PetscInt parity)
 {
-  return w->ring + (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) * w->half + VECTOR;
+  return w->ring + (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) * (PetscInt64)w->half + VECTOR;
 }
 
 /* Coefficients of the two points at the ends of a line */
@@ -111,7 +111,7 @@ static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *k, KCyc
 
   PetscFunctionBegin;
   c->constant = run ? k : NULL;
-  PetscCall(PetscCalloc1(run ? points * (w->nc + 1) : 2 * w->nc * w->split, &c->ends));
+  PetscCall(PetscCalloc1(run ? (size_t)points * (w->nc + 1) : (size_t)2 * w->nc * w->split, &c->ends));
   for (PetscInt p = 0; run && p < points; p++) {
     PetscCall(PetscArraycpy(c->ends + p * (w->nc + 1), k->ends + p * w->nc, w->nc));
     c->ends[p * (w->nc + 1) + w->nc] = 1 / k->ends[p * w->nc + w->nc / 2];
@@ -173,7 +173,7 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
     PackShared(w, place, j, k, st->classes[kind].c);
     return;
   }
-  block = st->store + st->block[KCycleBoxExtended(box, j, k)];
+  block = st->block[KCycleBoxExtended(box, j, k)];
   of    = block + (nc - mid) * n;
   for (int o = mid; o < nc; o++) PackCoefficient(w, place, WORD_INVERSE + o - mid, block + (o - mid) * n);
   Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
@@ -187,18 +187,18 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 
 static PetscErrorCode Allocate(KCycleWindow *w)
 {
-  const PetscInt  size  = RING * w->lines * w->words * 2 * w->half;
+  const size_t    size  = (size_t)RING * w->lines * w->words * 2 * w->half;
   const uintptr_t bytes = VECTOR * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size + VECTOR, &w->memory));
   w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
-  for (PetscInt i = 0; w->st->nstore && i < 2 * RING * w->lines; i++) {
+  for (PetscInt i = 0; w->st->store.used && i < 2 * RING * w->lines; i++) {
     const Place place = {i / 2 / w->lines, i / 2 % w->lines};
 
     FillBehind(w, Half(w, place, WORD_INVERSE, i % 2), i % 2);
   }
-  PetscCall(PetscMalloc1(w->st->nstore ? RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
+  PetscCall(PetscMalloc1(w->st->store.used ? (size_t)RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
   PetscCall(PetscCalloc1(KCycleThreadsMost() * w->half, &w->residual));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
@@ -210,10 +210,11 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
 {
   const KCycleBox *box = st->box;
   const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
+  PetscInt64       bytes; /* of a line in all planes of the ring */
   KCycleWindow    *w;
 
   PetscFunctionBegin;
-  if (st->nstore && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
+  if (st->store.used && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&w));
   *window  = w;
   w->st    = st;
@@ -221,8 +222,9 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
   w->split = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
   w->half  = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
   w->lead  = box->dim == 3 ? 1 : 0;
-  w->words = st->nstore ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
-  w->width = PetscMin(m, PetscMax(KC_WINDOW_BYTES / (RING * w->words * 2 * w->half * (PetscInt)sizeof(PetscScalar)), 4 * KC_WINDOW_STEPS));
+  w->words = st->store.used ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
+  bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(PetscScalar);
+  w->width = PetscMin(m, PetscMax((PetscInt)(KC_WINDOW_BYTES / bytes), 4 * KC_WINDOW_STEPS));
   w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2 * w->lead;
   PetscCall(Allocate(w));
   for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, &st->classes[c], &w->classes[c]));
