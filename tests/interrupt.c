@@ -3,6 +3,7 @@ static char help[] = "An error inside of KSPSolve() leaves the solver as it was:
 
 #include "poisson.h"
 #include <petsc/private/petscimpl.h>
+#include <petsckcycle/private/compat.h>
 
 typedef struct {
   Poisson   p;
@@ -169,12 +170,15 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PC                 pc;
   PetscErrorCode     ierr;
   PetscReal          residual;
+  PetscInt           its;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetDM(ksp, problem->da));
   PetscCall(KSPSetComputeOperators(ksp, ComputeOperators, &assembly));
+  PetscCall(KCycleKSPSetDMInactive(ksp)); /* the finest operator does not come from there */
+  PetscCall(KSPSetOperators(ksp, problem->A, problem->A));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 30));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
@@ -182,20 +186,21 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_galerkin"));
   if (!first) PetscCall(KSPSolve(ksp, problem->b, problem->x));
-  assembly.p.anisotropy = 0.5;
-  assembly.fails        = 1 + (problem->p.n - 1) / 4;
-  PetscCall(KSPSetComputeOperators(ksp, ComputeOperators, &assembly));
+  assembly.p.anisotropy = first ? 0.5 : 0.8;
+  PetscCall(MatZeroEntries(problem->A));
+  PetscCall(PoissonAssemble(&assembly.p, problem->da, problem->A));
+  assembly.fails = 1 + (problem->p.n - 1) / 4;
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = KSPSolve(ksp, problem->b, problem->x);
   PetscCall(PetscPopErrorHandler());
   assembly.fails = -1;
   PetscCall(KSPSolve(ksp, problem->b, problem->x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(MatZeroEntries(problem->A));
-  PetscCall(PoissonAssemble(&assembly.p, problem->da, problem->A));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(PoissonResidual(problem->A, problem->b, problem->x, &residual));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PoissonClaim((PetscBool)(ierr && reason > 0 && residual < 1e-8), first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
+  PetscCall(PoissonClaim((PetscBool)(ierr && reason > 0 && its < 25 && residual < 1e-8),
+                         first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
   PetscFunctionReturn(0);
 }
 
