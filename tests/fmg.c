@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: table_33
-      args: -pc_mg_distinct_smoothup 0 -mg_levels_ksp_max_it 3 -table 7.145e-7
+      args: -mg_levels_ksp_max_it 3 -mg_levels_up_ksp_max_it 3 -table 7.145e-7
 
   testset:
     requires: !complex
@@ -259,6 +259,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: table_3d_33
-      args: -pc_mg_distinct_smoothup 0 -mg_levels_ksp_max_it 3 -table 5.296e-4
+      args: -mg_levels_ksp_max_it 3 -mg_levels_up_ksp_max_it 3 -table 5.296e-4
 
 TEST*/
