@@ -392,8 +392,7 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure && !kc->finer.exists), jumps, kc->mixed)) &&
-                       level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps, kc->mixed)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
