@@ -1,5 +1,6 @@
 #!/bin/sh
 # - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
+# - PCKCYCLE's structured levels, on the host, copy vectors of a device once there and once back for a cycle, and say so.
 # - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
 #   where there is none, on the stand-ins of tests/cudahost.
 # Run by: make check SEARCH=device
@@ -71,6 +72,44 @@ programs() { # type tests of deflsub.c...
   as_aij "$type" dpcg "$KC_WORK/dpcg" -pc_deflsub_coarse factor -deflation_pc_pc_type jacobi -deflation_pc_type redundant
 }
 
+# One of PETSc's own programs on a device; what PCKCYCLE does there
+poisson() { # processes matrix vectors options...
+  processes=$1 matrix=$2 vectors=$3
+  shift 3
+  CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$KC_LIBRARY" -pc_type kcycle -da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_type cg -ksp_rtol 1e-8 \
+    -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump "$@"
+}
+
+# The same iterations as on the host
+as_on_host() { # processes matrix vectors options...
+  poisson "$@" > "$KC_WORK/there" 2>&1 || { cat "$KC_WORK/there"; return 1; }
+  shift 3
+  poisson "$processes" aij standard "$@" > "$KC_WORK/here" 2>&1 || { cat "$KC_WORK/here"; return 1; }
+  cat "$KC_WORK/there"
+  [ "$(grep 'solve converged' "$KC_WORK/there")" = "$(grep 'solve converged' "$KC_WORK/here")" ]
+}
+
+# ... and on the stand-ins each process copies no more often to the host than for its applications of the cycle, each one more than the iterations, and as often back,
+# but for the set-up: entries of the matrix with their columns and rows, the right side
+copies() { # copies of an application, of the set-up, applications beside iterations, as_on_host's arguments...
+  each=$1 setup=$2 more=$3
+  shift 3
+  as_on_host "$@" || return 1
+  awk -v each="$each" -v setup="$setup" -v more="$more" '
+    /solve converged/ { n = each * ($NF + more) }
+    /^cudahost/ { reports++; if ($9 > n || $2 > n + setup) { print "at most " n + setup " copies to the device and " n " to the host"; status = 1 } }
+    END { exit status || !reports }' "$KC_WORK/there"
+}
+
+kcycle() { # matrix vectors
+  claim="kcycle on $1 and $2"
+  if [ ! -f "$KC_TUTORIALS/ex45.c" ]; then skip "$claim" "no tutorial ex45.c"; return; fi
+  compile c "$KC_TUTORIALS/ex45.c" "$KC_WORK/ex45" > "$log" 2>&1 || not_ok "ex45.c compiles" "$1"
+  for processes in 1 2; do works "$claim: structured levels, $processes processes" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host "$processes" "$1" "$2"; done
+  works "$claim: operator as a stencil" "copied 2 times a cycle, and 2 times a product" as_on_host 1 stencil "$2"
+  works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" -pc_kcycle_structured off -mg_levels_esteig_ksp_type cg -mg_coarse_pc_type jacobi -mg_coarse_ksp_type cg -mg_coarse_ksp_max_it 10
+}
+
 # PETSc on the stand-ins, made again where it is older than what it is made of
 host=$KC_BUILD/cudahost
 stand_in() {
@@ -80,13 +119,27 @@ stand_in() {
   sh "$KC_TOP/tests/cudahost/make.sh" "$KC_CONF_DIR" "$KC_CONF_ARCH" "$host"
 }
 
-if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then programs aijkokkos labels identities reuse inverse special; fi
+if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then
+  programs aijkokkos labels identities reuse inverse special
+  kcycle aijkokkos kokkos
+fi
 claim="aijcusparse is as aij"
 if ! petsc_has PETSC_HAVE_CUDA; then skip "$claim" "PETSc has no CUDA"
-elif nvidia-smi -L > /dev/null 2>&1; then programs aijcusparse labels identities reuse inverse special
+elif nvidia-smi -L > /dev/null 2>&1; then
+  programs aijcusparse labels identities reuse inverse special
+  kcycle aijcusparse cuda
 elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
 else
   works "PETSc's CUDA types compile for the host" "" stand_in
   export LD_LIBRARY_PATH="$host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   programs aijcusparse labels identities reuse inverse
+  kcycle aijcusparse cuda
+  claim="copies of kcycle on the stand-ins"
+  works "$claim" "" copies 1 6 1 1 aijcusparse cuda
+  works "$claim, 2 processes" "" copies 1 9 1 2 aijcusparse cuda
+  works "$claim, operator as a stencil" "" copies 2 3 1 1 stencil cuda
+  works "$claim, Richardson" "" copies 0 6 0 1 aijcusparse cuda -ksp_type richardson
+  works "$claim, full multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type full
+  works "$claim, additive multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type additive
+  works "$claim, smoothers with work vectors" "" copies 1 6 1 1 aijcusparse cuda -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi
 fi

@@ -137,6 +137,8 @@ typedef struct {
   PetscInt64       *calls;            /* what PCKCycleGetLevelCalls() hands out, finest first */
   PetscInt64        cycles;           /* calls of the cycle on the finest level since set-up */
   Vec               rhs;              /* copy of the right side, for smoothers that change theirs in presolve */
+  Vec               host[2];          /* of structured levels: right side and solution of the finest one, without arrays of their own */
+  PetscBool         device;           /* the solver's vectors are on a device */
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -199,6 +201,8 @@ PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
 /* kccycle.c: Algorithm 3 */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyTranspose_KCycle(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCApplyInherited_KCycle(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCApplyTransposeInherited_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCMatApply_KCycle(PC, Mat, Mat);
 PETSC_INTERN PetscErrorCode PCApplyRichardson_KCycle(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *, PCRichardsonConvergedReason *);
 

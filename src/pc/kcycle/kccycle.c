@@ -347,26 +347,67 @@ static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the finest level borrows for an application */
+typedef struct {
+  Vec                b, x; /* the caller's vectors */
+  const PetscScalar *ba;   /* and their arrays */
+  PetscScalar       *xa;
+  Vec                kept; /* right side of that level before, given through PCMGSetRhs() */
+} KCycleLoan;
+
+/*
+  Levels that work on the host borrow the arrays of the caller's vectors. Vectors on a device are so copied once to the host, and once back when they are used
+  there again, whatever the cycle does in between. zero: x holds nothing yet
+*/
+static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLoan *loan, Vec *b, Vec *x)
+{
+  PetscFunctionBegin;
+  loan->b = *b;
+  loan->x = *x;
+  if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(*b, &loan->ba));
+  if (zero) PetscCall(VecGetArrayWrite(*x, &loan->xa));
+  else PetscCall(VecGetArray(*x, &loan->xa));
+  *b = kc->host[0];
+  *x = kc->host[1];
+  PetscCall(VecPlaceArray(*b, loan->ba));
+  PetscCall(VecPlaceArray(*x, loan->xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
+{
+  PetscFunctionBegin;
+  if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecResetArray(kc->host[0]));
+  PetscCall(VecResetArray(kc->host[1]));
+  PetscCall(VecRestoreArrayRead(loan->b, &loan->ba));
+  PetscCall(VecRestoreArray(loan->x, &loan->xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards, after an error, too */
-static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, Vec *kept)
+static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, PetscBool zero, KCycleLoan *loan)
 {
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
-  *kept = fine->b;
+  PetscCall(KCycleBorrowArrays(kc, zero, loan, &b, &x));
+  loan->kept = fine->b;
   if (kc->rhs) PetscCall(VecCopy(b, kc->rhs));
   fine->b = kc->rhs ? kc->rhs : b;
   fine->x = x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, Vec kept)
+static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan)
 {
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
-  fine->b = kept;
+  fine->b = loan->kept;
   fine->x = NULL;
+  PetscCall(KCycleReturnArrays(kc, loan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -375,7 +416,7 @@ static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
   PC_KCycle     *kc;
-  Vec            kept;
+  KCycleLoan     loan;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -390,9 +431,9 @@ static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec
     PetscCall(steps->transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
+  PetscCall(KCycleLendVectors(pc, kc, b, x, PETSC_TRUE, &loan));
   ierr = KCycleApply(pc, kc, steps);
-  PetscCall(KCycleReturnVectors(pc, kc, kept));
+  PetscCall(KCycleReturnVectors(pc, kc, &loan));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -408,6 +449,42 @@ PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(KCycleApplyVec(pc, &StepsTranspose, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Additive and Kaskade multigrid */
+static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec b, Vec x)
+{
+  PC_KCycle     *kc;
+  KCycleLoan     loan;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
+  ierr = (*apply)(pc, b, x);
+  PetscCall(KCycleReturnArrays(kc, &loan));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyInherited_KCycle(PC pc, Vec b, Vec x)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(ApplyInherited(pc, kc->base.apply, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyTransposeInherited_KCycle(PC pc, Vec b, Vec x)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(ApplyInherited(pc, kc->base.applytranspose, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -502,15 +579,20 @@ static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal ta
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles on the vectors that the finest level has; norm0: of the first residual, if the program wants a test */
-static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal norm0, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+/* Cycles on the vectors that the finest level has */
+static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                     PCRichardsonConvergedReason *reason)
 {
-  const PetscInt l    = kc->nlevels - 1;
-  PC_MG_Levels  *fine = ((PC_MG *)pc->data)->levels[l];
+  const PetscInt l     = kc->nlevels - 1;
+  PC_MG_Levels  *fine  = ((PC_MG *)pc->data)->levels[l];
+  PetscReal      norm0 = 0;
   PetscInt       i;
 
   PetscFunctionBegin;
+  if (rtol > 0) {
+    if (!zeroguess) PetscCall(KCycleResidual_Vec(fine));
+    PetscCall(VecNorm(zeroguess ? fine->b : fine->r, NORM_2, &norm0));
+  }
   *reason = PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
   for (i = 0; i < its && !*reason; i++) {
     kc->level[l].calls++;
@@ -528,12 +610,11 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
                                         PCRichardsonConvergedReason *reason)
 {
   PC_KCycle     *kc;
-  PC_MG_Levels  *fine;
-  Vec            kept;
-  PetscReal      norm0 = 0;
+  KCycleLoan     loan;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
+  (void)w;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->failure[0]) {
     *outits = 0;
@@ -541,15 +622,10 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLevelsCheck(pc));
-  fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
-  if (rtol > 0) {
-    if (!zeroguess) PetscCall((*fine->residual)(fine->A, b, x, w));
-    PetscCall(VecNorm(zeroguess ? b : w, NORM_2, &norm0));
-  }
   PetscCall(KCycleLoosenSmoothers(pc, kc));
-  PetscCall(KCycleLendVectors(pc, kc, b, x, &kept));
-  ierr = KCycleIterate(pc, kc, norm0, rtol, abstol, dtol, its, zeroguess, outits, reason);
-  PetscCall(KCycleReturnVectors(pc, kc, kept));
+  PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
+  ierr = KCycleIterate(pc, kc, rtol, abstol, dtol, its, zeroguess, outits, reason);
+  PetscCall(KCycleReturnVectors(pc, kc, &loan));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,6 +30,8 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
     PetscCall(DMDestroy(&kc->structure[l].dm));
   }
   PetscCall(MatDestroy(&kc->coarsest));
+  PetscCall(VecDestroy(&kc->host[0]));
+  PetscCall(VecDestroy(&kc->host[1]));
   kc->nstructured = 0;
   if (!kc->kappa_set) kc->kappa = 2; /* structured levels choose another */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -314,18 +316,40 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest residual: made by PCMG it would leave a vector in the DM, whose KSPs take their vectors from there */
-static PetscErrorCode GiveResidual(PC pc)
+static PetscErrorCode ShowVectors(PC_KCycle *kc, KSP ksp)
 {
-  PC_MG   *mg     = (PC_MG *)pc->data;
-  PetscInt finest = mg->nlevels - 1;
-  Vec      r;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)kc->host[0]));
+  PetscCall(VecDestroy(&ksp->vec_rhs));
+  ksp->vec_rhs = kc->host[0];
+  PetscCall(PetscObjectReference((PetscObject)kc->host[1]));
+  PetscCall(VecDestroy(&ksp->vec_sol));
+  ksp->vec_sol = kc->host[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The finest level works on the host, on vectors that borrow the arrays of the solver's right side and solution, which may be on a device. Its smoothers and PCMG see
+  them before they make theirs (KSPCreateVecs()), and do not take such as the grid makes
+*/
+static PetscErrorCode CreateHostVectors(PC pc)
+{
+  PC_MG_Levels  *fine = ((PC_MG *)pc->data)->levels[((PC_MG *)pc->data)->nlevels - 1];
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle     *kc;
+  PetscInt       n;
+  PetscMPIInt    size;
 
   PetscFunctionBegin;
-  if (finest == 0 || mg->levels[finest]->r) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMCreateGlobalVector(pc->dm, &r));
-  PetscCall(PCMGSetR(pc, finest, r));
-  PetscCall(VecDestroy(&r));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatGetLocalSize(kc->structure[0].A, &n, NULL));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  for (int i = 0; i < 2 && !kc->host[i]; i++) {
+    if (size == 1) PetscCall(VecCreateSeqWithArray(comm, 1, n, NULL, &kc->host[i]));
+    else PetscCall(VecCreateMPIWithArray(comm, 1, n, PETSC_DECIDE, NULL, &kc->host[i]));
+  }
+  PetscCall(ShowVectors(kc, fine->smoothd));
+  PetscCall(ShowVectors(kc, fine->smoothu));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -374,7 +398,7 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
-  PetscCall(GiveResidual(pc));
+  PetscCall(CreateHostVectors(pc));
   for (PetscInt l = 0; l < kc->nstructured; l++) {
     const PetscInt   number = kc->nstructured - 1 - l;
     KCycleStructure *level  = &kc->structure[l];

@@ -3,6 +3,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
 
 static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
 {
@@ -423,6 +424,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(PCKCycleGatheredSetUp(pc));
   PetscCall(FinishCycle(pc));
   PetscCall(PCKCycleFinishLevels(pc));
+  if (!kc->ready) PetscCall(KCycleMatOnDevice(pc->pmat, &kc->device)); /* until a solver shows its vectors */
   kc->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

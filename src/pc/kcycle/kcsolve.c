@@ -3,24 +3,30 @@
   nowhere else, so that the program's operator is back whatever ends that: convergence, an error in a monitor, -ksp_error_if_not_converged.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
 
 /* From presolve on a KSP has its own solve operation under this name */
 static const char OwnSolve[] = "KCycleOwnSolve_C";
 
 typedef PetscErrorCode (*Solve)(KSP);
 
-/* The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept (KSPSetReusePreconditioner()) and the operator has changed */
+/*
+  The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept (KSPSetReusePreconditioner()) and the operator has changed, nor
+  where that multiplies on a device
+*/
 static PetscErrorCode StandIn(PC pc, Mat *stencil)
 {
   PC_KCycle       *kc;
   PetscObjectId    source;
   PetscObjectState state;
+  PetscBool        device;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   *stencil = NULL;
   if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || !kc->use_structure || !kc->ready || kc->failure[0] || !kc->source) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pc->mat != pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleMatOnDevice(pc->pmat, &device));
+  if (pc->mat != pc->pmat || device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (source == kc->source && state == kc->source_state) *stencil = kc->structure[0].A;

@@ -3,6 +3,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
+#include <petsckcycle/private/deviceimpl.h>
 
 /* Bytes of a matrix over all processes: what a stencil says it takes, else entries with their columns; 0 where the type does not say how many it stores */
 static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble *bytes)
@@ -39,39 +40,24 @@ static PetscErrorCode LevelSize(PC_MG_Levels *lv, PetscInt *rows, PetscLogDouble
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the arithmetic of a level runs, by the vectors that its operator makes */
-static PetscErrorCode LevelPlace(PC_MG_Levels *lv, const char **place)
+/* device: the operator is on one, which sweeps through its rows do not use */
+static PetscErrorCode SolverName(KSP ksp, PetscBool device, size_t len, char name[])
 {
-  const char *const devices[] = {"cuda", "hip", "kokkos"};
-  VecType           type;
-  char             *found;
-  PetscBool         bound;
-
-  PetscFunctionBegin;
-  *place = "host";
-  PetscCall(MatGetVecType(lv->A, &type));
-  PetscCall(MatBoundToCPU(lv->A, &bound));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices); i++) {
-    PetscCall(PetscStrstr(type, devices[i], &found));
-    if (found && !bound) *place = "device";
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SolverName(KSP ksp, size_t len, char name[])
-{
-  KSPType  type;
-  PCType   pctype;
-  PC       pc;
-  PetscInt its;
+  KSPType   type;
+  PCType    pctype;
+  PC        pc;
+  PetscInt  its;
+  PetscBool host;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &host, PCSOR, PCEISENSTAT, PCKACZMARZ, PCRELAX, ""));
   PetscCall(KSPGetType(ksp, &type));
   PetscCall(PCGetType(pc, &pctype));
   PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
   if (ksp->normtype == KSP_NORM_NONE && its < 1000) PetscCall(PetscSNPrintf(name, len, "%s(%" PetscInt_FMT ")+%s", type, its, pctype));
   else PetscCall(PetscSNPrintf(name, len, "%s+%s", type, pctype));
+  if (device && host) PetscCall(PetscStrlcat(name, " on the host", len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,20 +67,20 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
   PetscInt       rows;
   PetscInt64     calls;
   PetscLogDouble entries, bytes;
-  const char    *place;
+  PetscBool      device;
   char           down[64], up[64] = "";
 
   PetscFunctionBegin;
   PetscCall(LevelSize(lv, &rows, &entries, &bytes));
-  PetscCall(LevelPlace(lv, &place));
-  PetscCall(SolverName(lv->smoothd, sizeof(down), down));
+  PetscCall(KCycleMatOnDevice(lv->A, &device));
+  PetscCall(SolverName(lv->smoothd, device, sizeof(down), down));
   if (lv->smoothu != lv->smoothd) {
     PetscCall(PetscStrncpy(up, ", up ", sizeof(up)));
-    PetscCall(SolverName(lv->smoothu, sizeof(up) - 5, up + 5));
+    PetscCall(SolverName(lv->smoothu, device, sizeof(up) - 5, up + 5));
   }
   PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->nlevels - l, &calls));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows, entries, calls, bytes, place,
-                                   down, up));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows, entries, calls, bytes,
+                                   device ? "device" : "host", down, up));
   total[0] += rows;
   total[1] += entries;
   total[2] += bytes;
@@ -144,7 +130,19 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewStructure(PC_KCycle *kc, PetscViewer viewer)
+/* What it costs that the solver's vectors are on a device, and the levels on the host */
+static PetscErrorCode ViewCopies(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  PetscBool product;
+
+  PetscFunctionBegin;
+  if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleMatOnDevice(pc->mat, &product));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the host: vectors are copied 2 times a cycle%s\n", product ? "" : ", and 2 times a product with the operator"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (!kc->use_structure) {
@@ -152,6 +150,7 @@ static PetscErrorCode ViewStructure(PC_KCycle *kc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
+  PetscCall(ViewCopies(pc, kc, viewer));
   for (PetscInt i = 0; i < kc->nstructured; i++) {
     const KCycleStructure *level  = &kc->structure[i];
     const Mat_Stencil     *st     = (Mat_Stencil *)level->A->data;
@@ -244,7 +243,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from],
                                    kc->nlevels == 1 ? ": a single level is the coarsest problem" : ""));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
-  PetscCall(ViewStructure(kc, viewer));
+  PetscCall(ViewStructure(pc, kc, viewer));
   PetscCall(ViewKernel(kc, viewer));
   PetscCall(ViewLevels(pc, kc, viewer));
   if (mg->view) PetscCall((*mg->view)(pc, viewer));

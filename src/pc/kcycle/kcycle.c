@@ -5,6 +5,7 @@
   every one that cycles. Levels, smoothers, transfers and their options remain PCMG's.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
 
 const char *const PCKCycleHierarchies[] = {"auto", "dm", "user", "gamg", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
 
@@ -84,9 +85,12 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
 /* PCMGSetType() puts PCMG's own Richardson iteration back whenever it is called; KSPSolve() calls this before each solve */
 static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   (void)b;
-  (void)x;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KCycleVecOnDevice(x, &kc->device));
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
@@ -138,8 +142,8 @@ PetscErrorCode PCKCycleInstall(PC pc)
     PetscCheck(!kc->kappa_set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
                "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type multiplicative or full",
                mg->am == PC_MG_ADDITIVE ? "additive" : "kaskade");
-    pc->ops->apply          = kc->base.apply;
-    pc->ops->applytranspose = kc->base.applytranspose;
+    pc->ops->apply          = PCApplyInherited_KCycle;
+    pc->ops->applytranspose = kc->base.applytranspose ? PCApplyTransposeInherited_KCycle : NULL;
     pc->ops->matapply       = kc->base.matapply;
 #if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
     pc->ops->matapplytranspose = kc->base.matapplytranspose;

@@ -2,6 +2,7 @@
   PCRELAX: smoothers for stencil matrices.
 */
 #include <petsckcycle/private/relaximpl.h>
+#include <petsckcycle/private/deviceimpl.h>
 
 const char *const PCRelaxTypes[]       = {"auto", "jacobi", "chebyshev", "redblack", "fourcolor", "eightcolor", "PCRelaxType", "PC_RELAX_", NULL};
 const char *const PCRelaxOrders[]      = {"forward", "backward", "symmetric", "PCRelaxOrder", "PC_RELAX_", NULL};
@@ -746,11 +747,13 @@ static PetscErrorCode ViewClusters(PC pc, PetscViewer viewer)
 static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
-  PetscBool ascii;
+  PetscBool ascii, device = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
+  if (device) PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the host: vectors are copied\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", PCRelaxTypes[relax->A ? relax->used : relax->type], PCRelaxOrders[relax->order]));
 #if defined(_OPENMP)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  threads %d\n", KCycleThreads()));

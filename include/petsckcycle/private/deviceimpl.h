@@ -1,0 +1,10 @@
+/*
+  Where the arithmetic of matrices and vectors runs: stencils work on the host, and vectors of a solver on a device are copied for them.
+*/
+#pragma once
+
+#include <petsckcycle/private/compat.h>
+#include <petscmat.h>
+
+PETSC_INTERN PetscErrorCode KCycleMatOnDevice(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleVecOnDevice(Vec, PetscBool *);
