@@ -180,6 +180,7 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KCycleKSPSetDMInactive(ksp)); /* the finest operator does not come from there */
   PetscCall(KSPSetOperators(ksp, problem->A, problem->A));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 30));
+  PetscCall(KSPSetPCSide(ksp, PC_RIGHT)); /* so the tolerance holds for the residual that is looked at */
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_galerkin", "none")); /* coarse operators are assembled */
