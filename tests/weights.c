@@ -1,0 +1,336 @@
+static char help[] = "Interpolation that follows the operator, point by point beside its definition.\n\n";
+
+/*
+  The definition, black box multigrid with absolute values: a fine point that lies between coarse ones in the directions S takes
+
+    v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S,
+
+  where the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it is next to nothing the weights are scaled to add up to one.
+  Every process works all of it out on the whole grid, from coefficients that are functions of places.
+*/
+#include <petsckcycle.h>
+#include "poisson.h"
+
+typedef enum {
+  END_OPEN,
+  END_STORED,
+  END_INSULATED
+} End;
+
+typedef struct {
+  const char *name, *grid; /* -pc_kcycle_grid */
+  End         end;
+  PetscBool   box;      /* all 3^dim neighbours, couplings of both signs */
+  PetscBool   walls;    /* a part of the couplings is zero, some points are coupled to nobody */
+  PetscBool   periodic; /* in x */
+} Case;
+
+static const Case cases[] = {
+    {"star, open ends", "interior", END_OPEN, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"star, stored ends", "vertex", END_STORED, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"star, insulated ends", "cell", END_INSULATED, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"star, insulated ends, walls", "cell", END_INSULATED, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
+    {"star, stored ends, walls", "vertex", END_STORED, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
+    {"box, open ends", "interior", END_OPEN, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE},
+    {"box, stored ends, walls", "vertex", END_STORED, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"box, insulated ends, x cyclic", "cell", END_INSULATED, PETSC_TRUE, PETSC_FALSE, PETSC_TRUE},
+};
+
+#define MAX_POINTS 2197
+
+typedef struct {
+  const Case *c;
+  PetscInt    dim, n[3], first;
+  PetscReal   v[MAX_POINTS], sum[MAX_POINTS]; /* interpolated function, sum of weights */
+} Grid;
+
+/* A number in [0, 1) for a place, the same on every process */
+static PetscReal Random(PetscInt seed, const PetscInt at[])
+{
+  PetscReal x = PetscSinReal((PetscReal)(12.9898 * at[0] + 78.233 * at[1] + 37.719 * at[2] + 4.581 * seed)) * (PetscReal)43758.5453;
+
+  return x - PetscFloorReal(x);
+}
+
+/* Inside of the grid? Periodic directions are wrapped */
+static PetscBool Inside(const Grid *g, PetscInt at[])
+{
+  if (g->c->periodic) at[0] = (at[0] + g->n[0]) % g->n[0];
+  for (int d = 0; d < 3; d++) {
+    if (at[d] < 0 || at[d] >= g->n[d]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Left without couplings: stored boundary points, and in walls a few others */
+static PetscBool IsLeftAlone(const Grid *g, const PetscInt at[])
+{
+  for (int d = 0; d < g->dim; d++) {
+    if (g->c->end == END_STORED && !(d == 0 && g->c->periodic) && (at[d] == 0 || at[d] == g->n[d] - 1)) return PETSC_TRUE;
+  }
+  return (PetscBool)(g->c->walls && Random(99, at) < 0.05);
+}
+
+/* The entry that couples a point with the one that lies o further, 0 for none; the same from both sides. missing: what is left out of the matrix at an open end */
+static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[], PetscReal *missing)
+{
+  const PetscInt steps = (o[0] != 0) + (o[1] != 0) + (o[2] != 0), code = o[0] + 3 * o[1] + 9 * o[2];
+  PetscInt       to[3] = {at[0] + o[0], at[1] + o[1], at[2] + o[2]}, low[3];
+  PetscReal      size;
+  PetscBool      inside;
+
+  *missing = 0;
+  if (o[2] && g->dim < 3) return 0;
+  if (steps > 1 && !g->c->box) return 0;
+  inside = Inside(g, to);
+  for (int d = 0; d < 3; d++) low[d] = code < 0 ? to[d] : at[d];
+  size = PetscPowReal(10, 3 * Random(PetscAbsInt(code), low));
+  if (steps > 1) size *= Random(50 + PetscAbsInt(code), low) < 0.5 ? 0.1 : -0.02; /* couplings of both signs */
+  if (g->c->walls && Random(30 + PetscAbsInt(code), low) < 0.15) size = 0;
+  if (!inside) {
+    *missing = g->c->end == END_OPEN ? PetscAbsReal(size) : 0;
+    return 0;
+  }
+  return IsLeftAlone(g, at) || IsLeftAlone(g, to) ? (g->c->end == END_STORED ? (*missing = PetscAbsReal(size), 0) : 0) : -size;
+}
+
+/* Coupled to nobody, by walls on all sides too */
+static PetscBool IsAlone(const Grid *g, const PetscInt at[])
+{
+  PetscReal missing;
+
+  for (PetscInt m = 0; m < 27; m++) {
+    const PetscInt o[3] = {m % 3 - 1, m / 3 % 3 - 1, m / 9 - 1};
+
+    if (m != 13 && Coupling(g, at, o, &missing) != 0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The row of a point: coefficients of its 27 neighbours, itself among them. Row sums are zero but beside ends */
+static void Row(const Grid *g, const PetscInt at[], PetscReal a[])
+{
+  PetscReal missing, diagonal = 0;
+
+  for (PetscInt m = 0; m < 27; m++) {
+    const PetscInt o[3] = {m % 3 - 1, m / 3 % 3 - 1, m / 9 - 1};
+
+    a[m] = m == 13 ? 0 : Coupling(g, at, o, &missing);
+    if (m != 13) diagonal += missing - a[m];
+  }
+  a[13] = IsAlone(g, at) || diagonal <= 0 ? PetscMax(diagonal, 0) + 1 : diagonal;
+}
+
+static PetscInt Number(const Grid *g, const PetscInt at[])
+{
+  return at[0] + g->n[0] * (at[1] + g->n[1] * at[2]);
+}
+
+/* Directions in which a point lies between coarse ones, as bits */
+static int Between(const Grid *g, const PetscInt at[])
+{
+  int S = 0;
+
+  for (int d = 0; d < g->dim; d++) {
+    if ((at[d] - g->first) % 2) S |= 1 << d;
+  }
+  return S;
+}
+
+static PetscReal CoarseFunction(PetscInt i, PetscInt j, PetscInt k)
+{
+  const PetscInt at[3] = {i, j, k};
+
+  return 1 + Random(7, at);
+}
+
+/* Is the next point in one of the directions S missing, or coupled to nobody? */
+static PetscBool IsBesideEnd(const Grid *g, const PetscInt at[], int S)
+{
+  for (int d = 0; d < g->dim; d++) {
+    for (int side = -1; side <= 1 && (S & 1 << d); side += 2) {
+      PetscInt to[3] = {at[0], at[1], at[2]};
+
+      to[d] += side;
+      if (!Inside(g, to)) return PETSC_TRUE;
+      if (IsAlone(g, to)) return PETSC_TRUE;
+    }
+  }
+  return PETSC_FALSE;
+}
+
+static void Interpolate(Grid *g, const PetscInt at[], int S)
+{
+  const PetscInt p = Number(g, at);
+  PetscReal      a[27], c[27] = {0}, sizes = 0, excess = 0;
+
+  g->v[p] = g->sum[p] = 0;
+  Row(g, at, a);
+  for (PetscInt m = 0; m < 27; m++) {
+    const PetscInt o[3] = {S & 1 ? m % 3 - 1 : 0, S & 2 ? m / 3 % 3 - 1 : 0, S & 4 ? m / 9 - 1 : 0};
+
+    c[o[0] + 1 + 3 * (o[1] + 1) + 9 * (o[2] + 1)] += a[m];
+    excess += a[m];
+  }
+  for (PetscInt m = 0; m < 27; m++) {
+    PetscInt to[3] = {at[0] + m % 3 - 1, at[1] + m / 3 % 3 - 1, at[2] + m / 9 - 1};
+
+    if (m == 13 || c[m] == 0) continue;
+    sizes += PetscAbsReal(c[m]);
+    if (!Inside(g, to)) continue;
+    g->v[p] += PetscAbsReal(c[m]) * g->v[Number(g, to)];
+    g->sum[p] += PetscAbsReal(c[m]) * g->sum[Number(g, to)];
+  }
+  if (IsBesideEnd(g, at, S) && excess > 0.01 * PetscAbsReal(a[13])) sizes += excess;
+  else if (IsBesideEnd(g, at, S)) sizes = g->sum[p];
+  if (IsAlone(g, at) || sizes == 0) g->v[p] = g->sum[p] = 0;
+  else {
+    g->v[p] /= sizes;
+    g->sum[p] /= sizes;
+  }
+}
+
+/* Points between two coarse ones, then between four, then eight */
+static void Reference(Grid *g)
+{
+  for (int count = 0; count <= g->dim; count++) {
+    for (PetscInt p = 0; p < g->n[0] * g->n[1] * g->n[2]; p++) {
+      const PetscInt at[3] = {p % g->n[0], p / g->n[0] % g->n[1], p / g->n[0] / g->n[1]};
+      const int      S     = Between(g, at);
+
+      if (((S & 1) + (S >> 1 & 1) + (S >> 2 & 1)) != count) continue;
+      if (count) Interpolate(g, at, S);
+      else {
+        g->sum[p] = IsAlone(g, at) ? 0 : 1;
+        g->v[p]   = g->sum[p] * CoarseFunction((at[0] - g->first) / 2, (at[1] - (g->dim > 1 ? g->first : 0)) / 2, g->dim > 2 ? (at[2] - g->first) / 2 : 0);
+      }
+    }
+  }
+}
+
+static PetscErrorCode Assemble(const Grid *g, DM da, Mat A)
+{
+  PetscInt s[3], m[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
+    const PetscInt   at[3] = {s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]};
+    const MatStencil row   = {at[2], at[1], at[0], 0};
+    PetscReal        a[27];
+
+    Row(g, at, a);
+    for (PetscInt q = 0; q < 27; q++) {
+      const MatStencil  col = {at[2] + q / 9 - 1, at[1] + q / 3 % 3 - 1, at[0] + q % 3 - 1, 0};
+      const PetscScalar v   = a[q];
+
+      if (a[q] != 0) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &col, &v, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* The interpolation that PCKCYCLE makes, from the next grid to the finest, and that grid */
+static PetscErrorCode GetInterpolation(PC pc, Mat *P, DM *coarse)
+{
+  KSP solver;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetInterpolation(pc, 1, P));
+  PetscCall(PCMGGetCoarseSolve(pc, &solver));
+  PetscCall(KSPGetDM(solver, coarse));
+  PetscFunctionReturn(0);
+}
+
+/* P of the function of coarse points; the largest difference at a point of this process, relative to the function */
+static PetscErrorCode Compare(const Grid *g, Mat P, DM fine, DM coarse, PetscReal *difference)
+{
+  Vec          e, v;
+  PetscScalar *a;
+  PetscInt     s[3], m[3];
+  PetscReal    mine = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(P, &e, &v));
+  PetscCall(DMDAGetCorners(coarse, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(e, &a));
+  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) a[p] = CoarseFunction(s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]);
+  PetscCall(VecRestoreArray(e, &a));
+  PetscCall(MatInterpolate(P, e, v));
+  PetscCall(DMDAGetCorners(fine, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(v, &a));
+  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
+    const PetscInt at[3] = {s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]};
+
+    mine = PetscMax(mine, PetscAbsScalar(a[p] - g->v[Number(g, at)]));
+  }
+  PetscCall(VecRestoreArray(v, &a));
+  PetscCall(VecDestroy(&e));
+  PetscCall(VecDestroy(&v));
+  PetscCallMPI(MPI_Allreduce(&mine, difference, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Try(Grid *g)
+{
+  const DMBoundaryType x = g->c->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  DM                   da, coarse;
+  Mat                  A, P;
+  PC                   pc;
+  PetscReal            difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, x, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, g->c->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, g->n[0], g->n[1], g->n[2], PETSC_DECIDE,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetDimension(da, g->dim));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(Assemble(g, da, A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetDM(pc, da));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_grid", g->c->grid));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(GetInterpolation(pc, &P, &coarse));
+  Reference(g);
+  PetscCall(Compare(g, P, da, coarse, &difference));
+  PetscCall(PoissonClaim((PetscBool)(difference < 1e-12), g->c->name));
+  if (difference >= 1e-12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  differs by %g\n", (double)difference));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  static Grid g;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  g.dim = 3;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &g.dim, NULL));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    g.c     = &cases[i];
+    g.first = g.c->end == END_OPEN ? 1 : 0;
+    for (int d = 0; d < 3; d++) g.n[d] = d < g.dim ? (g.dim == 2 ? 21 + 2 * d : 11 + (d == 1 ? 2 : 0)) : 1;
+    if (g.c->periodic) g.n[0]++;
+    PetscCall(Try(&g));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 3 8}}
+    requires: !complex
+    args: -dim {{2 3}} -pc_kcycle_interpolation operator -pc_kcycle_semicoarsen xyz -pc_mg_levels 2
+
+TEST*/
