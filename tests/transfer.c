@@ -350,7 +350,7 @@ static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt
   PetscFunctionReturn(0);
 }
 
-/* Leaves out of the sums of rows what may be a coupling with an end of the grid: of a point that lacks one of two couplings, up to 2.1 times the other */
+/* Leaves out of the sums of rows what may be a coupling with an end of the grid: of a point that lacks one of two couplings, up to twice the other, which is that with an end half a cell away */
 static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
 {
   PetscInt     at[3], start, *place;
@@ -381,7 +381,7 @@ static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
     for (int d = 0; d < 3; d++) {
       if (c[d][0] == (PetscScalar)0.0 || c[d][1] == (PetscScalar)0.0) held = PetscMax(held, PetscAbsScalar(c[d][0] + c[d][1]));
     }
-    if (PetscAbsScalar(sum[row - start]) <= 2.1 * held) sum[row - start] = 0;
+    if (PetscAbsScalar(sum[row - start]) <= 2 * held * (1 + 1e-10)) sum[row - start] = 0;
   }
   PetscCall(VecRestoreArray(sums, &sum));
   PetscCall(PetscFree(place));
