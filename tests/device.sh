@@ -69,7 +69,7 @@ programs() { # type tests of deflsub.c...
   for part in product reuse; do as_aij "$type" "incpoisson_$part" "$KC_WORK/incpoisson" -test $part; done
   for part; do as_aij "$type" "deflsub_$part" "$KC_WORK/deflsub" -test "$part"; done
   works "Z stays on the device where subdomains stay, $type" "Z is kept on the device" mpi 2 "$KC_WORK/deflsub" -test reuse -type "$type" -info
-  as_aij "$type" dpcg "$KC_WORK/dpcg" -pc_deflsub_coarse factor -deflation_pc_pc_type jacobi -deflation_pc_type redundant
+  as_aij "$type" dpcg "$KC_WORK/dpcg" -pc_deflsub_coarse factor -deflation_pc_pc_type jacobi -deflation_pc_type redundant -deflsub_pc_type jacobi
 }
 
 # One of PETSc's own programs on a device; what PCKCYCLE does there

@@ -103,7 +103,7 @@ static PetscErrorCode FillTable(PetscInt dim, PetscReal h, DM da, Mat A, Vec exa
   for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
     for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
       for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) {
-        const MatStencil row  = {.i = at[0], .j = at[1], .k = at[2]};
+        const MatStencil row  = {at[2], at[1], at[0], 0};
         MatStencil       c[7] = {row};
         PetscScalar      v[7] = {(PetscScalar)(2 * dim)}, *u = &a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))];
         PetscInt         m = 1;

@@ -331,12 +331,12 @@ int main(int argc, char **args)
     test:
       suffix: line
       nsize: {{1 2}}
-      args: -dim 1 -n 100001 -kinds 0 -held 36 -setup 36
+      args: -dim 1 -n 100001 -kinds 0 -held 40 -setup 40
 
     test:
       suffix: plane
       nsize: 2
-      args: -dim 2 -n 401 -kinds 0,1 -held 6.9,12.3 -setup 6.9,12.3
+      args: -dim 2 -n 401 -kinds 0,1 -held 8,13.4 -setup 8,13.4
 
     test:
       suffix: sweeps

@@ -236,6 +236,10 @@ static PetscErrorCode KCycleDown(PC pc, PC_KCycle *kc, const KCycleSteps *steps,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The functions of the recursion take no place on PETSc's stack of functions: that has 64, and a PETSc with debugging writes beyond its end (3.18, PetscStackCopy() in
+  PetscTrMallocDefault()) where more are used, by 17 levels for instance
+*/
 static PetscErrorCode KCycle(PC, PC_KCycle *, const KCycleSteps *, PetscInt, PetscInt, PetscBool);
 
 /* Lines 4 to 6 of Algorithm 3: the sub-cycles. In the transposed cycle the weaker one comes first */
@@ -244,10 +248,9 @@ static PetscErrorCode KCycleSubCycles(PC pc, PC_KCycle *kc, const KCycleSteps *s
   const PetscInt first  = steps->transpose && kappa > 1 ? kappa - 1 : kappa;
   const PetscInt second = steps->transpose ? kappa : kappa - 1;
 
-  PetscFunctionBegin;
   PetscCall(KCycle(pc, kc, steps, l - 1, first, PETSC_TRUE));
   if (kappa > 1) PetscCall(KCycle(pc, kc, steps, l - 1, second, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 /* A structured level in two passes over its memory: all that comes before the sub-cycles, all that comes behind */
@@ -257,13 +260,12 @@ static PetscErrorCode KCycleStrokes(PC pc, PC_KCycle *kc, PetscInt l, PetscInt k
   PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
   PC            down, up;
 
-  PetscFunctionBegin;
   PetscCall(KSPGetPC(fine->smoothd, &down));
   PetscCall(KSPGetPC(fine->smoothu, &up));
   KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
   PetscCall(KCycleSubCycles(pc, kc, steps, l, kappa));
   KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 /* Lines 3 to 8 of Algorithm 3, from the restriction on */
@@ -272,12 +274,11 @@ static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, P
   PC_MG        *mg   = (PC_MG *)pc->data;
   PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
 
-  PetscFunctionBegin;
   KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(fine, coarse));
   PetscCall(KCycleSubCycles(pc, kc, steps, l, kappa));
   KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(fine, coarse));
   KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, fine));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 /*
@@ -286,14 +287,13 @@ static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, P
 */
 static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa, PetscBool zeroguess)
 {
-  PetscFunctionBegin;
   kc->level[l].calls++;
   if (l && kc->level[l].fused && steps == &StepsVec) PetscCall(KCycleStrokes(pc, kc, l, kappa, steps, zeroguess));
   else if (l) {
     PetscCall(KCycleDown(pc, kc, steps, l, zeroguess));
     PetscCall(KCycleUp(pc, kc, steps, l, kappa));
   } else PetscCall(KCycleCoarsest(pc, kc, steps, zeroguess));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 /* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle on the next */
