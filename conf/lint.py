@@ -276,7 +276,7 @@ def check_length(tree):
 STATEMENT_MACROS = re.compile(
     r"Petsc(?:Call|FunctionReturn|Check|Assert|Valid|Try(?:Type)?Method|Use(?:Type)?Method|Options(?:Head)?(?:Begin|End)|ObjectOptionsBegin"
     r"|ObjectParameterSetDefault|Unreachable|Stack|Pragma|Prefetch|PreLoad|Kernel)\w*|(?:PC|KSP|SNES|TS|DM|Mat|Vec|IS)Check\w*")
-CHECKING_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\((?=(?:[^\n\\]|\\.)*\bPetscCall)", re.M | re.S)
+CHECKING_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\((?=(?:[^\n\\]|\\.)*\b(?:PetscCall|return ierr_))", re.M | re.S)
 CALL = re.compile(r"\b((?:Petsc|PC|KSP|SNES|TS|DM|Mat|Vec|IS|AO|KCycle|MPIU_|cu(?:fft|blas|sparse|solver))[A-Z]\w*)\s*\((?!\s*\*\s*\w*\s*\)\s*\()")
 MPI_CALL = re.compile(r"\bMPI_(?!W|Init\b|Finalize\b|\w+_(?:f2c|c2f)\b)[A-Z][a-z]\w*\s*\((?!\s*\*)")
 CUDA_CALL = re.compile(r"\bcuda(?!GetError)[A-Z]\w*\s*\(")
@@ -305,10 +305,6 @@ def check_ignored_errors(tree):
                         yield s.path, s.line(f.open + m.start()), f"{m[0].rstrip('( ')}() outside {'PetscCallMPI()' if pattern is MPI_CALL else 'PetscCallCUDA()'}"
 
 
-# Functions of a recursion, which would fill PETSc's stack of functions
-RECURSION = {"KCycle", "KCycleSubCycles", "KCycleStrokes", "KCycleUp"}
-
-
 def check_function_frames(tree):
     for s in tree.sources:
         for f in s.functions:
@@ -318,7 +314,7 @@ def check_function_frames(tree):
                 yield s.path, f.line, f"{f.name}() has PetscFunctionBegin and no PetscFunctionReturn"
             if not begin and "PetscFunctionReturn" in body:
                 yield s.path, f.line, f"{f.name}() has PetscFunctionReturn and no PetscFunctionBegin"
-            if not begin and returns_code and f.name not in RECURSION and re.search(r"\bPetscCall\w*\s*\(", body):
+            if not begin and returns_code and re.search(r"\bPetscCall\w*\s*\(", body):
                 yield s.path, f.line, f"{f.name}() has no PetscFunctionBegin"
             bare = re.search(r"\breturn\b", body[begin.end():]) if begin and f.name != "main" else None
             if bare:

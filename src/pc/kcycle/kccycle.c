@@ -236,10 +236,63 @@ static PetscErrorCode KCycleDown(PC pc, PC_KCycle *kc, const KCycleSteps *steps,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A structured level in two passes over its memory: all that comes before the sub-cycles */
+static PetscErrorCode KCycleStrokeDown(PC pc, PC_KCycle *kc, PetscInt l, PetscBool zeroguess)
+{
+  PC_MG        *mg   = (PC_MG *)pc->data;
+  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
+  PC            down;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(fine->smoothd, &down));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All that comes behind them */
+static PetscErrorCode KCycleStrokeUp(PC pc, PC_KCycle *kc, PetscInt l)
+{
+  PC_MG        *mg   = (PC_MG *)pc->data;
+  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
+  PC            up;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(fine->smoothu, &up));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleRestrict(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines 7 and 8 of Algorithm 3 */
+static PetscErrorCode KCycleCorrect(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, mg->levels[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   The functions of the recursion take no place on PETSc's stack of functions: that has 64, and a PETSc with debugging writes beyond its end (3.18, PetscStackCopy() in
-  PetscTrMallocDefault()) where more are used, by 17 levels for instance
+  PetscTrMallocDefault()) where more are used, by 17 levels for instance. An error goes up through them as it is: PetscCall() would take a place away that they do
+  not have.
 */
+#define KCycleCall(call)                    \
+  do {                                      \
+    const PetscErrorCode ierr_ = (call);    \
+    if (PetscUnlikely(ierr_)) return ierr_; \
+  } while (0)
+
 static PetscErrorCode KCycle(PC, PC_KCycle *, const KCycleSteps *, PetscInt, PetscInt, PetscBool);
 
 /* Lines 4 to 6 of Algorithm 3: the sub-cycles. In the transposed cycle the weaker one comes first */
@@ -248,36 +301,17 @@ static PetscErrorCode KCycleSubCycles(PC pc, PC_KCycle *kc, const KCycleSteps *s
   const PetscInt first  = steps->transpose && kappa > 1 ? kappa - 1 : kappa;
   const PetscInt second = steps->transpose ? kappa : kappa - 1;
 
-  PetscCall(KCycle(pc, kc, steps, l - 1, first, PETSC_TRUE));
-  if (kappa > 1) PetscCall(KCycle(pc, kc, steps, l - 1, second, PETSC_FALSE));
-  return PETSC_SUCCESS;
-}
-
-/* A structured level in two passes over its memory: all that comes before the sub-cycles, all that comes behind */
-static PetscErrorCode KCycleStrokes(PC pc, PC_KCycle *kc, PetscInt l, PetscInt kappa, const KCycleSteps *steps, PetscBool zeroguess)
-{
-  PC_MG        *mg   = (PC_MG *)pc->data;
-  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
-  PC            down, up;
-
-  PetscCall(KSPGetPC(fine->smoothd, &down));
-  PetscCall(KSPGetPC(fine->smoothu, &up));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
-  PetscCall(KCycleSubCycles(pc, kc, steps, l, kappa));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
+  KCycleCall(KCycle(pc, kc, steps, l - 1, first, PETSC_TRUE));
+  if (kappa > 1) KCycleCall(KCycle(pc, kc, steps, l - 1, second, PETSC_FALSE));
   return PETSC_SUCCESS;
 }
 
 /* Lines 3 to 8 of Algorithm 3, from the restriction on */
 static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
 {
-  PC_MG        *mg   = (PC_MG *)pc->data;
-  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
-
-  KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(fine, coarse));
-  PetscCall(KCycleSubCycles(pc, kc, steps, l, kappa));
-  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(fine, coarse));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, fine));
+  KCycleCall(KCycleRestrict(pc, kc, steps, l));
+  KCycleCall(KCycleSubCycles(pc, kc, steps, l, kappa));
+  KCycleCall(KCycleCorrect(pc, kc, steps, l));
   return PETSC_SUCCESS;
 }
 
@@ -288,11 +322,14 @@ static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, P
 static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa, PetscBool zeroguess)
 {
   kc->level[l].calls++;
-  if (l && kc->level[l].fused && steps == &StepsVec) PetscCall(KCycleStrokes(pc, kc, l, kappa, steps, zeroguess));
-  else if (l) {
-    PetscCall(KCycleDown(pc, kc, steps, l, zeroguess));
-    PetscCall(KCycleUp(pc, kc, steps, l, kappa));
-  } else PetscCall(KCycleCoarsest(pc, kc, steps, zeroguess));
+  if (l && kc->level[l].fused && steps == &StepsVec) {
+    KCycleCall(KCycleStrokeDown(pc, kc, l, zeroguess));
+    KCycleCall(KCycleSubCycles(pc, kc, steps, l, kappa));
+    KCycleCall(KCycleStrokeUp(pc, kc, l));
+  } else if (l) {
+    KCycleCall(KCycleDown(pc, kc, steps, l, zeroguess));
+    KCycleCall(KCycleUp(pc, kc, steps, l, kappa));
+  } else KCycleCall(KCycleCoarsest(pc, kc, steps, zeroguess));
   return PETSC_SUCCESS;
 }
 
