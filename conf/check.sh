@@ -96,6 +96,7 @@ stage() {
       *.c)
         sed -e "$met" -e "$shorten" "$file" > "$work/src/$1/$(basename "$file")"
         touch -r "$file" "$work/src/$1/$(basename "$file")" ;;
+      *.F90) ;; # has the name of a C program; tests/examples.sh runs it
       *) [ ! -e "$file" ] || ln -s "$file" "$work/src/$1/" ;;
     esac
   done
