@@ -17,28 +17,10 @@ all_there() {
 }
 
 # The compiler and everything else from the pkg-config file
-build_program() {
-  cat > program.c <<'END'
-#include <petsckcycle.h>
-int main(int argc, char **argv)
-{
-  PC       pc;
-  PetscInt kappa;
+build_embed() { cp -r "$KC_TOP/examples/embed" by-make && make -s -C by-make; }
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(KCycleInitializePackage());
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCKCycleSetKappa(pc, 3));
-  PetscCall(PCKCycleGetKappa(pc, &kappa));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "installed: kappa %d\n", (int)kappa));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(PetscFinalize());
-  return 0;
-}
-END
-  # shellcheck disable=SC2046 # words
-  $(pkg-config --variable=ccompiler petsckcycle) -o program program.c $(pkg-config --cflags --libs petsckcycle)
+build_embed_cmake() {
+  cp -r "$KC_TOP/examples/embed" by-cmake && cmake -S by-cmake -B by-cmake/build && cmake --build by-cmake/build
 }
 
 # found_by PYTHON FOLDER: one of the folders that this Python searches has the module, below FOLDER when that is where things were staged
@@ -72,8 +54,12 @@ print(petsc_kcycle.__file__, pc.getType())'
 works 'make install PREFIX= says what to add to PYTHONPATH' "PYTHONPATH=$prefix/lib/python.*/site-packages" make_install PREFIX="$prefix"
 works 'installs library, header, pkg-config file' 'all there' all_there "$prefix"
 works 'the pkg-config file has the version' "^$(cat "$KC_TOP/VERSION.txt")$" pkg-config --modversion petsckcycle
-works 'a program builds with pkg-config alone' '' build_program
-for n in 1 2; do works "and runs, n=$n" 'installed: kappa 3' mpi $n ./program; done
+works 'a program builds with pkg-config alone' '' build_embed
+for n in 1 2; do works "and runs, n=$n" 'solved with kappa 3' mpi $n by-make/embed; done
+if command -v cmake > /dev/null; then
+  works 'a program builds with CMake' 'Built target embed' build_embed_cmake
+  for n in 1 2; do works "and runs, n=$n" 'solved with kappa 3' mpi $n by-cmake/build/embed; done
+else skip 'a program builds with CMake' 'no cmake'; fi
 if [ -f "$KC_TUTORIALS/ex45.c" ]; then
   compile c "$KC_TUTORIALS/ex45.c" ex45
   works 'the installed library loads' 'type: kcycle' mpi 1 ./ex45 -dll_append "$prefix/lib/libpetsckcycle.so" -pc_type kcycle -ksp_view
