@@ -2,7 +2,7 @@
 """Checks layout, names, error checking, manual pages and the option table.
 
   python3 conf/lint.py             prints file:line: message for everything wrong, or one line that says: clean
-  python3 conf/lint.py --fix       first reformats the sources and rewrites the table in docs/options.md
+  python3 conf/lint.py --fix       first reformats the sources and rewrites the table in docs/options.md and the messages in docs/troubleshooting.md
   python3 conf/lint.py --options   prints that table
 
 A rule is a row of PATTERNS (a regular expression that must not match) or a function in CHECKS.
@@ -20,6 +20,7 @@ CLANG_FORMAT_MAJOR = 14
 MAX_LINES = 60
 PUBLIC_HEADER = "include/petsckcycle.h"
 OPTIONS_PAGE = "docs/options.md"
+MESSAGES_PAGE = "docs/troubleshooting.md"
 BLOCK = re.compile(r"(<!-- generated -->\n).*?(<!-- end -->)", re.S)
 
 SOURCE = r"(?:src|include|tests|examples|bench)/.*\.(?:c|h|cu|cuh|cpp|hpp)$"
@@ -570,6 +571,60 @@ def check_option_table(tree):
         yield OPTIONS_PAGE, page.line(block.start()), "the table differs from the code: make lint FIX=1"
 
 
+# Messages
+
+ROOMS = (("src/pc/kcycle/", "PCKCYCLE"), ("src/pc/relax/", "PCRELAX"), ("src/pc/deflsub/", "PCDEFLSUB"), ("src/ksp/dpcg/", "KSPDPCG"), ("src/pc/incpoisson/", "PCINCPOISSON"),
+         ("src/mat/", "MATSTENCIL and MATSTENCILTRANSFER"), ("src/dm/", "Grids and subdomains"), ("src/", "Loading"))
+# Errors; reasons why levels are not structured; what -info tells; the position of the text among the arguments
+MESSAGE = re.compile(r"\b(?:(PetscCheck)|(SETERRQ)|(PetscInfo|PetscSNPrintf))\s*(\()")
+
+
+def sentence(arg):
+    """A format as people read it: N for a whole number, ... for anything else"""
+    joined = re.sub(r'"\s*PetscInt(?:64)?_FMT(\s*")?', lambda m: "d" if m[1] else 'd"', arg)
+    text = re.sub(r"%[-+.0-9]*[diu]", "N", literal(joined))
+    text = re.sub(r"%[-+.0-9]*[a-zA-Z]", "...", text.replace("\\n", " "))
+    return " ".join(text.split())
+
+
+def messages(tree):
+    """(part, kind, sentence) of all that the library says when something is wrong or not as expected"""
+    for s in tree.src:
+        room = next(name for folder, name in ROOMS if s.path.startswith(folder))
+        for m in MESSAGE.finditer(s.bare):
+            end = matching(s.code, m.start(4))
+            args = split_commas(s.code[m.end(4):end], s.strings[m.end(4):end])
+            if m[3] == "PetscSNPrintf" and args[0] != "why":
+                continue
+            text = sentence(args[{"PetscCheck": 3, "SETERRQ": 2, "PetscInfo": 1, "PetscSNPrintf": 2}[m[0].rstrip("( ")]])
+            if re.search(r"[a-z]{3}", text) and "PETSC_ERR_PLIB" not in args:
+                yield room, "error" if not m[3] else "info" if m[3] == "PetscInfo" else "reason", text
+        # Texts that are kept to be shown by -ksp_view
+        for m in re.finditer(r'\bstatic\s+const\s+char\s+\w+\[\]\s*=\s*((?:"[^;]*?"|\s|PetscInt_FMT)+);', s.strings):
+            if len(sentence(m[1]).split()) > 4 and "@" not in m[1]:
+                yield room, "failure", sentence(m[1])
+
+
+def message_list(tree):
+    """The part of docs/troubleshooting.md that is made from the code"""
+    titles = {"error": "", "failure": "`-ksp_view` and `-info`, the solve fails", "reason": "`-ksp_view`, levels are not structured", "info": "`-info`"}
+    lines, found = [], sorted(set(messages(tree)), key=lambda m: (m[1] != "error", m))
+    for _, room in ROOMS:
+        own = [(kind, text) for where, kind, text in found if where == room]
+        lines += ["", f"### {room}", ""] if own else []
+        lines += [f"- {text}" + (f" ({titles[kind]})" if titles[kind] else "") for kind, text in own]
+    return "\n".join(lines[1:]) + "\n"
+
+
+def check_messages(tree):
+    page = next((f for f in tree.files if f.path == MESSAGES_PAGE), None)
+    block = BLOCK.search(page.text) if page else None
+    if block is None:
+        yield MESSAGES_PAGE, 1, "has no block <!-- generated --> ... <!-- end -->"
+    elif block[0] != f"{block[1]}\n{message_list(tree)}\n{block[2]}":
+        yield MESSAGES_PAGE, page.line(block.start()), "the messages differ from the code: make lint FIX=1"
+
+
 # Tests
 
 
@@ -589,18 +644,19 @@ def check_tests_use(tree):
 
 CHECKS = [check_format, check_patterns, check_files, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
           check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_option_table,
-          check_tests_use]
+          check_messages, check_tests_use]
 
 
 def fix(tree):
     program = clang_format()
     if program and tree.sources:
         subprocess.run([program, "--style=file", "-i"] + [s.path for s in tree.sources])
-    if os.path.exists(OPTIONS_PAGE):
-        with open(OPTIONS_PAGE) as f:
-            text = f.read()
-        with open(OPTIONS_PAGE, "w") as f:
-            f.write(BLOCK.sub(lambda m: f"{m[1]}\n{option_table(tree)}\n{m[2]}", text))
+    for path, made in (OPTIONS_PAGE, option_table), (MESSAGES_PAGE, message_list):
+        if os.path.exists(path):
+            with open(path) as f:
+                text = f.read()
+            with open(path, "w") as f:
+                f.write(BLOCK.sub(lambda m: f"{m[1]}\n{made(tree)}\n{m[2]}", text))
 
 
 def main():
