@@ -42,13 +42,14 @@ static PetscErrorCode LevelsDestroy(Levels *lv)
   PetscFunctionReturn(0);
 }
 
+/* The coarsest solver starts from zero, or from where it is if options say so */
 static PetscErrorCode Smooth(Levels *lv, PetscInt l)
 {
   KSP ksp;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetSmoother(lv->pc, l, &ksp));
-  PetscCall(KSPSetInitialGuessNonzero(ksp, l ? PETSC_TRUE : PETSC_FALSE));
+  if (l) PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   PetscCall(KSPSolve(ksp, lv->b[l], lv->x[l]));
   PetscFunctionReturn(0);
 }
@@ -253,6 +254,11 @@ int main(int argc, char **argv)
     test:
       suffix: hand_3d
       args: -dim 3 -n 17 -mg_levels_pc_type jacobi
+
+    test:
+      suffix: hand_continued
+      args: -n 65 -mg_levels_pc_type jacobi -mg_coarse_ksp_type richardson -mg_coarse_ksp_richardson_scale 0.7 -mg_coarse_ksp_max_it 2 -mg_coarse_pc_type jacobi
+      args: -mg_coarse_ksp_initial_guess_nonzero
 
   testset:
     args: -pc_kcycle_structured off -pc_mg_levels 4 -adjoint
