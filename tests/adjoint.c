@@ -295,11 +295,14 @@ static PetscErrorCode Relax(void)
                        {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
                        {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_order symmetric"},
                        {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_type jacobi"},
+                       {2, {5, 4, 1}, END_CELL, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
                        {3, {13, 12, 11}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-pc_relax_type jacobi"}};
   const Case box[]  = {{2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_TRUE, ""},
                        {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_TRUE, "-pc_relax_order backward"},
                        {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_TRUE, ""},
-                       {3, {9, 12, 11}, END_PERIODIC, 1, 0, PETSC_TRUE, ""}};
+                       {3, {9, 12, 11}, END_PERIODIC, 1, 0, PETSC_TRUE, ""},
+                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on"},
+                       {3, {13, 12, 11}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on -pc_relax_order symmetric"}};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(star), star, RunRelax, "PCRELAX, stars"));
@@ -320,6 +323,7 @@ static PetscErrorCode Structured(void)
                         {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
                         {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"},
                         {2, {31, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
+                        {3, {11, 10, 13}, END_STORED, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
                         {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
                         {2, {31, 20, 1}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"},
                         {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},

@@ -180,7 +180,7 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KCycleKSPSetDMInactive(ksp)); /* the finest operator does not come from there */
   PetscCall(KSPSetOperators(ksp, problem->A, problem->A));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 30));
-  PetscCall(KSPSetType(ksp, KSPCG)); /* after an error KSPGMRES makes its vectors again, and loses those that it had */
+  PetscCall(KSPSetType(ksp, KSPCG));                         /* after an error KSPGMRES makes its vectors again, and loses those that it had */
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED)); /* so the tolerance holds for the residual that is looked at */
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));

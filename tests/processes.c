@@ -297,14 +297,15 @@ static PetscErrorCode Single(void)
   PetscFunctionReturn(0);
 }
 
-/* Levels of a solver, and of those that go on where processes are left out: on the first process they are all */
-static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest, PetscInt *kappa)
+/* Levels of a solver, and of those that go on where processes are left out: on the first process they are all. attached: do they all know of the null space? */
+static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest, PetscInt *kappa, PetscMPIInt *attached)
 {
-  PetscBool gathers = PETSC_TRUE;
+  PetscBool gathers = PETSC_TRUE, has, unknown;
 
   PetscFunctionBeginUser;
   *nlevels  = 1;
   *ngathers = -1;
+  *attached = 1;
   while (ksp && gathers) {
     PC       pc;
     PetscInt n;
@@ -315,6 +316,9 @@ static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), smallest));
     PetscCall(PCMGGetLevels(pc, &n));
     PetscCall(PCKCycleGetKappa(pc, kappa));
+    PetscCall(PoissonViewHas(pc, "singular operator: null space attached", &has));
+    PetscCall(PoissonViewHas(pc, "singular operator: all row sums", &unknown));
+    *attached = *attached && has && !unknown;
     *nlevels += n - 1;
     ++*ngathers;
     PetscCall(PCMGGetCoarseSolve(pc, &ksp));
@@ -326,6 +330,7 @@ static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers
   PetscCallMPI(MPI_Bcast(ngathers, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Bcast(smallest, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Bcast(kappa, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Bcast(attached, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   PetscFunctionReturn(0);
 }
 
@@ -449,7 +454,7 @@ static PetscErrorCode SolveAlone(PetscBool leaks, Alone *alone)
 
 static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, PetscBool leaks, PetscInt gathers)
 {
-  PetscMPIInt nprocs, smallest = 0;
+  PetscMPIInt nprocs, smallest = 0, attached;
   PetscInt    nlevels, ngathers, kappa[2];
   PetscReal   product;
   PetscBool   adjoint = PETSC_FALSE, good;
@@ -459,7 +464,7 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   PetscCall(SolveAlone(leaks, &alone));
-  PetscCall(CountLevels(ksp, &nlevels, &ngathers, &smallest, &kappa[1]));
+  PetscCall(CountLevels(ksp, &nlevels, &ngathers, &smallest, &kappa[1], &attached));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleGetKappa(pc, &kappa[0]));
   good = (PetscBool)(nlevels == alone.nlevels && its > 0 && PetscAbs(its - alone.its) <= 1 && kappa[0] == kappa[1]);
@@ -468,6 +473,7 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT " iterations\n", nlevels, alone.nlevels, its,
                           alone.its));
   PetscCall(PoissonClaim((PetscBool)(nprocs == 1 || (smallest == 1 && ngathers == gathers)), "  gathered as often as it should be, in the end on one process"));
+  PetscCall(PoissonClaim((PetscBool)(leaks != (PetscBool)attached), "  a null space is known to all levels, and to none without one"));
   PetscCall(Product(g, ksp, b, &product, &adjoint));
   good = (PetscBool)(kappa[0] > 1 || PetscAbsReal(product - alone.product) <= 1e-6 * PetscAbsReal(product)); /* a gathered F-cycle is an F-cycle in each of its calls */
   PetscCall(PoissonClaim(good, "  a V-cycle is that of one process"));
