@@ -6,7 +6,8 @@
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
-#   make lint             layout, names, manual pages, options
+#   make lint             layout, names, manual pages, options, messages
+#   make docs             the manual pages in docs/manual; fails when a page quotes a number that its CSV file in bench/results does not hold
 #   make compilers        are the sources free of warnings with gcc, clang, and g++ as C++11?
 #   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
@@ -44,7 +45,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg check compilers demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
+.PHONY: all bench bench-dpcg check compilers docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -94,6 +95,9 @@ bench-dpcg: all
 lint:
 	@sh $(top)/conf/install-deps.sh lint
 	@python3 $(top)/conf/lint.py $(if $(FIX),--fix)
+
+docs:
+	@python3 -B $(top)/conf/docs.py
 
 # Not asked of anyone: initial values for all fields, as C has zeros for the rest
 every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))

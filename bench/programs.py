@@ -50,3 +50,10 @@ def write_csv(path, rows):
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def publish(name, rows):
+    """In the repository: conf/docs.py looks there for the figures of the documentation"""
+    folder = os.path.join(TOP, "bench", "results")
+    os.makedirs(folder, exist_ok=True)
+    write_csv(os.path.join(folder, name), rows)

@@ -6,6 +6,7 @@ static char help[] = "Multigrid on structured grids: PCKCYCLE beside the solvers
   -solvers <a,b,...>                                    names of the table below (default: all that fit the case)\n\
   -list                                                 prints their names and ends\n\
   -repeat <3> -patience <seconds>                       a solver that took longer than this is not repeated\n\
+  -processor_time                                       seconds of a processor instead of those of a clock\n\
 Options of one solver carry its name with _ for -: -mg_galerkin_pc_mg_levels 4\n\n";
 
 /*
@@ -25,6 +26,7 @@ Options of one solver carry its name with _ for -: -mg_galerkin_pc_mg_levels 4\n
 #include <petsctime.h>
 #include <petsckcycle/private/compat.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__GLIBC__)
   #include <malloc.h>
@@ -87,9 +89,11 @@ typedef struct {
 } Solver;
 
 #define BOOMERAMG "-pc_type hypre -pc_hypre_type boomeramg "
+#define HMIS      "-pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi "
 
 static const Solver Solvers[] = {
     {"mg", GRID_FULL, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg"},
+    {"mg-sor", GRID_FULL, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type sor"},
     {"mg-galerkin", GRID_FULL, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg -pc_mg_galerkin both"},
     {"mg-semi", GRID_SEMI, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg"},
     {"pfmg", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type pfmg"},
@@ -99,7 +103,10 @@ static const Solver Solvers[] = {
     {"boomeramg-pmis", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre",
      BOOMERAMG "-pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_agg_nl 1 -pc_hypre_boomeramg_P_max 4 "
                "-pc_hypre_boomeramg_strong_threshold 0.5"},
+    {"boomeramg-hmis-2d", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre", BOOMERAMG HMIS "-pc_hypre_boomeramg_strong_threshold 0.25"},
+    {"boomeramg-hmis-3d", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre", BOOMERAMG HMIS "-pc_hypre_boomeramg_strong_threshold 0.5"},
     {"gamg", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, "-pc_type gamg"},
+    {"gamg-tuned", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, "-pc_type gamg -pc_gamg_threshold 0.02 -mg_levels_ksp_max_it 1"},
     {"kcycle", GRID_FULL, PETSC_FALSE, MATAIJ, NULL, "-pc_type kcycle"},
     {"kcycle-stencil", GRID_FULL, PETSC_FALSE, "stencil", NULL, "-pc_type kcycle"},
     {"kcycle-semi", GRID_SEMI, PETSC_FALSE, "stencil", NULL, "-pc_type kcycle"},
@@ -128,12 +135,24 @@ typedef struct {
 
 /* Measuring */
 
+/* -processor_time: for machines that others use as well */
+static PetscErrorCode Now(PetscLogDouble *now)
+{
+  PetscBool processor;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-processor_time", &processor));
+  if (processor) *now = (PetscLogDouble)clock() / CLOCKS_PER_SEC;
+  else PetscCall(PetscTime(now));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Seconds between start and stop, of the slowest process; collective */
 static PetscErrorCode ClockStart(PetscLogDouble *start)
 {
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscCall(PetscTime(start));
+  PetscCall(Now(start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,7 +161,7 @@ static PetscErrorCode ClockStop(PetscLogDouble start, PetscReal *seconds)
   PetscLogDouble now;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscTime(&now));
+  PetscCall(Now(&now));
   *seconds = (PetscReal)(now - start);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, seconds, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   PetscFunctionReturn(PETSC_SUCCESS);

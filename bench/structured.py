@@ -25,7 +25,7 @@ except ImportError as missing:
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
 
-from programs import build, choose, petsc_at_hand, write_csv  # noqa: E402
+from programs import build, choose, petsc_at_hand, publish, write_csv  # noqa: E402
 from launch import mpi_command, mpi_environment  # noqa: E402 (found in conf)
 
 # Name, title, options, points in each direction and those of --quick
@@ -59,6 +59,8 @@ class Program:
         self.mpiexec = petsc["mpiexec"]
         self.limit = arguments.limit
         self.options = ["-skip_petscrc", "-dll_append", petsc["library"], "-repeat", str(arguments.repeat)]
+        if arguments.processor_time:
+            self.options.append("-processor_time")
         # The user's own PETSc options must not change what is compared
         self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
 
@@ -181,6 +183,31 @@ def draw(groups, path):
     figure.savefig(path, dpi=150)
 
 
+FAMILIES = {"PCMG": ("mg",), "PFMG": ("pfmg",), "SMG": ("smg",), "BoomerAMG": ("boomeramg",), "PCGAMG": ("gamg",)}
+
+
+def ratios(results):
+    """A row for each case and number of processes: seconds of kcycle, and how many times that the best of each family of solvers took."""
+    rows = []
+    for name, n in dict.fromkeys((result["name"], result["procs"]) for result in results):
+        good = [r for r in results if (r["name"], r["procs"]) == (name, n) and r["status"] == "ok"]
+        ours = next((r for r in good if r["solver"] == "kcycle"), None)
+        if ours is None:
+            continue
+        title = next(case.title for case in CASES if case.name == name) + f", {ours['n']}^{ours['dim']}"
+        row = {"title": title, "procs": n, "kcycle_s": ours["total_s"], "kcycle_iterations": ours["iterations"]}
+        for family, words in FAMILIES.items():
+            own = [r for r in good if r["solver"].split("-")[0] in words]
+            best = min(own, key=lambda r: float(r["total_s"]), default=None)
+            row[family] = f"{float(best['total_s']) / float(ours['total_s']):.1f}" if best else ""
+            row[f"{family}_iterations"] = best["iterations"] if best else ""
+            row[f"{family}_setting"] = best["solver"] if best else ""
+        stencil = next((r for r in good if r["solver"] == "kcycle-stencil"), None)
+        row["kcycle_stencil"] = f"{float(stencil['total_s']) / float(ours['total_s']):.2f}" if stencil else ""
+        rows.append(row)
+    return rows
+
+
 def footer(folder):
     return f"""
 assembly       seconds for the fine matrix, which are in no other number
@@ -198,6 +225,8 @@ def main():
     parser.add_argument("--procs", default="1,2", help="numbers of processes, default 1,2")
     parser.add_argument("--solvers", default="", help="default: all")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each solver, default 3")
+    parser.add_argument("--processor-time", action="store_true", help="seconds of a processor, for machines that others use as well")
+    parser.add_argument("--publish", action="store_true", help="also writes the tables that the documentation quotes, in bench/results")
     parser.add_argument("--limit", type=int, default=900, help="seconds for all repetitions of one solver, default 900")
     arguments = parser.parse_args()
     chosen = choose(arguments.cases.split(",") if arguments.cases else [c.name for c in CASES], [c.name for c in CASES], "case")
@@ -226,6 +255,10 @@ def main():
             write_csv(os.path.join(folder, "structured.csv"), all_results)
             write_csv(os.path.join(folder, "kernels.csv"), all_kernels)
             draw(groups, os.path.join(folder, "structured.png"))
+    if arguments.publish:
+        publish("structured.csv", all_results)
+        publish("kernels.csv", all_kernels)
+        publish("ratios.csv", ratios(all_results))
     print(footer(folder))
     failed = [result for result in all_results if is_ours(result["solver"]) and result["status"] != "ok"]
     if failed:
