@@ -45,7 +45,7 @@ PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
 }
 
 /* Processes are numbered x first, and so are rows from process to process. A vector of the DM would tell too, but stay with the DM */
-static PetscErrorCode BoxNumberRows(KCycleBox *box)
+PetscErrorCode KCycleBoxNumberRows(KCycleBox *box)
 {
   const PetscInt *m = box->nproc;
 
@@ -88,7 +88,7 @@ static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
   box->nlines  = box->n[1] * box->n[2];
   box->npoints = box->n[0] * box->nlines;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &box->rank));
-  PetscCall(BoxNumberRows(box));
+  PetscCall(KCycleBoxNumberRows(box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

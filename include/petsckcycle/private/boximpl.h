@@ -41,6 +41,7 @@ typedef struct {
 /* Attached to the DM, made when first asked for; lives as long as the DM */
 PETSC_INTERN PetscErrorCode KCycleBoxGet(DM, KCycleBox **);
 PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, size_t, char[]);
+PETSC_INTERN PetscErrorCode KCycleBoxNumberRows(KCycleBox *);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);

@@ -56,6 +56,17 @@ typedef struct {
   PetscBool    kernel_constant;
 } KCycleFiner;
 
+/* The grid of an operator that has no DM; see kcfind.c */
+typedef struct {
+  PetscInt         ngiven, given[3]; /* sizes that were given */
+  DM               dm;               /* or NULL */
+  PetscObjectId    searched;         /* the matrix that was searched, and its pattern then; 0: none */
+  PetscObjectState pattern;
+  VecScatter       move; /* from the operator's vectors to those of whole planes, and the operator with such rows; NULL: they are the same */
+  Mat              rows;
+  char             why[400]; /* there is no grid */
+} KCycleFound;
+
 /* What set-up saw of a solver of a level */
 typedef struct {
   PetscObjectId ksp, pc, A;
@@ -105,8 +116,10 @@ typedef struct {
   PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
   PCKCycleHierarchy levels_from;                          /* where levels came from */
   PetscInt          nlevels_chosen;                       /* number of levels that this type chose; 0 if somebody else did */
-  PetscBool         grid_of_operator;                     /* the PC's DM was taken from the operator */
-  PetscBool         galerkin_chosen;                      /* this type chose Galerkin coarse operators */
+  PetscBool         grid_of_operator;                     /* the PC's DM was taken from the operator, */
+  PetscObjectId     grid_id;                              /* and was this one */
+  KCycleFound       found;
+  PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
   PetscBool         kernel_constant; /* the kernel is spanned by the constant vector, from the right and from the left */
   Mat               singular;        /* the coarsest operator that got constants as its null space, */
@@ -152,6 +165,17 @@ PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
 PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleReplaceLevels(PC, PetscInt, MPI_Comm *);
 PETSC_INTERN PetscErrorCode PCKCycleFinishLevels(PC);
+
+/* kcfind.c: grids of matrices without a DM */
+PETSC_INTERN PetscErrorCode PCKCycleFoundGetDM(PC, DM *);
+PETSC_INTERN PetscErrorCode PCKCycleFoundCheckSizes(PC, DM);
+PETSC_INTERN PetscErrorCode PCKCycleFoundSettle(PC);
+PETSC_INTERN PetscErrorCode PCKCycleFoundRows(PC, Mat *);
+PETSC_INTERN PetscErrorCode PCKCycleFoundMove(const PC_KCycle *, Vec, Vec, ScatterMode);
+PETSC_INTERN PetscErrorCode PCKCycleFoundReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleFoundView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleFoundSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleFoundCompose(PC, PetscBool);
 
 /* kcchange.c: levels that the program changes */
 PETSC_INTERN PetscErrorCode KCycleLevelsStamp(PC);

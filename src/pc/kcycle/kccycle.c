@@ -402,11 +402,16 @@ static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLo
   loan->b = *b;
   loan->x = *x;
   if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayRead(*b, &loan->ba));
-  if (zero) PetscCall(VecGetArrayWrite(*x, &loan->xa));
-  else PetscCall(VecGetArray(*x, &loan->xa));
   *b = kc->host[0];
   *x = kc->host[1];
+  if (kc->found.move) {
+    PetscCall(PCKCycleFoundMove(kc, loan->b, *b, SCATTER_FORWARD));
+    if (!zero) PetscCall(PCKCycleFoundMove(kc, loan->x, *x, SCATTER_FORWARD));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(loan->b, &loan->ba));
+  if (zero) PetscCall(VecGetArrayWrite(loan->x, &loan->xa));
+  else PetscCall(VecGetArray(loan->x, &loan->xa));
   PetscCall(VecPlaceArray(*b, loan->ba));
   PetscCall(VecPlaceArray(*x, loan->xa));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -416,6 +421,10 @@ static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
 {
   PetscFunctionBegin;
   if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->found.move) {
+    PetscCall(PCKCycleFoundMove(kc, kc->host[1], loan->x, SCATTER_REVERSE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecResetArray(kc->host[0]));
   PetscCall(VecResetArray(kc->host[1]));
   PetscCall(VecRestoreArrayRead(loan->b, &loan->ba));

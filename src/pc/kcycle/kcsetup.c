@@ -17,22 +17,34 @@ static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The grid is that of the PC, or else the one that the operator was made on; the latter is looked up again for another operator */
+/* The grid is that of the PC, or else the one that the operator was made on, or that it shows; the latter two are looked up again for another operator */
 static PetscErrorCode FindGrid(PC pc)
 {
-  PC_KCycle *kc;
-  DM         dm = NULL;
-  PetscBool  given;
+  PC_KCycle    *kc;
+  DM            dm = NULL;
+  PetscObjectId id = 0;
+  PetscBool     given;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(UserGaveTransfers(pc, &given));
-  if ((pc->dm && !kc->grid_of_operator) || !pc->pmat || given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG)
+  if (kc->ready) given = (PetscBool)(kc->levels_from == PC_KCYCLE_HIERARCHY_USER);
+  if (pc->dm) PetscCall(PetscObjectGetId((PetscObject)pc->dm, &id));
+  if (id != kc->grid_id) kc->grid_of_operator = PETSC_FALSE; /* the program has given another */
+  if (given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG || (pc->dm && !kc->grid_of_operator)) {
+    PetscCall(PCKCycleFoundCheckSizes(pc, given || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ? NULL : pc->dm));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(pc->pmat, &dm));
+  if (dm) PetscCall(PCKCycleFoundCheckSizes(pc, dm));
+  else PetscCall(PCKCycleFoundGetDM(pc, &dm));
   if (dm == pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->ready) PetscCall(PCKCycleStructuredDrop(pc));
   PetscCall(PCSetDM(pc, dm));
   kc->grid_of_operator = PETSC_TRUE;
+  kc->grid_id          = 0;
+  if (dm) PetscCall(PetscObjectGetId((PetscObject)dm, &kc->grid_id));
   PetscCall(PetscInfo(pc, "Using the DM of the operator\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -64,8 +76,10 @@ static PetscErrorCode RequireHierarchy(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_AUTO, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "PCKCYCLE has no grid and no hierarchy: give the grid with KSPSetDM(), or make the operator with DMCreateMatrix(); or give interpolations with PCMGSetLevels() and "
-             "PCMGSetInterpolation(); for a matrix alone use -pc_kcycle_hierarchy gamg");
+             "PCKCYCLE has no grid and no hierarchy, and finds none in the matrix: %s. Give the grid with KSPSetDM(), or make the operator with DMCreateMatrix(); or give "
+             "interpolations with PCMGSetLevels() and "
+             "PCMGSetInterpolation(); for a matrix alone use -pc_kcycle_hierarchy gamg",
+             kc->found.why);
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
              "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
   PetscCall(UserGaveTransfers(pc, &given));
@@ -407,6 +421,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(ForgetOldShape(pc));
   PetscCall(ResolveHierarchy(pc));
   PetscCall(PCKCycleStructuredChoose(pc));
+  PetscCall(PCKCycleFoundSettle(pc));
   PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,7 +12,7 @@ typedef PetscErrorCode (*Solve)(KSP);
 
 /*
   The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept (KSPSetReusePreconditioner()) and the operator has changed, nor
-  where that multiplies on a device
+  where that multiplies on a device, or has its rows on other processes
 */
 static PetscErrorCode StandIn(PC pc, Mat *stencil)
 {
@@ -26,7 +26,7 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   *stencil = NULL;
   if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || !kc->use_structure || !kc->ready || kc->failure[0] || !kc->source) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
-  if (pc->mat != pc->pmat || device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->mat != pc->pmat || device || kc->found.move) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (source == kc->source && state == kc->source_state) *stencil = kc->structure[0].A;

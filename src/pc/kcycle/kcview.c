@@ -242,6 +242,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from],
                                    kc->nlevels == 1 ? ": a single level is the coarsest problem" : ""));
+  PetscCall(PCKCycleFoundView(pc, viewer));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
   PetscCall(ViewStructure(pc, kc, viewer));
   PetscCall(ViewKernel(kc, viewer));

@@ -76,6 +76,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall(PCKCycleFoundReset(kc));
   PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, NULL));
   PetscCall((*destroy)(pc));
@@ -228,6 +229,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
     PetscCall(PCKCycleSetKappa(pc, kappa));
   }
   PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   mg               = (PC_MG *)pc->data;
   kc->options_used = PETSC_TRUE;
@@ -456,6 +458,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetLevelCalls_C", present ? PCKCycleGetLevelCalls_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCMGSetLevels_C", present ? PCMGSetLevels_KCycle : NULL));
   PetscCall(PCKCycleStructuredCompose(pc, present));
+  PetscCall(PCKCycleFoundCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -469,7 +472,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the ends of the operator
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
-- -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly coupled ones
+. -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly coupled ones
+- -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a `DM` (default found in the matrix)
 
   Level: beginner
 
@@ -482,7 +486,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   `-mg_levels_...` and the coarse solver `-mg_coarse_...` work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other
   functions of `PCMG`. `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` is replaced by `-pc_kcycle_kappa`.
 
-  The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`). The number of levels is chosen unless given: as many as the grid
+  The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of an operator of type `MATAIJ`, whose rows are
+  numbered line by line, or as a `DMDA` numbers them (`PCKCycleSetGridSizes()`). The number of levels is chosen unless given: as many as the grid
   allows, down to a coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
 
   On a `DMDA` with one unknown at a point and stencil width 1 the levels are structured: the operator is taken as, or converted to, a `MATSTENCIL`, grids have any size,

@@ -1,0 +1,352 @@
+/*
+  Are the rows of a matrix the points of a grid in some numbering? Every entry is looked at, by its indices alone.
+*/
+#include <petsckcycle/private/findimpl.h>
+#include <petsckcycle/private/point.h>
+
+/* The most rows that are compared at once with those before them */
+#define ROWS_AT_ONCE 64
+
+/* What is counted of entries: those that couple neighbours in each direction, those of them that wrap around; all that wrap around; those that couple neighbours in several
+   directions at once */
+enum {
+  COUNT_PAIRS,
+  COUNT_AROUND  = 3,
+  COUNT_WRAPS   = 6,
+  COUNT_CORNERS = 9,
+  COUNT_NUM
+};
+
+typedef PetscInt Point[3];
+
+PetscErrorCode KCycleIndicesGet(Mat A, KCycleIndices *ix)
+{
+  PetscBool parallel, done = PETSC_TRUE;
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(ix, sizeof(*ix)));
+  ix->A    = A;
+  ix->comm = PetscObjectComm((PetscObject)A);
+  PetscCallMPI(MPI_Comm_rank(ix->comm, &ix->rank));
+  PetscCallMPI(MPI_Comm_size(ix->comm, &ix->size));
+  PetscCall(MatGetOwnershipRange(A, &ix->start, NULL));
+  PetscCall(MatGetLocalSize(A, &ix->n, NULL));
+  PetscCall(MatGetSize(A, &ix->N, NULL));
+  ix->diagonal = A;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (parallel) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &ix->diagonal, &ix->off, &ix->columns));
+    PetscCall(MatGetSize(ix->off, NULL, &ix->ncolumns));
+    PetscCall(MatGetRowIJ(ix->off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->oi, &ix->oj, &done));
+  }
+  if (done) PetscCall(MatGetRowIJ(ix->diagonal, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->i, &ix->j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "The matrix does not show its rows");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleIndicesRestore(KCycleIndices *ix)
+{
+  PetscBool done;
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(MatRestoreRowIJ(ix->diagonal, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->i, &ix->j, &done));
+  if (ix->off) PetscCall(MatRestoreRowIJ(ix->off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->oi, &ix->oj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleNumberingDestroy(KCycleNumbering **g)
+{
+  PetscFunctionBegin;
+  if (!*g) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree((*g)->box.first[d]));
+  PetscCall(PetscFree((*g)->box.rows));
+  PetscCall(PetscFree(*g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(PetscInt dim, KCycleNumbering **g)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(g));
+  (*g)->box.dim  = dim;
+  (*g)->wrong[0] = (*g)->wrong[1] = -1;
+  for (PetscInt d = 0; d < 3; d++) {
+    (*g)->box.n[d] = (*g)->box.size[d] = (*g)->box.nproc[d] = 1;
+    (*g)->box.reach[d]                                      = d < dim;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Line after line, as in one box that holds all points */
+PetscErrorCode KCycleNumberingLines(const KCycleIndices *ix, PetscInt dim, const PetscInt size[], KCycleNumbering **g)
+{
+  KCycleBox *box;
+
+  PetscFunctionBegin;
+  PetscCall(Create(dim, g));
+  box = &(*g)->box;
+  for (PetscInt d = 0; d < 3; d++) {
+    if (d < dim) box->size[d] = box->n[d] = size[d];
+    PetscCall(PetscCalloc1(2, &box->first[d]));
+    box->first[d][1] = box->size[d];
+  }
+  PetscCall(KCycleBoxNumberRows(box));
+  (*g)->shift = ix->start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Box after box, as DMDA numbers them; owned: the points of each process in each direction. NULL if processes own other numbers of rows */
+PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const PetscInt nproc[], PetscInt *const owned[], KCycleNumbering **g)
+{
+  KCycleBox *box;
+  PetscInt   p = ix->rank, fits, all;
+
+  PetscFunctionBegin;
+  PetscCall(Create(dim, g));
+  box = &(*g)->box;
+  for (PetscInt d = 0; d < 3; d++) {
+    box->nproc[d] = d < dim ? nproc[d] : 1;
+    PetscCall(PetscCalloc1(box->nproc[d] + 1, &box->first[d]));
+    for (PetscInt q = 0; q < box->nproc[d]; q++) box->first[d][q + 1] = box->first[d][q] + (d < dim ? owned[d][q] : 1);
+    box->size[d]  = box->first[d][box->nproc[d]];
+    box->start[d] = box->first[d][p % box->nproc[d]];
+    box->n[d]     = box->first[d][p % box->nproc[d] + 1] - box->start[d];
+    p /= box->nproc[d];
+  }
+  PetscCall(KCycleBoxNumberRows(box));
+  fits = ix->n == box->n[0] * box->n[1] * box->n[2] && ix->start == box->rows[ix->rank];
+  PetscCallMPI(MPI_Allreduce(&fits, &all, 1, MPIU_INT, MPI_MIN, ix->comm));
+  if (!all) PetscCall(KCycleNumberingDestroy(g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Both points are relative to the owned box. Are they neighbours? */
+static PetscBool Count(const KCycleBox *box, const PetscInt row[], const PetscInt col[], PetscInt count[])
+{
+  PetscInt away = 0, which = 0, around = 0;
+
+  for (PetscInt d = 0; d < 3; d++) {
+    const PetscInt distance = PetscAbsInt(col[d] - row[d]), wraps = distance > 1;
+
+    if (wraps && distance != box->size[d] - 1) return PETSC_FALSE;
+    count[COUNT_WRAPS + d] += wraps;
+    around += wraps;
+    away += distance > 0;
+    if (distance) which = d;
+  }
+  if (away == 1) {
+    count[COUNT_PAIRS + which]++;
+    count[COUNT_AROUND + which] += around;
+  } else count[COUNT_CORNERS] += away > 1;
+  return PETSC_TRUE;
+}
+
+/* An entry is kept if it is no neighbour, or the first one that wraps around, which not all directions can */
+static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscInt r, const PetscInt row[], PetscInt column, const PetscInt col[], PetscInt count[])
+{
+  const PetscBool fits = Count(&g->box, row, col, count);
+
+  if (fits && (g->wrong[0] >= 0 || !(count[COUNT_WRAPS] + count[COUNT_WRAPS + 1] + count[COUNT_WRAPS + 2]))) return PETSC_TRUE;
+  g->wrong[0] = ix->start + r;
+  g->wrong[1] = column;
+  return fits;
+}
+
+/* points: of columns of other processes */
+static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, const PetscInt row[], PetscInt count[])
+{
+  const PetscInt *n = g->box.n;
+
+  for (PetscInt e = ix->i[r]; e < ix->i[r + 1]; e++) {
+    const PetscInt number = ix->j[e] + g->shift, line = number / n[0], col[3] = {number - line * n[0], line % n[1], line / n[1]};
+
+    if (!CheckEntry(ix, g, r, row, ix->start + ix->j[e], col, count)) return PETSC_FALSE;
+  }
+  for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) {
+    if (!CheckEntry(ix, g, r, row, ix->columns[ix->oj[e]], points[ix->oj[e]], count)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Have rows [first, end) the columns of the row before the first, each one further? */
+KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, PetscInt end)
+{
+  const PetscInt *i = ix->i, begin = i[first], m = begin - i[first - 1], count = (end - first) * m, *j = ix->j + begin;
+  PetscInt        wrong = 0;
+
+  for (PetscInt r = first; r < end; r++) wrong |= i[r + 1] - i[r] - m;
+  if (wrong || (ix->oi && ix->oi[end] != ix->oi[first - 1])) return PETSC_FALSE;
+  for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j[e - m] - 1;
+  return (PetscBool)!wrong;
+}
+
+/* The m rows from r on are points of a line, the first of them at the place "at"; rows inside the line that are like the one before couple what that one couples */
+static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, PetscInt m, const PetscInt at[], PetscInt64 total[])
+{
+  const PetscInt inside = PetscMin(m, g->box.n[0] - 1 - at[0]);
+  PetscInt       i      = 0;
+
+  while (i < m) {
+    const PetscInt row[3] = {at[0] + i, at[1], at[2]};
+    PetscInt       first = i + 1, count[COUNT_NUM] = {0};
+
+    if (!CheckRow(ix, g, points, r + i, row, count)) return PETSC_FALSE;
+    for (PetscInt more = 8; row[0] > 0 && first < inside; more = PetscMin(2 * more, ROWS_AT_ONCE)) {
+      const PetscInt end = PetscMin(first + more, inside);
+
+      if (!AreAlike(ix, r + first, r + end)) break;
+      first = end;
+    }
+    for (int c = 0; c < COUNT_NUM; c++) total[c] += (PetscInt64)count[c] * (first - i);
+    i = first;
+  }
+  return PETSC_TRUE;
+}
+
+static PetscErrorCode CheckOwned(const KCycleIndices *ix, KCycleNumbering *g, PetscInt64 total[], PetscBool *fits)
+{
+  const PetscInt *n = g->box.n;
+  Point          *points;
+  PetscInt        m;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(ix->ncolumns, &points));
+  for (PetscInt c = 0; c < ix->ncolumns; c++) {
+    PetscCall(KCycleBoxRowToPoint(&g->box, ix->columns[c], points[c]));
+    for (PetscInt d = 0; d < 3; d++) points[c][d] -= g->box.start[d];
+  }
+  for (PetscInt r = 0; r < ix->n && *fits; r += m) {
+    const PetscInt line = (r + g->shift) / n[0], at[3] = {r + g->shift - line * n[0], line % n[1], line / n[1]};
+
+    m     = PetscMin(n[0] - at[0], ix->n - r);
+    *fits = CheckLine(ix, g, points, r, m, at, total);
+  }
+  PetscCall(PetscFree(points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first entry that a process has kept, of those that are to be looked at */
+static PetscErrorCode FindWrong(const KCycleIndices *ix, PetscBool looked, KCycleNumbering *g)
+{
+  const PetscInt row = looked && g->wrong[0] >= 0 ? g->wrong[0] : PETSC_INT_MAX;
+  PetscInt       mine;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&row, &g->wrong[0], 1, MPIU_INT, MPI_MIN, ix->comm));
+  mine = row == g->wrong[0] ? g->wrong[1] : -1;
+  PetscCallMPI(MPI_Allreduce(&mine, &g->wrong[1], 1, MPIU_INT, MPI_MAX, ix->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Collective. The first entry that is wrong on any process, or what the entries say of the grid. A direction wraps around if its lines do, or most; lines whose last points are
+  coupled to the first points of the next ones, as in a band, are those of no grid.
+*/
+PetscErrorCode KCycleNumberingCheck(const KCycleIndices *ix, KCycleNumbering *g)
+{
+  PetscInt64 total[COUNT_NUM + 1] = {0}, all[COUNT_NUM + 1];
+  PetscBool  fits                 = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(CheckOwned(ix, g, total, &fits));
+  total[COUNT_NUM] = !fits;
+  PetscCallMPI(MPI_Allreduce(total, all, COUNT_NUM + 1, MPIU_INT64, MPI_SUM, ix->comm));
+  if (all[COUNT_NUM]) {
+    PetscCall(FindWrong(ix, (PetscBool)!fits, g));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt d = 0; d < 3; d++) {
+    g->pairs[d]        = all[COUNT_PAIRS + d];
+    g->box.periodic[d] = (PetscBool)(all[COUNT_WRAPS + d] > 0);
+    if (g->box.periodic[d] && 2 * g->box.size[d] * all[COUNT_AROUND + d] < g->pairs[d] + 1) fits = PETSC_FALSE;
+  }
+  g->star = (PetscBool)!all[COUNT_CORNERS];
+  if (fits) g->wrong[0] = g->wrong[1] = -1;
+  else PetscCall(FindWrong(ix, PETSC_TRUE, g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each process as near as can be to the planes that it owns rows of, and one plane at least */
+static void CutPlanes(PetscInt p, PetscInt planes, PetscInt plane, const PetscInt ranges[], PetscInt first[])
+{
+  for (PetscInt q = 0; q <= p; q++) {
+    const PetscInt nearest = (ranges[q] + plane / 2) / plane;
+
+    first[q] = PetscMin(q ? PetscMax(nearest, first[q - 1] + 1) : 0, planes - p + q);
+  }
+}
+
+/* Lines after lines become boxes: slabs of whole planes (lines in 2D). fits: there is a plane for each process */
+PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *ix, KCycleNumbering *g, PetscBool *fits)
+{
+  KCycleBox     *box    = &g->box;
+  const PetscInt d      = box->dim - 1;
+  const PetscInt planes = box->size[d], plane = ix->N / planes, *ranges;
+
+  PetscFunctionBegin;
+  *fits = (PetscBool)(planes >= ix->size);
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRanges(ix->A, &ranges));
+  PetscCall(PetscFree(box->first[d]));
+  PetscCall(PetscFree(box->rows));
+  PetscCall(PetscMalloc1(ix->size + 1, &box->first[d]));
+  CutPlanes(ix->size, planes, plane, ranges, box->first[d]);
+  for (PetscInt q = 0; q < ix->size; q++) g->moved = (PetscBool)(g->moved || ranges[q] != plane * box->first[d][q]);
+  box->nproc[d] = ix->size;
+  box->start[d] = box->first[d][ix->rank];
+  box->n[d]     = box->first[d][ix->rank + 1] - box->start[d];
+  g->shift      = 0;
+  PetscCall(KCycleBoxNumberRows(box));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static DMBoundaryType Boundary(const KCycleNumbering *g, PetscInt d)
+{
+  return g->box.periodic[d] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+}
+
+PetscErrorCode KCycleNumberingCreateDM(MPI_Comm comm, const KCycleNumbering *g, DM *dm)
+{
+  const KCycleBox *box = &g->box;
+  PetscInt        *owned[3];
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < 3; d++) {
+    PetscCall(PetscMalloc1(box->nproc[d], &owned[d]));
+    for (PetscInt p = 0; p < box->nproc[d]; p++) owned[d][p] = box->first[d][p + 1] - box->first[d][p];
+  }
+  PetscCall(DMDACreate(comm, dm));
+  PetscCall(DMSetDimension(*dm, box->dim));
+  PetscCall(DMDASetSizes(*dm, box->size[0], box->size[1], box->size[2]));
+  PetscCall(DMDASetNumProcs(*dm, box->nproc[0], box->nproc[1], box->nproc[2]));
+  PetscCall(DMDASetBoundaryType(*dm, Boundary(g, 0), Boundary(g, 1), Boundary(g, 2)));
+  PetscCall(DMDASetDof(*dm, 1));
+  PetscCall(DMDASetStencilType(*dm, g->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX));
+  PetscCall(DMDASetStencilWidth(*dm, 1));
+  PetscCall(DMDASetOwnershipRanges(*dm, owned[0], owned[1], owned[2]));
+  PetscCall(DMSetUp(*dm));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(owned[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Would KCycleNumberingCreateDM() make the same? */
+PetscErrorCode KCycleNumberingFitsDM(const KCycleNumbering *g, DM dm, PetscBool *fits)
+{
+  const KCycleBox *box = &g->box;
+  const PetscInt  *owned[3];
+  PetscInt         dim, size[3], nproc[3];
+  DMBoundaryType   boundary[3];
+  DMDAStencilType  type;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL, &boundary[0], &boundary[1], &boundary[2], &type));
+  PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
+  *fits = (PetscBool)(dim == box->dim && (type == DMDA_STENCIL_STAR) == g->star);
+  for (PetscInt d = 0; d < dim && *fits; d++) {
+    *fits = (PetscBool)(size[d] == box->size[d] && nproc[d] == box->nproc[d] && boundary[d] == Boundary(g, d));
+    for (PetscInt p = 0; p < nproc[d] && *fits; p++) *fits = (PetscBool)(owned[d][p] == box->first[d][p + 1] - box->first[d][p]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

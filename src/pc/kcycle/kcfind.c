@@ -1,0 +1,343 @@
+/*
+  Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the grid structured levels work on a copy of the operator
+  whose rows have moved to processes that own whole planes; the numbers of the rows stay what they are.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/findimpl.h>
+#include <petsckcycle/private/coarsenimpl.h>
+
+static PetscErrorCode Forget(KCycleFound *found)
+{
+  PetscFunctionBegin;
+  PetscCall(DMDestroy(&found->dm));
+  PetscCall(MatDestroy(&found->rows));
+  PetscCall(VecScatterDestroy(&found->move));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was found is kept until another matrix, or another pattern, is searched */
+PetscErrorCode PCKCycleFoundReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  PetscCall(Forget(&kc->found));
+  kc->found.searched = 0;
+  kc->found.why[0]   = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows that a process has on the grid; their numbers are those of the operator */
+static PetscErrorCode CreateRows(DM dm, IS *rows)
+{
+  KCycleBox *box;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxGet(dm, &box));
+  PetscCall(ISCreateStride(PetscObjectComm((PetscObject)dm), box->npoints, box->rows[box->rank], 1, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What takes vectors of the operator to those of whole planes, and back */
+static PetscErrorCode CreateMove(Mat A, DM dm, VecScatter *move)
+{
+  PetscInt n;
+  Vec      from, to;
+  IS       rows;
+
+  PetscFunctionBegin;
+  PetscCall(CreateRows(dm, &rows));
+  PetscCall(ISGetLocalSize(rows, &n));
+  PetscCall(MatCreateVecs(A, &from, NULL));
+  PetscCall(VecCreateMPI(PetscObjectComm((PetscObject)A), n, PETSC_DETERMINE, &to));
+  PetscCall(VecScatterCreate(from, rows, to, rows, move));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(VecDestroy(&from));
+  PetscCall(VecDestroy(&to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A grid that was found before is kept if it is the same: levels stand on it */
+static PetscErrorCode Search(PC pc)
+{
+  MPI_Comm         comm = PetscObjectComm((PetscObject)pc->pmat);
+  PC_KCycle       *kc;
+  KCycleFound     *found;
+  KCycleNumbering *g  = NULL;
+  DM               dm = NULL;
+  PetscBool        same;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  found = &kc->found;
+  if (found->ngiven) PetscCall(KCycleNumberingGiven(pc->pmat, found->ngiven, found->given, &g));
+  else PetscCall(KCycleNumberingFind(pc->pmat, &g, sizeof(found->why), found->why));
+  if (g && found->dm) {
+    PetscCall(KCycleNumberingFitsDM(g, found->dm, &same));
+    if (same) PetscCall(PetscObjectReference((PetscObject)found->dm));
+    if (same) dm = found->dm;
+  }
+  PetscCall(Forget(found));
+  if (g && !dm) PetscCall(KCycleNumberingCreateDM(comm, g, &dm));
+  found->dm = dm;
+  if (g && g->moved) PetscCall(CreateMove(pc->pmat, dm, &found->move));
+  PetscCall(KCycleNumberingDestroy(&g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why the operator is not searched, or nothing */
+static PetscErrorCode WhyNotSearched(PC pc, size_t len, char why[])
+{
+  PC_KCycle *kc;
+  PetscBool  isaij;
+  PetscInt   bs;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  why[0] = 0;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCall(MatGetBlockSize(pc->pmat, &bs));
+  if (!isaij) PetscCall(PetscSNPrintf(why, len, "it is of type %s, not aij", ((PetscObject)pc->pmat)->type_name));
+  else if (bs > 1) PetscCall(PetscSNPrintf(why, len, "it has blocks of %" PetscInt_FMT " rows: several unknowns at a point", bs));
+  PetscCheck(!why[0] || !kc->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_grid_sizes needs an operator of type aij with one unknown at each point of the grid: %s", why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid of an operator without a DM, or NULL. It is searched at set-up, once for each matrix and pattern */
+PetscErrorCode PCKCycleFoundGetDM(PC pc, DM *dm)
+{
+  PC_KCycle       *kc;
+  KCycleFound     *found;
+  PetscObjectId    id;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  found = &kc->found;
+  *dm   = NULL;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  if (found->searched != id || found->pattern != pattern) {
+    if (!kc->busy) PetscFunctionReturn(PETSC_SUCCESS);
+    found->searched = 0;
+    PetscCall(WhyNotSearched(pc, sizeof(found->why), found->why));
+    if (found->why[0]) PetscCall(Forget(found));
+    else PetscCall(Search(pc));
+    if (found->why[0]) PetscCall(PetscInfo(pc, "No grid was found in the matrix: %s\n", found->why));
+    found->searched = id;
+    found->pattern  = pattern;
+  }
+  *dm = found->dm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sizes that were given belong to a matrix without a grid; they may repeat those of a grid that there is */
+PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
+{
+  PC_KCycle *kc;
+  PetscInt   dim = 0, size[3];
+  PetscBool  isda, same;
+  char       sizes[64], grid[128];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->found.ngiven || !kc->busy) PetscFunctionReturn(PETSC_SUCCESS); /* before set-up the program may still change its mind */
+  PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) names a grid, but levels come from %s: leave out one of the two",
+             kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ? "-pc_kcycle_hierarchy gamg" : "interpolations that the program gave");
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  if (isda) PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  same = (PetscBool)(dim == kc->found.ngiven);
+  for (PetscInt d = 0; d < dim && same; d++) same = (PetscBool)(size[d] == kc->found.given[d]);
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleSizesText(kc->found.ngiven, kc->found.given, sizeof(sizes), sizes));
+  PetscCall(KCycleDMDescribe(dm, sizeof(grid), grid));
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+          "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) says %s points, but the solver, or its operator, has a DM already: a %s. Leave out the sizes", sizes, grid);
+}
+
+/* Only structured levels can have rows on other processes than the operator; others have to do without the grid */
+PetscErrorCode PCKCycleFoundSettle(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->found.move || kc->use_structure || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_grid_sizes: processes own parts of planes (of lines in 2D) of this grid, which only structured levels allow, and levels are not structured: %s. Give "
+             "each process whole planes",
+             kc->general);
+  PetscCall(PetscSNPrintf(kc->found.why, sizeof(kc->found.why), "processes own parts of planes (of lines in 2D) of its grid, and levels are not structured: %s", kc->general));
+  PetscCall(PCSetDM(pc, NULL));
+  PetscCall(Forget(&kc->found));
+  kc->grid_of_operator = PETSC_FALSE;
+  kc->levels_from      = kc->hierarchy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator as its grid has it: itself, or the copy whose rows have moved, which gets the operator's values */
+PetscErrorCode PCKCycleFoundRows(PC pc, Mat *A)
+{
+  PC_KCycle *kc;
+  IS         rows;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *A = pc->pmat;
+  if (!kc->found.move || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CreateRows(pc->dm, &rows));
+  PetscCall(MatCreateSubMatrix(pc->pmat, rows, rows, kc->found.rows ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->found.rows));
+  PetscCall(ISDestroy(&rows));
+  *A = kc->found.rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors of the operator to those of the finest level, or back */
+PetscErrorCode PCKCycleFoundMove(const PC_KCycle *kc, Vec from, Vec to, ScatterMode mode)
+{
+  PetscFunctionBegin;
+  PetscCall(VecScatterBegin(kc->found.move, from, to, INSERT_VALUES, mode));
+  PetscCall(VecScatterEnd(kc->found.move, from, to, INSERT_VALUES, mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
+{
+  PC_KCycle     *kc;
+  PetscInt       dim, size[3];
+  DMBoundaryType boundary[3];
+  char           sizes[64], around[32] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->found.dm || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDAGetInfo(kc->found.dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCall(KCycleSizesText(dim, size, sizeof(sizes), sizes));
+  for (PetscInt d = 0; d < dim; d++) {
+    const char name[2] = {(char)('x' + d), 0};
+
+    if (boundary[d] != DM_BOUNDARY_PERIODIC) continue;
+    PetscCall(PetscStrlcat(around, around[0] ? "" : ", periodic in ", sizeof(around)));
+    PetscCall(PetscStrlcat(around, name, sizeof(around)));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %s %s%s%s\n", sizes, kc->found.ngiven ? "given by -pc_kcycle_grid_sizes" : "found in the matrix", around,
+                                   kc->found.move ? ", rows moved to processes that own whole planes" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetGridSizes_KCycle(PC pc, PetscInt dim, const PetscInt sizes[])
+{
+  PC_KCycle *kc;
+  PetscBool  same;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  same = (PetscBool)(dim == kc->found.ngiven);
+  for (PetscInt d = 0; d < dim; d++) same = (PetscBool)(same && sizes[d] == kc->found.given[d]);
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The levels are set up already: call PCReset() before PCKCycleSetGridSizes()");
+  PetscCall(PetscArraycpy(kc->found.given, sizes, dim));
+  kc->found.ngiven   = dim;
+  kc->found.searched = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetGridSizes - Sets the sizes of the grid that the operator is on, if it has no `DM`.
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+. dim   - number of directions, 1, 2 or 3; 0: the grid is found in the matrix, as it is where this is not called
+- sizes - number of points in each direction, that in which row numbers grow by one first
+
+  Options Database Key:
+. -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a DM
+
+  Level: intermediate
+
+  Notes:
+  The operator is of type `MATAIJ`, each row is a point of the grid, and is coupled to its 3^dim - 1 neighbours at most. Rows are numbered line by line, whatever rows
+  processes own; or box by box, as a `DMDA` numbers them. Every entry is checked, and one that does not fit is an error that names it. Directions that wrap around are found.
+
+  Without sizes the grid is found in the matrix, where its entries leave no doubt; `-ksp_view` and `PCKCycleGetGridSizes()` tell. Levels are then those of a `DMDA`. Where
+  processes own parts of planes (of lines in 2D) a copy of the operator is made, with rows on processes that own whole planes.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetGridSizes()`, `KSPSetDM()`, `PCKCycleSetStructured()`
+@*/
+PetscErrorCode PCKCycleSetGridSizes(PC pc, PetscInt dim, const PetscInt sizes[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, dim, 2);
+  PetscCheck(dim >= 0 && dim <= 3, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_grid_sizes takes 1, 2 or 3 sizes, not %" PetscInt_FMT, dim);
+  if (dim) PetscAssertPointer(sizes, 3);
+  for (PetscInt d = 0; d < dim; d++) {
+    PetscCheck(sizes[d] > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_grid_sizes: the number of points in %c must be at least 1, not %" PetscInt_FMT,
+               (int)('x' + d), sizes[d]);
+  }
+  PetscTryMethod(pc, "PCKCycleSetGridSizes_C", (PC, PetscInt, const PetscInt[]), (pc, dim, sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetGridSizes_KCycle(PC pc, PetscInt *dim, PetscInt sizes[])
+{
+  PC_KCycle *kc;
+  PetscInt   n;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  n = kc->found.ngiven;
+  PetscCall(PetscArraycpy(sizes, kc->found.given, 3));
+  if (kc->found.dm) PetscCall(DMDAGetInfo(kc->found.dm, &n, &sizes[0], &sizes[1], &sizes[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  for (PetscInt d = n; d < 3; d++) sizes[d] = 1;
+  *dim = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetGridSizes - Gets the sizes of the grid that was given for, or found in, an operator without a `DM`.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameters:
++ dim   - number of directions; 0: none were given, and no grid has been found
+- sizes - array of length 3, number of points in each direction, 1 beyond dim
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetGridSizes()`
+@*/
+PetscErrorCode PCKCycleGetGridSizes(PC pc, PetscInt *dim, PetscInt sizes[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(dim, 2);
+  PetscAssertPointer(sizes, 3);
+  PetscUseMethod(pc, "PCKCycleGetGridSizes_C", (PC, PetscInt *, PetscInt[]), (pc, dim, sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCycleFoundSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PetscInt  sizes[4] = {0, 0, 0, 0}, dim = 4;
+  PetscBool flg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsIntArray("-pc_kcycle_grid_sizes", "Sizes of the grid of a matrix without a DM", "PCKCycleSetGridSizes", sizes, &dim, &flg));
+  if (flg) PetscCall(PCKCycleSetGridSizes(pc, dim, sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleFoundCompose(PC pc, PetscBool compose)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleSetGridSizes_C", compose ? PCKCycleSetGridSizes_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleGetGridSizes_C", compose ? PCKCycleGetGridSizes_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,748 @@
+static char help[] = "Grids of matrices that have no DM: found, or given by their sizes, and as good as with a DMDA.\n\n";
+
+#include "grids.h"
+#include "poisson.h"
+
+/* Who owns which rows */
+typedef enum {
+  LINES_WHOLE, /* in the order of lines, whole planes */
+  LINES_CUT,   /* in the order of lines, processes cut planes */
+  BOXES,       /* as DMDA numbers them */
+  NUM_LAYOUTS
+} Layout;
+
+static const char *const Layouts[] = {"whole planes", "cut planes", "boxes"};
+
+/* Counts of a sequence of cases */
+typedef struct {
+  PetscInt cases, notfound, iterations, solutions, views;
+} Findings;
+
+/* What differs between problems of the same grid */
+typedef struct {
+  PetscBool   constants; /* the null space that is attached */
+  PetscInt    pin;       /* 1: the first row is the identity, 2: and its column is zero */
+  PetscScalar sign;
+} Change;
+
+/* Local rows of natural order: those of the planes of a DMDA, or so many more on the first process */
+static PetscErrorCode LocalRows(const Grid *g, Layout layout, PetscInt *n)
+{
+  const PetscInt planes = g->size[g->dim - 1], plane = GridPoints(g) / planes;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  *n = plane * (planes / size + (rank < planes % size));
+  if (layout == LINES_CUT && rank == 0) *n += size > 1 ? plane / 3 : 0;
+  if (layout == LINES_CUT && rank == size - 1) *n -= size > 1 ? plane / 3 : 0;
+  PetscFunctionReturn(0);
+}
+
+/* Rows in natural order, from the row function of the grid */
+static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
+{
+  PetscInt    n = 0, start, col[27], to[27][3];
+  PetscScalar value[27];
+
+  PetscFunctionBeginUser;
+  PetscCall(LocalRows(g, layout, &n));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, n, n, PETSC_DETERMINE, PETSC_DETERMINE, 27, NULL, 27, NULL, A));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatGetOwnershipRange(*A, &start, NULL));
+  for (PetscInt row = start; row < start + n; row++) {
+    const PetscInt at[3] = {row % g->size[0], row / g->size[0] % g->size[1], row / g->size[0] / g->size[1]};
+    const PetscInt m     = GridRow(g, at, col, to, value);
+
+    PetscCall(MatSetValues(*A, 1, &row, m, col, value, ADD_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* The matrix with its DMDA, and the one without */
+static PetscErrorCode CreatePair(Grid *g, Layout layout, DM *da, Mat *with, Mat *without)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (PetscInt d = 0; d < 3; d++) g->nproc[d] = layout == BOXES && d < g->dim ? PETSC_DECIDE : d == g->dim - 1 ? size : 1;
+  PetscCall(GridCreateDM(g, da));
+  PetscCall(GridCreateMat(g, *da, MATAIJ, with));
+  if (layout == BOXES) {
+    PetscCall(MatDuplicate(*with, MAT_COPY_VALUES, without));
+    PetscCall(MatSetDM(*without, NULL));
+  } else PetscCall(CreateLines(g, layout, without));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ChangeMat(const Change *change, Mat A)
+{
+  const PetscInt row = 0, nrows = 1;
+  MatNullSpace   nullspace;
+  PetscInt       start;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  if (change->pin == 1) PetscCall(MatZeroRows(A, start ? 0 : nrows, &row, 1.0, NULL, NULL));
+  if (change->pin == 2) PetscCall(MatZeroRowsColumns(A, start ? 0 : nrows, &row, 1.0, NULL, NULL));
+  if (change->sign != (PetscScalar)1.0) PetscCall(MatScale(A, change->sign));
+  if (!change->constants) PetscFunctionReturn(0);
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &nullspace));
+  PetscCall(MatSetNullSpace(A, nullspace));
+  PetscCall(MatNullSpaceDestroy(&nullspace));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPGMRES));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+/* A right side that depends on the numbers of rows only, in the range of a singular operator */
+static PetscErrorCode Solve(KSP ksp, Vec *x, PetscInt *its)
+{
+  Mat          A;
+  Vec          b;
+  PetscInt     start, n;
+  PetscScalar *a;
+  MatNullSpace nullspace;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatCreateVecs(A, x, &b));
+  PetscCall(VecGetOwnershipRange(b, &start, NULL));
+  PetscCall(VecGetLocalSize(b, &n));
+  PetscCall(VecGetArrayWrite(b, &a));
+  for (PetscInt i = 0; i < n; i++) a[i] = GridHash(start + i, 5, 3, 5) - 0.4;
+  PetscCall(VecRestoreArrayWrite(b, &a));
+  PetscCall(MatGetNullSpace(A, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, b));
+  PetscCall(KSPSolve(ksp, b, *x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
+/* Largest difference of two vectors whose rows may be on other processes */
+static PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
+{
+  PetscInt   n, start;
+  PetscReal  norm;
+  IS         rows;
+  VecScatter scatter;
+  Vec        moved;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &moved));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetOwnershipRange(x, &start, NULL));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, n, start, 1, &rows));
+  PetscCall(VecScatterCreate(y, rows, moved, rows, &scatter));
+  PetscCall(VecScatterBegin(scatter, y, moved, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, y, moved, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(VecAXPY(moved, -1.0, x));
+  PetscCall(VecNorm(moved, NORM_2, relative));
+  *relative /= norm;
+  PetscCall(VecDestroy(&moved));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ISDestroy(&rows));
+  PetscFunctionReturn(0);
+}
+
+/* Are these the sizes that the solver knows? */
+static PetscErrorCode HasSizes(KSP ksp, const Grid *g, PetscBool *has)
+{
+  PC       pc;
+  PetscInt dim, size[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleGetGridSizes(pc, &dim, size));
+  *has = (PetscBool)(dim == g->dim);
+  for (PetscInt d = 0; d < dim; d++) *has = (PetscBool)(*has && size[d] == g->size[d]);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode GiveSizes(KSP ksp, const Grid *g)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleSetGridSizes(pc, g->dim, g->size));
+  PetscFunctionReturn(0);
+}
+
+/* One grid, with and without its DM. Singular operators have solutions up to constants */
+static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, PetscBool give, Findings *f)
+{
+  DM        da;
+  Mat       A[2];
+  KSP       ksp[2];
+  PC        pc;
+  Vec       x[2];
+  PetscInt  its[2];
+  PetscReal difference;
+  PetscBool found = PETSC_FALSE, structured, line;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreatePair(g, layout, &da, &A[0], &A[1]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(ChangeMat(change, A[i]));
+    PetscCall(CreateSolver(A[i], &ksp[i]));
+    if (i && give) PetscCall(GiveSizes(ksp[i], g));
+    PetscCall(Solve(ksp[i], &x[i], &its[i]));
+  }
+  PetscCall(Difference(x[0], x[1], &difference));
+  PetscCall(HasSizes(ksp[1], g, &found));
+  PetscCall(KSPGetPC(ksp[1], &pc));
+  PetscCall(PoissonViewHas(pc, "  structured levels\n", &structured));
+  PetscCall(PoissonViewHas(pc, give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
+  if (!found || !structured) PetscCall(GridShow(g, "not found"));
+  if (its[0] != its[1]) PetscCall(GridShow(g, "other iterations"));
+  if (difference > 1e-7) PetscCall(GridShow(g, "another solution"));
+  f->cases++;
+  f->notfound += !found || !structured;
+  f->views += !line;
+  f->iterations += its[0] != its[1];
+  f->solutions += difference > 1e-7;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDestroy(&x[i]));
+    PetscCall(KSPDestroy(&ksp[i]));
+    PetscCall(MatDestroy(&A[i]));
+  }
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Report(const char what[], const Findings *f)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: found %s, same iterations as with a DMDA %s, same solutions %s, shown %s\n", what, f->notfound ? "NO" : "yes",
+                        f->iterations ? "NO" : "yes", f->solutions ? "NO" : "yes", f->views ? "NO" : "yes"));
+  if (!f->cases) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: no case\n"));
+  PetscFunctionReturn(0);
+}
+
+/* A grid of some sizes and ends; at least two lines for each process */
+static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
+{
+  PetscMPIInt nprocs;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  PetscCall(PetscMemzero(g, sizeof(*g)));
+  g->number = number;
+  g->dim    = dim;
+  g->vary   = 0.5;
+  g->box    = (PetscBool)(number % 3 == 2);
+  for (PetscInt d = 0; d < 3; d++) {
+    const GridEnd low = (GridEnd)GridChoose(g, d, 4), high = (GridEnd)GridChoose(g, 10 + d, 3);
+
+    g->size[d]     = d < dim ? 8 + GridChoose(g, 5 + d, dim == 3 ? 7 : 30) : 1;
+    g->end[d][0]   = low;
+    g->end[d][1]   = low == END_PERIODIC ? low : high;
+    g->strength[d] = 1;
+  }
+  g->size[dim - 1] = PetscMax(g->size[dim - 1], 2 * nprocs);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestRandom(PetscInt cases)
+{
+  const Change none = {PETSC_FALSE, 0, 1.0};
+  char         what[64];
+
+  PetscFunctionBeginUser;
+  for (PetscInt layout = 0; layout < NUM_LAYOUTS; layout++) {
+    for (PetscInt dim = 1; dim <= 3; dim++) {
+      Findings f = {0, 0, 0, 0, 0};
+
+      for (PetscInt number = 0; number < cases; number++) {
+        Grid g;
+
+        PetscCall(ChooseGrid(100 * dim + number, dim, &g));
+        PetscCall(Compare(&g, (Layout)layout, &none, (PetscBool)(number % 4 == 3), &f));
+      }
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT "D, %s", dim, Layouts[layout]));
+      PetscCall(Report(what, &f));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A square or cube of a Laplacian with equal ends */
+static void SetGrid(Grid *g, PetscInt dim, PetscInt nx, PetscInt ny, PetscInt nz, GridEnd end)
+{
+  const Grid grid = {.number = 7, .dim = dim, .size = {nx, ny, nz}, .strength = {1, 1, 1}};
+
+  *g = grid;
+  GridSetEnds(g, end);
+}
+
+static PetscErrorCode TestSpecial(void)
+{
+  const struct {
+    const char *name;
+    GridEnd     end;
+    Change      change;
+  } kinds[] = {{"periodic, null space", END_PERIODIC, {PETSC_TRUE, 0, 1.0}},
+               {"cells, null space", END_CELL, {PETSC_TRUE, 0, 1.0}},
+               {"pinned row", END_CELL, {PETSC_FALSE, 1, 1.0}},
+               {"pinned row and column", END_CELL, {PETSC_FALSE, 2, 1.0}},
+               {"pinned row, negative definite", END_CELL, {PETSC_FALSE, 1, -1.0}},
+               {"stored ends, negative definite", END_STORED, {PETSC_FALSE, 0, -1.0}}};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(kinds); k++) {
+    Findings f = {0, 0, 0, 0, 0};
+
+    for (PetscInt layout = 0; layout < NUM_LAYOUTS; layout++) {
+      for (PetscInt dim = 2; dim <= 3; dim++) {
+        Grid g;
+
+        SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, kinds[k].end);
+        PetscCall(Compare(&g, (Layout)layout, &kinds[k].change, PETSC_FALSE, &f));
+      }
+    }
+    PetscCall(Report(kinds[k].name, &f));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Gradient: from cells to the faces between them, in x, then in y; the first faces of periodic lines lead around */
+static PetscErrorCode CreateGradient(const Grid *g, Mat *G)
+{
+  const PetscInt *size = g->size, N = GridPoints(g);
+  PetscInt        n, start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(LocalRows(g, LINES_CUT, &n));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, n, 2 * N, N, 2, NULL, 2, NULL, G));
+  PetscCall(MatGetOwnershipRange(*G, &start, &end));
+  for (PetscInt face = start; face < end; face++) {
+    const PetscInt d = face / N, cell = face % N, at[3] = {cell % size[0], cell / size[0], 0};
+    const PetscInt before[3] = {GridWrap(g, 0, at[0] - (d == 0)), GridWrap(g, 1, at[1] - (d == 1)), 0};
+
+    if (before[d] < 0) continue; /* a wall */
+    PetscCall(MatSetValue(*G, face, cell, 1.0, INSERT_VALUES));
+    PetscCall(MatSetValue(*G, face, GridNumber(g, before), -1.0, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*G, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*G, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Divergence times gradient, as codes with staggered velocities make their pressure matrix: minus the Laplacian of cells, or of a periodic grid */
+static PetscErrorCode TestProduct(void)
+{
+  for (int periodic = 0; periodic < 2; periodic++) {
+    const Change change = {PETSC_TRUE, 0, 1.0};
+    Grid         g;
+    DM           da;
+    Mat          G, D, A[2];
+    KSP          ksp[2];
+    Vec          x[2];
+    PetscInt     its[2];
+    PetscReal    difference;
+    PetscBool    found;
+
+    PetscFunctionBeginUser;
+    SetGrid(&g, 2, 31, 26, 1, periodic ? END_PERIODIC : END_CELL);
+    PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
+    PetscCall(MatDestroy(&A[1]));
+    PetscCall(CreateGradient(&g, &G));
+    PetscCall(MatTranspose(G, MAT_INITIAL_MATRIX, &D));
+    PetscCall(MatScale(D, -1.0));
+    PetscCall(MatMatMult(D, G, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &A[1]));
+    PetscCall(MatScale(A[0], -1.0));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(ChangeMat(&change, A[i]));
+      PetscCall(CreateSolver(A[i], &ksp[i]));
+      PetscCall(Solve(ksp[i], &x[i], &its[i]));
+    }
+    PetscCall(Difference(x[0], x[1], &difference));
+    PetscCall(HasSizes(ksp[1], &g, &found));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "divergence times gradient, %s: found %s, same iterations as with a DMDA %s, same solution %s\n", periodic ? "periodic" : "cells",
+                          found ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO", difference < 1e-7 ? "yes" : "NO"));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(VecDestroy(&x[i]));
+      PetscCall(KSPDestroy(&ksp[i]));
+      PetscCall(MatDestroy(&A[i]));
+    }
+    PetscCall(MatDestroy(&G));
+    PetscCall(MatDestroy(&D));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Sets up, whatever comes of it, and tells whether the solver knows a grid */
+static PetscErrorCode FindsGrid(KSP ksp, PetscBool *finds, char words[])
+{
+  PC             pc;
+  PetscInt       dim, size[3];
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  words[0] = 0;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  if (!ierr) words[0] = 0;
+  PetscCall(PCKCycleGetGridSizes(pc, &dim, size));
+  *finds = dim ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(0);
+}
+
+/* Rows coupled at some distances from -64 to 64, but where "skip" rows in a sequence are coupled to nobody ahead */
+static PetscErrorCode CreateBand(PetscInt N, PetscInt n, const PetscInt distance[], PetscInt skip, PetscInt bs, Mat *A)
+{
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, N, N));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSetBlockSize(*A, bs));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt row = start; row < end; row++) {
+    PetscCall(MatSetValue(*A, row, row, 2 * n + 1, INSERT_VALUES));
+    for (PetscInt t = 0; t < n; t++) {
+      if (row >= distance[t] && !(distance[t] == 1 && skip && row % skip == 0)) PetscCall(MatSetValue(*A, row, row - distance[t], -1, INSERT_VALUES));
+      if (row + distance[t] < N && !(distance[t] == 1 && skip && row % skip == skip - 1)) PetscCall(MatSetValue(*A, row, row + distance[t], -1, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* What is no grid, or could be several; the last two show that the others could be found */
+static PetscErrorCode TestDoubt(void)
+{
+  const struct {
+    const char *name;
+    PetscInt    N, n, distance[6], skip, bs;
+    PetscBool   grid;
+  } bands[] = {{"two neighbours in a line", 120, 2, {1, 2}, 0, 1, PETSC_FALSE},
+               {"a band of 5", 120, 5, {1, 2, 3, 4, 5}, 0, 1, PETSC_FALSE},
+               {"no diagonal, no neighbours", 120, 0, {0}, 0, 1, PETSC_FALSE},
+               {"lines that go on in the next", 120, 2, {1, 10}, 0, 1, PETSC_FALSE},
+               {"sizes that do not divide rows", 121, 2, {1, 10}, 0, 1, PETSC_FALSE},
+               {"wide stencil", 400, 4, {1, 2, 20, 40}, 20, 1, PETSC_FALSE},
+               {"blocks of 2", 120, 2, {1, 10}, 10, 2, PETSC_FALSE},
+               {"three unknowns at a point", 120, 5, {1, 2, 3, 4, 5}, 0, 3, PETSC_FALSE},
+               {"two points in a line", 120, 2, {1, 2}, 2, 1, PETSC_FALSE},
+               {"12 x 10", 120, 2, {1, 10}, 10, 1, PETSC_TRUE},
+               {"line", 120, 1, {1}, 0, 1, PETSC_TRUE}};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bands); k++) {
+    char      words[POISSON_ERROR_LENGTH];
+    Mat       A;
+    KSP       ksp;
+    PetscBool finds;
+
+    PetscCall(CreateBand(bands[k].N, bands[k].n, bands[k].distance, bands[k].skip, bands[k].bs, &A));
+    PetscCall(CreateSolver(A, &ksp));
+    PetscCall(FindsGrid(ksp, &finds, words));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s\n", bands[k].name, finds ? "a grid" : "no grid", finds == bands[k].grid ? "" : ": NO"));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Solves with an operator; iterations and the DM that the preconditioner has then */
+static PetscErrorCode SolveWith(KSP ksp, Mat A, PetscInt *its, DM *dm)
+{
+  PC  pc;
+  Vec x;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(Solve(ksp, &x, its));
+  PetscCall(VecDestroy(&x));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGetDM(pc, dm));
+  PetscFunctionReturn(0);
+}
+
+/* As many as a new solver takes? */
+static PetscErrorCode TakesAsNew(Mat A, PetscInt its, PetscBool *same)
+{
+  PetscInt fresh;
+  KSP      ksp;
+  DM       dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(A, &ksp));
+  PetscCall(SolveWith(ksp, A, &fresh, &dm));
+  PetscCall(KSPDestroy(&ksp));
+  *same = fresh == its ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(0);
+}
+
+/* Other values, another matrix of the same grid, one of another grid, one that has its own DM, and a DM that the program gives */
+static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[])
+{
+  DM        first, dm;
+  Mat       copy;
+  KSP       ksp;
+  PC        pc;
+  PetscInt  its;
+  PetscBool same, found;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(without[0], &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(SolveWith(ksp, without[0], &its, &first));
+  PetscCall(MatShift(without[0], 3.0));
+  PetscCall(SolveWith(ksp, without[0], &its, &dm));
+  PetscCall(TakesAsNew(without[0], its, &same));
+  PetscCall(PoissonClaim((PetscBool)(same && dm == first), "other values: same grid, iterations of a new solver"));
+  PetscCall(MatDuplicate(without[0], MAT_COPY_VALUES, &copy));
+  PetscCall(SolveWith(ksp, copy, &its, &dm));
+  PetscCall(MatDestroy(&copy));
+  PetscCall(PoissonClaim((PetscBool)(dm == first), "another matrix of the same pattern: same grid"));
+  PetscCall(KSPReset(ksp));
+  PetscCall(SolveWith(ksp, without[1], &its, &dm));
+  PetscCall(TakesAsNew(without[1], its, &same));
+  PetscCall(HasSizes(ksp, &g[1], &found));
+  PetscCall(PoissonClaim((PetscBool)(same && found && dm != first), "another pattern: another grid, iterations of a new solver"));
+  PetscCall(MatGetDM(without[1], &dm));
+  PetscCall(PoissonClaim((PetscBool)!dm, "the matrix has no DM after that"));
+  PetscCall(SolveWith(ksp, with[1], &its, &dm));
+  PetscCall(HasSizes(ksp, &g[1], &found));
+  PetscCall(PoissonClaim((PetscBool)(dm == da[1]), "a matrix with a DM: that one"));
+  PetscCall(KSPReset(ksp));
+  PetscCall(SolveWith(ksp, without[0], &its, &dm));
+  PetscCall(KSPReset(ksp));
+  PetscCall(PCSetDM(pc, da[0]));
+  PetscCall(MatCopy(without[0], with[0], SAME_NONZERO_PATTERN));
+  PetscCall(MatSetDM(with[0], NULL));
+  PetscCall(SolveWith(ksp, with[0], &its, &dm));
+  PetscCall(TakesAsNew(with[0], its, &same));
+  PetscCall(PoissonClaim((PetscBool)(same && dm == da[0]), "a DM that the program gives later: that one"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestChange(void)
+{
+  for (PetscInt layout = 0; layout < NUM_LAYOUTS; layout++) {
+    Grid g[2];
+    DM   da[2];
+    Mat  with[2], without[2];
+
+    PetscFunctionBeginUser;
+    if (layout == LINES_CUT) continue; /* rows of with[] and without[] are then on other processes */
+    SetGrid(&g[0], 2, 40, 27, 1, END_CELL);
+    SetGrid(&g[1], 2, 24, 45, 1, END_PERIODIC);
+    for (int i = 0; i < 2; i++) {
+      PetscCall(CreatePair(&g[i], (Layout)layout, &da[i], &with[i], &without[i]));
+      PetscCall(MatShift(with[i], 0.1));
+      PetscCall(MatShift(without[i], 0.1));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", Layouts[layout]));
+    PetscCall(Changes(g, da, with, without));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(MatDestroy(&with[i]));
+      PetscCall(MatDestroy(&without[i]));
+      PetscCall(DMDestroy(&da[i]));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* What is given and does not fit */
+static PetscErrorCode TestErrors(void)
+{
+  const struct {
+    const char *name;
+    PetscInt    dim, size[3];
+    const char *options[2];
+    PetscBool   dm, band;
+  } cases[]             = {{"other sizes", 2, {40, 26, 1}, {NULL}, PETSC_FALSE, PETSC_FALSE},
+                           {"sizes the wrong way", 2, {27, 40, 1}, {NULL}, PETSC_FALSE, PETSC_FALSE},
+                           {"another dimension", 3, {40, 9, 3}, {NULL}, PETSC_FALSE, PETSC_FALSE},
+                           {"no grid", 2, {40, 27, 1}, {NULL}, PETSC_FALSE, PETSC_TRUE},
+                           {"a DM of other sizes", 2, {27, 40, 1}, {NULL}, PETSC_TRUE, PETSC_FALSE},
+                           {"a DM of the same sizes", 2, {40, 27, 1}, {NULL}, PETSC_TRUE, PETSC_FALSE},
+                           {"sizes and PCGAMG", 2, {40, 27, 1}, {"-pc_kcycle_hierarchy", "gamg"}, PETSC_FALSE, PETSC_FALSE},
+                           {"no size", 2, {40, 0, 1}, {NULL}, PETSC_FALSE, PETSC_FALSE},
+                           {"four sizes", 4, {40, 27, 1}, {NULL}, PETSC_FALSE, PETSC_FALSE}};
+  const PetscInt far[2] = {1, 5};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    char           words[POISSON_ERROR_LENGTH] = "";
+    Grid           g;
+    DM             da;
+    Mat            A[2];
+    KSP            ksp;
+    PC             pc;
+    PetscErrorCode ierr;
+
+    SetGrid(&g, 2, 40, 27, 1, END_CELL);
+    PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
+    if (cases[k].band) {
+      PetscCall(MatDestroy(&A[1]));
+      PetscCall(CreateBand(GridPoints(&g), 2, far, 0, 1, &A[1]));
+    }
+    if (cases[k].options[0]) PetscCall(PetscOptionsSetValue(NULL, cases[k].options[0], cases[k].options[1]));
+    PetscCall(CreateSolver(A[cases[k].dm ? 0 : 1], &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    ierr = PCKCycleSetGridSizes(pc, cases[k].dim, cases[k].size);
+    if (!ierr) ierr = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", cases[k].name, ierr ? words : "no error"));
+    if (cases[k].options[0]) PetscCall(PetscOptionsClearValue(NULL, cases[k].options[0]));
+    PetscCall(KSPDestroy(&ksp));
+    for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&A[i]));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* More processes than lines: found is nothing, given is an error */
+static PetscErrorCode TestFew(void)
+{
+  for (int given = 0; given < 2; given++) {
+    char      words[POISSON_ERROR_LENGTH];
+    Grid      g;
+    Mat       A;
+    KSP       ksp;
+    PetscBool finds;
+
+    PetscFunctionBeginUser;
+    SetGrid(&g, 2, 40, 3, 1, END_CELL);
+    PetscCall(CreateLines(&g, LINES_WHOLE, &A));
+    PetscCall(MatShift(A, 0.1));
+    PetscCall(CreateSolver(A, &ksp));
+    if (given) PetscCall(GiveSizes(ksp, &g));
+    PetscCall(FindsGrid(ksp, &finds, words));
+    if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", words));
+    else PetscCall(PoissonClaim((PetscBool)!finds, "no grid is found that has fewer lines than there are processes"));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* -pc_kcycle_grid_sizes 24,17 */
+static PetscErrorCode TestOption(void)
+{
+  Grid      g;
+  Mat       A;
+  KSP       ksp;
+  PC        pc;
+  DM        dm;
+  PetscInt  its;
+  PetscBool has, line;
+
+  PetscFunctionBeginUser;
+  SetGrid(&g, 2, 24, 17, 1, END_INTERIOR);
+  PetscCall(CreateLines(&g, LINES_CUT, &A));
+  PetscCall(CreateSolver(A, &ksp));
+  PetscCall(HasSizes(ksp, &g, &has));
+  PetscCall(SolveWith(ksp, A, &its, &dm));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PoissonViewHas(pc, "  grid 24 x 17 given by -pc_kcycle_grid_sizes", &line));
+  PetscCall(PoissonClaim((PetscBool)(has && line && dm), "sizes from the option"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  cases    = 6;
+  char      test[32] = "random";
+  PetscBool is;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-test", test, sizeof(test), NULL));
+  PetscCall(PetscStrcmp(test, "random", &is));
+  if (is) PetscCall(TestRandom(cases));
+  PetscCall(PetscStrcmp(test, "special", &is));
+  if (is) PetscCall(TestSpecial());
+  if (is) PetscCall(TestProduct());
+  PetscCall(PetscStrcmp(test, "doubt", &is));
+  if (is) PetscCall(TestDoubt());
+  PetscCall(PetscStrcmp(test, "change", &is));
+  if (is) PetscCall(TestChange());
+  PetscCall(PetscStrcmp(test, "errors", &is));
+  if (is) PetscCall(TestErrors());
+  PetscCall(PetscStrcmp(test, "option", &is));
+  if (is) PetscCall(TestOption());
+  PetscCall(PetscStrcmp(test, "few", &is));
+  if (is) PetscCall(TestFew());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 3 4}}
+
+    test:
+      suffix: found
+      output_file: output/nodm_found.out
+
+    test:
+      suffix: special
+      args: -test special
+
+    test:
+      suffix: doubt
+      args: -test doubt
+
+    test:
+      suffix: change
+      args: -test change
+
+    test:
+      suffix: errors
+      args: -test errors
+
+    test:
+      suffix: option
+      args: -test option -pc_kcycle_grid_sizes 24,17
+
+  test:
+    suffix: few
+    nsize: 4
+    args: -test few
+
+  test:
+    suffix: short
+    nsize: {{1 4}}
+    args: -cases 3
+    output_file: output/nodm_found.out
+
+TEST*/
