@@ -95,35 +95,6 @@ static PetscErrorCode ShellCreateChain(DM da, PetscInt nlevels, DM *shell)
 
 /* Solvers with one hierarchy or the other */
 
-static PetscErrorCode GiveInterpolations(const Poisson *p, DM da, PC pc, PetscInt nlevels, PetscBool operators)
-{
-  DM  fine = da, coarse;
-  Mat P, A;
-  KSP smoother;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectReference((PetscObject)fine));
-  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
-  for (PetscInt l = nlevels - 1; l > 0; l--) {
-    PetscCall(DMCoarsen(fine, PETSC_COMM_WORLD, &coarse));
-    PetscCall(DMCreateInterpolation(coarse, fine, &P, NULL));
-    PetscCall(PCMGSetInterpolation(pc, l, P));
-    PetscCall(MatDestroy(&P));
-    if (operators) {
-      PetscCall(DMCreateMatrix(coarse, &A));
-      PetscCall(PoissonAssemble(p, coarse, A));
-      PetscCall(MatSetDM(A, NULL));
-      PetscCall(PCMGGetSmoother(pc, l - 1, &smoother));
-      PetscCall(KSPSetOperators(smoother, A, A));
-      PetscCall(MatDestroy(&A));
-    }
-    PetscCall(DMDestroy(&fine));
-    fine = coarse;
-  }
-  PetscCall(DMDestroy(&fine));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, PetscInt nlevels, PetscBool anew)
 {
   PC  pc;
@@ -149,7 +120,7 @@ static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, P
   if (source != FROM_OPERATOR) PetscCall(MatSetDM(A, NULL));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(MatDestroy(&A));
-  if (source == FROM_USER || source == FROM_USER_COARSE) PetscCall(GiveInterpolations(p, da, pc, nlevels, (PetscBool)(source == FROM_USER_COARSE)));
+  if (source == FROM_USER || source == FROM_USER_COARSE) PetscCall(PoissonGiveInterpolations(source == FROM_USER_COARSE ? p : NULL, da, pc, nlevels));
   PetscFunctionReturn(0);
 }
 

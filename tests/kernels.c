@@ -32,27 +32,6 @@ static PetscErrorCode Assemble(Problem *problem, PetscReal diagonal, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Interpolations of the DMDA's levels, for a solver that knows nothing of the grid */
-static PetscErrorCode GiveInterpolations(DM da, PC pc, PetscInt nlevels)
-{
-  DM  fine = da, coarse;
-  Mat P;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectReference((PetscObject)fine));
-  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
-  for (PetscInt l = nlevels - 1; l > 0; l--) {
-    PetscCall(DMCoarsen(fine, PETSC_COMM_WORLD, &coarse));
-    PetscCall(DMCreateInterpolation(coarse, fine, &P, NULL));
-    PetscCall(PCMGSetInterpolation(pc, l, P));
-    PetscCall(MatDestroy(&P));
-    PetscCall(DMDestroy(&fine));
-    fine = coarse;
-  }
-  PetscCall(DMDestroy(&fine));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode CreateSolver(Problem *problem, Mat A, KSP *ksp)
 {
   PC pc;
@@ -64,7 +43,7 @@ static PetscErrorCode CreateSolver(Problem *problem, Mat A, KSP *ksp)
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
-  if (problem->user) PetscCall(GiveInterpolations(problem->da, pc, 3));
+  if (problem->user) PetscCall(PoissonGiveInterpolations(NULL, problem->da, pc, 3));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
 }

@@ -135,6 +135,36 @@ static inline PetscErrorCode PoissonComputeOperators(KSP ksp, Mat J, Mat A, void
   PetscFunctionReturn(0);
 }
 
+/* Interpolations of the DMDA's levels, for a solver that knows nothing of the grid; with a problem its operators on coarse levels, too */
+static inline PetscErrorCode PoissonGiveInterpolations(const Poisson *p, DM da, PC pc, PetscInt nlevels)
+{
+  DM  fine = da, coarse;
+  Mat P, A;
+  KSP smoother;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectReference((PetscObject)fine));
+  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
+  for (PetscInt l = nlevels - 1; l > 0; l--) {
+    PetscCall(DMCoarsen(fine, PETSC_COMM_WORLD, &coarse));
+    PetscCall(DMCreateInterpolation(coarse, fine, &P, NULL));
+    PetscCall(PCMGSetInterpolation(pc, l, P));
+    PetscCall(MatDestroy(&P));
+    if (p) {
+      PetscCall(DMCreateMatrix(coarse, &A));
+      PetscCall(PoissonAssemble(p, coarse, A));
+      PetscCall(MatSetDM(A, NULL));
+      PetscCall(PCMGGetSmoother(pc, l - 1, &smoother));
+      PetscCall(KSPSetOperators(smoother, A, A));
+      PetscCall(MatDestroy(&A));
+    }
+    PetscCall(DMDestroy(&fine));
+    fine = coarse;
+  }
+  PetscCall(DMDestroy(&fine));
+  PetscFunctionReturn(0);
+}
+
 /* A vector with smooth and rough parts, the same for every number of processes; its mean is removed where the operator is singular */
 static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
 {

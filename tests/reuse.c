@@ -91,26 +91,6 @@ static PetscErrorCode ChangePattern(Case *c, Mat A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode GiveInterpolations(DM da, PC pc, PetscInt nlevels)
-{
-  DM  fine = da, coarse;
-  Mat P;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectReference((PetscObject)fine));
-  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
-  for (PetscInt l = nlevels - 1; l > 0; l--) {
-    PetscCall(DMCoarsen(fine, PETSC_COMM_WORLD, &coarse));
-    PetscCall(DMCreateInterpolation(coarse, fine, &P, NULL));
-    PetscCall(PCMGSetInterpolation(pc, l, P));
-    PetscCall(MatDestroy(&P));
-    PetscCall(DMDestroy(&fine));
-    fine = coarse;
-  }
-  PetscCall(DMDestroy(&fine));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode CreateSolver(Case *c, Mat A, KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
@@ -120,7 +100,7 @@ static PetscErrorCode CreateSolver(Case *c, Mat A, KSP *ksp, PC *pc)
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPGetPC(*ksp, pc));
   PetscCall(PCSetType(*pc, PCKCYCLE));
-  if (c->user) PetscCall(GiveInterpolations(c->da, *pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, *pc, 4));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
 }
@@ -247,7 +227,7 @@ static PetscErrorCode Far(Case *c)
   PetscCall(Solve(c, c->ksp, &c->again));
   PetscCall(KSPReset(c->ksp));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(Compare(c, 0, "zeros are at the places outside the stencil"));
   PetscCall(CoupleFar(c, 0.3));
   PetscCall(Compare(c, 0, "then they are no zeros"));
@@ -345,21 +325,21 @@ static PetscErrorCode Reset(Case *c)
   PetscCall(Begin(c));
   PetscCall(KSPReset(c->ksp));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(Compare(c, 0, "after KSPReset()"));
   PetscCall(PCReset(c->pc));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(Compare(c, 0, "after PCReset()"));
   PetscCall(KSPReset(c->ksp));
   PetscCall(ChangeGrid(c, 17));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(Compare(c, 0, "on a smaller grid"));
   PetscCall(KSPReset(c->ksp));
   PetscCall(ChangeGrid(c, 65));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(Compare(c, 0, "on a larger grid"));
   PetscCall(End(c));
   c->p.n = n;
@@ -389,7 +369,7 @@ static PetscErrorCode Destroy(Case *c)
   PetscCall(KSPSetUp(c->ksp));
   PetscCall(PCSetType(c->pc, PCNONE));
   PetscCall(PCSetType(c->pc, PCKCYCLE));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(Compare(c, 0, "destroyed and reset before set-up, and after other types"));
   PetscCall(End(c));
@@ -542,7 +522,7 @@ static PetscErrorCode Hierarchies(Case *c)
   PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_GAMG));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_AUTO));
-  if (c->user) PetscCall(GiveInterpolations(c->da, c->pc, 4));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(Compare(c, 0, "to the levels of PCGAMG and back before set-up"));
   PetscCall(KSPReset(c->ksp));
