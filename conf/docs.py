@@ -6,12 +6,12 @@
 
 A page says where figures come from:
 
-    <!-- figures: bench/results/ratios.csv -->
+    <!-- figures: bench/results/ratios.csv -->              a word behind the name: only lines of the file that have it as a cell
     | case | PCMG | ... |            numbers of a table or a paragraph
     <!-- end -->
 
 Each number in between must be in the file, rounded to the digits that are quoted. In a table, a first cell that is in the file limits its line to the file's lines
-that have it, and a head that is the name of a column limits its column to that one. Code, heads and first cells are not looked at.
+that have it, and a head with which names of columns begin limits its column to those. Code, heads and first cells are not looked at.
 In the pages of COMPLETE a number with a unit may stand in such a block only.
 """
 import argparse
@@ -26,7 +26,7 @@ from lint import Tree
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COMPLETE = ("README.md", "docs/performance.md")
-BLOCK = re.compile(r"<!-- figures: (\S+) -->\n(.*?)<!-- end -->", re.S)
+BLOCK = re.compile(r"<!-- figures: (\S+)(?: (\S+))? -->\n(.*?)<!-- end -->", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^    [^\n]*$|\]\([^)]*\)", re.S | re.M)
 NUMBER = re.compile(r"(?<![\w.^])\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w^]|\.\d)")
 UNIT = re.compile(r"(?<![\w.^])\d[\d.]*(?:\s?(?:ms|s|GB/s|%|MiB|MB|GB|times|iterations|cycles|doubles|bytes)(?!\w)|x\b)")
@@ -53,12 +53,12 @@ def plain(cell):
 
 def check_table(lines, rows):
     """(line in the block, number) of all that are not in the file"""
-    heads = [plain(cell) for cell in lines[0][1].strip("| ").split("|")]
+    heads = [plain(cell) for cell in lines[0][1].strip().strip("|").split("|")]
     for offset, line in lines[2:]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         own = [row for row in rows if plain(cells[0]) in row.values()] or rows
         for head, cell in list(zip(heads, cells))[1:]:
-            column = [head] if head in rows[0] else list(rows[0])
+            column = [name for name in rows[0] if head and name.startswith(head)] or list(rows[0])
             for number in NUMBER.findall(CODE.sub(blank, cell)):
                 if not has([row[name] for row in own for name in column], number):
                     yield offset, number
@@ -83,14 +83,17 @@ def check_page(path):
     with open(os.path.join(TOP, path)) as file:
         text = file.read()
     for block in BLOCK.finditer(text):
-        first = text.count("\n", 0, block.start(2)) + 1
+        first = text.count("\n", 0, block.start(3)) + 1
         source = os.path.join(TOP, block[1])
         if not os.path.exists(source):
             yield first - 1, f"there is no {block[1]}"
             continue
         with open(source, newline="") as file:
-            rows = list(csv.DictReader(file))
-        for offset, number in check_block(block[2], rows):
+            rows = [row for row in csv.DictReader(file) if block[2] is None or block[2] in row.values()]
+        if not rows:
+            yield first - 1, f"no line of {block[1]} has the cell {block[2]}"
+            continue
+        for offset, number in check_block(block[3], rows):
             yield first + offset, f"{number} is not in {block[1]}"
     if path in COMPLETE:
         rest = CODE.sub(blank, BLOCK.sub(lambda match: "\n" * match[0].count("\n"), text))

@@ -18,6 +18,7 @@ import sys
 
 CLANG_FORMAT_MAJOR = 14
 MAX_LINES = 60
+MAX_README_LINES = 100
 PUBLIC_HEADER = "include/petsckcycle.h"
 OPTIONS_PAGE = "docs/options.md"
 MESSAGES_PAGE = "docs/troubleshooting.md"
@@ -266,6 +267,9 @@ def check_files(tree):
 
 
 def check_length(tree):
+    for f in tree.files:
+        if f.path == "README.md" and len(f.line_starts) > MAX_README_LINES:
+            yield f.path, MAX_README_LINES, f"more than {MAX_README_LINES} lines, which are two screens: move details to docs/"
     for s in tree.sources:
         for f in s.functions:
             if f.lines > MAX_LINES:

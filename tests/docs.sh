@@ -14,7 +14,7 @@ page() {
   printf '%s\n' "$@" '<!-- end -->' >> tree/README.md
 }
 check() { python3 -B tree/conf/docs.py --check; }
-head='| case | ours | theirs |'
+head='| | ours | theirs |'
 rule='|---|---|---|'
 
 page "$head" "$rule" '| cube | 6 | 1.23 |' '| square | **7** | 2.5 |' 'It took 1.2 seconds.'
@@ -25,6 +25,9 @@ page "$head" "$rule" '| cube | 7 | 1.23 |'
 refuses 'a figure of another line' 'README.md:5: 7 is not in' check
 page "$head" "$rule" '| cube | 1.23 | 6 |'
 refuses 'a figure of another column' 'README.md:5: 1.23 is not in' check
+page "$head" "$rule" '| any | 7 | 2.5 |'
+sed -i 's/times.csv -->/times.csv cube -->/' tree/README.md
+refuses 'a figure of a line that is not meant' 'README.md:5: 7 is not in' check
 page 'It took 9 seconds.'
 refuses 'a figure in the text' 'README.md:3: 9 is not in' check
 page 'nothing'
