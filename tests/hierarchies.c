@@ -94,7 +94,6 @@ static PetscErrorCode ShellCreateChain(DM da, PetscInt nlevels, DM *shell)
 }
 
 /* Solvers with one hierarchy or the other */
-
 static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, PetscInt nlevels, PetscBool anew)
 {
   PC  pc;

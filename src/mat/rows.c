@@ -1,6 +1,7 @@
 /*
   Rows of an operator, stored as AIJ or as a stencil.
 */
+#include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/rowsimpl.h>
 
 static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
@@ -54,19 +55,20 @@ PetscErrorCode KCycleRowsCreate(Mat A, const char user[], KCycleRows **rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type of the rows that an AIJ matrix has on this process if it is a device's; NULL if they are the host's, as those of a stencil are */
+/* The type of the rows that an AIJ matrix has on this process if a device computes with it; NULL if the host does, as with those of a stencil */
 PetscErrorCode KCycleRowsDeviceType(Mat A, MatType *type)
 {
-  PetscBool seqaij, mpiaij, host;
+  PetscBool seqaij, mpiaij, device;
 
   PetscFunctionBegin;
   *type = NULL;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seqaij));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpiaij));
   if (!seqaij && !mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleMatOnDevice(A, &device));
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
   if (mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &host, MATSEQAIJ, MATSEQAIJPERM, MATSEQAIJSELL, MATSEQAIJMKL, MATSEQAIJCRL, ""));
-  if (!host) PetscCall(MatGetType(A, type));
+  PetscCall(MatGetType(A, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
