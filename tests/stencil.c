@@ -59,14 +59,41 @@ typedef enum {
   SUBMATRIX,
   WIDENED,
   MATPRODUCT,
+  TRANSPOSED,
+  SYMMETRY,
+  OTHERS,
+  INPLACE,
   FORGOTTEN,
   NUM_PROPERTIES
 } Property;
 
-static const char *const Claims[NUM_PROPERTIES] = {
-    "mult",          "multadd",         "multtranspose", "residual", "diagonal",  "norms",    "getrow",          "convert to AIJ", "convert from AIJ", "scale",
-    "shift",         "diagonalscale",   "axpy",          "copy",     "duplicate", "zerorows", "zerorowscolumns", "load",           "assembled again",  "submatrix",
-    "axpy of a box", "matrix products", "without its DM"};
+static const char *const Claims[NUM_PROPERTIES] = {"mult",
+                                                   "multadd",
+                                                   "multtranspose",
+                                                   "residual",
+                                                   "diagonal",
+                                                   "norms",
+                                                   "getrow",
+                                                   "convert to AIJ",
+                                                   "convert from AIJ",
+                                                   "scale",
+                                                   "shift",
+                                                   "diagonalscale",
+                                                   "axpy",
+                                                   "copy",
+                                                   "duplicate",
+                                                   "zerorows",
+                                                   "zerorowscolumns",
+                                                   "load",
+                                                   "assembled again",
+                                                   "submatrix",
+                                                   "axpy of a box",
+                                                   "matrix products",
+                                                   "transpose",
+                                                   "symmetry",
+                                                   "rows of others",
+                                                   "convert in place",
+                                                   "without its DM"};
 
 /* A number in (0, 1) from some integers, the same everywhere */
 static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)
@@ -623,6 +650,147 @@ static PetscErrorCode MatrixProducts(const Case *c, Mat A, Mat B, PetscBool *equ
   PetscFunctionReturn(0);
 }
 
+/* The transpose as a matrix of its own, made again with other values, and in place of the matrix */
+static PetscErrorCode Transposed(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  Mat A0, B0, AT, BT;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &A0));
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
+  PetscCall(MatTranspose(A0, MAT_INITIAL_MATRIX, &AT));
+  PetscCall(MatTranspose(B0, MAT_INITIAL_MATRIX, &BT));
+  PetscCall(SameProducts(c, AT, BT, equal));
+  PetscCall(MatScale(A0, 3.0));
+  PetscCall(MatScale(B0, 3.0));
+  PetscCall(MatTranspose(A0, MAT_REUSE_MATRIX, &AT));
+  PetscCall(MatTranspose(B0, MAT_REUSE_MATRIX, &BT));
+  if (*equal) PetscCall(SameProducts(c, AT, BT, equal));
+  PetscCall(MatTranspose(B0, MAT_INPLACE_MATRIX, &B0));
+  if (*equal) PetscCall(SameProducts(c, AT, B0, equal));
+  PetscCall(MatDestroy(&AT));
+  PetscCall(MatDestroy(&BT));
+  PetscCall(MatDestroy(&A0));
+  PetscCall(MatDestroy(&B0));
+  PetscFunctionReturn(0);
+}
+
+/* What PETSc finds in the AIJ matrix is found in the stencil: exactly, and with a tolerance after a change that is smaller. It remembers answers: a new matrix for each question */
+static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  const PetscReal tol[3] = {0, 1e-8, 1e-3};
+  PetscBool       tiny   = PETSC_FALSE;
+  Vec             l;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &l, NULL));
+  PetscCall(Fill(c, l, 3));
+  for (int d = 0; d < 3; d++)
+    tiny = (PetscBool)(tiny || (c->boundary[d] == DM_BOUNDARY_PERIODIC && c->size[d] <= 2)); /* values for the same place: the last counts, or their sum, in any order */
+  *equal = PETSC_TRUE;
+  for (int ask = 0; ask < 6; ask++) {
+    PetscBool yes[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE}, structure = PETSC_TRUE;
+
+    if (tiny && ask % 3 == 0) continue;
+    for (int i = 0; i < 3; i++) {
+      Mat M, change;
+
+      PetscCall(MatDuplicate(i ? B : A, MAT_COPY_VALUES, &M));
+      PetscCall(MatDuplicate(M, MAT_COPY_VALUES, &change));
+      PetscCall(MatDiagonalScale(change, l, NULL));
+      if (ask >= 3) PetscCall(MatAXPY(M, 1e-5, change, SAME_NONZERO_PATTERN));
+      if (i < 2) PetscCall(MatIsSymmetric(M, tol[ask % 3], &yes[i]));
+      else PetscCall(MatIsHermitian(M, tol[ask % 3], &yes[i]));
+      if (!i) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, yes, 1, MPIU_BOOL, MPI_LAND, PETSC_COMM_WORLD)); /* processes may answer for themselves */
+      if (i) PetscCall(MatIsStructurallySymmetric(M, &structure));
+      *equal = (PetscBool)(*equal && structure);
+      PetscCall(MatDestroy(&M));
+      PetscCall(MatDestroy(&change));
+    }
+    *equal = (PetscBool)(*equal && yes[0] == yes[1] && (yes[0] == yes[2] || PetscDefined(USE_COMPLEX)) && (yes[1] || !c->symmetric || tiny || ask == 3 || ask == 4));
+  }
+  PetscCall(VecDestroy(&l));
+  PetscFunctionReturn(0);
+}
+
+/* Rows [first, end) of a matrix that has all of them here, times a factor */
+static PetscErrorCode SetRowsFrom(Mat all, PetscInt first, PetscInt end, PetscScalar factor, InsertMode mode, Mat B)
+{
+  const PetscInt    *cols;
+  const PetscScalar *values;
+  PetscScalar        scaled[64];
+  PetscInt           m;
+
+  PetscFunctionBeginUser;
+  for (PetscInt row = first; row < end; row++) {
+    PetscCall(MatGetRow(all, row, &m, &cols, &values));
+    for (PetscInt i = 0; i < m; i++) scaled[i] = factor * values[i];
+    PetscCall(MatSetValues(B, 1, &row, m, cols, scaled, mode));
+    PetscCall(MatRestoreRow(all, row, &m, &cols, &values));
+  }
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Each process inserts the rows of the next one; all processes add their parts to all rows; rows of others are ignored where that is asked for */
+static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  const PetscInt *ranges;
+  PetscMPIInt     rank, size;
+  PetscInt        N;
+  Mat             B0, *all;
+  IS              is;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(MatGetOwnershipRanges(A, &ranges));
+  PetscCall(MatGetSize(A, &N, NULL));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &is));
+  PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &all));
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &B0));
+  PetscCall(SetRowsFrom(all[0], ranges[(rank + 1) % size], ranges[(rank + 1) % size + 1], 1, INSERT_VALUES, B0));
+  PetscCall(SameProducts(c, A, B0, equal));
+  PetscCall(MatZeroEntries(B0));
+  PetscCall(SetRowsFrom(all[0], 0, N, 1. / size, ADD_VALUES, B0));
+  if (*equal) PetscCall(SameProducts(c, A, B0, equal));
+  PetscCall(MatSetOption(B0, MAT_IGNORE_OFF_PROC_ENTRIES, PETSC_TRUE));
+  PetscCall(MatZeroEntries(B0));
+  PetscCall(SetRowsFrom(all[0], 0, N, 1, ADD_VALUES, B0));
+  if (*equal) PetscCall(SameProducts(c, A, B0, equal));
+  PetscCall(MatDestroySubMatrices(1, &all));
+  PetscCall(MatDestroy(&B0));
+  PetscCall(ISDestroy(&is));
+  PetscFunctionReturn(0);
+}
+
+/* From stencil to AIJ and back, the matrix being zero on the way: its DM, null space, numberings and all places of its stencil are there afterwards */
+static PetscErrorCode InPlace(const Case *c, Mat A, Mat B, PetscBool *equal)
+{
+  MatNullSpace constants, nullspace;
+  Mat          M;
+  DM           dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &M));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(M, constants));
+  *equal = PETSC_TRUE;
+  for (int back = 0; back < 2; back++) {
+    PetscCall(MatZeroEntries(M));
+    PetscCall(MatConvert(M, back ? MATSTENCIL : MATAIJ, MAT_INPLACE_MATRIX, &M));
+    PetscCall(MatGetDM(M, &dm));
+    PetscCall(MatGetNullSpace(M, &nullspace));
+    *equal = (PetscBool)(*equal && dm == c->da && nullspace == constants);
+    PetscCall(Assemble(c, M));
+    if (*equal) PetscCall(SameProducts(c, A, M, equal));
+  }
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(0);
+}
+
 /* A matrix keeps the grid that it was made on */
 static PetscErrorCode Forgotten(Case *c, Mat A, Mat B, PetscBool *equal)
 {
@@ -654,6 +822,10 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
   PetscCall(Assemble(c, B));
   PetscCall(Products(c, A, B, equal));
   PetscCall(NormsAndRows(c, A, B, equal));
+  PetscCall(Transposed(c, A, B, &equal[TRANSPOSED]));
+  PetscCall(Symmetry(c, A, B, &equal[SYMMETRY]));
+  PetscCall(RowsOfOthers(c, A, B, &equal[OTHERS]));
+  PetscCall(InPlace(c, A, B, &equal[INPLACE]));
   PetscCall(Changes(c, A, B, equal));
   PetscCall(Load(c, A, B, &equal[LOAD]));
   PetscCall(Submatrix(c, A, B, &equal[SUBMATRIX]));
@@ -684,8 +856,9 @@ static PetscErrorCode ShowCase(const Case *c, Property p)
 typedef enum {
   OUTSIDE_STAR,
   OUTSIDE_BOX,
-  FAR_ROW,
-  INSERTED_THERE,
+  OTHERS_BARRED,
+  OTHERS_MIXED,
+  TRANSPOSE_REUSED,
   DOF,
   WIDTH,
   NO_DM,
@@ -713,23 +886,27 @@ static PetscErrorCode Refused(Refusal which, DM *da, Mat *A)
 {
   PetscInt    row = 0, col = 1;
   PetscScalar one = 1;
-  PetscMPIInt rank, size;
+  PetscMPIInt rank;
+  Mat         other;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(RefusedMatrix(which, da, A));
   if (which == OUTSIDE_STAR) col = 6;
   if (which == OUTSIDE_BOX) col = 7;
-  if (which == INSERTED_THERE) row = 20;
-  if (which == FAR_ROW) row = 37;
+  if (which == OTHERS_BARRED) PetscCall(MatSetOption(*A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+  if (which == OTHERS_BARRED || which == OTHERS_MIXED) row = col = rank ? 0 : 37;
+  if (which == TRANSPOSE_REUSED) {
+    PetscCall(MatConvert(*A, MATAIJ, MAT_INITIAL_MATRIX, &other));
+    PetscCall(MatTransposeSetPrecursor(*A, other));
+    PetscCall(MatTranspose(*A, MAT_REUSE_MATRIX, &other));
+  }
   if (which == NO_STENCIL) {
     PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
     col = 2;
   }
-  if ((which == FAR_ROW || which == INSERTED_THERE) && size == 1) PetscFunctionReturn(0);
-  if (!rank) PetscCall(MatSetValues(*A, 1, &row, 1, which == INSERTED_THERE || which == FAR_ROW ? &row : &col, &one, which == FAR_ROW ? ADD_VALUES : INSERT_VALUES));
-  if (which != NO_STENCIL) PetscFunctionReturn(0);
+  if (!rank || which == OTHERS_MIXED) PetscCall(MatSetValues(*A, 1, &row, 1, &col, &one, rank ? ADD_VALUES : INSERT_VALUES));
+  if (which != NO_STENCIL && which != OTHERS_MIXED) PetscFunctionReturn(0);
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatConvert(*A, MATSTENCIL, MAT_INPLACE_MATRIX, A));

@@ -43,7 +43,17 @@ same ex29 -da_refine 2 -pc_type jacobi
 same ex29 -da_refine 2 -pc_type jacobi -bc_type neumann
 same ex50 -da_refine 2 -pc_type jacobi
 same ex5 -da_refine 1 -pc_type jacobi
-for options in '' '-pc_type sor' '-pc_type asm' '-pc_type telescope' '-pc_type mg' '-pc_type mg -pc_mg_galerkin both' '-pc_type redundant' '-pc_type redundant -redundant_pc_type cholesky' '-pc_type kcycle'; do
+for options in '' '-pc_type sor' '-pc_type asm' '-pc_type telescope' '-pc_type mg' '-pc_type mg -pc_mg_galerkin both' '-pc_type redundant' '-pc_type redundant -redundant_pc_type cholesky' '-pc_type kcycle' \
+  '-pc_type pbjacobi' '-pc_type gasm' '-pc_type gamg' '-pc_type hmg' '-pc_type lu -pc_factor_mat_solver_type mumps' '-pc_type hypre'; do
+  case $options in
+    *hypre*) package=HYPRE ;;
+    *mumps*) package=MUMPS ;;
+    *) package= ;;
+  esac
+  if [ "$package" ] && ! petsc_has "PETSC_HAVE_$package"; then
+    skip "ex45 $options: iterations as with AIJ" "this PETSc comes without $package"
+    continue
+  fi
   # shellcheck disable=SC2086 # words
   same ex45 -da_refine 1 $options
 done
@@ -51,6 +61,11 @@ if [ ! -f ex45.missing ]; then
   for n in 1 2; do
     # Lines of inner points and lines of boundary points, on each process
     works "the view says what is stored, n=$n" "49 of 49 grid lines share $((2 * n)) sets of coefficients" mpi $n ./ex45 -dll_append "$KC_LIBRARY" -dm_mat_type stencil -pc_type jacobi -ksp_view
+  done
+fi
+if [ ! -f ex45.missing ]; then
+  for n in 1 2; do
+    refuses "classical coarsening of PCGAMG is refused in words, n=$n" 'stencil cannot be made: it has no DM' mpi $n ./ex45 -dll_append "$KC_LIBRARY" -dm_mat_type stencil -pc_type gamg -pc_gamg_type classical
   done
 fi
 if [ ! -f ex5.missing ]; then

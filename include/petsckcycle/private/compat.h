@@ -74,3 +74,12 @@ typedef void *KCycleCtxDestroyArg;
 #else
   #define KCycleKSPSetDMInactive(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
 #endif
+
+/* Graphs of matrices with several unknowns at a point: made of some of them */
+#if PETSC_VERSION_LT(3, 21, 0)
+  #define KCYCLE_GRAPH_INDEX_PARAMETERS
+  #define KCYCLE_GRAPH_INDEX_ARGUMENTS
+#else
+  #define KCYCLE_GRAPH_INDEX_PARAMETERS PetscInt nindices, PetscInt indices[],
+  #define KCYCLE_GRAPH_INDEX_ARGUMENTS  nindices, indices,
+#endif

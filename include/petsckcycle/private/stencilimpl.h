@@ -69,9 +69,10 @@ typedef struct {
   KCycleShape      shape;
   /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
   PetscScalar     *dense;
-  PetscScalar     *ghost;          /* what was added to rows of neighbours, in the order [coefficient][halo buffer] */
+  PetscSegBuffer   away;           /* values for rows of other processes, */
+  InsertMode       awaymode;       /* and what these are to do with them; NOT_SET_VALUES: there are none on this process */
+  PetscBool        ignoreothers;   /* such values are dropped */
   PetscBool        columnoriented; /* blocks of values come by columns */
-  PetscBool        added;          /* ghost holds something on this process */
   KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
   /* afterwards */
   PetscInt         nclasses, maxclasses;
@@ -86,6 +87,7 @@ typedef struct {
   PetscScalar     *zeros;                  /* a line of zeros */
   PetscScalar     *halo;                   /* for the exchange of vectors */
   PetscScalar     *back;                   /* halo buffer for what goes to neighbours, made when first used */
+  PetscScalar     *inverse;                /* of the diagonal, for MatInvertBlockDiagonal() */
   PetscInt         rowcols[KC_MAX_COEFFS]; /* for MatGetRow() */
   PetscScalar      rowvalues[KC_MAX_COEFFS];
   PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
@@ -138,10 +140,16 @@ PETSC_INTERN void           MatStencilMakeFrames(Mat);
 PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
 
+/* stash.c */
+PETSC_INTERN PetscErrorCode MatStencilStashAdd(Mat, PetscInt row, int coefficient, PetscScalar, InsertMode);
+PETSC_INTERN PetscErrorCode MatStencilStashSend(Mat);
+PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
+
 /* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM */
 PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, MatReuse, Mat *stencil, PetscBool *fits);
+PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *);
@@ -190,6 +198,9 @@ PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
+PETSC_INTERN PetscErrorCode MatStencilSetSymmetryOps(Mat);
+PETSC_INTERN void           MatStencilTakeCoefficient(const Mat_Stencil *, int, PetscScalar *);
+PETSC_INTERN PetscBool      MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[], PetscScalar *);
 
 /* line.c: kernels on lines */
 PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);

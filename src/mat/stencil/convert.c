@@ -383,11 +383,12 @@ PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, P
 /* For MatConvert() to this type: of AIJ on host or device, and through AIJ of all others */
 PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
-  PetscBool isaij, fits;
-  Mat       aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
-  PetscInt  wrong[2];
-  char      why[256];
-  DM        dm;
+  PetscBool  isaij, fits;
+  Mat        aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
+  PetscInt   wrong[2];
+  KCycleBox *box;
+  char       why[256];
+  DM         dm;
 
   PetscFunctionBegin;
   (void)type;
@@ -397,14 +398,16 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
              dm ? "" : ". Call MatSetDM() with the DMDA of its grid");
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(FromAIJ(aij, dm, stencil ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &stencil, &fits, wrong));
+  PetscCall(KCycleBoxGet(dm, &box));
+  if (!stencil) PetscCall(MatStencilCreateOnDM(dm, (PetscBool)!box->star, &stencil)); /* of a box, whatever the entries of now, others may come */
+  PetscCall(FromAIJ(aij, dm, MAT_REUSE_MATRIX, &stencil, &fits, wrong));
   PetscCheck(wrong[0] < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT " couples points that are no neighbours on its DMDA",
              wrong[0], wrong[1]);
   PetscCheck(fits, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "The matrix cannot become one of type stencil: it does not fit its DMDA, or has entries between points that are no neighbours");
   if (!isaij) PetscCall(MatDestroy(&aij));
-  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatHeaderReplace(A, &stencil));
+  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatStencilReplaceHeader(A, &stencil));
   else *B = stencil;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,6 +36,25 @@ static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For PCPBJACOBI, whose blocks are points here */
+static PetscErrorCode MatInvertBlockDiagonal_Stencil(Mat A, const PetscScalar **values)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  Vec          d;
+
+  PetscFunctionBegin;
+  if (!st->inverse) PetscCall(PetscMalloc1(A->rmap->n, &st->inverse));
+  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)A), 1, A->rmap->n, A->rmap->N, st->inverse, &d));
+  PetscCall(MatGetDiagonal_Stencil(A, d));
+  PetscCall(VecDestroy(&d));
+  for (PetscInt i = 0; i < A->rmap->n; i++) {
+    if (st->inverse[i] == (PetscScalar)0.0) A->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
+    st->inverse[i] = 1 / st->inverse[i];
+  }
+  *values = st->inverse;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -244,13 +263,14 @@ static PetscErrorCode MatMissingDiagonal_Stencil(Mat A, PetscBool *missing, Pets
 PetscErrorCode MatStencilSetEntryOps(Mat A)
 {
   PetscFunctionBegin;
-  A->ops->getdiagonal   = MatGetDiagonal_Stencil;
-  A->ops->scale         = MatScale_Stencil;
-  A->ops->shift         = MatShift_Stencil;
-  A->ops->diagonalscale = MatDiagonalScale_Stencil;
-  A->ops->axpy          = MatAXPY_Stencil;
-  A->ops->norm          = MatNorm_Stencil;
-  A->ops->getinfo       = MatGetInfo_Stencil;
+  A->ops->getdiagonal         = MatGetDiagonal_Stencil;
+  A->ops->invertblockdiagonal = MatInvertBlockDiagonal_Stencil;
+  A->ops->scale               = MatScale_Stencil;
+  A->ops->shift               = MatShift_Stencil;
+  A->ops->diagonalscale       = MatDiagonalScale_Stencil;
+  A->ops->axpy                = MatAXPY_Stencil;
+  A->ops->norm                = MatNorm_Stencil;
+  A->ops->getinfo             = MatGetInfo_Stencil;
   KCYCLE_SET_MISSING_DIAGONAL(A, MatMissingDiagonal_Stencil);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -122,18 +122,16 @@ static PetscErrorCode ICCSymbolic(Mat F, Mat A, IS rows, const MatFactorInfo *in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On one process PETSc's own factorization, on several the first package that has one */
-static PetscErrorCode MatGetFactor_Stencil(Mat A, MatFactorType type, Mat *F)
+/* By the package of this name; NULL: the first one that has such a factorization */
+static PetscErrorCode GetFactor(Mat A, MatSolverType package, MatFactorType type, Mat *F)
 {
   PetscContainer container;
-  PetscMPIInt    size;
   Factor        *f;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(PetscNew(&f));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &f->aij));
-  PetscCall(MatGetFactor(f->aij, size > 1 ? NULL : MATSOLVERPETSC, type, F));
+  PetscCall(MatGetFactor(f->aij, package, type, F));
   f->lu       = (*F)->ops->lufactorsymbolic;
   f->ilu      = (*F)->ops->ilufactorsymbolic;
   f->cholesky = (*F)->ops->choleskyfactorsymbolic;
@@ -150,11 +148,65 @@ static PetscErrorCode MatGetFactor_Stencil(Mat A, MatFactorType type, Mat *F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On one process PETSc's own factorization, on several the first package that has one */
+static PetscErrorCode MatGetFactor_Stencil_petsc(Mat A, MatFactorType type, Mat *F)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(GetFactor(A, size > 1 ? NULL : MATSOLVERPETSC, type, F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc does not tell which package it wants: one function for each */
+#define GET_FACTOR(package)                                                               \
+  static PetscErrorCode MatGetFactor_Stencil_##package(Mat A, MatFactorType type, Mat *F) \
+  {                                                                                       \
+    PetscFunctionBegin;                                                                   \
+    PetscCall(GetFactor(A, #package, type, F));                                           \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                   \
+  }
+GET_FACTOR(mumps)
+GET_FACTOR(superlu)
+GET_FACTOR(superlu_dist)
+GET_FACTOR(umfpack)
+GET_FACTOR(klu)
+GET_FACTOR(cholmod)
+GET_FACTOR(strumpack)
+GET_FACTOR(pastix)
+GET_FACTOR(mkl_pardiso)
+GET_FACTOR(mkl_cpardiso)
+
+static const struct {
+  MatSolverType package;
+  PetscErrorCode (*getfactor)(Mat, MatFactorType, Mat *);
+} Packages[] = {{MATSOLVERPETSC, MatGetFactor_Stencil_petsc},
+                {"mumps", MatGetFactor_Stencil_mumps},
+                {"superlu", MatGetFactor_Stencil_superlu},
+                {"superlu_dist", MatGetFactor_Stencil_superlu_dist},
+                {"umfpack", MatGetFactor_Stencil_umfpack},
+                {"klu", MatGetFactor_Stencil_klu},
+                {"cholmod", MatGetFactor_Stencil_cholmod},
+                {"strumpack", MatGetFactor_Stencil_strumpack},
+                {"pastix", MatGetFactor_Stencil_pastix},
+                {"mkl_pardiso", MatGetFactor_Stencil_mkl_pardiso},
+                {"mkl_cpardiso", MatGetFactor_Stencil_mkl_cpardiso}};
+
+/* What this PETSc can factor as AIJ. Packages that it lacks stay unknown to it, so that its own message says so */
 PetscErrorCode MatStencilRegisterFactors(void)
 {
   const MatFactorType types[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
 
   PetscFunctionBegin;
-  for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) PetscCall(MatSolverTypeRegister(MATSOLVERPETSC, MATSTENCIL, types[t], MatGetFactor_Stencil));
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(Packages); p++) {
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+      PetscErrorCode (*sequential)(Mat, MatFactorType, Mat *), (*parallel)(Mat, MatFactorType, Mat *);
+
+      PetscCall(MatSolverTypeGet(Packages[p].package, MATSEQAIJ, types[t], NULL, NULL, &sequential));
+      PetscCall(MatSolverTypeGet(Packages[p].package, MATMPIAIJ, types[t], NULL, NULL, &parallel));
+      if (sequential || parallel) PetscCall(MatSolverTypeRegister(Packages[p].package, MATSTENCIL, types[t], Packages[p].getfactor));
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

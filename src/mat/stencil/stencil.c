@@ -56,10 +56,11 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscFunctionBegin;
   PetscCall(MatStencilStoreReset(A));
   PetscCall(PetscFree(st->dense));
-  PetscCall(PetscFree(st->ghost));
+  PetscCall(MatStencilStashReset(A));
   PetscCall(PetscFree(st->zeros));
   PetscCall(PetscFree(st->halo));
   PetscCall(PetscFree(st->back));
+  PetscCall(PetscFree(st->inverse));
   PetscCall(DMDestroy(&st->dm));
   PetscCall(MatStencilComposeMethods(A, PETSC_FALSE));
   PetscCall(MatStencilComposeProducts(A, PETSC_FALSE));
@@ -75,41 +76,12 @@ static PetscErrorCode MatAssemblyBegin_Stencil(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values for rows of neighbours go there, one coefficient at a time */
-static PetscErrorCode SendGhosts(Mat A)
-{
-  Mat_Stencil     *st   = (Mat_Stencil *)A->data;
-  const KCycleBox *box  = st->box;
-  const PetscInt   n    = box->n[0];
-  int              mine = st->added, any;
-  PetscScalar     *sum;
-
-  PetscFunctionBegin;
-  if (A->nooffprocentries) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!st->ghost) PetscCall(PetscCalloc1((size_t)st->shape.ncoeffs * box->nhalo, &st->ghost));
-  PetscCall(MatStencilExpand(A));
-  PetscCall(PetscMalloc1(box->npoints, &sum));
-  for (int o = 0; o < st->shape.ncoeffs; o++) {
-    PetscCall(PetscArrayzero(sum, box->npoints));
-    PetscCall(KCycleBoxReduce(box, st->ghost + (size_t)o * box->nhalo, sum));
-    for (PetscInt l = 0; l < box->nlines; l++) {
-      for (PetscInt i = 0; i < n; i++) st->dense[((size_t)l * st->shape.ncoeffs + o) * n + i] += sum[l * n + i];
-    }
-  }
-  PetscCall(PetscFree(sum));
-  PetscCall(PetscFree(st->ghost));
-  st->added = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MatAssemblyEnd_Stencil(Mat A, MatAssemblyType type)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  PetscCall(SendGhosts(A));
+  PetscCall(MatStencilStashSend(A));
   if (type == MAT_FLUSH_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   if (st->dense) PetscCall(MatStencilStoreDense(A));
   PetscCall(MatStencilKeepView(A));
@@ -121,18 +93,20 @@ static PetscErrorCode MatZeroEntries_Stencil(Mat A)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(st->ghost));
-  st->added = PETSC_FALSE;
+  PetscCall(MatStencilStashReset(A));
   if (st->dense) PetscCall(PetscArrayzero(st->dense, (size_t)st->box->npoints * st->shape.ncoeffs));
   else PetscCall(MatStencilStoreZeros(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nonzeros may come anywhere in the stencil, and rows of neighbours are always looked after: most options need nothing */
+/* Nonzeros may come anywhere in the stencil: most options need nothing */
 static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool flag)
 {
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
   PetscFunctionBegin;
-  if (option == MAT_ROW_ORIENTED) ((Mat_Stencil *)A->data)->columnoriented = (PetscBool)!flag;
+  if (option == MAT_ROW_ORIENTED) st->columnoriented = (PetscBool)!flag;
+  if (option == MAT_IGNORE_OFF_PROC_ENTRIES) st->ignoreothers = flag;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,6 +141,18 @@ PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* True as well while its sizes are not known */
+static PetscErrorCode IsSquare(Mat A, PetscBool *square)
+{
+  PetscFunctionBegin;
+  *square = PETSC_TRUE;
+  if ((A->rmap->n < 0 && A->rmap->N < 0) || (A->cmap->n < 0 && A->cmap->N < 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  *square = (PetscBool)(A->rmap->N == A->cmap->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
   MATSTENCIL - "stencil" - The matrix of a stencil on a `DMDA`, without column indices.
 
@@ -183,11 +169,12 @@ PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
   Grid lines in x whose coefficients repeat are stored once, so that constant coefficients take no memory traffic; other lines
   keep one array for each offset, and half of them if the matrix is symmetric. `-ksp_view`, or `MatGetInfo()`, tells how much is stored.
 
-  Rows of other processes can be added to if they are beside the process's part of the grid; they cannot be inserted.
+  `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, with all entries of the `DMDA`'s stencil, and `MATAIJ` from it;
+  the `DMDA` goes along. Factorizations by PETSc and by packages (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), `PCGAMG`, `PCHYPRE`, submatrices, products with `MATAIJ`
+  (`-pc_type mg -pc_mg_galerkin`) and the contents on a viewer go through a conversion to `MATAIJ`. `PCML`, `PCEISENSTAT` and Jacobians by differences with
+  colouring (`-snes_fd_color`) are not for this type: use `-dm_mat_type aij`.
 
-  `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, and `MATAIJ` from it. Factorizations
-  (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), submatrices, products with `MATAIJ` (`-pc_type mg -pc_mg_galerkin`) and the contents on a viewer go through a
-  conversion to `MATAIJ`. Jacobians by differences with colouring (`-snes_fd_color`) and `PCGAMG` are not for this type.
+  A matrix that is not square becomes `MATAIJ` by `MatSetType()`, as `PCGAMG` makes its interpolation of the type that the matrix has.
 
   `MatLoad()` on several processes into a matrix that `DMCreateMatrix()` made makes it `MATAIJ`, as PETSc replaces it; not if it has been assembled, empty for instance.
 
@@ -196,8 +183,14 @@ M*/
 PetscErrorCode MatCreate_Stencil(Mat A)
 {
   Mat_Stencil *st;
+  PetscBool    square;
 
   PetscFunctionBegin;
+  PetscCall(IsSquare(A, &square));
+  if (!square) {
+    PetscCall(MatSetType(A, MATAIJ));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscNew(&st));
   A->data                = (void *)st;
   A->ops->setup          = MatSetUp_Stencil;
@@ -211,6 +204,7 @@ PetscErrorCode MatCreate_Stencil(Mat A)
   PetscCall(MatStencilSetEntryOps(A));
   PetscCall(MatStencilSetRowOps(A));
   PetscCall(MatStencilSetTransposeOps(A));
+  PetscCall(MatStencilSetSymmetryOps(A));
   PetscCall(MatStencilSetCopyOps(A));
   PetscCall(MatStencilSetAIJOps(A));
   PetscCall(MatStencilSetViewOps(A));

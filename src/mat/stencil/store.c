@@ -455,13 +455,14 @@ static PetscBool IsZero(const Mat_Stencil *st)
 /* Back to the form that MatSetValues() can write to */
 PetscErrorCode MatStencilExpand(Mat A)
 {
-  Mat_Stencil   *st     = (Mat_Stencil *)A->data;
-  const PetscInt length = st->shape.ncoeffs * st->box->n[0];
-  PetscScalar   *dense;
-  PetscInt       nlines;
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscScalar *dense;
+  PetscInt     nlines, length;
 
   PetscFunctionBegin;
   if (st->dense) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSetUp(A));
+  length = st->shape.ncoeffs * st->box->n[0];
   nlines = !st->kind || IsZero(st) ? 0 : st->box->nlines;
   PetscCall(PetscCalloc1((size_t)st->box->nlines * length, &dense));
   for (PetscInt l = 0; l < nlines; l++) PetscCall(MatStencilGetLine(A, l, dense + (size_t)l * length));

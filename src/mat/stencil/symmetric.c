@@ -79,7 +79,7 @@ PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
 }
 
 /* Coefficient o of all points of this process */
-static void TakeCoefficient(const Mat_Stencil *st, int o, PetscScalar *field)
+void MatStencilTakeCoefficient(const Mat_Stencil *st, int o, PetscScalar *field)
 {
   const PetscInt n = st->box->n[0];
   KCycleLine     l;
@@ -91,7 +91,7 @@ static void TakeCoefficient(const Mat_Stencil *st, int o, PetscScalar *field)
 }
 
 /* The value of a field at a point at most one beside the box; false: it is outside the grid */
-static PetscBool ValueAt(const KCycleBox *box, const PetscScalar *field, const PetscScalar *halo, const PetscInt at[], PetscScalar *value)
+PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, const PetscScalar *halo, const PetscInt at[], PetscScalar *value)
 {
   const PetscInt e = KCycleBoxExtended(box, at[1], at[2]);
 
@@ -102,8 +102,14 @@ static PetscBool ValueAt(const KCycleBox *box, const PetscScalar *field, const P
   return PETSC_TRUE;
 }
 
-/* Do the points of a line say of the couplings opposite to o what the points there say, relative to the larger of both diagonals? d and c: the diagonal and coefficient o */
-static PetscBool LineAgrees(const Mat_Stencil *st, PetscInt line, int o, const PetscScalar *const d[2], const PetscScalar *const c[2])
+/* How much a coupling and the opposite one, or its conjugate, may differ: so much, and so much of the larger diagonal */
+typedef struct {
+  PetscReal absolute, relative;
+  PetscBool conjugate;
+} Tolerance;
+
+/* Do the points of a line say of the couplings opposite to o what the points there say? d and c: the diagonal and coefficient o */
+static PetscBool LineAgrees(const Mat_Stencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2], const PetscScalar *const c[2])
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
@@ -115,16 +121,17 @@ static PetscBool LineAgrees(const Mat_Stencil *st, PetscInt line, int o, const P
     PetscScalar     theirs, diagonal;
     const PetscReal mine = PetscAbsScalar(d[0][line * n + i]);
 
-    if (!ValueAt(st->box, c[0], c[1], there, &theirs)) continue;
-    (void)ValueAt(st->box, d[0], d[1], there, &diagonal);
-    if (!(PetscAbsScalar(KCycleLineCoefficient(&l, shape->ncoeffs - 1 - o, i) - theirs) <= 1000 * PETSC_MACHINE_EPSILON * PetscMax(mine, PetscAbsScalar(diagonal))))
+    if (!MatStencilValueAt(st->box, c[0], c[1], there, &theirs)) continue;
+    (void)MatStencilValueAt(st->box, d[0], d[1], there, &diagonal);
+    if (tol.conjugate) theirs = PetscConj(theirs);
+    if (!(PetscAbsScalar(KCycleLineCoefficient(&l, shape->ncoeffs - 1 - o, i) - theirs) <= tol.absolute + tol.relative * PetscMax(mine, PetscAbsScalar(diagonal))))
       return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
 
-/* Collective. Each coupling is compared, as those of a light fluid are rounding beside those of a heavy one */
-PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
+/* Collective. Each coupling is compared; the diagonal with itself, which tells what is real and what is a number at all */
+static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
 {
   const Mat_Stencil *st   = (Mat_Stencil *)A->data;
   const KCycleBox   *box  = st->box;
@@ -135,19 +142,65 @@ PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
   PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &dhalo));
   PetscCall(KCycleBoxHaloCreate(box, &chalo));
-  TakeCoefficient(st, st->shape.ncoeffs / 2, d);
+  MatStencilTakeCoefficient(st, st->shape.ncoeffs / 2, d);
   PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
-  for (int o = st->shape.ncoeffs / 2 + 1; o < st->shape.ncoeffs; o++) {
+  for (int o = st->shape.ncoeffs / 2; o < st->shape.ncoeffs; o++) {
     const PetscScalar *const diagonal[2] = {d, dhalo}, *const coefficient[2] = {c, chalo};
 
-    TakeCoefficient(st, o, c);
+    MatStencilTakeCoefficient(st, o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
-    for (PetscInt line = 0; mine && line < box->nlines; line++) mine = LineAgrees(st, line, o, diagonal, coefficient);
+    for (PetscInt line = 0; mine && line < box->nlines; line++) mine = LineAgrees(st, line, o, tol, diagonal, coefficient);
   }
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *yes = (PetscBool)all;
   PetscCall(PetscFree2(d, c));
   PetscCall(PetscFree(dhalo));
   PetscCall(PetscFree(chalo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Relative to the diagonals of both points, as couplings of a light fluid are rounding beside those of a heavy one */
+PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
+{
+  const Tolerance tol = {0, 1000 * PETSC_MACHINE_EPSILON, PETSC_FALSE};
+
+  PetscFunctionBegin;
+  PetscCall(CompareOpposites(A, tol, yes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatIsSymmetric_Stencil(Mat A, PetscReal absolute, PetscBool *yes)
+{
+  const Tolerance tol = {absolute, 0, PETSC_FALSE};
+
+  PetscFunctionBegin;
+  PetscCall(CompareOpposites(A, tol, yes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatIsHermitian_Stencil(Mat A, PetscReal absolute, PetscBool *yes)
+{
+  const Tolerance tol = {absolute, 0, PETSC_TRUE};
+
+  PetscFunctionBegin;
+  PetscCall(CompareOpposites(A, tol, yes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows have all entries of the stencil, zeros included, and a stencil reaches both ways */
+static PetscErrorCode MatIsStructurallySymmetric_Stencil(Mat A, PetscBool *yes)
+{
+  PetscFunctionBegin;
+  (void)A;
+  *yes = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetSymmetryOps(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->issymmetric             = MatIsSymmetric_Stencil;
+  A->ops->ishermitian             = MatIsHermitian_Stencil;
+  A->ops->isstructurallysymmetric = MatIsStructurallySymmetric_Stencil;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /*
-  What a stencil matrix leaves to AIJ: submatrices, rows for orderings, the diagonal block of a process, contents on a viewer.
+  What a stencil matrix leaves to AIJ: submatrices, rows for orderings, graphs for algebraic multigrid, the diagonal block of a process, contents on a viewer.
 */
 #include <petsckcycle/private/stencilimpl.h>
 
@@ -12,6 +12,17 @@ static PetscErrorCode MatCreateSubMatrices_Stencil(Mat A, PetscInt n, const IS r
   PetscFunctionBegin;
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   PetscCall(MatCreateSubMatrices(aij, n, rows, cols, reuse, submat));
+  PetscCall(MatDestroy(&aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatricesMPI_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *submat[])
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(MatCreateSubMatricesMPI(aij, n, rows, cols, reuse, submat));
   PetscCall(MatDestroy(&aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,6 +105,17 @@ static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatCreateGraph_Stencil(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, KCYCLE_GRAPH_INDEX_PARAMETERS Mat *graph)
+{
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(MatCreateGraph(aij, symmetrize, scale, filter, KCYCLE_GRAPH_INDEX_ARGUMENTS graph));
+  PetscCall(MatDestroy(&aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatFDColoringCreate_Stencil(Mat A, ISColoring coloring, MatFDColoring fd)
 {
   PetscFunctionBegin;
@@ -106,15 +128,17 @@ static PetscErrorCode MatFDColoringCreate_Stencil(Mat A, ISColoring coloring, Ma
 PetscErrorCode MatStencilSetAIJOps(Mat A)
 {
   PetscFunctionBegin;
-  A->ops->createsubmatrices = MatCreateSubMatrices_Stencil;
-  A->ops->createsubmatrix   = MatCreateSubMatrix_Stencil;
-  A->ops->increaseoverlap   = MatIncreaseOverlap_Stencil;
-  A->ops->getdiagonalblock  = MatGetDiagonalBlock_Stencil;
-  A->ops->getrowij          = MatGetRowIJ_Stencil;
-  A->ops->restorerowij      = MatRestoreRowIJ_Stencil;
-  A->ops->fdcoloringcreate  = MatFDColoringCreate_Stencil;
-  A->ops->sor               = MatSOR_Stencil;
-  A->ops->convertfrom       = MatConvertFrom_Stencil;
-  A->ops->convert           = MatConvertTo_Stencil;
+  A->ops->createsubmatrices    = MatCreateSubMatrices_Stencil;
+  A->ops->createsubmatricesmpi = MatCreateSubMatricesMPI_Stencil;
+  A->ops->createsubmatrix      = MatCreateSubMatrix_Stencil;
+  A->ops->increaseoverlap      = MatIncreaseOverlap_Stencil;
+  A->ops->getdiagonalblock     = MatGetDiagonalBlock_Stencil;
+  A->ops->getrowij             = MatGetRowIJ_Stencil;
+  A->ops->restorerowij         = MatRestoreRowIJ_Stencil;
+  A->ops->creategraph          = MatCreateGraph_Stencil;
+  A->ops->fdcoloringcreate     = MatFDColoringCreate_Stencil;
+  A->ops->sor                  = MatSOR_Stencil;
+  A->ops->convertfrom          = MatConvertFrom_Stencil;
+  A->ops->convert              = MatConvertTo_Stencil;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

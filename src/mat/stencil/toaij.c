@@ -54,6 +54,23 @@ static void FillRows(const Mat_Stencil *st, PetscInt start[], PetscInt cols[], P
   }
 }
 
+/* B takes the place of A, with what belongs to the problem rather than to the type: its DM, numberings and null spaces */
+PetscErrorCode MatStencilReplaceHeader(Mat A, Mat *B)
+{
+  DM dm;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(MatSetDM(*B, dm));
+  if (A->rmap->mapping && A->cmap->mapping) PetscCall(MatSetLocalToGlobalMapping(*B, A->rmap->mapping, A->cmap->mapping));
+  (*B)->stencil = A->stencil;
+  PetscCall(MatSetNullSpace(*B, A->nullsp));
+  PetscCall(MatSetTransposeNullSpace(*B, A->transnullsp));
+  PetscCall(MatSetNearNullSpace(*B, A->nearnullsp));
+  PetscCall(MatHeaderReplace(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *aij)
 {
   Mat_Stencil *st     = (Mat_Stencil *)A->data;
@@ -61,6 +78,7 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
   PetscInt    *start, *cols, most;
   PetscScalar *values;
   Mat          B = reuse == MAT_REUSE_MATRIX ? *aij : NULL;
+  DM           dm;
 
   PetscFunctionBegin;
   PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
@@ -73,6 +91,8 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
     PetscCall(MatSetType(B, type));
     PetscCall(MatSeqAIJSetPreallocationCSR(B, start, cols, values));
     PetscCall(MatMPIAIJSetPreallocationCSR(B, start, cols, values));
+    PetscCall(MatGetDM(A, &dm));
+    PetscCall(MatSetDM(B, dm));
   } else {
     PetscCall(MatZeroEntries(B));
     for (PetscInt r = 0; r < st->box->npoints; r++) {
@@ -84,7 +104,7 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
     PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   }
   PetscCall(PetscFree3(start, cols, values));
-  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatHeaderReplace(A, &B));
+  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatStencilReplaceHeader(A, &B));
   else *aij = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +118,7 @@ PetscErrorCode MatConvertTo_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
   PetscCall(MatConvert_Stencil_AIJ(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   if (reuse == MAT_INPLACE_MATRIX) {
     PetscCall(MatConvert(aij, type, MAT_INPLACE_MATRIX, &aij));
-    PetscCall(MatHeaderReplace(A, &aij));
+    PetscCall(MatStencilReplaceHeader(A, &aij));
   } else {
     PetscCall(MatConvert(aij, type, reuse, B));
     PetscCall(MatDestroy(&aij));

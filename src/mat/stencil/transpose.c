@@ -1,5 +1,5 @@
 /*
-  Products with the transpose: columns are scattered to the lines they reach, and what is a neighbour's goes there.
+  Products with the transpose: columns are scattered to the lines they reach, and what is a neighbour's goes there. And the transpose itself.
 */
 #include <petsckcycle/private/stencilimpl.h>
 
@@ -118,10 +118,67 @@ PetscErrorCode MatStencilColumnSums(Mat A, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coefficient o of the transpose is the opposite one of the point there */
+static PetscErrorCode FillTranspose(Mat A, Mat B)
+{
+  const Mat_Stencil *a     = (Mat_Stencil *)A->data;
+  Mat_Stencil       *b     = (Mat_Stencil *)B->data;
+  const KCycleBox   *box   = a->box;
+  const KCycleShape *shape = &a->shape;
+  const PetscInt     n     = box->n[0];
+  PetscScalar       *c, *halo;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(box->npoints, &c));
+  PetscCall(KCycleBoxHaloCreate(box, &halo));
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    MatStencilTakeCoefficient(a, shape->ncoeffs - 1 - o, c);
+    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, halo));
+    for (PetscInt r = 0; r < box->npoints; r++) {
+      const PetscInt line = r / n, there[3] = {r % n + shape->dx[o], line % box->n[1] + shape->dy[shape->line[o]], line / box->n[1] + shape->dz[shape->line[o]]};
+      PetscScalar   *to = b->dense + ((size_t)line * shape->ncoeffs + o) * n + r % n;
+
+      if (!MatStencilValueAt(box, c, halo, there, to)) *to = 0;
+    }
+  }
+  PetscCall(PetscFree(c));
+  PetscCall(PetscFree(halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
+{
+  const MatNullSpace right = A->nullsp;
+  PetscBool          is;
+  Mat                T;
+
+  PetscFunctionBegin;
+  PetscCheck(((Mat_Stencil *)A->data)->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  if (reuse == MAT_REUSE_MATRIX) {
+    T = *B;
+    PetscCall(MatStencilIs(T, &is));
+    PetscCheck(is && ((Mat_Stencil *)T->data)->box == ((Mat_Stencil *)A->data)->box, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+               "The matrix to reuse is no transpose of this one: make it with MatTranspose(mat, MAT_INITIAL_MATRIX, &transpose)");
+    PetscCall(MatCopy(A, T, SAME_NONZERO_PATTERN)); /* brings the shape */
+  } else PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &T));
+  PetscCall(MatStencilExpand(T));
+  PetscCall(FillTranspose(A, T));
+  PetscCall(MatStencilStoreDense(T));
+  PetscCall(PetscObjectStateIncrease((PetscObject)T));
+  if (reuse == MAT_INPLACE_MATRIX) {
+    A->nullsp      = A->transnullsp;
+    A->transnullsp = right;
+    PetscCall(MatStencilReplaceHeader(A, &T));
+  } else *B = T;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilSetTransposeOps(Mat A)
 {
   PetscFunctionBegin;
   A->ops->multtranspose    = MatMultTranspose_Stencil;
   A->ops->multtransposeadd = MatMultTransposeAdd_Stencil;
+  A->ops->transpose        = MatTranspose_Stencil;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

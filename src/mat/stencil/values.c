@@ -76,16 +76,6 @@ static inline int FindDifference(const KCycleFrame *f, const KCycleShape *shape,
   return x < -1 || x > 1 ? -1 : shape->find[x + 3 * y + 9 * z + 13];
 }
 
-/* The place of a point (relative to the owned box) in a halo buffer */
-static PetscInt HaloPlace(const KCycleBox *box, const PetscInt at[])
-{
-  const PetscInt e = KCycleBoxExtended(box, at[1], at[2]);
-
-  if (at[0] < 0) return box->left + e;
-  if (at[0] >= box->n[0]) return box->right + e;
-  return box->slot[e] + at[0];
-}
-
 static PetscBool InGrid(const KCycleBox *box, const PetscInt at[])
 {
   for (PetscInt d = 0; d < 3; d++) {
@@ -112,9 +102,10 @@ static PetscErrorCode CheckZero(const Mat_Stencil *st, const PetscInt row[], con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any entry, the slow way: rows of neighbours, rows at the edge of the box, and whatever is wrong */
-static PetscErrorCode SetEntry(Mat_Stencil *st, const PetscInt point[], const PetscInt col[], PetscScalar value, InsertMode mode)
+/* Any entry, the slow way: rows of other processes, rows at the edge of the box, and whatever is wrong */
+static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col[], PetscScalar value, InsertMode mode)
 {
+  Mat_Stencil     *st     = (Mat_Stencil *)A->data;
   const KCycleBox *box    = st->box;
   PetscInt         row[3] = {point[0], point[1], point[2]};
   const int        o      = KCycleFindOffset(box, &st->shape, row, col);
@@ -130,18 +121,13 @@ static PetscErrorCode SetEntry(Mat_Stencil *st, const PetscInt point[], const Pe
     if (box->periodic[d] && box->nproc[d] == 1) row[d] = (row[d] + box->size[d]) % box->size[d];
     if (row[d] < 0 || row[d] >= box->n[d]) owned = PETSC_FALSE;
   }
-  if (owned) entry = st->dense + ((size_t)(row[1] + box->n[1] * row[2]) * st->shape.ncoeffs + o) * box->n[0] + row[0];
-  else {
+  if (!owned) {
     const PetscInt r[3] = {row[0] + box->start[0], row[1] + box->start[1], row[2] + box->start[2]};
 
-    PetscCheck(mode == ADD_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "Row %" PetscInt_FMT
-               " belongs to another process: a matrix of type stencil takes INSERT_VALUES for rows of its own process only, ADD_VALUES also for those beside its box",
-               KCycleBoxPointToRow(box, r));
-    if (!st->ghost) PetscCall(PetscCalloc1((size_t)st->shape.ncoeffs * box->nhalo, &st->ghost));
-    st->added = PETSC_TRUE;
-    entry     = st->ghost + (size_t)o * box->nhalo + HaloPlace(box, row);
+    PetscCall(MatStencilStashAdd(A, KCycleBoxPointToRow(box, r), o, value, mode));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  entry = st->dense + ((size_t)(row[1] + box->n[1] * row[2]) * st->shape.ncoeffs + o) * box->n[0] + row[0];
   if (mode == ADD_VALUES) *entry += value;
   else *entry = value;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,13 +180,13 @@ PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
       Decode(f, cols[c], col);
-      if (InGrid(st->box, col)) PetscCall(SetEntry(st, row, col, v ? v[c * stride] : 0, mode));
+      if (InGrid(st->box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A global row as a point relative to the owned box; for a neighbour's row beside the box the nearest image where the grid wraps around */
+/* A global row as a point relative to the owned box; beside the box the nearest image where the grid wraps around */
 static PetscErrorCode GlobalToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
 {
   PetscFunctionBegin;
@@ -233,15 +219,11 @@ PetscErrorCode MatSetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], Pe
       Decode(f, rows[r] - first, row);
       if (IsInside(f, row)) c = SetInside(st, f, rows[r], row, n, cols, v, stride, mode);
     } else PetscCall(GlobalToPoint(st->box, rows[r], row));
-    for (PetscInt d = 0; d < 3; d++) {
-      PetscCheck(row[d] >= -1 && row[d] <= st->box->n[d], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-                 "Row %" PetscInt_FMT " is neither on this process nor beside its part of the grid: a matrix of type stencil takes no values for it", rows[r]);
-    }
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
       PetscCheck(cols[c] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Column too large: %" PetscInt_FMT " of %" PetscInt_FMT, cols[c], size);
       PetscCall(GlobalToPoint(st->box, cols[c], col));
-      PetscCall(SetEntry(st, row, col, v ? v[c * stride] : 0, mode));
+      PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
