@@ -62,10 +62,11 @@ PetscErrorCode KCycleBoxNumberRows(KCycleBox *box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sizes, owned box, and the boxes of all processes */
+/* Sizes, owned box, and the boxes of all processes. DMSetUp() need not have been called if the DMDA was given these */
 static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
 {
   const PetscInt *owned[3];
+  PetscMPIInt     p;
   DMBoundaryType  boundary[3];
   DMDAStencilType type;
 
@@ -73,21 +74,24 @@ static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
   PetscCall(DMDAGetInfo(dm, &box->dim, &box->size[0], &box->size[1], &box->size[2], &box->nproc[0], &box->nproc[1], &box->nproc[2], NULL, NULL, &boundary[0], &boundary[1],
                         &boundary[2], &type));
   PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
-  PetscCall(DMDAGetCorners(dm, &box->start[0], &box->start[1], &box->start[2], &box->n[0], &box->n[1], &box->n[2]));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &box->rank));
+  p         = box->rank;
   box->star = (PetscBool)(type == DMDA_STENCIL_STAR);
   for (PetscInt d = 0; d < 3; d++) {
     const PetscBool used = (PetscBool)(d < box->dim);
 
-    if (!used) box->size[d] = box->nproc[d] = box->n[d] = 1;
+    if (!used) box->size[d] = box->nproc[d] = 1;
     box->reach[d]    = used;
     box->periodic[d] = (PetscBool)(used && boundary[d] == DM_BOUNDARY_PERIODIC);
     PetscCall(PetscMalloc1(box->nproc[d] + 1, &box->first[d]));
     box->first[d][0] = 0;
-    for (PetscInt p = 0; p < box->nproc[d]; p++) box->first[d][p + 1] = box->first[d][p] + (used ? owned[d][p] : 1);
+    for (PetscInt q = 0; q < box->nproc[d]; q++) box->first[d][q + 1] = box->first[d][q] + (used ? owned[d][q] : 1);
+    box->start[d] = box->first[d][p % box->nproc[d]];
+    box->n[d]     = box->first[d][p % box->nproc[d] + 1] - box->start[d];
+    p /= box->nproc[d];
   }
   box->nlines  = box->n[1] * box->n[2];
   box->npoints = box->n[0] * box->nlines;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &box->rank));
   PetscCall(KCycleBoxNumberRows(box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

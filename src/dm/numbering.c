@@ -170,15 +170,16 @@ static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Poi
   return PETSC_TRUE;
 }
 
-/* Have rows [first, end) the columns of the row before the first, each one further? */
-KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, PetscInt end)
+/* Have rows [first, end) the columns of the rows so many before them, so much further? */
+KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, PetscInt end, PetscInt before)
 {
-  const PetscInt *i = ix->i, begin = i[first], m = begin - i[first - 1], count = (end - first) * m, *j = ix->j + begin;
+  const PetscInt *i = ix->i, begin = i[first], m = begin - i[first - before], count = i[end] - begin, *j = ix->j + begin;
   PetscInt        wrong = 0;
 
-  for (PetscInt r = first; r < end; r++) wrong |= i[r + 1] - i[r] - m;
-  if (wrong || (ix->oi && ix->oi[end] != ix->oi[first - 1])) return PETSC_FALSE;
-  for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j[e - m] - 1;
+  if (ix->oi && ix->oi[end] != ix->oi[first - before]) return PETSC_FALSE;
+  for (PetscInt r = first; r < end; r++) wrong |= i[r + 1] - i[r + 1 - before] - m;
+  if (wrong) return PETSC_FALSE;
+  for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j[e - m] - before;
   return (PetscBool)!wrong;
 }
 
@@ -196,7 +197,7 @@ static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Po
     for (PetscInt more = 8; row[0] > 0 && first < inside; more = PetscMin(2 * more, ROWS_AT_ONCE)) {
       const PetscInt end = PetscMin(first + more, inside);
 
-      if (!AreAlike(ix, r + first, r + end)) break;
+      if (!AreAlike(ix, r + first, r + end, 1)) break;
       first = end;
     }
     for (int c = 0; c < COUNT_NUM; c++) total[c] += (PetscInt64)count[c] * (first - i);
@@ -205,11 +206,23 @@ static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Po
   return PETSC_TRUE;
 }
 
+/* Is a line not at an end of the box? */
+static PetscBool IsInside(const KCycleBox *box, const PetscInt at[])
+{
+  for (PetscInt d = 1; d < box->dim; d++) {
+    if (at[d] == 0 || at[d] == box->n[d] - 1) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Lines inside the box that are like the one before couple what that one couples */
 static PetscErrorCode CheckOwned(const KCycleIndices *ix, KCycleNumbering *g, PetscInt64 total[], PetscBool *fits)
 {
   const PetscInt *n = g->box.n;
   Point          *points;
   PetscInt        m;
+  PetscInt64      count[COUNT_NUM];
+  PetscBool       before = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(ix->ncolumns, &points));
@@ -218,10 +231,16 @@ static PetscErrorCode CheckOwned(const KCycleIndices *ix, KCycleNumbering *g, Pe
     for (PetscInt d = 0; d < 3; d++) points[c][d] -= g->box.start[d];
   }
   for (PetscInt r = 0; r < ix->n && *fits; r += m) {
-    const PetscInt line = (r + g->shift) / n[0], at[3] = {r + g->shift - line * n[0], line % n[1], line / n[1]};
+    const PetscInt  line = (r + g->shift) / n[0], at[3] = {r + g->shift - line * n[0], line % n[1], line / n[1]};
+    const PetscBool inside = IsInside(&g->box, at);
 
-    m     = PetscMin(n[0] - at[0], ix->n - r);
-    *fits = CheckLine(ix, g, points, r, m, at, total);
+    m = PetscMin(n[0] - at[0], ix->n - r);
+    if (!inside || !before || m < n[0] || !AreAlike(ix, r, r + m, m)) {
+      PetscCall(PetscArrayzero(count, COUNT_NUM));
+      *fits = CheckLine(ix, g, points, r, m, at, count);
+    }
+    before = (PetscBool)(inside && m == n[0]);
+    for (int c = 0; c < COUNT_NUM; c++) total[c] += count[c];
   }
   PetscCall(PetscFree(points));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -307,6 +326,7 @@ static DMBoundaryType Boundary(const KCycleNumbering *g, PetscInt d)
   return g->box.periodic[d] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
 }
 
+/* Not set up: structured levels only want to know who owns what, and a search should cost little */
 PetscErrorCode KCycleNumberingCreateDM(MPI_Comm comm, const KCycleNumbering *g, DM *dm)
 {
   const KCycleBox *box = &g->box;
@@ -326,7 +346,6 @@ PetscErrorCode KCycleNumberingCreateDM(MPI_Comm comm, const KCycleNumbering *g, 
   PetscCall(DMDASetStencilType(*dm, g->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX));
   PetscCall(DMDASetStencilWidth(*dm, 1));
   PetscCall(DMDASetOwnershipRanges(*dm, owned[0], owned[1], owned[2]));
-  PetscCall(DMSetUp(*dm));
   for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(owned[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -155,14 +155,18 @@ PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
           "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) says %s points, but the solver, or its operator, has a DM already: a %s. Leave out the sizes", sizes, grid);
 }
 
-/* Only structured levels can have rows on other processes than the operator; others have to do without the grid */
+/* Levels that are not structured need all of a DM. They cannot have rows on other processes than the operator, and have to do without the grid then */
 PetscErrorCode PCKCycleFoundSettle(PC pc)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->found.move || kc->use_structure || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pc->dm || kc->use_structure || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->found.move) {
+    PetscCall(DMSetUp(pc->dm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(!kc->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_grid_sizes: processes own parts of planes (of lines in 2D) of this grid, which only structured levels allow, and levels are not structured: %s. Give "
              "each process whole planes",

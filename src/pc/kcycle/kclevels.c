@@ -312,6 +312,7 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   PetscCall(MatConvert(level->A, MATAIJ, kc->coarsest ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->coarsest));
   PetscCall(KSPSetOperators(coarse, kc->coarsest, kc->coarsest));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMSetUp(level->dm)); /* of a grid found in the matrix that is the only level */
   PetscCall(KSPSetDM(coarse, level->dm));
   PetscCall(KCycleKSPSetDMInactive(coarse));
   PetscCall(PCKCycleGather(pc));
