@@ -94,7 +94,8 @@ PETSC_EXTERN const char *const PCRelaxTypes[];
   Values:
 + `PC_RELAX_FORWARD`   - the colour of the points that the next coarser grid keeps comes first
 . `PC_RELAX_BACKWARD`  - the reverse order
-- `PC_RELAX_SYMMETRIC` - a sweep is a forward one and a backward one
+. `PC_RELAX_SYMMETRIC` - a sweep is a forward one and a backward one
+- `PC_RELAX_ORDER_AUTO` - forward in the sweeps of `KSPRICHARDSON`, symmetric elsewhere
 
   Level: intermediate
 
@@ -103,7 +104,8 @@ E*/
 typedef enum {
   PC_RELAX_FORWARD,
   PC_RELAX_BACKWARD,
-  PC_RELAX_SYMMETRIC
+  PC_RELAX_SYMMETRIC,
+  PC_RELAX_ORDER_AUTO
 } PCRelaxOrder;
 PETSC_EXTERN const char *const PCRelaxOrders[];
 

@@ -89,6 +89,7 @@ typedef struct {
   PCRelaxOrder      order;
   PetscInt          degree; /* of Chebyshev polynomials */
   PCRelaxClustering clustering;
+  PetscBool         smoothing; /* sweeps are those of KSPRICHARDSON: no Krylov method asks for a symmetric preconditioner */
   PetscBool         reverse;   /* the cycle is on its way up: sweep in the reverse order */
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
 
@@ -108,6 +109,13 @@ typedef struct {
   PetscScalar     *old;            /* two planes of x before a Jacobi sweep */
   Vec              diagonal, r, d; /* Chebyshev */
 } PC_Relax;
+
+/* With auto resolved */
+static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
+{
+  if (relax->order != PC_RELAX_ORDER_AUTO) return relax->order;
+  return relax->smoothing ? PC_RELAX_FORWARD : PC_RELAX_SYMMETRIC;
+}
 
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);

@@ -5,7 +5,7 @@
 #include <petsckcycle/private/deviceimpl.h>
 
 const char *const PCRelaxTypes[]       = {"auto", "jacobi", "chebyshev", "redblack", "fourcolor", "eightcolor", "PCRelaxType", "PC_RELAX_", NULL};
-const char *const PCRelaxOrders[]      = {"forward", "backward", "symmetric", "PCRelaxOrder", "PC_RELAX_", NULL};
+const char *const PCRelaxOrders[]      = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
 const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};
 
 static PetscErrorCode PCReset_Relax(PC pc)
@@ -299,6 +299,16 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSPRICHARDSON has sweeps by PCApply() as well, where it is damped or shows norms. All others are taken to need a symmetric preconditioner, as many do */
+static PetscErrorCode PCPreSolve_Relax(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  (void)b;
+  (void)x;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &((PC_Relax *)pc->data)->smoothing));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApply_Relax(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
@@ -339,6 +349,7 @@ static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscR
   (void)rtol;
   (void)abstol;
   (void)dtol;
+  ((PC_Relax *)pc->data)->smoothing = PETSC_TRUE;
   PetscCall(Sweeps(pc, b, x, its, zeroguess));
   *outits = its;
   *reason = PCRICHARDSON_CONVERGED_ITS;
@@ -514,14 +525,18 @@ static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
 
   Input Parameters:
 + pc - the preconditioner
-- order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD` or `PC_RELAX_SYMMETRIC`
+- order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD`, `PC_RELAX_SYMMETRIC` or `PC_RELAX_ORDER_AUTO`
 
   Options Database Key:
-. -pc_relax_order (forward|backward|symmetric) - the order of the colours
+. -pc_relax_order (forward|backward|symmetric|auto) - the order of the colours
 
   Level: intermediate
 
-  Note:
+  Notes:
+  With `PC_RELAX_ORDER_AUTO`, the default, a sweep is forward where `KSPRICHARDSON` asks for it, as smoothers do, and symmetric, a forward one and a backward one, in `PCApply()` for everybody
+  else: of a symmetric matrix that is a symmetric preconditioner, which `KSPCG`, `KSPMINRES`, `KSPCHEBYSHEV` and others need, also inside another preconditioner. `PCSOR` does so too. Methods
+  that need no symmetry, as `KSPGMRES` and `KSPBCGS`, work with `PC_RELAX_FORWARD` as well.
+
   `PCKCYCLE` reverses the order behind its coarse levels, so that its cycle is symmetric.
 
 .seealso: `PCRELAX`, `PCRelaxGetOrder()`
@@ -551,7 +566,7 @@ static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrder *order)
 . pc - the preconditioner
 
   Output Parameter:
-. order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD` or `PC_RELAX_SYMMETRIC`
+. order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD`, `PC_RELAX_SYMMETRIC` or `PC_RELAX_ORDER_AUTO`
 
   Level: intermediate
 
@@ -754,7 +769,8 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
   if (device) PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the host: vectors are copied\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", PCRelaxTypes[relax->A ? relax->used : relax->type], PCRelaxOrders[relax->order]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", PCRelaxTypes[relax->A ? relax->used : relax->type],
+                                   PCRelaxOrders[relax->A ? KCycleRelaxOrder(relax) : relax->order]));
 #if defined(_OPENMP)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  threads %d\n", KCycleThreads()));
 #endif
@@ -798,7 +814,7 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   Options Database Keys:
 + -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
 . -pc_relax_omega (real)                                               - damping of Jacobi, over-relaxation of coloured sweeps
-. -pc_relax_order (forward|backward|symmetric)                         - order of the colours
+. -pc_relax_order (forward|backward|symmetric|auto)                    - order of the colours
 . -pc_relax_degree (integer)                                           - degree of the Chebyshev polynomial
 - -pc_relax_clusters (auto|on|off)                                      - corrections of clusters of strongly coupled points
 
@@ -806,7 +822,7 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
 
   Notes:
   As a smoother of `PCMG` or `PCKCYCLE`: `-mg_levels_ksp_type richardson -mg_levels_pc_type relax`; the sweeps of a `KSPRICHARDSON` are one call. As
-  a preconditioner of `KSPCG` use `-pc_relax_order symmetric`, or Jacobi or Chebyshev.
+  a preconditioner of `KSPCG` and other methods a sweep is a forward and a backward one, unless `-pc_relax_order` says otherwise; see `PCRelaxSetOrder()`.
 
   Colours follow the indices of the grid, so results do not depend on the number of processes.
 
@@ -821,8 +837,10 @@ PetscErrorCode PCCreate_Relax(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&relax));
   pc->data                 = (void *)relax;
+  relax->order             = PC_RELAX_ORDER_AUTO;
   relax->degree            = 2;
   pc->ops->setup           = PCSetUp_Relax;
+  pc->ops->presolve        = PCPreSolve_Relax;
   pc->ops->apply           = PCApply_Relax;
   pc->ops->applytranspose  = PCApplyTranspose_Relax;
   pc->ops->applyrichardson = PCApplyRichardson_Relax;

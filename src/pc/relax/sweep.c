@@ -566,13 +566,13 @@ static PetscErrorCode Run(Stroke *s)
 /* Sweeps in the order asked for; as many behind each other as the list of steps holds */
 static PetscErrorCode ColouredSweeps(Stroke *s, PetscBool reverse, PetscInt its, PetscBool zeroguess)
 {
-  const PC_Relax *relax = s->relax;
+  const PC_Relax    *relax = s->relax;
+  const PCRelaxOrder order = KCycleRelaxOrder(relax);
+  const PetscBool    both = (PetscBool)(order == PC_RELAX_SYMMETRIC), backward = (PetscBool)((order == PC_RELAX_BACKWARD) != reverse);
 
   PetscFunctionBegin;
   if (zeroguess && its == 0) PetscCall(PetscArrayzero(s->x, s->st->box->npoints));
   for (PetscInt i = 0; i < its; i++) {
-    const PetscBool backward = (PetscBool)((relax->order == PC_RELAX_BACKWARD) != reverse), both = (PetscBool)(relax->order == PC_RELAX_SYMMETRIC);
-
     if (s->nsteps + (both ? 4 : 2) >= (relax->window || relax->boxwindow ? KC_WINDOW_STEPS : MAX_STEPS)) PetscCall(Run(s)); /* a place is left for the restriction */
     AddSweep(s, both ? PETSC_FALSE : backward, (PetscBool)(zeroguess && i == 0));
     if (both) AddSweep(s, PETSC_TRUE, PETSC_FALSE);
@@ -648,7 +648,7 @@ static PetscErrorCode LogSweeps(const PC_Relax *relax, PetscInt its, PetscInt mo
   const Mat_Stencil *st = (Mat_Stencil *)relax->A->data;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogFlops(((2.0 * st->shape.ncoeffs + 3) * its * (relax->order == PC_RELAX_SYMMETRIC ? 2 : 1) + more) * st->box->npoints));
+  PetscCall(PetscLogFlops(((2.0 * st->shape.ncoeffs + 3) * its * (KCycleRelaxOrder(relax) == PC_RELAX_SYMMETRIC ? 2 : 1) + more) * st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -684,7 +684,7 @@ static PetscErrorCode SweepWithClusters(PC_Relax *relax, PetscBool reverse, cons
 /* x <- its sweeps from x, or from zero. With clusters they go one by one; a symmetric one is one forward and one backward */
 PetscErrorCode KCycleRelaxSweeps(PC_Relax *relax, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess)
 {
-  const PCRelaxOrder order = relax->order;
+  const PCRelaxOrder order = KCycleRelaxOrder(relax), given = relax->order;
 
   PetscFunctionBegin;
   if (!relax->clusters) {
@@ -696,7 +696,7 @@ PetscErrorCode KCycleRelaxSweeps(PC_Relax *relax, PetscBool reverse, const Petsc
     PetscCall(SweepWithClusters(relax, (PetscBool)(order != PC_RELAX_SYMMETRIC && reverse), b, x, (PetscBool)(zeroguess && i == 0)));
     if (order == PC_RELAX_SYMMETRIC) PetscCall(SweepWithClusters(relax, PETSC_TRUE, b, x, PETSC_FALSE));
   }
-  relax->order = order;
+  relax->order = given;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -723,6 +723,7 @@ PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, P
   Stroke             s;
 
   PetscFunctionBegin;
+  relax->smoothing = PETSC_TRUE;
   PetscCall(VecSet(bcoarse, 0));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
@@ -752,6 +753,7 @@ PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its
   Stroke             s;
 
   PetscFunctionBegin;
+  relax->smoothing = PETSC_TRUE;
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayRead(e, &ea));
   PetscCall(VecGetArray(x, &xa));
