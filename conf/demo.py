@@ -292,30 +292,49 @@ set-up, solve  seconds in PCSetUp and in KSPSolve, which excludes set-up: {how},
 residual       norm of b - A x at the end, computed afresh and relative to b
 error          largest difference to the exact solution, where that is known in closed form
 All have their default options; mg has the levels that -da_refine makes, kcycle chooses its own.
-Convergence histories: {picture}"""
+Convergence over iterations and over time: {picture}"""
 
 
-def draw(results, methods, path):
-    """Convergence on one process: one panel for each problem, one line for each preconditioner."""
-    figure, panels = pyplot.subplots(1, len(PROBLEMS), figsize=(13, 4.6), sharey=True)
-    for panel, problem in zip(panels, PROBLEMS):
+def draw_line(panel, method, places, history):
+    panel.semilogy(places, history, color=method.color, linestyle=method.style, linewidth=1.4, marker=method.marker, markersize=method.size,
+                   markerfacecolor=method.fill, label=method.label)
+
+
+def seconds_of(result, take):
+    """When each iteration of a solve ended, set-up first; the iterations of a solve take the same time"""
+    if not result.setup or len(result.history) < 2:
+        return []
+    setup, solve = take(result.setup), take(result.solve)
+    return [setup + solve * k / (len(result.history) - 1) for k in range(len(result.history))]
+
+
+def finish(panel, title, what):
+    panel.axhline(RTOL, color="0.6", linewidth=0.8, linestyle=":")
+    panel.set_title(title, fontsize=10)
+    panel.set_xlabel(what)
+    panel.set_xlim(left=0)
+    panel.grid(True, which="major", color="0.9")
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def draw(results, methods, take, path):
+    """Convergence on one process, over iterations and over time: a column for each problem, a line for each preconditioner."""
+    figure, panels = pyplot.subplots(2, len(PROBLEMS), figsize=(13, 8.4), sharey=True)
+    for (over_iterations, over_time), problem in zip(panels.T, PROBLEMS):
         for method in methods:
-            history = results[problem.program, 1, method.label].history
-            panel.semilogy(range(len(history)), history, color=method.color, linestyle=method.style, linewidth=1.4,
-                           marker=method.marker, markersize=method.size, markerfacecolor=method.fill,
-                           label=method.label)
-        panel.axhline(RTOL, color="0.6", linewidth=0.8, linestyle=":")
-        panel.set_title(f"{problem.program}, {problem.ksp[1]}\n{problem.title}", fontsize=10)
-        panel.set_xlabel("iteration")
-        panel.set_xlim(left=0)
-        panel.xaxis.get_major_locator().set_params(integer=True)
-        panel.grid(True, which="major", color="0.9")
-        for side in ("top", "right"):
-            panel.spines[side].set_visible(False)
-    panels[0].set_ylabel("residual norm / norm of the right side")
-    lines = panels[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="lower center", ncol=len(methods), frameon=False, fontsize=9)
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
+            result = results[problem.program, 1, method.label]
+            draw_line(over_iterations, method, range(len(result.history)), result.history)
+            places = seconds_of(result, take)
+            if places:
+                draw_line(over_time, method, places, result.history)
+        finish(over_iterations, f"{problem.program}, {problem.ksp[1]}\n{problem.title}", "iteration")
+        over_iterations.xaxis.get_major_locator().set_params(integer=True)
+        finish(over_time, "", "seconds, set-up included")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("residual norm / norm of the right side")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="lower center", ncol=len(methods), frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.04, 1, 1))
     figure.savefig(path, dpi=150)
 
 
@@ -339,7 +358,7 @@ def main():
     print_table(results, methods, take)
     print()
     print_failures(results, runner, methods)
-    draw(results, methods, picture)
+    draw(results, methods, take, picture)
     print(footer(passes, take, os.path.relpath(picture)))
     failed = [key for key, result in results.items() if result.failure and key[2].startswith("kcycle")]
     if failed:
