@@ -106,6 +106,43 @@ PETSc.Sys.Print("type: " + ksp.getPC().getType())
 END
 }
 
+# The Laplacian of 48 x 40 points as SciPy makes it; every process gives its rows to PETSc, which may be a part of a line
+write_scipy_program() {
+  cat > scipy_grid.py <<'END'
+import sys
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
+import petsc_kcycle
+import scipy.sparse as sparse
+
+def laplacian(n):
+    return sparse.diags([-1, 2, -1], [-1, 0, 1], shape=(n, n))
+
+whole = (sparse.kron(sparse.identity(40), laplacian(48)) + sparse.kron(laplacian(40), sparse.identity(48))).tocsr()
+start, end = PETSc.Vec().createMPI(whole.shape[0]).getOwnershipRange()
+mine = whole[start:end]
+A = PETSc.Mat().createAIJ(size=((end - start, whole.shape[0]),) * 2, csr=(mine.indptr, mine.indices, mine.data))
+x, b = A.createVecs()
+b.set(1)
+ksp = PETSc.KSP().create()
+ksp.setOperators(A)
+ksp.getPC().setType("kcycle")
+ksp.setFromOptions()
+ksp.solve(b, x)
+r = A * x - b
+assert ksp.getConvergedReason() > 0 and ksp.getIterationNumber() < 10 and r.norm() < 1e-6 * b.norm(), ksp.getIterationNumber()
+END
+}
+
+finds_grids_of_scipy() {
+  "$python" -c 'import scipy.sparse' 2> /dev/null || { skip 'petsc4py: a SciPy matrix' 'no SciPy'; return; }
+  write_scipy_program
+  for n in 1 2 3; do
+    works "petsc4py: the grid of a SciPy matrix is found, n=$n" 'grid 48 x 40 found in the matrix' mpi $n $run "$python" scipy_grid.py -ksp_rtol 1e-10 -ksp_view
+  done
+}
+
 loads_in_python() {
   python=$(find_petsc4py)
   if [ -z "$python" ]; then
@@ -121,6 +158,7 @@ loads_in_python() {
   route 'petsc4py: import petsc_kcycle' $run ROUTE=module "$python" solve.py -pc_type kcycle -ksp_rtol 1e-8
   refuses 'petsc4py: import petsc_kcycle without the library says where it looked' 'ImportError: petsc_kcycle:.*KCYCLE_LIB' \
     env -u KCYCLE_LIB $run "$python" -c 'from petsc4py import PETSc; import petsc_kcycle'
+  finds_grids_of_scipy
 }
 
 links() {
