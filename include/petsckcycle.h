@@ -23,10 +23,12 @@
   PCKCycleHierarchy - where `PCKCYCLE` takes its levels from
 
   Values:
-+ `PC_KCYCLE_HIERARCHY_AUTO` - what is there: interpolations given through the `PCMG` interface, else a grid
-. `PC_KCYCLE_HIERARCHY_DM`   - a `DM`, by `DMCoarsen()`
-. `PC_KCYCLE_HIERARCHY_USER` - interpolations given with `PCMGSetInterpolation()` or `PCMGSetRestriction()`
-- `PC_KCYCLE_HIERARCHY_GAMG` - `PCGAMG` builds the levels from the matrix
++ `PC_KCYCLE_HIERARCHY_AUTO`   - the first that fits: interpolations given through the `PCMG` interface, structured levels, coarser grids, the `DM`, `PCGAMG`, a single level
+. `PC_KCYCLE_HIERARCHY_DM`     - a `DM`: structured levels where they fit, else `DMCoarsen()`
+. `PC_KCYCLE_HIERARCHY_USER`   - interpolations given with `PCMGSetInterpolation()` or `PCMGSetRestriction()`
+. `PC_KCYCLE_HIERARCHY_GAMG`   - `PCGAMG` builds the levels from the matrix
+. `PC_KCYCLE_HIERARCHY_GRID`   - coarser grids of a `DMDA`, of any size, with ordinary matrices
+- `PC_KCYCLE_HIERARCHY_SINGLE` - none: the coarse solver alone
 
   Level: beginner
 
@@ -36,7 +38,9 @@ typedef enum {
   PC_KCYCLE_HIERARCHY_AUTO,
   PC_KCYCLE_HIERARCHY_DM,
   PC_KCYCLE_HIERARCHY_USER,
-  PC_KCYCLE_HIERARCHY_GAMG
+  PC_KCYCLE_HIERARCHY_GAMG,
+  PC_KCYCLE_HIERARCHY_GRID,
+  PC_KCYCLE_HIERARCHY_SINGLE
 } PCKCycleHierarchy;
 PETSC_EXTERN const char *const PCKCycleHierarchies[];
 

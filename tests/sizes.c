@@ -346,17 +346,17 @@ int main(int argc, char **argv)
 
     test:
       suffix: 1d
-      args: -pc_kcycle_structured off -dim 1 -last 24
+      args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 1 -last 24
       output_file: output/sizes_1d.out
 
     test:
       suffix: 2d
-      args: -pc_kcycle_structured off -dim 2 -last 24
+      args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 2 -last 24
       output_file: output/sizes_2d.out
 
     test:
       suffix: 3d
-      args: -pc_kcycle_structured off -dim 3 -last 12
+      args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 3 -last 12
       output_file: output/sizes_3d.out
 
   test:
@@ -367,19 +367,19 @@ int main(int argc, char **argv)
   test:
     suffix: short
     nsize: 2
-    args: -pc_kcycle_structured off -dim 2 -last 10
+    args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 2 -last 10
     output_file: output/sizes_2d.out
 
   test:
     suffix: coordinates
     nsize: {{1 2}}
-    args: -pc_kcycle_structured off -dim 2 -last 20 -compare 0 -coordinates
+    args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 2 -last 20 -compare 0 -coordinates
     output_file: output/sizes_coordinates.out
 
   test:
     suffix: factor
     nsize: {{1 2}}
-    args: -pc_kcycle_structured off -dim 2 -last 20 -compare 0 -factor 3
+    args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 2 -last 20 -compare 0 -factor 3
     output_file: output/sizes_coordinates.out
 
 TEST*/

@@ -6,6 +6,7 @@
 #include <petsckcycle.h>
 #include <petsckcycle/private/compat.h>
 #include <petsc/private/pcmgimpl.h>
+#include <petsckcycle/private/gridimpl.h>
 #include <petsc/private/kspimpl.h>
 
 /* The phases of a cycle that -pc_mg_log shows for each level */
@@ -44,6 +45,15 @@ typedef struct {
   PetscBool star;      /* the next level's operator is collapsed to a star */
   PetscBool blocked;   /* a direction would be coarsened further if processes did not have to keep a point each */
 } KCycleStructure;
+
+/* One level of ordinary matrices on a grid; the finest comes first */
+typedef struct {
+  KCycleMesh mesh;
+  Mat        A;            /* operator, of a type that has products with P */
+  Mat        P;            /* interpolation from the next level; NULL on the coarsest */
+  PetscBool  coarsened[3]; /* directions */
+  PetscBool *single;       /* unknowns of this process that are coupled to nobody */
+} KCycleGridLevel;
 
 /* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its levels go on where those end */
 typedef struct {
@@ -100,10 +110,11 @@ typedef struct {
 */
 typedef struct {
   /* parameters */
-  PetscInt            kappa;      /* cycle counter of the finest level */
-  PetscBool           kappa_set;  /* somebody chose it */
-  PCKCycleHierarchy   hierarchy;  /* where levels are to come from */
-  PCKCycleStructured  structured; /* are structured levels wanted? */
+  PetscInt            kappa;          /* cycle counter of the finest level */
+  PetscBool           kappa_set;      /* somebody chose it */
+  PetscBool           kappa_of_cycle; /* as the type of PCMG's cycle, v or w */
+  PCKCycleHierarchy   hierarchy;      /* where levels are to come from */
+  PCKCycleStructured  structured;     /* are structured levels wanted? */
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
@@ -116,6 +127,7 @@ typedef struct {
   PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
   PCKCycleHierarchy levels_from;                          /* where levels came from */
   PetscInt          nlevels_chosen;                       /* number of levels that this type chose; 0 if somebody else did */
+  PetscInt          nlevels_asked;                        /* more levels than there are were asked for; else 0 */
   PetscBool         grid_of_operator;                     /* the PC's DM was taken from the operator, */
   PetscObjectId     grid_id;                              /* and was this one */
   KCycleFound       found;
@@ -129,6 +141,13 @@ typedef struct {
   PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool         use_structure;   /* levels are structured */
   char              general[320];    /* why they are not */
+  PetscBool         use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
+  char              nogrids[256];    /* why they are not, where that was asked */
+  char              instead[256];    /* why levels are not those that were asked for, or that a grid would have */
+  PetscInt          ngrids;
+  KCycleGridLevel  *grids;
+  PetscBool         gamg;            /* the type inherits from PCGAMG, */
+  PetscInt          gamg_levels;     /* which has this number of levels, while its set-up works; -1: not known yet; 0: it does not work */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
   PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */
   PetscBool         chose[64][2];    /* structured levels chose the solver of a level, down and up; [0][0]: the coarsest */
@@ -159,6 +178,7 @@ PETSC_INTERN PetscErrorCode PCCreate_KCycle(PC);
 PETSC_INTERN PetscErrorCode PCFinalizePackage_KCycle(void);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
+PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
 
 /* kcsetup.c: the hierarchy */
 PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
@@ -191,6 +211,16 @@ PETSC_INTERN void           PCKCycleStructuredHandOn(const PC_KCycle *, KCycleFi
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
+
+PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
+PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
+PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
+
+/* kcgridlevels.c: levels of ordinary matrices on the grids of a DMDA */
+PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
+PETSC_INTERN PetscErrorCode PCKCycleGridsSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
 
 /* kcgather.c: a coarsest grid on fewer processes */
 PETSC_INTERN PetscErrorCode PCKCycleGather(PC);

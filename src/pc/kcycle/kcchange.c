@@ -58,16 +58,42 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
   if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
   transfers =
       (PetscBool)(l > 0 && (!lv->interpolate || ((PetscObject)lv->interpolate)->id != seen->transfer[0] || !lv->restrct || ((PetscObject)lv->restrct)->id != seen->transfer[1]));
-  PetscCheck((!kc->use_structure && (!galerkin || l == kc->nlevels - 1)) || !A || ((PetscObject)A)->id == seen->solver[0].A, PetscObjectComm((PetscObject)pc),
+  PetscCheck((!KCycleMakesOperators(kc) && (!galerkin || l == kc->nlevels - 1)) || !A || ((PetscObject)A)->id == seen->solver[0].A, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_WRONGSTATE,
              "Level %" PetscInt_FMT
              " was given another operator, but has one that is made at each set-up: call PCMGSetOperators() before the solver is set up, or after PCReset(), for all coarse levels",
              l);
-  PetscCheck(!kc->use_structure || !transfers, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "Level %" PetscInt_FMT
-             " was given another interpolation or restriction, but structured levels have their own: call PCMGSetInterpolation() before the solver is set up, or use "
-             "-pc_kcycle_structured off",
+  PetscCheck(!KCycleMakesOperators(kc) || !transfers, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "Level %" PetscInt_FMT " was given another interpolation or restriction, but levels on grids have their own: call PCMGSetInterpolation() before the solver is set up",
              l);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until somebody chooses one (see PCMGSetLevels_KCycle()). Types that differ from level
+  to level are no kappa-cycle.
+*/
+static PetscErrorCode TakeCycleType(PC pc)
+{
+  PC_MG         *mg = (PC_MG *)pc->data;
+  PC_KCycle     *kc;
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  const PetscInt type  = mg->levels ? (PetscInt)mg->levels[mg->nlevels - 1]->cycles : 0;
+  const PetscInt kappa = type == PC_MG_CYCLE_W ? PC_KCYCLE_KAPPA_W : 1;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 1; mg->levels && l < mg->nlevels; l++) {
+    PetscCheck((PetscInt)mg->levels[l]->cycles == type, comm, PETSC_ERR_ARG_INCOMP,
+               "PCMGSetCycleTypeOnLevel() with types that differ is no kappa-cycle: choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
+  }
+  if (!type) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->kappa_set || kc->kappa_of_cycle || kappa == kc->kappa || (kappa == PC_KCYCLE_KAPPA_W && mg->nlevels > 1 && kc->kappa >= mg->nlevels), comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_mg_cycle_type %s (PCMGSetCycleType()) is kappa %s, and kappa was chosen, too, as another: leave out one of them", type == PC_MG_CYCLE_W ? "w" : "v",
+             type == PC_MG_CYCLE_W ? "infinity" : "1");
+  if (kc->kappa_set && !kc->kappa_of_cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->kappa     = kappa;
+  kc->kappa_set = kc->kappa_of_cycle = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,17 +102,12 @@ PetscErrorCode PCKCycleRefuseChanges(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
-  PetscBool  given, cr = PETSC_FALSE, adapt = PETSC_FALSE;
+  MPI_Comm   comm  = PetscObjectComm((PetscObject)pc);
+  PetscBool  adapt = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &given));
-  for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) given = (PetscBool)(given || mg->levels[l]->cycles != PC_MG_CYCLE_V);
-  PetscCheck(!given, comm, PETSC_ERR_ARG_INCOMP,
-             "PCKCYCLE does not use -pc_mg_cycle_type, PCMGSetCycleType() or PCMGSetCycleTypeOnLevel(): choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
-  PetscCall(PCMGGetAdaptCR(pc, &cr));
-  PetscCheck(!cr, comm, PETSC_ERR_ARG_INCOMP, "PCKCYCLE does not run -pc_mg_adapt_cr, a diagnostic of PCMG's own cycle: use it with -pc_type mg");
+  PetscCall(TakeCycleType(pc));
   PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
   PetscCheck(!adapt || mg->Nc > 0, comm, PETSC_ERR_ARG_WRONGSTATE,
              "PCMGSetAdaptInterpolation() needs the number of vectors that interpolations are adapted to: -pc_mg_adapt_interp_n");
@@ -188,7 +209,7 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  if (kc->nstructured) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->nstructured || kc->grids) PetscCall(PCKCycleStructuredDrop(pc));
   kc->ready       = PETSC_FALSE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -197,16 +218,24 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
 /* PCMG destroys the levels that are there. A number that the program gives is kept; cycles in one application are, too, where it is set-up that changes the number */
 PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
 {
-  PC_MG         *mg = (PC_MG *)pc->data;
-  PC_KCycle     *kc;
-  const PetscInt cycles = mg->levels ? mg->cyclesperpcapply : 1;
+  PC_MG          *mg = (PC_MG *)pc->data;
+  PC_KCycle      *kc;
+  const PetscInt  cycles = mg->levels ? mg->cyclesperpcapply : 1;
+  const PetscBool first  = (PetscBool)!mg->levels;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->busy) kc->nlevels_chosen = 0;
+  if (kc->nlevels_asked && nlevels == kc->nlevels_asked) PetscFunctionReturn(PETSC_SUCCESS); /* set-up has found that there are fewer */
+  if (kc->gamg_levels > 0) PetscFunctionReturn(PETSC_SUCCESS);                               /* PCGAMG reads -pc_mg_levels once more when it has built fewer */
+  if (kc->gamg_levels < 0) kc->gamg_levels = nlevels;
+  if (!kc->busy) {
+    kc->nlevels_chosen = 0;
+    kc->nlevels_asked  = 0;
+  }
   if (nlevels != mg->nlevels) kc->levels_used = PETSC_FALSE;
   if (kc->ready && !kc->busy && nlevels != mg->nlevels) PetscCall(PCKCycleStartAnew(pc));
   PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
   if (kc->busy) mg->cyclesperpcapply = cycles;
+  for (PetscInt l = 0; first && l < mg->nlevels; l++) mg->levels[l]->cycles = (PCMGCycleType)0; /* nobody has chosen a type; PCMG hands it on to other levels */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

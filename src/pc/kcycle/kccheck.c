@@ -298,7 +298,7 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetFromOptions(mg->levels[0]->smoothd));
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
   PetscCall(CoarseFactorPC(coarse, &factor));
@@ -436,7 +436,7 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
   PetscCall(KSPGetOperators(coarse, &A, NULL));
-  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->use_structure)) PetscCall(CoarseUseConstants(pc, A));
+  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc))) PetscCall(CoarseUseConstants(pc, A));
   else if (!given && !kc->chose[0][0]) PetscCall(CoarseUseSVD(pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -64,9 +64,22 @@ static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zer
   return Smooth(pc, lv->smoothd, KSPSolve, lv, zeroguess);
 }
 
+/* Compatible relaxation (-pc_mg_adapt_cr), on a homogeneous problem from a random vector: how well a level smooths, shown by the monitors of mg_levels_<l>_cr_ */
+static PetscErrorCode RelaxCompatibly(PC pc, PC_MG_Levels *lv)
+{
+  PetscFunctionBegin;
+  PetscCall(VecSetRandom(lv->crx, NULL));
+  PetscCall(KSPSolve(lv->cr, lv->crb, lv->crx));
+  PetscCall(KSPCheckSolve(lv->cr, pc, lv->crx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KCyclePostSmooth_Vec(PC pc, PC_MG_Levels *lv)
 {
-  return SmoothReversed(pc, KSPSolve, lv, PETSC_FALSE);
+  PetscFunctionBegin;
+  PetscCall(SmoothReversed(pc, KSPSolve, lv, PETSC_FALSE));
+  if (lv->cr) PetscCall(RelaxCompatibly(pc, lv));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KCycleResidual_Vec(PC_MG_Levels *lv)

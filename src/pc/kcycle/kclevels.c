@@ -29,6 +29,7 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
     PetscCall(MatDestroy(&kc->structure[l].P));
     PetscCall(DMDestroy(&kc->structure[l].dm));
   }
+  PetscCall(PCKCycleGridsReset(kc));
   PetscCall(MatDestroy(&kc->coarsest));
   PetscCall(VecDestroy(&kc->host[0]));
   PetscCall(VecDestroy(&kc->host[1]));
@@ -62,7 +63,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->nstructured && mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
+  if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
   for (PetscInt l = 0; kc->nstructured && l < mg->nlevels; l++) {
     if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothd));
     if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothu));
@@ -157,6 +158,8 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "the program chose smoothers that need an ordinary matrix"));
   PetscCall(PCMGGetAdaptInterpolation(pc, &yes));
   if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
+  PetscCall(PCMGGetAdaptCR(pc, &yes));
+  if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "-pc_mg_adapt_cr measures the levels of PCMG"));
   if (!why[0] && pc->mat != pc->pmat && pc->useAmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -446,7 +449,7 @@ static PetscErrorCode LevelsAreTouched(PC_MG *mg, PetscBool *touched)
 }
 
 /* The number of levels that options or program ask for, or as many as there are */
-static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
+PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
@@ -454,34 +457,50 @@ static PetscErrorCode LevelsWanted(PC pc, PetscInt *wanted)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *wanted = PETSC_STATIC_ARRAY_LENGTH(kc->structure);
+  *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
   if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", wanted, &given));
   if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
   if (!given && mg->levels && (touched || mg->nlevels != kc->nlevels_chosen)) *wanted = mg->nlevels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Set-up has found so many levels, where so many were wanted. Smoothers that the program has chosen would be lost with another number: only there that is an error
+*/
+PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  touched = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->nlevels_asked = wanted < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure) && wanted > nlevels ? wanted : 0;
+  if (kc->nlevels_asked) PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
+  if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
+  PetscCheck(!touched, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The program has chosen solvers on %" PetscInt_FMT " levels, and this grid has %" PetscInt_FMT
+             ": choose them after PCSetUp(), or call PCMGSetLevels() with fewer levels",
+             mg->nlevels, nlevels);
+  kc->nlevels_chosen = nlevels;
+  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
+  if (kc->options_used) PetscCall(PCSetFromOptions(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Builds the levels, or renews their values */
 PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   PetscInt   wanted;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(LevelsWanted(pc, &wanted));
+  PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(BuildStructure(pc, wanted));
   if (!kc->kappa_set) kc->kappa = kc->finer.exists ? kc->finer.kappa : 1;
-  PetscCheck(wanted == PETSC_STATIC_ARRAY_LENGTH(kc->structure) || wanted == kc->nstructured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels are more than this grid has on these processes: it makes %" PetscInt_FMT
-             " structured levels. Leave out -pc_mg_levels to have the number chosen",
-             wanted, kc->nstructured);
-  if (kc->nstructured != mg->nlevels) {
-    kc->nlevels_chosen = kc->nstructured;
-    PetscCall(PCMGSetLevels(pc, kc->nstructured, NULL));
-    if (kc->options_used) PetscCall(PCSetFromOptions(pc));
-  }
+  PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
   PetscCall(GiveLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

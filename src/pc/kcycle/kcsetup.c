@@ -49,6 +49,12 @@ static PetscErrorCode FindGrid(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are coarse operators and interpolations made here, and not by PCMG or PCGAMG? */
+PetscBool KCycleMakesOperators(const PC_KCycle *kc)
+{
+  return (PetscBool)(kc->use_structure || kc->use_grids);
+}
+
 /* AUTO: interpolations that the user gave, else a grid. Leaves AUTO where neither is known */
 static PetscErrorCode ResolveHierarchy(PC pc)
 {
@@ -60,6 +66,8 @@ static PetscErrorCode ResolveHierarchy(PC pc)
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   kc->levels_from = kc->hierarchy;
   if (kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->gamg && !pc->dm) kc->levels_from = PC_KCYCLE_HIERARCHY_GAMG; /* as at the set-up before */
+  if (kc->gamg && !pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(UserGaveTransfers(pc, &given));
   if (given) kc->levels_from = PC_KCYCLE_HIERARCHY_USER;
   else if (pc->dm) kc->levels_from = PC_KCYCLE_HIERARCHY_DM;
@@ -75,11 +83,6 @@ static PetscErrorCode RequireHierarchy(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_AUTO, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "PCKCYCLE has no grid and no hierarchy, and finds none in the matrix: %s. Give the grid with KSPSetDM(), or make the operator with DMCreateMatrix(); or give "
-             "interpolations with PCMGSetLevels() and "
-             "PCMGSetInterpolation(); for a matrix alone use -pc_kcycle_hierarchy gamg",
-             kc->found.why);
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
              "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
   PetscCall(UserGaveTransfers(pc, &given));
@@ -108,24 +111,38 @@ static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
   SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid, why);
 }
 
+/* The number of levels that options or program ask for, or 0 */
+static PetscErrorCode LevelsAsked(PC pc, PetscInt *asked)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  given = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *asked = 0;
+  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
+  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Levels that neither the options nor PCMGSetLevels() chose. Called with the options, so that the levels hear them, if the grid is known by
   then; and in any case at set-up, which alone may refuse: until then the program can still give another grid, or interpolations.
 */
 PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscInt   most, chosen, asked = 0;
-  PetscBool  given = PETSC_FALSE;
+  PetscInt   most, chosen, asked;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(FindGrid(pc));
-  PetscCall(ResolveHierarchy(pc));
+  if (!final) {
+    PetscCall(FindGrid(pc));
+    PetscCall(ResolveHierarchy(pc));
+  }
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM || !pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &asked, &given));
-  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) asked = mg->nlevels;
+  PetscCall(LevelsAsked(pc, &asked));
   if (asked == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   if (final) PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
@@ -133,6 +150,79 @@ PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
   if (!asked) {
     PetscCall(PCMGSetLevels(pc, chosen, NULL));
     kc->nlevels_chosen = chosen;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can PCGAMG make levels from the operator? */
+static PetscErrorCode GAMGFits(PC pc, PetscBool *fits)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, fits, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No grid, or one that cannot be coarsened: PCGAMG's levels, or the coarse solver alone where nothing else can be had, or was asked for */
+static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
+{
+  PC_KCycle *kc;
+  PetscInt   asked;
+  PetscBool  fits;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(LevelsAsked(pc, &asked));
+  PetscCall(GAMGFits(pc, &fits));
+  kc->levels_from = fits && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
+  PetscCall(PetscStrncpy(kc->instead, why, sizeof(kc->instead)));
+  PetscCall(PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], why));
+  if (kc->levels_from != PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleInherit(pc, PETSC_TRUE));
+  if (kc->options_used) PetscCall(PCSetFromOptions(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels on coarser grids; those of the DM itself if they were asked for, or where it has them and is no grid */
+static PetscErrorCode ChooseOnDM(PC pc)
+{
+  PC_KCycle *kc;
+  PetscInt   most, chosen, asked;
+  PetscBool  isda;
+  char       grid[128], explained[256], why[256];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMDA, &isda));
+  PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
+  PetscCall(LevelsAsked(pc, &asked));
+  if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleGridsChoose(pc));
+  if (kc->use_grids) kc->levels_from = PC_KCYCLE_HIERARCHY_GRID;
+  if (kc->use_grids || (asked != 1 && (chosen > 1 || (asked > 1 && asked <= most)))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
+  PetscCall(KCycleDMExplain(pc->dm, sizeof(explained), explained));
+  PetscCall(PetscSNPrintf(why, sizeof(why), "the %s cannot be coarsened: %s", grid, explained));
+  PetscCall(ChooseWithoutGrid(pc, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels that are not structured and that the program did not give */
+static PetscErrorCode ChooseInstead(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->instead[0] = 0;
+  kc->use_grids  = PETSC_FALSE;
+  if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID) {
+    PetscCall(PCKCycleGridsChoose(pc));
+    PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy grid: %s", kc->nogrids);
+  } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_AUTO) {
+    PetscCall(ChooseWithoutGrid(pc, "neither a DM nor interpolations were given"));
+  } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO) {
+    PetscCall(ChooseOnDM(pc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,7 +262,11 @@ static PetscErrorCode SetUpLevels(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->use_structure) PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
+  if (!KCycleMakesOperators(kc)) PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
+  if (kc->levels_from == PC_KCYCLE_HIERARCHY_SINGLE) {
+    PetscCall(PCMGSetLevels(pc, 1, NULL));
+    kc->nlevels_chosen = 1;
+  }
   PetscCall(RequireHierarchy(pc));
   if (kc->options_used && mg->nlevels != before) PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,12 +315,14 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
 static PetscErrorCode ForgetOldShape(PC pc)
 {
   PC_KCycle *kc;
-  PetscBool  adapt;
+  PetscBool  adapt, cr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
-  if (!kc->ready || !kc->use_structure || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapt)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetAdaptCR(pc, &cr));
+  adapt = (PetscBool)(adapt || cr);
+  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapt)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -270,7 +366,7 @@ static PetscErrorCode AnnounceChange(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !kc->use_structure)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->ready || (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc))) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; l < mg->nlevels; l++) {
     KSP down = mg->levels[l]->smoothd, up = mg->levels[l]->smoothu;
 
@@ -407,6 +503,20 @@ static PetscErrorCode CheckSquare(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SetUpInherited(PC pc)
+{
+  PC_KCycle     *kc;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->gamg_levels = kc->gamg ? -1 : 0;
+  ierr            = (*kc->base.setup)(pc);
+  kc->gamg_levels = 0;
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUp(PC pc)
 {
   PC_KCycle *kc;
@@ -422,10 +532,12 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(ResolveHierarchy(pc));
   PetscCall(PCKCycleStructuredChoose(pc));
   PetscCall(PCKCycleFoundSettle(pc));
+  PetscCall(ChooseInstead(pc));
   PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->use_structure) PetscCall(PCKCycleStructuredSetUp(pc));
+  else if (kc->use_grids) PetscCall(PCKCycleGridsSetUp(pc));
   else {
     PetscCall(ChooseCoarseOperators(pc));
     PetscCall(ForgetOldPattern(pc));
@@ -434,7 +546,7 @@ static PetscErrorCode SetUp(PC pc)
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
   PetscCall(OwnCoarsest(pc));
   PetscCall(PCKCycleCoarseBefore(pc));
-  PetscCall((*kc->base.setup)(pc));
+  PetscCall(SetUpInherited(pc));
   PetscCall(PCKCycleCoarseAfter(pc));
   PetscCall(PCKCycleGatheredSetUp(pc));
   PetscCall(FinishCycle(pc));

@@ -115,7 +115,8 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = "given, or assembled on the coarse grids";
     break;
   case PC_MG_GALERKIN_EXTERNAL:
-    text = kc->use_structure ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils") : "made with the hierarchy";
+    if (kc->use_grids) text = "Galerkin products";
+    else text = kc->use_structure ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils") : "made with the hierarchy";
     break;
   case PC_MG_GALERKIN_PMAT:
     text = "Galerkin products for the preconditioning matrix";
@@ -145,8 +146,11 @@ static PetscErrorCode ViewCopies(PC pc, PC_KCycle *kc, PetscViewer viewer)
 static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
+  if (kc->nlevels_asked) PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n", kc->nlevels_asked));
+  if (kc->instead[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
   if (!kc->use_structure) {
-    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
+    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
+    if (kc->use_grids) PetscCall(PCKCycleGridsView(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));

@@ -7,7 +7,7 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 
-const char *const PCKCycleHierarchies[] = {"auto", "dm", "user", "gamg", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
+const char *const PCKCycleHierarchies[] = {"auto", "dm", "user", "gamg", "grid", "single", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
 
 static const char Container[] = "PCKCycle";
 
@@ -140,7 +140,7 @@ PetscErrorCode PCKCycleInstall(PC pc)
     pc->ops->matapplytranspose = NULL;
 #endif
   } else {
-    PetscCheck(!kc->kappa_set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+    PetscCheck(!kc->kappa_set || kc->kappa_of_cycle, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
                "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type multiplicative or full",
                mg->am == PC_MG_ADDITIVE ? "additive" : "kaskade");
     pc->ops->apply          = PCApplyInherited_KCycle;
@@ -165,11 +165,13 @@ PetscErrorCode PCKCycleInstall(PC pc)
 /* The PC becomes the given type, then PCKCYCLE again on top of it. The container carries the parameters across */
 static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
 {
-  PC_KCycle *kc;
+  PC_KCycle      *kc;
+  const PetscBool amat = pc->useAmat;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectReference((PetscObject)container));
   PetscCall(PCSetType(pc, type));
+  pc->useAmat = amat;
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCKCYCLE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
@@ -179,6 +181,21 @@ static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
   kc->nlevels_chosen = 0;
   PetscCall(ComposeMethods(pc, PETSC_TRUE));
   PetscCall(PCKCycleInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From PCMG to PCGAMG, or back; what was set with functions of the one before is lost */
+PetscErrorCode PCKCycleInherit(PC pc, PetscBool gamg)
+{
+  PC_KCycle     *kc;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->gamg == gamg) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->gamg = gamg;
+  PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
+  PetscCall(Inherit(pc, container, gamg ? PCGAMG : PCMG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,7 +251,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   mg               = (PC_MG *)pc->data;
   kc->options_used = PETSC_TRUE;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
-  if (!kc->ready && !kc->nstructured) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
+  if (!kc->ready && !kc->busy) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
   ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
   PetscCall((*kc->base.setfromoptions)(pc, PetscOptionsObject));
   kc->galerkin_none = (PetscBool)(kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE);
@@ -251,8 +268,9 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->kappa     = kappa;
-  kc->kappa_set = PETSC_TRUE;
+  kc->kappa          = kappa;
+  kc->kappa_set      = PETSC_TRUE;
+  kc->kappa_of_cycle = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,19 +343,15 @@ PetscErrorCode PCKCycleGetKappa(PC pc, PetscInt *kappa)
 
 static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hierarchy)
 {
-  PC_KCycle     *kc;
-  PetscContainer container;
-  PetscBool      wasgamg, isgamg = (PetscBool)(hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
+  PC_KCycle *kc;
+  PetscBool  isgamg = (PetscBool)(hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (hierarchy == kc->hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The hierarchy is set up already: call PCReset() before PCKCycleSetHierarchy()");
-  wasgamg       = (PetscBool)(kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
   kc->hierarchy = hierarchy;
-  if (wasgamg == isgamg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
-  PetscCall(Inherit(pc, container, isgamg ? PCGAMG : PCMG));
+  PetscCall(PCKCycleInherit(pc, isgamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -348,10 +362,10 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
 
   Input Parameters:
 + pc        - the preconditioner
-- hierarchy - `PC_KCYCLE_HIERARCHY_AUTO`, `PC_KCYCLE_HIERARCHY_DM`, `PC_KCYCLE_HIERARCHY_USER` or `PC_KCYCLE_HIERARCHY_GAMG`
+- hierarchy - one of the values of `PCKCycleHierarchy`
 
   Options Database Key:
-. -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from
+. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from
 
   Level: intermediate
 
@@ -468,7 +482,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 
   Options Database Keys:
 + -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
-. -pc_kcycle_hierarchy (auto|dm|user|gamg) - where levels come from (default auto), where auto takes what is there
+. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes what is there
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the ends of the operator
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
@@ -484,7 +498,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 
   The type inherits from `PCMG`: `-pc_mg_levels`, `-pc_mg_galerkin`, `-pc_mg_type`, `-pc_mg_distinct_smoothup`, `-pc_mg_multiplicative_cycles`, `-pc_mg_log`, the smoothers
   `-mg_levels_...` and the coarse solver `-mg_coarse_...` work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other
-  functions of `PCMG`. `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` is replaced by `-pc_kcycle_kappa`.
+  functions of `PCMG`. `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` v and w are kappa 1 and infinity.
 
   The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of an operator of type `MATAIJ`, whose rows are
   numbered line by line, or as a `DMDA` numbers them (`PCKCycleSetGridSizes()`). The number of levels is chosen unless given: as many as the grid
@@ -519,7 +533,8 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscCitationsRegister(KCycleCitation, &KCycleCite));
   PetscCall(PetscNew(&kc));
-  kc->kappa = 2;
+  pc->useAmat = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
+  kc->kappa   = 2;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
   PetscCall(PetscContainerSetPointer(container, kc));

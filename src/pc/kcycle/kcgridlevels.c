@@ -1,0 +1,274 @@
+/*
+  Levels of ordinary matrices on the grids of a DMDA, of any size and with any number of unknowns at a point: every second point of the directions of strong couplings,
+  linear interpolation, Galerkin products by PETSc. For what has no form as a stencil.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Directions whose couplings are weaker than this part of the strongest are not coarsened */
+#define KCYCLE_STRONG 0.6
+
+/* A grid of no more points than this in each direction is not coarsened further */
+#define KCYCLE_COARSEST 3
+
+/* Levels, at most */
+#define KCYCLE_MOST 64
+
+PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; kc->grids && l < KCYCLE_MOST; l++) { /* an error may have left a level behind the last one */
+    KCycleGridLevel *level = &kc->grids[l];
+
+    PetscCall(KCycleMeshDestroy(&level->mesh));
+    PetscCall(MatDestroy(&level->A));
+    PetscCall(MatDestroy(&level->P));
+    PetscCall(PetscFree(level->single));
+  }
+  PetscCall(PetscFree(kc->grids));
+  kc->ngrids    = 0;
+  kc->use_grids = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ. PETSc's types do not all convert into a matrix that is there */
+static PetscErrorCode FindMatrix(PC pc, Mat *A)
+{
+  PetscBool aij;
+  Mat       found = pc->pmat;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (aij) PetscCall(PetscObjectReference((PetscObject)found));
+  else PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &found));
+  PetscCall(MatDestroy(A));
+  *A = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why levels cannot be such, or nothing */
+static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
+{
+  const char *const types[] = {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
+  PC_MG            *mg      = (PC_MG *)pc->data;
+  PC_KCycle        *kc;
+  PetscBool         fits = PETSC_FALSE, adapt, cr;
+  PetscInt          rows, M, N, P, dof;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  why[0] = 0;
+  PetscCall(KCycleMeshCheck(pc->dm, len, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++) PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
+  PetscCall(MatGetSize(pc->pmat, &rows, NULL));
+  PetscCall(DMDAGetInfo(pc->dm, NULL, &M, &N, &P, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
+  PetscCall(PCMGGetAdaptCR(pc, &cr));
+  if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s, which has no Galerkin products", ((PetscObject)pc->pmat)->type_name));
+  else if (rows / dof != M * N * P) PetscCall(PetscSNPrintf(why, len, "the operator is not on all of the grid"));
+  else if (kc->galerkin_set && mg->galerkin >= PC_MG_GALERKIN_NONE) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin has the program give coarse operators"));
+  else if (pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
+  else if (adapt) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
+  else if (cr) PetscCall(PetscSNPrintf(why, len, "-pc_mg_adapt_cr measures the levels of PCMG"));
+  for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
+    PetscBool set;
+
+    PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
+    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are levels to be such? Asked once, where they are not structured */
+PetscErrorCode PCKCycleGridsChoose(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleGridsReset(kc));
+  PetscCall(WhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
+  kc->use_grids = (PetscBool)!kc->nogrids[0];
+  if (kc->nogrids[0]) PetscCall(PetscInfo(pc, "Levels are not on coarser grids of the DMDA: %s\n", kc->nogrids));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The directions of strong couplings that have points to leave out; none if the grid is small and no level was asked for */
+static PetscErrorCode ChooseDirections(PC pc, const KCycleMesh *mesh, const PetscReal coupling[], PetscBool asked, PetscBool coarsened[])
+{
+  PC_KCycle *kc;
+  PetscReal  strongest = 0;
+  PetscBool  automatic, small = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
+  for (int d = 0; d < 3; d++) {
+    if (mesh->size[d] > 1) strongest = PetscMax(strongest, coupling[d]);
+    if (mesh->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
+  }
+  for (int d = 0; d < 3; d++) {
+    coarsened[d] = (PetscBool)(mesh->size[d] > 1 && (!small || asked));
+    if (automatic && coupling[d] < KCYCLE_STRONG * strongest) coarsened[d] = PETSC_FALSE;
+    if (!automatic && !strchr(kc->semicoarsen, (int)('x' + d))) coarsened[d] = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What level l must be coarsened like, and whether it is */
+static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exists, PetscBool asked, PetscBool *changed)
+{
+  const PetscInt n = KCycleMeshLocalPoints(&level->mesh) * level->mesh.dof;
+  PetscBool      coarsened[3], *single, other = PETSC_FALSE;
+  PetscReal      coupling[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &single));
+  PetscCall(KCycleMeshLook(&level->mesh, level->A, coupling, single));
+  PetscCall(ChooseDirections(pc, &level->mesh, coupling, asked, coarsened));
+  for (PetscInt i = 0; exists && i < n; i++) other = (PetscBool)(other || single[i] != level->single[i]);
+  for (int d = 0; d < 3; d++) {
+    other               = (PetscBool)(other || (exists && coarsened[d] != level->coarsened[d]));
+    level->coarsened[d] = coarsened[d];
+  }
+  PetscCall(PetscFree(level->single));
+  level->single = single;
+  PetscCallMPI(MPI_Allreduce(&other, changed, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next grid, the interpolation from it, and its operator */
+static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
+{
+  MatType  type;
+  PetscInt bs;
+
+  PetscFunctionBegin;
+  if (!level->P) {
+    PetscCall(KCycleMeshCoarsen(&level->mesh, level->coarsened, &level[1].mesh));
+    PetscCall(MatGetType(level->A, &type));
+    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, level->coarsened, level->single, type, PetscObjectComm((PetscObject)level->A), &level->P));
+    PetscCall(MatPtAP(level->A, level->P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &level[1].A));
+    PetscCall(MatGetBlockSize(level[1].A, &bs));
+    if (bs != level->mesh.dof) PetscCall(MatSetBlockSize(level[1].A, level->mesh.dof));
+  } else PetscCall(MatPtAP(level->A, level->P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &level[1].A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool IsCoarsened(const KCycleGridLevel *level)
+{
+  return (PetscBool)(level->coarsened[0] || level->coarsened[1] || level->coarsened[2]);
+}
+
+/* Builds levels, or renews their values; where other grids suit these, all are built anew */
+static PetscErrorCode BuildLevels(PC pc, PetscInt most)
+{
+  const PetscBool asked = (PetscBool)(most < KCYCLE_MOST);
+  PC_KCycle      *kc;
+  PetscBool       changed = PETSC_FALSE;
+  PetscInt        before, l;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  before = kc->ready && pc->flag != DIFFERENT_NONZERO_PATTERN ? kc->ngrids : 0;
+  if (!before) {
+    PetscCall(PCKCycleGridsReset(kc));
+    PetscCall(PetscCalloc1(KCYCLE_MOST, &kc->grids));
+    PetscCall(KCycleMeshCreate(pc->dm, &kc->grids[0].mesh));
+  }
+  PetscCall(FindMatrix(pc, &kc->grids[0].A));
+  for (l = 0; l < most; l++) {
+    KCycleGridLevel *level = &kc->grids[l];
+
+    if (l == most - 1) break;
+    PetscCall(LookAtLevel(pc, level, (PetscBool)(l < before), asked, &changed));
+    if (changed || !IsCoarsened(level)) break;
+    PetscCall(CoarsenLevel(level));
+  }
+  if (changed) {
+    PetscCall(PetscInfo(pc, "Other grids suit the new values: building levels anew\n"));
+    PetscCall(PCKCycleStructuredDrop(pc));
+    PetscCall(BuildLevels(pc, most));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  kc->ngrids    = l + 1;
+  kc->use_grids = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The finest level works with the operator itself, if its type has sweeps for blocks of unknowns, else with the copy */
+static PetscErrorCode GiveFinest(PC pc)
+{
+  PC_MG     *mg   = (PC_MG *)pc->data;
+  KSP        down = mg->levels[mg->nlevels - 1]->smoothd, up = mg->levels[mg->nlevels - 1]->smoothu;
+  PC_KCycle *kc;
+  PetscBool  sweeps;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSELL, MATMPISELL, ""));
+  if (sweeps) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetOperators(down, kc->grids[0].A, kc->grids[0].A));
+  if (up != down) PetscCall(KSPSetOperators(up, kc->grids[0].A, kc->grids[0].A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Hands operators and interpolations to PCMG, whose finest level is the last */
+static PetscErrorCode GiveLevels(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
+  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  for (PetscInt l = 0; l < kc->ngrids; l++) {
+    const PetscInt   number = kc->ngrids - 1 - l;
+    KCycleGridLevel *level  = &kc->grids[l];
+
+    if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
+    if (l == 0) PetscCall(GiveFinest(pc));
+    if (l == 0) continue;
+    PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));
+    if (mg->levels[number]->smoothu != mg->levels[number]->smoothd) PetscCall(KSPSetOperators(mg->levels[number]->smoothu, level->A, level->A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds the levels, or renews their values */
+PetscErrorCode PCKCycleGridsSetUp(PC pc)
+{
+  PC_KCycle *kc;
+  PetscInt   wanted;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleLevelsWanted(pc, &wanted));
+  PetscCall(BuildLevels(pc, wanted));
+  PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
+  if (kc->ngrids > 1) PetscCall(GiveLevels(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 0; l < kc->ngrids; l++) {
+    const KCycleGridLevel *level  = &kc->grids[l];
+    const KCycleMesh      *mesh   = &level->mesh;
+    char                   to[64] = "", unknowns[64] = "";
+
+    if (level->P)
+      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation", level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
+                              level->coarsened[2] ? "z" : ""));
+    if (mesh->dof > 1) PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", mesh->dof));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n", kc->ngrids - 1 - l, mesh->size[0],
+                                     mesh->size[1], mesh->size[2], unknowns, to));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

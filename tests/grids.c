@@ -1,0 +1,343 @@
+static char help[] = "Levels of ordinary matrices on grids of any size: several unknowns at a point, wide stencils, other types of matrices.\n\
+  -test <name>  iterations, interpolation, values\n\n";
+
+#include "poisson.h"
+
+/* Two couplings a direction and side: at distance 1 and 2 */
+typedef struct {
+  const char    *name;
+  PetscInt       dim, dof, width;
+  PetscInt       size[3];
+  DMBoundaryType boundary;
+  PetscReal      strength[3]; /* of couplings in each direction */
+  const char    *type;
+  PetscBool      stored; /* ends are Dirichlet points that are stored */
+  PetscInt       most;   /* iterations */
+} Case;
+
+typedef struct {
+  DM  da;
+  Mat A;
+  Vec b, x;
+  KSP ksp;
+} Problem;
+
+static const Case cases[] = {{"2 unknowns, 20 x 20", 2, 2, 1, {20, 20, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
+                             {"3 unknowns, 12 x 13 x 9", 3, 3, 1, {12, 13, 9}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_TRUE, 11},
+                             {"4 unknowns, 101 points", 1, 4, 1, {101, 1, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 8},
+                             {"width 2, 31 x 26", 2, 1, 2, {31, 26, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
+                             {"width 2, 2 unknowns, periodic", 2, 2, 2, {24, 30, 1}, DM_BOUNDARY_PERIODIC, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
+                             {"1:1000, 2 unknowns, 24 x 21", 2, 2, 1, {24, 21, 1}, DM_BOUNDARY_NONE, {1, 1000, 1}, MATAIJ, PETSC_FALSE, 11},
+                             {"1000:1, 3 unknowns, stored", 3, 3, 1, {11, 12, 13}, DM_BOUNDARY_NONE, {1000, 1, 1}, MATAIJ, PETSC_TRUE, 11},
+                             {"baij", 2, 2, 1, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATBAIJ, PETSC_TRUE, 11},
+                             {"sbaij", 2, 2, 1, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATSBAIJ, PETSC_FALSE, 11},
+                             {"sell", 2, 1, 2, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATSELL, PETSC_FALSE, 11},
+                             {"one point", 2, 2, 1, {1, 1, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 1},
+                             {"2 x 3 points", 2, 3, 1, {2, 3, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 1}};
+
+static PetscBool IsStored(const Case *c, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < c->dim; d++) {
+    if (c->stored && (at[d] == 0 || at[d] == c->size[d] - 1)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* One row of the symmetric operator that couples unknowns at a point, and each with itself at others. Upper triangle alone for MATSBAIJ */
+static PetscErrorCode Row(const Case *c, const PetscReal strength[], const PetscInt at[], PetscInt unknown, Mat A)
+{
+  const PetscReal   far      = c->width == 2 ? 0.2 : 0;
+  const MatStencil  row      = {.k = at[2], .j = at[1], .i = at[0], .c = unknown};
+  PetscScalar       diagonal = 0.001;
+  const PetscScalar tie = -0.2 * strength[0], one = 1;
+
+  PetscFunctionBeginUser;
+  if (IsStored(c, at)) {
+    PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &one, INSERT_VALUES));
+    PetscFunctionReturn(0);
+  }
+  for (PetscInt d = 0; d < c->dim; d++) {
+    for (PetscInt step = -c->width; step <= c->width; step++) {
+      PetscInt          to[3]    = {at[0], at[1], at[2]};
+      const PetscScalar coupling = -strength[d] * (PetscAbsInt(step) == 1 ? 1 : far);
+      MatStencil        column   = row;
+
+      to[d] += step;
+      if (!step) continue;
+      diagonal -= coupling;
+      if (c->boundary == DM_BOUNDARY_NONE && (to[d] < 0 || to[d] >= c->size[d])) continue;
+      if (IsStored(c, to)) continue;
+      column.i = to[0];
+      column.j = to[1];
+      column.k = to[2];
+      PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &coupling, INSERT_VALUES));
+    }
+  }
+  for (PetscInt other = unknown - 1; other <= unknown + 1; other += 2) {
+    const MatStencil column = {.k = at[2], .j = at[1], .i = at[0], .c = other};
+
+    if (other < 0 || other >= c->dof) continue;
+    diagonal -= tie;
+    PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &tie, INSERT_VALUES));
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Assemble(const Case *c, const PetscReal strength[], Problem *p)
+{
+  PetscInt start[3], n[3], at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(p->da, &start[0], &start[1], &start[2], &n[0], &n[1], &n[2]));
+  for (at[2] = start[2]; at[2] < start[2] + n[2]; at[2]++) {
+    for (at[1] = start[1]; at[1] < start[1] + n[1]; at[1]++) {
+      for (at[0] = start[0]; at[0] < start[0] + n[0]; at[0]++) {
+        for (PetscInt unknown = 0; unknown < c->dof; unknown++) PetscCall(Row(c, strength, at, unknown, p->A));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(const Case *c, Problem *p)
+{
+  PetscBool upper;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate(c->size[0] > 3 ? PETSC_COMM_WORLD : PETSC_COMM_SELF, &p->da));
+  PetscCall(DMSetDimension(p->da, c->dim));
+  PetscCall(DMDASetSizes(p->da, c->size[0], c->size[1], c->size[2]));
+  PetscCall(DMDASetDof(p->da, c->dof));
+  PetscCall(DMDASetStencilWidth(p->da, c->width));
+  PetscCall(DMDASetStencilType(p->da, DMDA_STENCIL_STAR));
+  PetscCall(DMDASetBoundaryType(p->da, c->boundary, c->boundary, c->boundary));
+  PetscCall(DMSetMatType(p->da, c->type));
+  PetscCall(DMSetUp(p->da));
+  PetscCall(DMCreateMatrix(p->da, &p->A));
+  PetscCall(PetscStrcmp(c->type, MATSBAIJ, &upper));
+  if (upper) PetscCall(MatSetOption(p->A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  PetscCall(Assemble(c, c->strength, p));
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)p->da), &p->ksp));
+  PetscCall(KSPSetType(p->ksp, KSPCG));
+  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscCall(KSPSetNormType(p->ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(p->ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetFromOptions(p->ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Destroy(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&p->ksp));
+  PetscCall(VecDestroy(&p->x));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(MatDestroy(&p->A));
+  PetscCall(DMDestroy(&p->da));
+  PetscFunctionReturn(0);
+}
+
+/* A right side that is the same for any number of processes */
+static PetscErrorCode Fill(Problem *p)
+{
+  Vec      natural;
+  PetscInt low, high;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreateNaturalVector(p->da, &natural));
+  PetscCall(VecGetOwnershipRange(natural, &low, &high));
+  for (PetscInt i = low; i < high; i++) PetscCall(VecSetValue(natural, i, PetscSinReal((PetscReal)(i * i % 997)), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(natural));
+  PetscCall(VecAssemblyEnd(natural));
+  PetscCall(DMDANaturalToGlobalBegin(p->da, natural, INSERT_VALUES, p->b));
+  PetscCall(DMDANaturalToGlobalEnd(p->da, natural, INSERT_VALUES, p->b));
+  PetscCall(VecDestroy(&natural));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations, or -1 if the true residual is too large */
+static PetscErrorCode Solve(Problem *p, PetscInt *its)
+{
+  PetscReal residual, norm;
+  Vec       r;
+
+  PetscFunctionBeginUser;
+  PetscCall(Fill(p));
+  PetscCall(KSPSolve(p->ksp, p->b, p->x));
+  PetscCall(KSPGetIterationNumber(p->ksp, its));
+  PetscCall(VecDuplicate(p->b, &r));
+  PetscCall(MatMult(p->A, p->x, r));
+  PetscCall(VecAXPY(r, -1, p->b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCall(VecNorm(p->b, NORM_2, &norm));
+  if (!(residual < 1e-6 * norm)) *its = -1;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Iterations(const Case *c)
+{
+  Problem           p;
+  PetscInt          its;
+  PCKCycleHierarchy hierarchy;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &p));
+  PetscCall(Solve(&p, &its));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCKCycleGetHierarchy(pc, &hierarchy));
+  PetscCall(PetscInfo(p.ksp, "%s: %" PetscInt_FMT " iterations\n", c->name, its));
+  PetscCall(PoissonClaim((PetscBool)(its >= 0 && its <= c->most && hierarchy == PC_KCYCLE_HIERARCHY_GRID), c->name));
+  PetscCall(Destroy(&p));
+  PetscFunctionReturn(0);
+}
+
+/* Points that are kept, rows of one entry, give the coarse coordinates; from these the interpolation makes the fine ones */
+static PetscErrorCode CheckInterpolation(Mat P, Vec fine, Vec *coarse, PetscBool *good)
+{
+  PetscInt           low, high, ncols, stored = 0;
+  const PetscInt    *cols;
+  const PetscScalar *values, *x;
+  PetscReal          error;
+  Vec                back;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(P, coarse, &back));
+  PetscCall(VecSet(*coarse, -1));
+  PetscCall(MatGetOwnershipRange(P, &low, &high));
+  PetscCall(VecGetArrayRead(fine, &x));
+  for (PetscInt i = low; i < high; i++) {
+    PetscCall(MatGetRow(P, i, &ncols, &cols, &values));
+    if (ncols == 1 && values[0] == (PetscScalar)1) PetscCall(VecSetValue(*coarse, cols[0], x[i - low], INSERT_VALUES));
+    stored += ncols;
+    PetscCall(MatRestoreRow(P, i, &ncols, &cols, &values));
+  }
+  PetscCall(VecRestoreArrayRead(fine, &x));
+  PetscCall(VecAssemblyBegin(*coarse));
+  PetscCall(VecAssemblyEnd(*coarse));
+  PetscCall(MatMult(P, *coarse, back));
+  PetscCall(VecAXPY(back, -1, fine));
+  PetscCall(VecNorm(back, NORM_INFINITY, &error));
+  if (!(error < 1e-12)) *good = PETSC_FALSE;
+  PetscCall(VecDestroy(&back));
+  PetscFunctionReturn(0);
+}
+
+/* The coordinate x + 100 y + 10000 z of each unknown's point, and a part of its own */
+static PetscErrorCode Coordinates(const Case *c, Problem *p, Vec x)
+{
+  PetscInt start[3], n[3], low;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(p->da, &start[0], &start[1], &start[2], &n[0], &n[1], &n[2]));
+  PetscCall(VecGetOwnershipRange(x, &low, NULL));
+  for (PetscInt i = 0; i < n[0] * n[1] * n[2] * c->dof; i++) {
+    const PetscInt at = i / c->dof;
+
+    PetscCall(VecSetValue(x, low + i, start[0] + at % n[0] + 100 * (start[1] + at / n[0] % n[1]) + 10000 * (start[2] + at / n[0] / n[1]) + 0.1 * (i % c->dof), INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Interpolation(const Case *c)
+{
+  Problem   p;
+  PC        pc;
+  PetscInt  nlevels;
+  PetscBool good = PETSC_TRUE;
+  Vec       fine, coarse;
+
+  PetscFunctionBeginUser;
+  if (c->stored || c->boundary != DM_BOUNDARY_NONE || c->strength[1] > 1) PetscFunctionReturn(0); /* one point of two has no line through it */
+  PetscCall(Create(c, &p));
+  PetscCall(KSPSetUp(p.ksp));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(VecDuplicate(p.b, &fine));
+  PetscCall(Coordinates(c, &p, fine));
+  for (PetscInt l = nlevels - 1; l > 0; l--) {
+    Mat P;
+
+    PetscCall(PCMGGetInterpolation(pc, l, &P));
+    PetscCall(CheckInterpolation(P, fine, &coarse, &good));
+    PetscCall(VecDestroy(&fine));
+    fine = coarse;
+  }
+  PetscCall(VecDestroy(&fine));
+  PetscCall(PoissonClaim((PetscBool)(good && (nlevels > 1 || c->size[0] <= 3)), c->name));
+  PetscCall(Destroy(&p));
+  PetscFunctionReturn(0);
+}
+
+/* Values renewed, in the same directions and in others, make the solver that new ones make */
+static PetscErrorCode Values(const Case *c)
+{
+  const PetscReal others[2][3] = {{2, 2, 2}, {1, 300, 1}};
+  Case            now          = *c;
+  Problem         p, fresh;
+  PetscBool       good = PETSC_TRUE;
+  PetscInt        its, same;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &p));
+  PetscCall(Solve(&p, &its));
+  for (int i = 0; i < 2; i++) {
+    for (int d = 0; d < 3; d++) now.strength[d] = others[i][d];
+    PetscCall(Assemble(c, others[i], &p));
+    PetscCall(Solve(&p, &its));
+    PetscCall(Create(&now, &fresh));
+    PetscCall(Solve(&fresh, &same));
+    if (its != same || its < 0) good = PETSC_FALSE;
+    PetscCall(Destroy(&fresh));
+  }
+  PetscCall(PoissonClaim(good, c->name));
+  PetscCall(Destroy(&p));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const tests[] = {"iterations", "interpolation", "values"};
+  PetscInt          which   = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 3, &which, NULL));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    if (which == 0) PetscCall(Iterations(&cases[i]));
+    else if (which == 1) PetscCall(Interpolation(&cases[i]));
+    else PetscCall(Values(&cases[i]));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -pc_type kcycle
+
+    test:
+      suffix: iterations
+      nsize: {{1 2 4 8}}
+      args: -test iterations
+
+    test:
+      suffix: interpolation
+      nsize: {{1 3}}
+      args: -test interpolation -pc_kcycle_hierarchy grid
+
+    test:
+      suffix: values
+      nsize: {{1 3}}
+      args: -test values
+
+TEST*/
