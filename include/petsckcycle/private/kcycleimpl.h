@@ -143,7 +143,7 @@ typedef struct {
   char              general[320];    /* why they are not */
   PetscBool         use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
   char              nogrids[256];    /* why they are not, where that was asked */
-  char              instead[256];    /* why levels are not those that were asked for, or that a grid would have */
+  char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
   PetscInt          ngrids;
   KCycleGridLevel  *grids;
   PetscBool         gamg;            /* the type inherits from PCGAMG, */

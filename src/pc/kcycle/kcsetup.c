@@ -188,7 +188,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
   PC_KCycle *kc;
   PetscInt   most, chosen, asked;
   PetscBool  isda;
-  char       grid[128], explained[256], why[256];
+  char       grid[128], explained[256], why[512];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -210,6 +210,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
 static PetscErrorCode ChooseInstead(PC pc)
 {
   PC_KCycle *kc;
+  char       why[512];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -220,7 +221,8 @@ static PetscErrorCode ChooseInstead(PC pc)
     PetscCall(PCKCycleGridsChoose(pc));
     PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy grid: %s", kc->nogrids);
   } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_AUTO) {
-    PetscCall(ChooseWithoutGrid(pc, "neither a DM nor interpolations were given"));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "neither a DM nor interpolations were given%s%s", kc->found.why[0] ? ", and no grid was found in the matrix: " : "", kc->found.why));
+    PetscCall(ChooseWithoutGrid(pc, why));
   } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO) {
     PetscCall(ChooseOnDM(pc));
   }
