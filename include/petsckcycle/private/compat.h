@@ -33,6 +33,13 @@
   #define PETSC_CURRENT PETSC_DEFAULT
 #endif
 
+/* How many items a PetscSegBuffer holds */
+#if PETSC_VERSION_LT(3, 22, 0)
+typedef size_t KCycleCount;
+#else
+typedef PetscCount       KCycleCount;
+#endif
+
 /* What a setfromoptions operation receives */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *KCycleOptionItems;

@@ -100,7 +100,7 @@ PetscErrorCode MatStencilStashSend(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   InsertMode   mode;
-  size_t       n    = 0;
+  KCycleCount  n    = 0;
   Away        *away = NULL;
   PetscInt    *rows, *coefficients;
   PetscScalar *values;
@@ -115,7 +115,7 @@ PetscErrorCode MatStencilStashSend(Mat A)
     PetscCall(PetscSegBufferExtractInPlace(st->away, &away));
   }
   PetscCall(PetscMalloc3(n, &rows, n, &coefficients, n, &values));
-  for (size_t i = 0; i < n; i++) {
+  for (KCycleCount i = 0; i < n; i++) {
     rows[i]         = away[i].row;
     coefficients[i] = away[i].coefficient;
     values[i]       = away[i].value;
