@@ -120,21 +120,23 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleMesh *mesh, const Pets
 static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exists, PetscBool asked, PetscBool *changed)
 {
   const PetscInt n = KCycleMeshLocalPoints(&level->mesh) * level->mesh.dof;
-  PetscBool      coarsened[3], *single, other = PETSC_FALSE;
+  PetscBool      coarsened[3], *single;
   PetscReal      coupling[3];
+  int            other = 0, any;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &single));
   PetscCall(KCycleMeshLook(&level->mesh, level->A, coupling, single));
   PetscCall(ChooseDirections(pc, &level->mesh, coupling, asked, coarsened));
-  for (PetscInt i = 0; exists && i < n; i++) other = (PetscBool)(other || single[i] != level->single[i]);
+  for (PetscInt i = 0; exists && i < n; i++) other = other || single[i] != level->single[i];
   for (int d = 0; d < 3; d++) {
-    other               = (PetscBool)(other || (exists && coarsened[d] != level->coarsened[d]));
+    other               = other || (exists && coarsened[d] != level->coarsened[d]);
     level->coarsened[d] = coarsened[d];
   }
   PetscCall(PetscFree(level->single));
   level->single = single;
-  PetscCallMPI(MPI_Allreduce(&other, changed, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(&other, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  *changed = (PetscBool)any;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
