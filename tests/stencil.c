@@ -694,6 +694,7 @@ static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
     if (tiny && ask % 3 == 0) continue;
     for (int i = 0; i < 3; i++) {
       Mat M, change;
+      int mine, all;
 
       PetscCall(MatDuplicate(i ? B : A, MAT_COPY_VALUES, &M));
       PetscCall(MatDuplicate(M, MAT_COPY_VALUES, &change));
@@ -701,7 +702,9 @@ static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
       if (ask >= 3) PetscCall(MatAXPY(M, 1e-5, change, SAME_NONZERO_PATTERN));
       if (i < 2) PetscCall(MatIsSymmetric(M, tol[ask % 3], &yes[i]));
       else PetscCall(MatIsHermitian(M, tol[ask % 3], &yes[i]));
-      if (!i) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, yes, 1, MPIU_BOOL, MPI_LAND, PETSC_COMM_WORLD)); /* processes may answer for themselves */
+      mine = yes[i];
+      PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD)); /* of AIJ processes may answer for themselves */
+      yes[i] = (PetscBool)all;
       if (i) PetscCall(MatIsStructurallySymmetric(M, &structure));
       *equal = (PetscBool)(*equal && structure);
       PetscCall(MatDestroy(&M));

@@ -186,6 +186,9 @@ PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleReplaceLevels(PC, PetscInt, MPI_Comm *);
 PETSC_INTERN PetscErrorCode PCKCycleFinishLevels(PC);
 
+/* kcfits.c */
+PETSC_INTERN PetscErrorCode PCKCycleCheckGrid(PC);
+
 /* kcfind.c: grids of matrices without a DM */
 PETSC_INTERN PetscErrorCode PCKCycleFoundGetDM(PC, DM *);
 PETSC_INTERN PetscErrorCode PCKCycleFoundCheckSizes(PC, DM);

@@ -532,6 +532,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(FindGrid(pc));
   PetscCall(ForgetOldShape(pc));
   PetscCall(ResolveHierarchy(pc));
+  PetscCall(PCKCycleCheckGrid(pc));
   PetscCall(PCKCycleStructuredChoose(pc));
   PetscCall(PCKCycleFoundSettle(pc));
   PetscCall(ChooseInstead(pc));

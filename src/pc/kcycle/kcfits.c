@@ -1,0 +1,99 @@
+/*
+  Do the grid and the operator belong together? Asked before anything is built on both.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/coarsenimpl.h>
+#include <petscdmda.h>
+
+/* Unknowns of a DM on this process: those of a DMDA, if that is what they should be, else of a vector that it makes; -1 where it does not say */
+static PetscErrorCode CountUnknowns(DM dm, PetscInt expected, PetscInt *n)
+{
+  PetscBool isda, isshell;
+  PetscInt  size[3], dof;
+  int       mine, all;
+  Vec       v;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMSHELL, &isshell));
+  if (isda) {
+    PetscCall(DMDAGetCorners(dm, NULL, NULL, NULL, &size[0], &size[1], &size[2]));
+    PetscCall(DMDAGetDof(dm, &dof));
+    *n = size[0] * size[1] * size[2] * dof;
+  } else *n = -1;
+  mine = *n == expected;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)dm)));
+  if (all || isshell) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMCreateGlobalVector(dm, &v)); /* SNESVI has its own */
+  PetscCall(VecGetLocalSize(v, n));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Describe(DM dm, size_t len, char text[])
+{
+  PetscInt  dof = 1;
+  PetscBool isda;
+  char      grid[128];
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDMDescribe(dm, sizeof(grid), grid));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  if (isda) PetscCall(DMDAGetDof(dm, &dof));
+  if (isda) PetscCall(PetscSNPrintf(text, len, "%s with %" PetscInt_FMT " unknown%s at each point", grid, dof, dof > 1 ? "s" : ""));
+  else PetscCall(PetscSNPrintf(text, len, "%s", grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix was made on a DMDA with other points: as many in all they may be */
+static PetscErrorCode CheckGrids(PC pc, DM of_matrix)
+{
+  PetscBool isda, areda;
+  char      grid[2][192];
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMDA, &isda));
+  PetscCall(PetscObjectTypeCompare((PetscObject)of_matrix, DMDA, &areda));
+  if (!isda || !areda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Describe(pc->dm, sizeof(grid[0]), grid[0]));
+  PetscCall(Describe(of_matrix, sizeof(grid[1]), grid[1]));
+  PetscCall(PetscStrcmp(grid[0], grid[1], &isda));
+  PetscCheck(isda, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "The DM of the solver is a %s, that of its operator a %s: give KSPSetDM() the DM that the operator was made on, or none", grid[0], grid[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For levels that come from a DM of the program's, not from a grid that was found in the matrix */
+PetscErrorCode PCKCycleCheckGrid(PC pc)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle  *kc;
+  DM          of_matrix;
+  PetscInt    mine[2], all[2], first;
+  PetscMPIInt rank;
+  char        grid[192];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatGetDM(pc->pmat, &of_matrix));
+  if (kc->ready || kc->levels_from != PC_KCYCLE_HIERARCHY_DM || !pc->dm || pc->dm == of_matrix || (kc->grid_of_operator && !of_matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of_matrix) PetscCall(CheckGrids(pc, of_matrix));
+  PetscCall(MatGetLocalSize(pc->pmat, &mine[1], NULL));
+  PetscCall(CountUnknowns(pc->dm, mine[1], &mine[0]));
+  if (mine[0] < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  first = mine[0] == mine[1] ? PETSC_INT_MAX : rank;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm));
+  if (first == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(mine, all, 2, MPIU_INT, MPI_SUM, comm));
+  PetscCall(Describe(pc->dm, sizeof(grid), grid));
+  PetscCheck(all[0] == all[1], comm, PETSC_ERR_ARG_SIZ,
+             "The DM of the solver, a %s, has %" PetscInt_FMT " unknowns, its operator of type %s has %" PetscInt_FMT
+             " rows: give KSPSetDM() the DM that the operator was made on, or none",
+             grid, all[0], ((PetscObject)pc->pmat)->type_name, all[1]);
+  PetscCallMPI(MPI_Bcast(mine, 2, MPIU_INT, (PetscMPIInt)first, comm));
+  SETERRQ(comm, PETSC_ERR_ARG_SIZ,
+          "The DM of the solver, a %s, has %" PetscInt_FMT " unknowns on process %" PetscInt_FMT ", its operator of type %s has %" PetscInt_FMT
+          " rows there: make the operator with DMCreateMatrix(), or with the local sizes and the order of the DM's vectors",
+          grid, mine[0], first, ((PetscObject)pc->pmat)->type_name, mine[1]);
+}

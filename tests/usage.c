@@ -1,0 +1,294 @@
+static char help[] = "Calls of PETSc's that change a solver between solves, and solvers beside each other, with PCKCYCLE; and grids that do not fit the operator.\n\
+  -misfits  shows how the latter are refused\n\n";
+
+#include "poisson.h"
+#include <petsckcycle/private/compat.h>
+
+typedef struct {
+  Poisson p;
+  DM      da;
+  Mat     A;
+  Vec     b, x;
+  KSP     ksp;
+  PC      pc;
+} Solver;
+
+static PetscErrorCode Create(MPI_Comm comm, PetscInt n, PetscReal anisotropy, DM da, Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonSetFromOptions(&s->p));
+  s->p.n          = n;
+  s->p.anisotropy = anisotropy;
+  s->da           = da;
+  if (da) PetscCall(PetscObjectReference((PetscObject)da));
+  else PetscCall(PoissonCreateDM(comm, &s->p, &s->da));
+  PetscCall(DMCreateMatrix(s->da, &s->A));
+  PetscCall(PoissonAssemble(&s->p, s->da, s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(PoissonFill(&s->p, s->da, s->b));
+  PetscCall(KSPCreate(comm, &s->ksp));
+  PetscCall(KSPSetType(s->ksp, KSPCG));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(KSPGetPC(s->ksp, &s->pc));
+  PetscCall(PCSetType(s->pc, PCKCYCLE));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetFromOptions(s->ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Destroy(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(MatDestroy(&s->A));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(DMDestroy(&s->da));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations and solution of a solve, as a text; the solve must converge */
+static PetscErrorCode Solve(Solver *s, size_t len, char text[])
+{
+  KSPConvergedReason reason;
+  PetscReal          norm;
+  PetscInt           its;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(s->x, 0));
+  PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(s->ksp, &its));
+  PetscCall(VecNorm(s->x, NORM_2, &norm));
+  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
+  PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(a, b, &same));
+  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
+  PetscCall(PoissonClaim((PetscBool)(same == expected), claim));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Reset(void)
+{
+  char   first[64], again[64];
+  Solver s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(first), first));
+  PetscCall(PCReset(s.pc));
+  PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+  PetscCall(Solve(&s, sizeof(again), again));
+  PetscCall(ClaimSame(first, again, PETSC_TRUE, "PCReset(): the next solve is as the first one"));
+  PetscCall(KSPReset(s.ksp));
+  PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+  PetscCall(Solve(&s, sizeof(again), again));
+  PetscCall(ClaimSame(first, again, PETSC_TRUE, "KSPReset(), too"));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* Solvers on one DM, and matrices of different values, take turns */
+static PetscErrorCode OneDM(void)
+{
+  char   alone[2][64], together[64];
+  Solver s[2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(Create(PETSC_COMM_WORLD, 33, i ? 5 : 1, NULL, &s[i]));
+    PetscCall(Solve(&s[i], sizeof(alone[i]), alone[i]));
+    PetscCall(Destroy(&s[i]));
+  }
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s[0]));
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 5, s[0].da, &s[1]));
+  for (int turn = 0; turn < 4; turn++) {
+    PetscCall(Solve(&s[turn % 2], sizeof(together), together));
+    PetscCall(ClaimSame(alone[turn % 2], together, PETSC_TRUE, turn % 2 ? "two solvers on one DM: the second as alone" : "two solvers on one DM: the first as alone"));
+  }
+  PetscCall(Destroy(&s[0]));
+  PetscCall(Solve(&s[1], sizeof(together), together));
+  PetscCall(ClaimSame(alone[1], together, PETSC_TRUE, "and after the first is gone"));
+  PetscCall(Destroy(&s[1]));
+  PetscFunctionReturn(0);
+}
+
+/* The same solver on each process by itself, on a copy of the communicator, and on two halves at once, each with a problem of its own */
+static PetscErrorCode Communicators(void)
+{
+  char        world[64], other[64];
+  PetscMPIInt rank;
+  MPI_Comm    comm;
+  Solver      s;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(Create(PETSC_COMM_WORLD, 17, 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(world), world));
+  PetscCall(Destroy(&s));
+  PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &comm));
+  PetscCall(Create(comm, 17, 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(other), other));
+  PetscCall(ClaimSame(world, other, PETSC_TRUE, "on a copy of the communicator"));
+  PetscCall(Destroy(&s));
+  PetscCallMPI(MPI_Comm_free(&comm));
+  PetscCall(Create(PETSC_COMM_SELF, 17 + 4 * rank, 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(other), other));
+  PetscCall(Destroy(&s));
+  PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, rank % 2, rank, &comm));
+  PetscCall(Create(comm, 17 + 16 * (rank % 2), 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(other), other));
+  PetscCall(Destroy(&s));
+  PetscCallMPI(MPI_Comm_free(&comm));
+  PetscCall(PoissonClaim(PETSC_TRUE, "on each process by itself, and on halves of them at once, all converge"));
+  PetscFunctionReturn(0);
+}
+
+/* The operator of the residuals is not that of the preconditioner */
+static PetscErrorCode UseAmat(void)
+{
+  char   plain[64], other[64];
+  Mat    twice;
+  Solver s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(plain), plain));
+  PetscCall(PCSetUseAmat(s.pc, PETSC_TRUE));
+  PetscCall(PCReset(s.pc));
+  PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+  PetscCall(Solve(&s, sizeof(other), other));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "PCSetUseAmat() changes nothing where there is one matrix"));
+  PetscCall(PCSetUseAmat(s.pc, PETSC_FALSE));
+  PetscCall(PCReset(s.pc));
+  PetscCall(MatDuplicate(s.A, MAT_COPY_VALUES, &twice));
+  PetscCall(MatScale(twice, 2));
+  PetscCall(KSPSetOperators(s.ksp, twice, s.A));
+  PetscCall(VecScale(s.b, 2));
+  PetscCall(Solve(&s, sizeof(other), other));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "with twice the operator beside it, not used, solves are as before"));
+  PetscCall(MatDestroy(&twice));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* Coordinates are for hierarchies that ask for them, and hurt no other */
+static PetscErrorCode Coordinates(void)
+{
+  char       plain[64], other[64];
+  PetscInt   n;
+  PetscReal *coordinates;
+  Solver     s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+  PetscCall(Solve(&s, sizeof(plain), plain));
+  PetscCall(Destroy(&s));
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+  PetscCall(VecGetLocalSize(s.x, &n));
+  PetscCall(PetscCalloc1(2 * n, &coordinates));
+  for (PetscInt i = 0; i < 2 * n; i++) coordinates[i] = (PetscReal)i / n;
+  PetscCall(PCSetCoordinates(s.pc, 2, n, coordinates));
+  PetscCall(Solve(&s, sizeof(other), other));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "PCSetCoordinates() changes nothing on a grid"));
+  PetscCall(PetscFree(coordinates));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* Grids that the operator is not on */
+typedef enum {
+  OTHER_SIZE,
+  OTHER_DOF,
+  OTHER_GRID_OF_MATRIX,
+  OTHER_LAYOUT,
+  NUM_MISFITS
+} Misfit;
+
+static PetscErrorCode GiveMisfit(Misfit which, Solver *s)
+{
+  const PetscInt uneven[2] = {25, 8};
+  PetscMPIInt    size;
+  DM             da;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (which != OTHER_GRID_OF_MATRIX) PetscCall(MatSetDM(s->A, NULL));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                         which == OTHER_SIZE             ? 31
+                         : which == OTHER_GRID_OF_MATRIX ? 1089 / 11
+                                                         : 33,
+                         which == OTHER_GRID_OF_MATRIX ? 11 : 33, which == OTHER_LAYOUT ? 1 : PETSC_DECIDE, which == OTHER_LAYOUT ? size : PETSC_DECIDE, which == OTHER_DOF ? 2 : 1,
+                         1, NULL, which == OTHER_LAYOUT && size == 2 ? uneven : NULL, &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(KSPSetDM(s->ksp, da));
+  PetscCall(KCycleKSPSetDMInactive(s->ksp));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Misfits(void)
+{
+  const char *const names[NUM_MISFITS] = {"other size", "other number of unknowns at a point", "other grid than the matrix", "other layout"};
+
+  PetscFunctionBeginUser;
+  for (int which = 0; which < NUM_MISFITS; which++) {
+    char   words[POISSON_ERROR_LENGTH] = "";
+    Solver s;
+
+    PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+    PetscCall(GiveMisfit((Misfit)which, &s));
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    (void)!KSPSolve(s.ksp, s.b, s.x);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", names[which], words));
+    PetscCall(Destroy(&s));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool misfits = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-misfits", &misfits, NULL));
+  if (misfits) PetscCall(Misfits());
+  else {
+    PetscCall(Reset());
+    PetscCall(OneDM());
+    PetscCall(Communicators());
+    PetscCall(UseAmat());
+    PetscCall(Coordinates());
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 2 4}}
+    args: -pc_kcycle_structured {{off auto}}
+    output_file: output/usage.out
+
+  test:
+    suffix: misfits
+    args: -misfits
+
+  test:
+    suffix: misfits_parallel
+    nsize: 2
+    args: -misfits -pc_kcycle_structured {{off auto}}
+
+TEST*/
