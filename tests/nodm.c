@@ -198,7 +198,7 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
   Vec       x[2];
   PetscInt  its[2];
   PetscReal difference;
-  PetscBool found = PETSC_FALSE, structured, line;
+  PetscBool found = PETSC_FALSE, structured = PETSC_FALSE, line = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(CreatePair(g, layout, &da, &A[0], &A[1]));
@@ -659,7 +659,7 @@ static PetscErrorCode TestOption(void)
   PC        pc;
   DM        dm;
   PetscInt  its;
-  PetscBool has, line;
+  PetscBool has = PETSC_FALSE, line = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   SetGrid(&g, 2, 24, 17, 1, END_INTERIOR);
