@@ -72,8 +72,7 @@ typedef struct {
   DM               dm;               /* or NULL */
   PetscObjectId    searched;         /* the matrix that was searched, and its pattern then; 0: none */
   PetscObjectState pattern;
-  VecScatter       move; /* from the operator's vectors to those of whole planes, and the operator with such rows; NULL: they are the same */
-  Mat              rows;
+  VecScatter       move;     /* from the operator's vectors to those of whole planes; NULL: they are the same */
   char             why[400]; /* there is no grid */
 } KCycleFound;
 
@@ -199,6 +198,9 @@ PETSC_INTERN PetscErrorCode PCKCycleFoundReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFoundView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleFoundSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleFoundCompose(PC, PetscBool);
+
+/* kcmove.c: rows on other processes */
+PETSC_INTERN PetscErrorCode KCycleMatMoveRows(Mat, PetscInt, PetscInt, Mat *);
 
 /* kcchange.c: levels that the program changes */
 PETSC_INTERN PetscErrorCode KCycleLevelsStamp(PC);

@@ -10,7 +10,6 @@ static PetscErrorCode Forget(KCycleFound *found)
 {
   PetscFunctionBegin;
   PetscCall(DMDestroy(&found->dm));
-  PetscCall(MatDestroy(&found->rows));
   PetscCall(VecScatterDestroy(&found->move));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,20 +178,18 @@ PetscErrorCode PCKCycleFoundSettle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator as its grid has it: itself, or the copy whose rows have moved, which gets the operator's values */
+/* The operator as its grid has it: itself, or a new copy whose rows have moved */
 PetscErrorCode PCKCycleFoundRows(PC pc, Mat *A)
 {
   PC_KCycle *kc;
-  IS         rows;
+  KCycleBox *box;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   *A = pc->pmat;
   if (!kc->found.move || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateRows(pc->dm, &rows));
-  PetscCall(MatCreateSubMatrix(pc->pmat, rows, rows, kc->found.rows ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->found.rows));
-  PetscCall(ISDestroy(&rows));
-  *A = kc->found.rows;
+  PetscCall(KCycleBoxGet(pc->dm, &box));
+  PetscCall(KCycleMatMoveRows(pc->pmat, box->rows[box->rank], box->rows[box->rank + 1], A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -187,6 +187,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
   }
   PetscCall(PCKCycleFoundRows(pc, &aij));
   PetscCall(MatStencilFromAIJ(aij, pc->dm, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
+  if (aij != pc->pmat) PetscCall(MatDestroy(&aij));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid", ((PetscObject)pc->pmat)->type_name));
