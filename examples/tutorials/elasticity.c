@@ -207,6 +207,11 @@ int main(int argc, char **argv)
       suffix: 1
 
     test:
+      suffix: any_size
+      args: -n 16
+      output_file: output/elasticity_any_size.out
+
+    test:
       suffix: w
       args: -pc_kcycle_kappa w
 
