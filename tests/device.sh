@@ -1,6 +1,7 @@
 #!/bin/sh
 # - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
-# - PCKCYCLE's structured levels, on the host, copy vectors of a device once there and once back for a cycle, and say so.
+# - PCKCYCLE's structured levels, on the host, copy vectors of a device once there and once back for a cycle, and say so; those of Kokkos are the host's where
+#   PETSc has no GPU, and nothing is copied.
 # - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
 #   where there is none, on the stand-ins of tests/cudahost.
 # Run by: make check SEARCH=device
@@ -101,13 +102,27 @@ copies() { # copies of an application, of the set-up, applications beside iterat
     END { exit status || !reports }' "$KC_WORK/there"
 }
 
+# Vectors that the host computes with, though their type is one for devices: nothing is copied
+not_copied() {
+  as_on_host "$@" && ! grep -q -e 'are copied' -e ' device ' -e 'on the host' "$KC_WORK/there"
+}
+
 kcycle() { # matrix vectors
   claim="kcycle on $1 and $2"
   if [ ! -f "$KC_TUTORIALS/ex45.c" ]; then skip "$claim" "no tutorial ex45.c"; return; fi
   compile c "$KC_TUTORIALS/ex45.c" "$KC_WORK/ex45" > "$log" 2>&1 || not_ok "ex45.c compiles" "$1"
+  general="-pc_kcycle_structured off -mg_levels_esteig_ksp_type cg -mg_coarse_pc_type jacobi -mg_coarse_ksp_type cg -mg_coarse_ksp_max_it 10"
+  if ! petsc_has PETSC_HAVE_CUDA && ! petsc_has PETSC_HAVE_HIP && ! petsc_has PETSC_HAVE_SYCL; then
+    for processes in 1 2; do works "$claim, which is the host: structured levels, $processes processes" "structured levels\$" not_copied "$processes" "$1" "$2"; done
+    works "$claim, which is the host: operator as a stencil" "structured levels\$" not_copied 1 stencil "$2"
+    # shellcheck disable=SC2086 # words
+    works "$claim, which is the host: levels of PCMG" " host .*chebyshev(2)+sor\$" not_copied 1 "$1" "$2" $general
+    return
+  fi
   for processes in 1 2; do works "$claim: structured levels, $processes processes" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host "$processes" "$1" "$2"; done
   works "$claim: operator as a stencil" "copied 2 times a cycle, and 2 times a product" as_on_host 1 stencil "$2"
-  works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" -pc_kcycle_structured off -mg_levels_esteig_ksp_type cg -mg_coarse_pc_type jacobi -mg_coarse_ksp_type cg -mg_coarse_ksp_max_it 10
+  # shellcheck disable=SC2086 # words
+  works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" $general
 }
 
 # PETSc on the stand-ins, made again where it is older than what it is made of

@@ -3,22 +3,25 @@
 */
 #include <petsckcycle/private/deviceimpl.h>
 
-static PetscErrorCode IsDevice(VecType type, PetscBool bound, PetscBool *device)
+/*
+  Is it a type of vectors for devices? Kokkos computes on the host where PETSc has no GPU, and counts then only where all types for devices do. It cannot be bound to the
+  host: in PETSc 3.18 all of its vectors say that they are, in 3.26 those without a GPU
+*/
+static PetscErrorCode IsDevice(VecType type, PetscBool bound, PetscBool all, PetscBool *device)
 {
-  const char *const devices[] = {"cuda", "hip", "kokkos"};
-  char             *found;
+  const PetscMemType kokkos = PetscDefined(HAVE_KOKKOS_WITHOUT_GPU) ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_KOKKOS;
+  char              *cuda, *hip, *found;
 
   PetscFunctionBegin;
-  *device = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices) && !bound; i++) {
-    PetscCall(PetscStrstr(type, devices[i], &found));
-    if (found) *device = PETSC_TRUE;
-  }
+  PetscCall(PetscStrstr(type, "cuda", &cuda));
+  PetscCall(PetscStrstr(type, "hip", &hip));
+  PetscCall(PetscStrstr(type, "kokkos", &found));
+  *device = (PetscBool)(found ? all || !PetscMemTypeHost(kokkos) : (cuda || hip) && !bound);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* By the vectors that it makes */
-PetscErrorCode KCycleMatOnDevice(Mat A, PetscBool *device)
+static PetscErrorCode MatIsDevice(Mat A, PetscBool all, PetscBool *device)
 {
   VecType   type;
   PetscBool bound;
@@ -26,7 +29,22 @@ PetscErrorCode KCycleMatOnDevice(Mat A, PetscBool *device)
   PetscFunctionBegin;
   PetscCall(MatGetVecType(A, &type));
   PetscCall(MatBoundToCPU(A, &bound));
-  PetscCall(IsDevice(type, bound, device));
+  PetscCall(IsDevice(type, bound, all, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleMatOnDevice(Mat A, PetscBool *device)
+{
+  PetscFunctionBegin;
+  PetscCall(MatIsDevice(A, PETSC_FALSE, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is its type one for devices, wherever that computes? */
+PetscErrorCode KCycleMatForDevices(Mat A, PetscBool *fordevices)
+{
+  PetscFunctionBegin;
+  PetscCall(MatIsDevice(A, PETSC_TRUE, fordevices));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,6 +56,6 @@ PetscErrorCode KCycleVecOnDevice(Vec v, PetscBool *device)
   PetscFunctionBegin;
   PetscCall(VecGetType(v, &type));
   PetscCall(VecBoundToCPU(v, &bound));
-  PetscCall(IsDevice(type, bound, device));
+  PetscCall(IsDevice(type, bound, PETSC_FALSE, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -55,18 +55,18 @@ PetscErrorCode KCycleRowsCreate(Mat A, const char user[], KCycleRows **rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type of the rows that an AIJ matrix has on this process if a device computes with it; NULL if the host does, as with those of a stencil */
+/* The type of the rows that an AIJ matrix has on this process if it is one for devices; NULL if it is the host's, as that of a stencil is */
 PetscErrorCode KCycleRowsDeviceType(Mat A, MatType *type)
 {
-  PetscBool seqaij, mpiaij, device;
+  PetscBool seqaij, mpiaij, fordevices;
 
   PetscFunctionBegin;
   *type = NULL;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seqaij));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpiaij));
   if (!seqaij && !mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleMatOnDevice(A, &device));
-  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleMatForDevices(A, &fordevices));
+  if (!fordevices) PetscFunctionReturn(PETSC_SUCCESS);
   if (mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
   PetscCall(MatGetType(A, type));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,4 +7,5 @@
 #include <petscmat.h>
 
 PETSC_INTERN PetscErrorCode KCycleMatOnDevice(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleMatForDevices(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleVecOnDevice(Vec, PetscBool *);
