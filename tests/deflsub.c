@@ -1030,8 +1030,11 @@ static PetscErrorCode OtherPairs(void)
   PetscReal relative;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 4, 4, 4, NULL, 4, NULL, &A));
-  PetscCall(MatSetType(A, TwoPhaseType()));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 4, 4));
+  PetscCall(MatSetType(A, TwoPhaseType())); /* another type drops what was preallocated, and before PETSc 3.19 entries need that */
+  PetscCall(MatSeqAIJSetPreallocation(A, 4, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(A, 4, NULL, 4, NULL));
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   PetscCall(MatCreateVecs(A, &x, &b));
   for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(b, i, (PetscReal)i, INSERT_VALUES));
