@@ -200,7 +200,7 @@ static PetscErrorCode Iterations(const Case *c)
 /* Points that are kept, rows of one entry, give the coarse coordinates; from these the interpolation makes the fine ones */
 static PetscErrorCode CheckInterpolation(Mat P, Vec fine, Vec *coarse, PetscBool *good)
 {
-  PetscInt           low, high, ncols, stored = 0;
+  PetscInt           low, high, ncols;
   const PetscInt    *cols;
   const PetscScalar *values, *x;
   PetscReal          error;
@@ -214,7 +214,6 @@ static PetscErrorCode CheckInterpolation(Mat P, Vec fine, Vec *coarse, PetscBool
   for (PetscInt i = low; i < high; i++) {
     PetscCall(MatGetRow(P, i, &ncols, &cols, &values));
     if (ncols == 1 && values[0] == (PetscScalar)1) PetscCall(VecSetValue(*coarse, cols[0], x[i - low], INSERT_VALUES));
-    stored += ncols;
     PetscCall(MatRestoreRow(P, i, &ncols, &cols, &values));
   }
   PetscCall(VecRestoreArrayRead(fine, &x));
