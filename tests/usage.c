@@ -204,6 +204,47 @@ static PetscErrorCode Coordinates(void)
   PetscFunctionReturn(0);
 }
 
+/* A factor that structured levels do not have: the DM coarsens its grid by it, and what is asked for by name is refused */
+static PetscErrorCode Factor(void)
+{
+  const char *const asked[2]                    = {"-pc_kcycle_structured on", "-pc_kcycle_hierarchy grid"};
+  const char *const names[2]                    = {"-pc_kcycle_structured", "-pc_kcycle_hierarchy"};
+  char              words[POISSON_ERROR_LENGTH] = "", text[64], given[16] = "auto";
+  PetscBool         has, from, off;
+  Poisson           p;
+  DM                da;
+  Solver            s;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_kcycle_structured", given, sizeof(given), NULL));
+  PetscCall(PoissonSetFromOptions(&p));
+  p.n = 28;
+  PetscCall(PetscOptionsInsertString(NULL, "-da_refine_x 3 -da_refine_y 3"));
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
+  PetscCall(PetscOptionsClearValue(NULL, "-da_refine_x"));
+  PetscCall(PetscOptionsClearValue(NULL, "-da_refine_y"));
+  PetscCall(Create(PETSC_COMM_WORLD, 28, 1, da, &s));
+  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PoissonViewHas(s.pc, "hierarchy dm", &from));
+  PetscCall(PoissonViewHas(s.pc, "-da_refine_x asks for a factor of 3", &has));
+  PetscCall(PetscStrcmp(given, "off", &off));
+  PetscCall(PoissonClaim((PetscBool)(from && (has || off)), "-da_refine_x 3: the DM's levels are used, and the view says why"));
+  PetscCall(Destroy(&s));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscOptionsInsertString(NULL, asked[i]));
+    PetscCall(Create(PETSC_COMM_WORLD, 28, 1, da, &s));
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    (void)!KSPSolve(s.ksp, s.b, s.x);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", asked[i], words));
+    PetscCall(Destroy(&s));
+    PetscCall(PetscOptionsClearValue(NULL, names[i]));
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_structured", given));
+  }
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 /* Grids that the operator is not on */
 typedef enum {
   OTHER_SIZE,
@@ -270,6 +311,7 @@ int main(int argc, char **argv)
     PetscCall(Communicators());
     PetscCall(UseAmat());
     PetscCall(Coordinates());
+    PetscCall(Factor());
   }
   PetscCall(PetscFinalize());
   return 0;

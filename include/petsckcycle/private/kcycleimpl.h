@@ -187,6 +187,7 @@ PETSC_INTERN PetscErrorCode PCKCycleFinishLevels(PC);
 
 /* kcfits.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckGrid(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCheckRatio(PC, size_t, char[]);
 
 /* kcfind.c: grids of matrices without a DM */
 PETSC_INTERN PetscErrorCode PCKCycleFoundGetDM(PC, DM *);

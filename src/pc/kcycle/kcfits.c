@@ -3,7 +3,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
-#include <petscdmda.h>
+#include <petsc/private/dmdaimpl.h>
 
 /* Unknowns of a DM on this process: those of a DMDA, if that is what they should be, else of a vector that it makes; -1 where it does not say */
 static PetscErrorCode CountUnknowns(DM dm, PetscInt expected, PetscInt *n)
@@ -96,4 +96,19 @@ PetscErrorCode PCKCycleCheckGrid(PC pc)
           "The DM of the solver, a %s, has %" PetscInt_FMT " unknowns on process %" PetscInt_FMT ", its operator of type %s has %" PetscInt_FMT
           " rows there: make the operator with DMCreateMatrix(), or with the local sizes and the order of the DM's vectors",
           grid, mine[0], first, ((PetscObject)pc->pmat)->type_name, mine[1]);
+}
+
+/* Levels that are made here halve a grid. The options of a DMDA may ask for another factor; DMDASetRefinementFactor() is about finer grids only */
+PetscErrorCode PCKCycleCheckRatio(PC pc, size_t len, char why[])
+{
+  const DM_DA   *da       = (DM_DA *)pc->dm->data;
+  const PetscInt ratio[3] = {da->coarsen_x, da->coarsen_y, da->coarsen_z};
+  PetscInt       dim;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetDimension(pc->dm, &dim));
+  for (PetscInt d = 0; d < dim && !why[0]; d++) {
+    if (ratio[d] != 2) PetscCall(PetscSNPrintf(why, len, "-da_refine_%c asks for a factor of %" PetscInt_FMT " between grids, and these levels have 2", (int)('x' + d), ratio[d]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -58,6 +58,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscCall(PCKCycleGetContext(pc, &kc));
   why[0] = 0;
   PetscCall(KCycleMeshCheck(pc->dm, len, why));
+  if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++) PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
   PetscCall(MatGetSize(pc->pmat, &rows, NULL));

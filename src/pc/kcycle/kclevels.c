@@ -142,6 +142,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleBoxCheck(pc->dm, len, why));
+  if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
