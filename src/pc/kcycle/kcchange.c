@@ -109,7 +109,7 @@ PetscErrorCode PCKCycleRefuseChanges(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(TakeCycleType(pc));
   PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
-  PetscCheck(!adapt || mg->Nc > 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!adapt || mg->Nc > 0 || mg->coarseSpaceType == PCMG_ADAPT_GDSW, comm, PETSC_ERR_ARG_WRONGSTATE,
              "PCMGSetAdaptInterpolation() needs the number of vectors that interpolations are adapted to: -pc_mg_adapt_interp_n");
   for (PetscInt l = 0; kc->ready && mg->levels && l < kc->nlevels; l++) PetscCall(RefuseOthers(pc, l));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -33,13 +33,16 @@ PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
 /* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ. PETSc's types do not all convert into a matrix that is there */
 static PetscErrorCode FindMatrix(PC pc, Mat *A)
 {
-  PetscBool aij;
-  Mat       found = pc->pmat;
+  PetscBool aij, blocks;
+  Mat       found = pc->pmat, copy = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &blocks, MATMPIBAIJ, MATMPISBAIJ, ""));
+  if (blocks) PetscCall(MatDuplicate(pc->pmat, MAT_COPY_VALUES, &copy)); /* their conversion takes the matrix apart, which a MatFDColoring does not survive */
   if (aij) PetscCall(PetscObjectReference((PetscObject)found));
-  else PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &found));
+  else PetscCall(MatConvert(copy ? copy : pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &found));
+  PetscCall(MatDestroy(&copy));
   PetscCall(MatDestroy(A));
   *A = found;
   PetscFunctionReturn(PETSC_SUCCESS);

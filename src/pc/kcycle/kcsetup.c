@@ -209,6 +209,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
 /* Levels that are not structured and that the program did not give */
 static PetscErrorCode ChooseInstead(PC pc)
 {
+  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   char       why[512];
 
@@ -220,6 +221,9 @@ static PetscErrorCode ChooseInstead(PC pc)
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID) {
     PetscCall(PCKCycleGridsChoose(pc));
     PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy grid: %s", kc->nogrids);
+  } else if (kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO && mg->coarseSpaceType == PCMG_ADAPT_GDSW && mg->nlevels > 1) {
+    kc->levels_from = PC_KCYCLE_HIERARCHY_AUTO; /* PCMG makes the interpolation from the smoothers' subdomains */
+    PetscCall(PetscStrncpy(kc->instead, "-pc_mg_adapt_interp_coarse_space gdsw", sizeof(kc->instead)));
   } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_AUTO) {
     PetscCall(PetscSNPrintf(why, sizeof(why), "neither a DM nor interpolations were given%s%s", kc->found.why[0] ? ", and no grid was found in the matrix: " : "", kc->found.why));
     PetscCall(ChooseWithoutGrid(pc, why));

@@ -482,7 +482,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 
   Options Database Keys:
 + -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
-. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes what is there
+. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the ends of the operator
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
@@ -504,9 +504,13 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   numbered line by line, or as a `DMDA` numbers them (`PCKCycleSetGridSizes()`). The number of levels is chosen unless given: as many as the grid
   allows, down to a coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
 
+  Levels are the first that fit of: interpolations that were given; structured levels; coarser grids of a `DMDA` with ordinary matrices; a `DM` that was refined, by
+  `DMCoarsen()`; those of `PCGAMG`; a single level, which is the coarse solver alone. They are those of Pmat; with `-pc_use_amat` residuals are those of Amat, as in `PCMG`.
+
   On a `DMDA` with one unknown at a point and stencil width 1 the levels are structured: the operator is taken as, or converted to, a `MATSTENCIL`, grids have any size,
   weakly coupled directions are not coarsened, coarse operators are Galerkin products, and smoothers are sweeps of `PCRELAX`. While `KSP` solves, its own
-  products use the stencil as well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, as have smoothers that need an ordinary matrix.
+  products use the stencil as well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, where a grid has any, and smoothers that need an ordinary
+  matrix have coarser grids.
 
   A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the coarsest problem is then
   solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent, if the matrix is
