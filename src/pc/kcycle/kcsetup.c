@@ -233,6 +233,28 @@ static PetscErrorCode ChooseInstead(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What was asked for and has no meaning on the levels that there are is an error */
+static PetscErrorCode RefuseMeaningless(PC pc)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle     *kc;
+  PetscBool      automatic;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(kc->grid == KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP, "-pc_kcycle_grid %s (PCKCycleSetGrid()) is for structured levels, and levels are not structured: %s",
+             KCycleGrids[kc->grid], kc->general);
+  PetscCheck(kc->interpolation == KCYCLE_INTERPOLATION_AUTO || (kc->use_grids && kc->interpolation == KCYCLE_INTERPOLATION_LINEAR), comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_kcycle_interpolation %s (PCKCycleSetInterpolation()) is for structured levels, and levels are not structured: %s", KCycleInterpolations[kc->interpolation],
+             kc->general);
+  PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
+  PetscCheck(automatic || kc->use_grids, comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_kcycle_semicoarsen %s (PCKCycleSetSemicoarsen()) is for grids that are coarsened here, and the hierarchy is %s", kc->semicoarsen,
+             PCKCycleHierarchies[kc->levels_from]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A single level is the coarsest problem, with its solver and its options, which PCMG has where there are two: to PCMG it is a smoother */
 PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
 {
@@ -540,6 +562,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(PCKCycleStructuredChoose(pc));
   PetscCall(PCKCycleFoundSettle(pc));
   PetscCall(ChooseInstead(pc));
+  PetscCall(RefuseMeaningless(pc));
   PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
