@@ -376,12 +376,12 @@ int main(int argc, char **args)
     test:
       suffix: line
       nsize: {{1 2}}
-      args: -dim 1 -n 100001 -kinds 0 -held 33.5 -setup 33.5
+      args: -dim 1 -n 100001 -kinds 0 -held 33.8 -setup 33.8
 
     test:
       suffix: plane
       nsize: 2
-      args: -dim 2 -n 401 -kinds 0,1 -held 6.1,11.5 -setup 6.1,11.5
+      args: -dim 2 -n 401 -kinds 0,1 -held 6.2,11.6 -setup 6.2,11.6
 
     test:
       suffix: sweeps
