@@ -90,3 +90,10 @@ typedef void *KCycleCtxDestroyArg;
   #define KCYCLE_GRAPH_INDEX_PARAMETERS PetscInt nindices, PetscInt indices[],
   #define KCYCLE_GRAPH_INDEX_ARGUMENTS  nindices, indices,
 #endif
+
+/* Is -pc_mg_levels an error for PCGAMG? */
+#if PETSC_VERSION_LT(3, 21, 0)
+  #define KCYCLE_GAMG_CHOOSES_LEVELS PETSC_FALSE
+#else
+  #define KCYCLE_GAMG_CHOOSES_LEVELS PETSC_TRUE
+#endif

@@ -145,8 +145,7 @@ typedef struct {
   char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
   PetscInt          ngrids;
   KCycleGridLevel  *grids;
-  PetscBool         gamg;            /* the type inherits from PCGAMG, */
-  PetscInt          gamg_levels;     /* which has this number of levels, while its set-up works; -1: not known yet; 0: it does not work */
+  PetscBool         gamg;            /* the type inherits from PCGAMG */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
   PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */
   PetscBool         chose[64][2];    /* structured levels chose the solver of a level, down and up; [0][0]: the coarsest */
@@ -178,6 +177,7 @@ PETSC_INTERN PetscErrorCode PCFinalizePackage_KCycle(void);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleHideLevels(PC, PetscBool, size_t, char[]);
 
 /* kcsetup.c: the hierarchy */
 PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);

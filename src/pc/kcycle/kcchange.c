@@ -226,8 +226,6 @@ PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->nlevels_asked && nlevels == kc->nlevels_asked) PetscFunctionReturn(PETSC_SUCCESS); /* set-up has found that there are fewer */
-  if (kc->gamg_levels > 0) PetscFunctionReturn(PETSC_SUCCESS);                               /* PCGAMG reads -pc_mg_levels once more when it has built fewer */
-  if (kc->gamg_levels < 0) kc->gamg_levels = nlevels;
   if (!kc->busy) {
     kc->nlevels_chosen = 0;
     kc->nlevels_asked  = 0;

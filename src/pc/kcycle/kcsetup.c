@@ -174,7 +174,7 @@ static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
   PetscCall(LevelsAsked(pc, &asked));
   PetscCall(GAMGFits(pc, &fits));
   kc->levels_from = fits && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
-  PetscCall(PetscStrncpy(kc->instead, why, sizeof(kc->instead)));
+  PetscCall(PetscSNPrintf(kc->instead, sizeof(kc->instead), "%s%s", why, KCYCLE_GAMG_CHOOSES_LEVELS && asked > 1 ? "; PCGAMG chooses their number, not -pc_mg_levels" : ""));
   PetscCall(PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], why));
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInherit(pc, PETSC_TRUE));
@@ -535,12 +535,13 @@ static PetscErrorCode SetUpInherited(PC pc)
 {
   PC_KCycle     *kc;
   PetscErrorCode ierr;
+  char           levels[64] = "";
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->gamg_levels = kc->gamg ? -1 : 0;
-  ierr            = (*kc->base.setup)(pc);
-  kc->gamg_levels = 0;
+  if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels)); /* PCGAMG would have PCMG read them again, also where it has made fewer */
+  ierr = (*kc->base.setup)(pc);
+  PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

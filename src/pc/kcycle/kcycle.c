@@ -221,6 +221,43 @@ static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Takes -pc_mg_levels out of the options, and puts it back */
+PetscErrorCode PCKCycleHideLevels(PC pc, PetscBool hide, size_t len, char value[])
+{
+  PetscOptions options = ((PetscObject)pc)->options;
+  const char  *prefix  = ((PetscObject)pc)->prefix;
+  PetscBool    given;
+  char         name[256];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_mg_levels", prefix ? prefix : ""));
+  if (hide) {
+    PetscCall(PetscOptionsGetString(options, NULL, name, value, len, &given));
+    if (given) PetscCall(PetscOptionsClearValue(options, name));
+    else value[0] = 0;
+  } else if (value[0]) {
+    PetscCall(PetscOptionsSetValue(options, name, value));
+    PetscCall(PetscOptionsHasName(options, NULL, name, &given)); /* so that it counts as used */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Options of PCMG or PCGAMG. Where PCGAMG's levels were chosen here a number of levels is no mistake of the user */
+static PetscErrorCode SetFromOptionsInherited(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle     *kc;
+  PetscErrorCode ierr;
+  char           levels[64] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (KCYCLE_GAMG_CHOOSES_LEVELS && kc->gamg && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
+  ierr = (*kc->base.setfromoptions)(pc, PetscOptionsObject);
+  PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_MG            *mg;
@@ -253,7 +290,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
   if (!kc->ready && !kc->busy) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
   ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
-  PetscCall((*kc->base.setfromoptions)(pc, PetscOptionsObject));
+  PetscCall(SetFromOptionsInherited(pc, PetscOptionsObject));
   kc->galerkin_none = (PetscBool)(kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
   if (ours && !flg) kc->nlevels_chosen = mg->nlevels; /* PCMG's single level, until the grid is known */
