@@ -19,20 +19,27 @@ static PetscErrorCode BoxDestroy(KCycleCtxDestroyArg arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Says that a DM is no DMDA, or nothing */
+PetscErrorCode KCycleDMDACheck(DM dm, size_t len, char why[])
+{
+  PetscBool isda = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  if (!isda) PetscCall(PetscSNPrintf(why, len, "it is not on a DMDA"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Says why a DM has no box, or nothing */
 PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
 {
   PetscInt       dof, width, dim;
   DMBoundaryType boundary[3];
-  PetscBool      isda = PETSC_FALSE;
 
   PetscFunctionBegin;
-  why[0] = 0;
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  if (!isda) {
-    PetscCall(PetscSNPrintf(why, len, "it is not on a DMDA"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(KCycleDMDACheck(dm, len, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, &boundary[0], &boundary[1], &boundary[2], NULL));
   if (dof != 1) PetscCall(PetscSNPrintf(why, len, "its DMDA has %" PetscInt_FMT " unknowns at a point, not 1", dof));
   else if (width != 1) PetscCall(PetscSNPrintf(why, len, "the stencil width of its DMDA is %" PetscInt_FMT ", not 1", width));
@@ -44,20 +51,18 @@ PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Processes are numbered x first, and so are rows from process to process. A vector of the DM would tell too, but stay with the DM */
-PetscErrorCode KCycleBoxNumberRows(KCycleBox *box)
+/* Processes are numbered x first, and so are rows from process to process: the first row of each, and one past the last. A vector of the DM would tell too, but stay with the DM */
+PetscErrorCode KCycleNumberRows(const PetscInt m[], PetscInt *const first[], PetscInt dof, PetscInt **rows)
 {
-  const PetscInt *m = box->nproc;
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(m[0] * m[1] * m[2] + 1, &box->rows));
-  box->rows[0] = 0;
+  PetscCall(PetscMalloc1(m[0] * m[1] * m[2] + 1, rows));
+  (*rows)[0] = 0;
   for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
-    const PetscInt at[3]  = {p % m[0], p / m[0] % m[1], p / m[0] / m[1]};
-    PetscInt       points = 1;
+    const PetscInt at[3] = {p % m[0], p / m[0] % m[1], p / m[0] / m[1]};
+    PetscInt       n     = dof;
 
-    for (int d = 0; d < 3; d++) points *= box->first[d][at[d] + 1] - box->first[d][at[d]];
-    box->rows[p + 1] = box->rows[p] + points;
+    for (int d = 0; d < 3; d++) n *= first[d][at[d] + 1] - first[d][at[d]];
+    (*rows)[p + 1] = (*rows)[p] + n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,7 +97,7 @@ static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
   }
   box->nlines  = box->n[1] * box->n[2];
   box->npoints = box->n[0] * box->nlines;
-  PetscCall(KCycleBoxNumberRows(box));
+  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

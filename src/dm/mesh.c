@@ -2,22 +2,17 @@
   Grids coarsened by leaving out every second point: who owns what, linear interpolation between them, and what an operator couples on them.
 */
 #include <petsckcycle/private/gridimpl.h>
-#include <petsckcycle/private/compat.h>
+#include <petsckcycle/private/boximpl.h>
 
 /* Why there is none for a DM, or nothing */
 PetscErrorCode KCycleMeshCheck(DM dm, size_t len, char why[])
 {
   PetscInt       dim;
   DMBoundaryType boundary[3];
-  PetscBool      isda = PETSC_FALSE;
 
   PetscFunctionBegin;
-  why[0] = 0;
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  if (!isda) {
-    PetscCall(PetscSNPrintf(why, len, "it is not on a DMDA"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(KCycleDMDACheck(dm, len, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
   for (PetscInt d = 0; d < dim; d++) {
     if (boundary[d] == DM_BOUNDARY_TWIST) PetscCall(PetscSNPrintf(why, len, "the boundary of its DMDA in %c is twist", (int)('x' + d)));
@@ -25,37 +20,10 @@ PetscErrorCode KCycleMeshCheck(DM dm, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Processes are numbered x first, and so are rows from process to process */
-static PetscErrorCode NumberRows(KCycleMesh *mesh)
-{
-  const PetscInt *m = mesh->nproc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(m[0] * m[1] * m[2] + 1, &mesh->rows));
-  mesh->rows[0] = 0;
-  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
-    const PetscInt at[3] = {p % m[0], p / m[0] % m[1], p / m[0] / m[1]};
-    PetscInt       rows  = mesh->dof;
-
-    for (int d = 0; d < 3; d++) rows *= mesh->first[d][at[d] + 1] - mesh->first[d][at[d]];
-    mesh->rows[p + 1] = mesh->rows[p] + rows;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void FindMe(KCycleMesh *mesh, PetscInt rank)
-{
-  mesh->rank  = rank;
-  mesh->me[0] = rank % mesh->nproc[0];
-  mesh->me[1] = rank / mesh->nproc[0] % mesh->nproc[1];
-  mesh->me[2] = rank / mesh->nproc[0] / mesh->nproc[1];
-}
-
 PetscErrorCode KCycleMeshCreate(DM da, KCycleMesh *mesh)
 {
   const PetscInt *owned[3];
   DMBoundaryType  boundary[3];
-  PetscMPIInt     rank;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(mesh, sizeof(*mesh)));
@@ -73,9 +41,8 @@ PetscErrorCode KCycleMeshCreate(DM da, KCycleMesh *mesh)
     for (PetscInt p = 0; p < mesh->nproc[d]; p++) mesh->first[d][p + 1] = mesh->first[d][p] + (used ? owned[d][p] : 1);
     for (PetscInt i = 0; i < mesh->size[d]; i++) mesh->position[d][i] = i;
   }
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)da), &rank));
-  FindMe(mesh, rank);
-  PetscCall(NumberRows(mesh));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)da), &mesh->rank));
+  PetscCall(KCycleNumberRows(mesh->nproc, mesh->first, mesh->dof, &mesh->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +63,7 @@ PetscErrorCode KCycleMeshCoarsen(const KCycleMesh *fine, const PetscBool coarsen
     while (p <= fine->nproc[d]) coarse->first[d][p++] = kept;
     coarse->size[d] = kept;
   }
-  PetscCall(NumberRows(coarse));
+  PetscCall(KCycleNumberRows(coarse->nproc, coarse->first, coarse->dof, &coarse->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,7 +93,7 @@ static PetscInt Owner(const KCycleMesh *mesh, PetscInt d, PetscInt i)
 }
 
 /* The row of the first unknown of a point. A process without points begins where the next one does: the last of those owns the point */
-PetscInt KCycleMeshPointToRow(const KCycleMesh *mesh, const PetscInt at[])
+static PetscInt PointToRow(const KCycleMesh *mesh, const PetscInt at[])
 {
   PetscInt p[3], place = 0;
 
@@ -138,7 +105,7 @@ PetscInt KCycleMeshPointToRow(const KCycleMesh *mesh, const PetscInt at[])
 }
 
 /* The point and the unknown that a row belongs to */
-void KCycleMeshRowToPoint(const KCycleMesh *mesh, PetscInt row, PetscInt at[], PetscInt *unknown)
+static void RowToPoint(const KCycleMesh *mesh, PetscInt row, PetscInt at[], PetscInt *unknown)
 {
   PetscInt rank = mesh->rank, place;
 
@@ -162,11 +129,6 @@ void KCycleMeshRowToPoint(const KCycleMesh *mesh, PetscInt row, PetscInt at[], P
     at[d] = mesh->first[d][p] + place % n;
     place /= n;
   }
-}
-
-PetscInt KCycleMeshLocalPoints(const KCycleMesh *mesh)
-{
-  return (mesh->rows[mesh->rank + 1] - mesh->rows[mesh->rank]) / mesh->dof;
 }
 
 /* The coarse points that a fine one is interpolated from in one direction, by its distance from them */
@@ -197,7 +159,7 @@ static int Parents(const KCycleMesh *fine, const KCycleMesh *coarse, const Petsc
       for (int i = 0; i < n[0]; i++) {
         const PetscInt from[3] = {to[0][i], to[1][j], to[2][k]};
 
-        row[count]      = KCycleMeshPointToRow(coarse, from);
+        row[count]      = PointToRow(coarse, from);
         weight[count++] = w[0][i] * w[1][j] * w[2][k];
       }
     }
@@ -208,7 +170,7 @@ static int Parents(const KCycleMesh *fine, const KCycleMesh *coarse, const Petsc
 /* An entry of this process's rows in its own columns, or in those of others? */
 static PetscErrorCode Preallocate(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], Mat P)
 {
-  const PetscInt n = fine->rows[fine->rank + 1] - fine->rows[fine->rank], low = coarse->rows[coarse->rank], high = coarse->rows[coarse->rank + 1];
+  const PetscInt n = KCycleMeshLocalRows(fine), low = coarse->rows[coarse->rank], high = coarse->rows[coarse->rank + 1];
   PetscInt      *own, *others, row[8], at[3], unknown;
   PetscReal      weight[8];
 
@@ -217,7 +179,7 @@ static PetscErrorCode Preallocate(const KCycleMesh *fine, const KCycleMesh *coar
   for (PetscInt r = 0; r < n; r++) {
     int count;
 
-    KCycleMeshRowToPoint(fine, fine->rows[fine->rank] + r, at, &unknown);
+    RowToPoint(fine, fine->rows[fine->rank] + r, at, &unknown);
     count = Parents(fine, coarse, coarsened, at, row, weight);
     for (int c = 0; c < count; c++) (row[c] >= low && row[c] < high ? own : others)[r]++;
   }
@@ -230,7 +192,7 @@ static PetscErrorCode Preallocate(const KCycleMesh *fine, const KCycleMesh *coar
 /* Coarse unknowns that are coupled to nobody, nor is the fine one that they are: nothing else is interpolated from them */
 static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], const PetscBool single[], Mat P)
 {
-  const PetscInt n = fine->rows[fine->rank + 1] - fine->rows[fine->rank];
+  const PetscInt n = KCycleMeshLocalRows(fine);
   Vec            kept;
   PetscInt       at[3], unknown, loose = 0, any;
 
@@ -245,13 +207,13 @@ static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *co
       PetscBool is = single[r];
       PetscInt  column;
 
-      KCycleMeshRowToPoint(fine, fine->rows[fine->rank] + r, at, &unknown);
+      RowToPoint(fine, fine->rows[fine->rank] + r, at, &unknown);
       for (PetscInt d = 0; d < 3 && is; d++) {
         at[d] = coarsened[d] ? KCycleMeshKept(fine, d, at[d]) : at[d];
         is    = (PetscBool)(at[d] >= 0);
       }
       if (!is) continue;
-      column = KCycleMeshPointToRow(coarse, at) + unknown;
+      column = PointToRow(coarse, at) + unknown;
       if (pass == 0) PetscCall(VecSetValue(kept, column, 0, INSERT_VALUES));
       else PetscCall(MatSetValue(P, fine->rows[fine->rank] + r, column, 1, INSERT_VALUES));
     }
@@ -274,7 +236,7 @@ static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *co
 PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], const PetscBool single[], MatType type, MPI_Comm comm,
                                        Mat *P_)
 {
-  const PetscInt start = fine->rows[fine->rank], n = fine->rows[fine->rank + 1] - start, m = coarse->rows[coarse->rank + 1] - coarse->rows[coarse->rank];
+  const PetscInt start = fine->rows[fine->rank], n = KCycleMeshLocalRows(fine), m = KCycleMeshLocalRows(coarse);
   PetscInt       row[8], at[3], unknown, fineid;
   PetscReal      weight[8];
   PetscScalar    value[8];
@@ -289,7 +251,7 @@ PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *fine, const KCycleMesh 
   for (PetscInt r = 0; r < n; r++) {
     int count;
 
-    KCycleMeshRowToPoint(fine, start + r, at, &unknown);
+    RowToPoint(fine, start + r, at, &unknown);
     count = Parents(fine, coarse, coarsened, at, row, weight);
     for (int c = 0; c < count; c++) {
       row[c] += unknown;
@@ -312,11 +274,11 @@ static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols,
   PetscInt    at[3], to[3], unknown, other;
   PetscBool   single = PETSC_TRUE;
 
-  KCycleMeshRowToPoint(mesh, row, at, &unknown);
+  RowToPoint(mesh, row, at, &unknown);
   for (PetscInt c = 0; c < ncols; c++) {
     if (cols[c] == row) diagonal = values[c];
     else if (values[c] != (PetscScalar)0) single = PETSC_FALSE;
-    KCycleMeshRowToPoint(mesh, cols[c], to, &other);
+    RowToPoint(mesh, cols[c], to, &other);
     for (int d = 0; d < 3 && other == unknown; d++) {
       PetscInt step = to[d] - at[d];
 
@@ -331,7 +293,7 @@ static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols,
 /* The mean of these couplings over all rows, and which unknowns of this process are coupled to nobody. Collective */
 PetscErrorCode KCycleMeshLook(const KCycleMesh *mesh, Mat A, PetscReal mean[], PetscBool single[])
 {
-  const PetscInt start = mesh->rows[mesh->rank], n = mesh->rows[mesh->rank + 1] - start;
+  const PetscInt start = mesh->rows[mesh->rank], n = KCycleMeshLocalRows(mesh);
   PetscReal      mine[4] = {0, 0, 0, 0}, all[4], coupling[3];
 
   PetscFunctionBegin;

@@ -92,7 +92,7 @@ PetscErrorCode KCycleNumberingLines(const KCycleIndices *ix, PetscInt dim, const
     PetscCall(PetscCalloc1(2, &box->first[d]));
     box->first[d][1] = box->size[d];
   }
-  PetscCall(KCycleBoxNumberRows(box));
+  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
   (*g)->shift = ix->start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +115,7 @@ PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const
     box->n[d]     = box->first[d][p % box->nproc[d] + 1] - box->start[d];
     p /= box->nproc[d];
   }
-  PetscCall(KCycleBoxNumberRows(box));
+  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
   fits = ix->n == box->n[0] * box->n[1] * box->n[2] && ix->start == box->rows[ix->rank];
   PetscCallMPI(MPI_Allreduce(&fits, &all, 1, MPIU_INT, MPI_MIN, ix->comm));
   if (!all) PetscCall(KCycleNumberingDestroy(g));
@@ -317,7 +317,7 @@ PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *ix, KCycleNumbering *g,
   box->start[d] = box->first[d][ix->rank];
   box->n[d]     = box->first[d][ix->rank + 1] - box->start[d];
   g->shift      = 0;
-  PetscCall(KCycleBoxNumberRows(box));
+  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

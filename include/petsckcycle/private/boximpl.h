@@ -38,10 +38,12 @@ typedef struct {
   PetscSF     sf[2];       /* exchange without and with the corner lines: the same where none are corners */
 } KCycleBox;
 
+PETSC_INTERN PetscErrorCode KCycleDMDACheck(DM, size_t, char[]);
+PETSC_INTERN PetscErrorCode KCycleNumberRows(const PetscInt[], PetscInt *const[], PetscInt, PetscInt **);
+
 /* Attached to the DM, made when first asked for; lives as long as the DM */
 PETSC_INTERN PetscErrorCode KCycleBoxGet(DM, KCycleBox **);
 PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, size_t, char[]);
-PETSC_INTERN PetscErrorCode KCycleBoxNumberRows(KCycleBox *);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);

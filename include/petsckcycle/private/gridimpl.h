@@ -7,25 +7,28 @@
 #include <petscdmda.h>
 
 typedef struct {
-  PetscInt  dim, dof;
-  PetscInt  size[3];     /* points; 1 in directions beyond dim */
-  PetscInt  period[3];   /* length of a periodic direction in cells of the finest grid, 0 for others */
-  PetscInt  nproc[3];    /* processes */
-  PetscInt *first[3];    /* first point of each process, and one past the last */
-  PetscInt *position[3]; /* of each point, in cells of the finest grid */
-  PetscInt *rows;        /* first row of each process, and one past the last */
-  PetscInt  rank, me[3]; /* this process */
+  PetscInt    dim, dof;
+  PetscInt    size[3];     /* points; 1 in directions beyond dim */
+  PetscInt    period[3];   /* length of a periodic direction in cells of the finest grid, 0 for others */
+  PetscInt    nproc[3];    /* processes */
+  PetscInt   *first[3];    /* first point of each process, and one past the last */
+  PetscInt   *position[3]; /* of each point, in cells of the finest grid */
+  PetscInt   *rows;        /* first row of each process, and one past the last */
+  PetscMPIInt rank;        /* of this process */
 } KCycleMesh;
 
 PETSC_INTERN PetscErrorCode KCycleMeshCheck(DM, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleMeshCreate(DM, KCycleMesh *);
 PETSC_INTERN PetscErrorCode KCycleMeshCoarsen(const KCycleMesh *, const PetscBool[], KCycleMesh *);
 PETSC_INTERN PetscErrorCode KCycleMeshDestroy(KCycleMesh *);
-PETSC_INTERN PetscInt       KCycleMeshLocalPoints(const KCycleMesh *);
-PETSC_INTERN void           KCycleMeshRowToPoint(const KCycleMesh *, PetscInt, PetscInt[], PetscInt *);
-PETSC_INTERN PetscInt       KCycleMeshPointToRow(const KCycleMesh *, const PetscInt[]);
 PETSC_INTERN PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *, const KCycleMesh *, const PetscBool[], const PetscBool[], MatType, MPI_Comm, Mat *);
 PETSC_INTERN PetscErrorCode KCycleMeshLook(const KCycleMesh *, Mat, PetscReal[], PetscBool[]);
+
+/* The rows of this process */
+static inline PetscInt KCycleMeshLocalRows(const KCycleMesh *mesh)
+{
+  return mesh->rows[mesh->rank + 1] - mesh->rows[mesh->rank];
+}
 
 /* The coarse point that a fine one becomes, or -1. The ends are kept */
 static inline PetscInt KCycleMeshKept(const KCycleMesh *mesh, PetscInt d, PetscInt i)

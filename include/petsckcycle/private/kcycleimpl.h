@@ -9,6 +9,12 @@
 #include <petsckcycle/private/gridimpl.h>
 #include <petsc/private/kspimpl.h>
 
+/* Directions whose couplings are weaker than this part of the strongest are not coarsened */
+#define KCYCLE_STRONG 0.6
+
+/* The coarsest grid has at most this many points in each direction, if it can be had */
+#define KCYCLE_COARSEST 3
+
 /* The phases of a cycle that -pc_mg_log shows for each level */
 typedef enum {
   KCYCLE_SMOOTH,
@@ -188,6 +194,8 @@ PETSC_INTERN PetscErrorCode PCKCycleFinishLevels(PC);
 /* kcfits.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckGrid(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCheckRatio(PC, size_t, char[]);
+PETSC_INTERN PetscErrorCode PCKCycleCheckAdapted(PC, size_t, char[]);
+PETSC_INTERN PetscErrorCode PCKCycleCheckCoarse(PC, size_t, char[]);
 
 /* kcfind.c: grids of matrices without a DM */
 PETSC_INTERN PetscErrorCode PCKCycleFoundGetDM(PC, DM *);
@@ -218,8 +226,10 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
 
+PETSC_INTERN PetscErrorCode PCKCycleLevelsAsked(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
+PETSC_INTERN PetscErrorCode PCKCycleGiveOperators(PC);
 PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
 
 /* kcgridlevels.c: levels of ordinary matrices on the grids of a DMDA */

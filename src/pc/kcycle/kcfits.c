@@ -76,7 +76,8 @@ PetscErrorCode PCKCycleCheckGrid(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetDM(pc->pmat, &of_matrix));
-  if (kc->ready || kc->levels_from != PC_KCYCLE_HIERARCHY_DM || !pc->dm || pc->dm == of_matrix || (kc->grid_of_operator && !of_matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM && kc->levels_from != PC_KCYCLE_HIERARCHY_GRID) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->ready || !pc->dm || pc->dm == of_matrix || (kc->grid_of_operator && !of_matrix)) PetscFunctionReturn(PETSC_SUCCESS);
   if (of_matrix) PetscCall(CheckGrids(pc, of_matrix));
   PetscCall(MatGetLocalSize(pc->pmat, &mine[1], NULL));
   PetscCall(CountUnknowns(pc->dm, mine[1], &mine[0]));
@@ -109,6 +110,37 @@ PetscErrorCode PCKCycleCheckRatio(PC pc, size_t len, char why[])
   PetscCall(DMGetDimension(pc->dm, &dim));
   for (PetscInt d = 0; d < dim && !why[0]; d++) {
     if (ratio[d] != 2) PetscCall(PetscSNPrintf(why, len, "-da_refine_%c asks for a factor of %" PetscInt_FMT " between grids, and these levels have 2", (int)('x' + d), ratio[d]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are PCMG's levels to be adapted or measured by PCMG? */
+PetscErrorCode PCKCycleCheckAdapted(PC pc, size_t len, char why[])
+{
+  PetscBool adapt, cr;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
+  PetscCall(PCMGGetAdaptCR(pc, &cr));
+  if (adapt) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
+  else if (cr) PetscCall(PetscSNPrintf(why, len, "-pc_mg_adapt_cr measures the levels of PCMG"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why coarse operators cannot be made here, from the matrix that is preconditioned with, or nothing */
+PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleCheckAdapted(pc, len, why));
+  if (!why[0] && pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
+  for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
+    PetscBool set;
+
+    PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
+    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,11 +4,7 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/* Directions whose couplings are weaker than this part of the strongest are not coarsened */
-#define KCYCLE_STRONG 0.6
-
-/* The coarsest grid has at most this many points in each direction, if it can be had; where coefficients jump fewer may not hold what is left of the jumps */
-#define KCYCLE_COARSEST       3
+/* Where coefficients jump KCYCLE_COARSEST points may not hold what is left of the jumps */
 #define KCYCLE_COARSEST_JUMPS 8
 
 /* The excess of row sums at an end that is closed, relative to the couplings with the next points; the part of these at closed points that counts; the excess of points that are held */

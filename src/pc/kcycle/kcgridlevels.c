@@ -4,12 +4,6 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* Directions whose couplings are weaker than this part of the strongest are not coarsened */
-#define KCYCLE_STRONG 0.6
-
-/* A grid of no more points than this in each direction is not coarsened further */
-#define KCYCLE_COARSEST 3
-
 /* Levels, at most */
 #define KCYCLE_MOST 64
 
@@ -54,7 +48,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   const char *const types[] = {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
   PC_MG            *mg      = (PC_MG *)pc->data;
   PC_KCycle        *kc;
-  PetscBool         fits = PETSC_FALSE, adapt, cr;
+  PetscBool         fits = PETSC_FALSE;
   PetscInt          rows, M, N, P, dof;
 
   PetscFunctionBegin;
@@ -66,20 +60,10 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++) PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
   PetscCall(MatGetSize(pc->pmat, &rows, NULL));
   PetscCall(DMDAGetInfo(pc->dm, NULL, &M, &N, &P, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
-  PetscCall(PCMGGetAdaptCR(pc, &cr));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s, which has no Galerkin products", ((PetscObject)pc->pmat)->type_name));
-  else if (rows / dof != M * N * P) PetscCall(PetscSNPrintf(why, len, "the operator is not on all of the grid"));
+  else if (rows != M * N * P * dof) PetscCall(PetscSNPrintf(why, len, "the operator is not on all of the grid"));
   else if (kc->galerkin_set && mg->galerkin >= PC_MG_GALERKIN_NONE) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin has the program give coarse operators"));
-  else if (pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
-  else if (adapt) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
-  else if (cr) PetscCall(PetscSNPrintf(why, len, "-pc_mg_adapt_cr measures the levels of PCMG"));
-  for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
-    PetscBool set;
-
-    PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
-    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
-  }
+  else PetscCall(PCKCycleCheckCoarse(pc, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,7 +107,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleMesh *mesh, const Pets
 /* What level l must be coarsened like, and whether it is */
 static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exists, PetscBool asked, PetscBool *changed)
 {
-  const PetscInt n = KCycleMeshLocalPoints(&level->mesh) * level->mesh.dof;
+  const PetscInt n = KCycleMeshLocalRows(&level->mesh);
   PetscBool      coarsened[3], *single;
   PetscReal      coupling[3];
   int            other = 0, any;
@@ -228,8 +212,7 @@ static PetscErrorCode GiveLevels(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
-  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  PetscCall(PCKCycleGiveOperators(pc));
   for (PetscInt l = 0; l < kc->ngrids; l++) {
     const PetscInt   number = kc->ngrids - 1 - l;
     KCycleGridLevel *level  = &kc->grids[l];

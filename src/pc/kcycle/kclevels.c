@@ -75,6 +75,19 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCMG is given coarse operators from now on; what it was to do for them returns with PCKCycleStructuredDrop() */
+PetscErrorCode PCKCycleGiveOperators(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
+  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Smoothers that work on stencils */
 static PetscErrorCode SmootherFits(const char type[], PetscBool *fits)
 {
@@ -131,7 +144,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  yes = PETSC_FALSE, set = PETSC_FALSE;
+  PetscBool  yes                                   = PETSC_FALSE;
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
 
   PetscFunctionBegin;
@@ -147,21 +160,13 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
   if (kc->assembled && !compute) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin none, and no KSPSetComputeOperators() assembles coarse operators"));
-  for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
-    PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
-    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
-  }
+  if (!why[0]) PetscCall(PCKCycleCheckCoarse(pc, len, why));
   for (PetscInt l = 1; l < 32 && !why[0]; l++) {
     PetscCall(SmootherIsForeign(pc, l, &yes));
     if (yes) PetscCall(PetscSNPrintf(why, len, "the smoother of level %" PetscInt_FMT " needs an ordinary matrix", l));
   }
   if (!why[0]) PetscCall(ProgramChoseSmoothers(mg, &yes));
   if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "the program chose smoothers that need an ordinary matrix"));
-  PetscCall(PCMGGetAdaptInterpolation(pc, &yes));
-  if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
-  PetscCall(PCMGGetAdaptCR(pc, &yes));
-  if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "-pc_mg_adapt_cr measures the levels of PCMG"));
-  if (!why[0] && pc->mat != pc->pmat && pc->useAmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -405,8 +410,7 @@ static PetscErrorCode GiveLevels(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
-  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  PetscCall(PCKCycleGiveOperators(pc));
   PetscCall(CreateHostVectors(pc));
   for (PetscInt l = 0; l < kc->nstructured; l++) {
     const PetscInt   number = kc->nstructured - 1 - l;
@@ -450,19 +454,34 @@ static PetscErrorCode LevelsAreTouched(PC_MG *mg, PetscBool *touched)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of levels that options or program ask for, or as many as there are */
+/* The number of levels that options or program ask for, or 0 */
+PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  given = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *asked = 0;
+  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
+  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same, or that of the levels whose solvers the program has chosen, or as many as there are */
 PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  given = PETSC_FALSE, touched = PETSC_FALSE;
+  PetscBool  touched = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
-  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", wanted, &given));
+  PetscCall(PCKCycleLevelsAsked(pc, wanted));
   if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
-  if (!given && mg->levels && (touched || mg->nlevels != kc->nlevels_chosen)) *wanted = mg->nlevels;
+  if (!*wanted && touched) *wanted = mg->nlevels;
+  if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

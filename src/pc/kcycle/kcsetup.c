@@ -111,21 +111,6 @@ static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
   SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid, why);
 }
 
-/* The number of levels that options or program ask for, or 0 */
-static PetscErrorCode LevelsAsked(PC pc, PetscInt *asked)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
-  PetscBool  given = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *asked = 0;
-  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
-  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   Levels that neither the options nor PCMGSetLevels() chose. Called with the options, so that the levels hear them, if the grid is known by
   then; and in any case at set-up, which alone may refuse: until then the program can still give another grid, or interpolations.
@@ -142,7 +127,7 @@ PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
     PetscCall(ResolveHierarchy(pc));
   }
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM || !pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(LevelsAsked(pc, &asked));
+  PetscCall(PCKCycleLevelsAsked(pc, &asked));
   if (asked == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   if (final) PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
@@ -171,7 +156,7 @@ static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(LevelsAsked(pc, &asked));
+  PetscCall(PCKCycleLevelsAsked(pc, &asked));
   PetscCall(GAMGFits(pc, &fits));
   kc->levels_from = fits && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
   PetscCall(PetscSNPrintf(kc->instead, sizeof(kc->instead), "%s%s", why, KCYCLE_GAMG_CHOOSES_LEVELS && asked > 1 ? "; PCGAMG chooses their number, not -pc_mg_levels" : ""));
@@ -194,7 +179,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMDA, &isda));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
-  PetscCall(LevelsAsked(pc, &asked));
+  PetscCall(PCKCycleLevelsAsked(pc, &asked));
   if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsChoose(pc));
   if (kc->use_grids) kc->levels_from = PC_KCYCLE_HIERARCHY_GRID;
@@ -343,14 +328,12 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
 static PetscErrorCode ForgetOldShape(PC pc)
 {
   PC_KCycle *kc;
-  PetscBool  adapt, cr;
+  char       adapted[128];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
-  PetscCall(PCMGGetAdaptCR(pc, &cr));
-  adapt = (PetscBool)(adapt || cr);
-  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapt)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleCheckAdapted(pc, sizeof(adapted), adapted));
+  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapted[0])) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
