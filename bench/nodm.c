@@ -70,7 +70,7 @@ static PetscInt Row(const Problem *p, const PetscInt at[], PetscInt column[], Ma
   value[0]   = 0;
   for (PetscInt d = 0; d < p->dim; d++) {
     for (PetscInt side = -1; side <= 1; side += 2) {
-      PetscInt from[3] = {at[0], at[1], at[2]};
+      PetscInt  from[3] = {at[0], at[1], at[2]};
       PetscReal c;
 
       from[d] += side < 0 ? -1 : 0;

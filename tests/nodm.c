@@ -40,8 +40,8 @@ static PetscErrorCode LocalRows(const Grid *g, Layout layout, PetscInt *n)
   PetscFunctionReturn(0);
 }
 
-/* Rows in natural order, from the row function of the grid */
-static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
+/* Rows in natural order, from the row function of the grid; zeros that are stored beside those entries, as in diagonals that run through all lines, and further away */
+static PetscErrorCode CreateLinesAndZeros(const Grid *g, Layout layout, PetscInt nzeros, const PetscInt distance[], Mat *A)
 {
   PetscInt    n = 0, start, col[27], to[27][3];
   PetscScalar value[27];
@@ -56,9 +56,21 @@ static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
     const PetscInt m     = GridRow(g, at, col, to, value);
 
     PetscCall(MatSetValues(*A, 1, &row, m, col, value, ADD_VALUES));
+    for (PetscInt z = 0; z < nzeros; z++) {
+      const PetscInt column = row + distance[z];
+
+      if (column >= 0 && column < GridPoints(g)) PetscCall(MatSetValue(*A, row, column, 0, ADD_VALUES));
+    }
   }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CreateLinesAndZeros(g, layout, 0, NULL, A));
   PetscFunctionReturn(0);
 }
 
@@ -625,10 +637,20 @@ static PetscErrorCode TestErrors(void)
   PetscFunctionReturn(0);
 }
 
-/* More processes than lines: found is nothing, given is an error */
+static PetscErrorCode NotStructured(KSP ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
+  PetscFunctionReturn(0);
+}
+
+/* More processes than lines: found is nothing, given is an error; so it is where lines are cut and levels not structured */
 static PetscErrorCode TestFew(void)
 {
-  for (int given = 0; given < 2; given++) {
+  for (int given = 0; given < 3; given++) {
     char      words[POISSON_ERROR_LENGTH];
     Grid      g;
     Mat       A;
@@ -636,11 +658,12 @@ static PetscErrorCode TestFew(void)
     PetscBool finds;
 
     PetscFunctionBeginUser;
-    SetGrid(&g, 2, 40, 3, 1, END_CELL);
-    PetscCall(CreateLines(&g, LINES_WHOLE, &A));
+    SetGrid(&g, 2, 40, given == 2 ? 19 : 3, 1, END_CELL);
+    PetscCall(CreateLines(&g, given == 2 ? LINES_CUT : LINES_WHOLE, &A));
     PetscCall(MatShift(A, 0.1));
     PetscCall(CreateSolver(A, &ksp));
     if (given) PetscCall(GiveSizes(ksp, &g));
+    if (given == 2) PetscCall(NotStructured(ksp));
     PetscCall(FindsGrid(ksp, &finds, words));
     if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", words));
     else PetscCall(PoissonClaim((PetscBool)!finds, "no grid is found that has fewer lines than there are processes"));
@@ -675,6 +698,195 @@ static PetscErrorCode TestOption(void)
   PetscFunctionReturn(0);
 }
 
+/* Stored zeros are no couplings; once they are others, the matrix is no grid any more */
+static PetscErrorCode TestZeros(void)
+{
+  const PetscInt distance[] = {-1, 1, -7, 7, 63};
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 4; k++) {
+    const PetscInt dim = 2 + k % 2;
+    Grid           g;
+    DM             da, dm;
+    Mat            A[2];
+    KSP            ksp[2];
+    Vec            x[2];
+    PetscInt       its[2], other, start;
+    PetscReal      difference;
+    PetscBool      found, still;
+
+    SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, END_INTERIOR);
+    PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
+    PetscCall(MatDestroy(&A[1]));
+    PetscCall(CreateLinesAndZeros(&g, k < 2 ? LINES_WHOLE : LINES_CUT, PETSC_STATIC_ARRAY_LENGTH(distance), distance, &A[1]));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(CreateSolver(A[i], &ksp[i]));
+      PetscCall(Solve(ksp[i], &x[i], &its[i]));
+    }
+    PetscCall(Difference(x[0], x[1], &difference));
+    PetscCall(HasSizes(ksp[1], &g, &found));
+    PetscCall(VecDestroy(&x[1]));
+    PetscCall(MatGetOwnershipRange(A[1], &start, NULL));
+    if (!start) PetscCall(MatSetValue(A[1], 20, 27, -0.1, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A[1], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A[1], MAT_FINAL_ASSEMBLY));
+    PetscCall(SolveWith(ksp[1], A[1], &other, &dm));
+    PetscCall(HasSizes(ksp[1], &g, &still));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s: found %s, same iterations as with a DMDA %s, same solution %s; with an entry there: no grid %s\n", dim,
+                          Layouts[k < 2 ? LINES_WHOLE : LINES_CUT], found ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO", difference < 1e-7 ? "yes" : "NO", still ? "NO" : "yes"));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(KSPDestroy(&ksp[i]));
+      PetscCall(MatDestroy(&A[i]));
+    }
+    PetscCall(VecDestroy(&x[0]));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Directions of one or two points, which only sizes that are given can have */
+static PetscErrorCode TestThin(void)
+{
+  const Change   none       = {PETSC_FALSE, 0, 1.0};
+  const PetscInt sizes[][4] = {{2, 1, 40, 1},  {2, 2, 40, 1}, {3, 1, 1, 40}, {3, 20, 1, 16}, {3, 1, 20, 16}, {3, 20, 2, 16},
+                               {3, 2, 20, 16}, {2, 40, 1, 1}, {2, 40, 2, 1}, {3, 20, 20, 1}, {3, 20, 20, 2}};
+  Findings       f          = {0, 0, 0, 0, 0};
+  PetscMPIInt    nprocs;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); k++) {
+    Grid g;
+
+    SetGrid(&g, sizes[k][0], sizes[k][1], sizes[k][2], sizes[k][3], END_INTERIOR);
+    if (g.size[g.dim - 1] < nprocs) continue; /* see TestFew() */
+    PetscCall(Compare(&g, LINES_WHOLE, &none, PETSC_TRUE, &f));
+    if (g.size[g.dim - 1] > 2 * nprocs) PetscCall(Compare(&g, LINES_CUT, &none, PETSC_TRUE, &f));
+  }
+  PetscCall(Report("directions of one or two points", &f));
+  PetscFunctionReturn(0);
+}
+
+/* Solutions with and without a DMDA */
+static PetscErrorCode CompareSolutions(const char what[], KSP ksp[], Vec b[], Vec x[], PetscBool transpose)
+{
+  PetscInt  its[2];
+  PetscReal difference;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    if (transpose) PetscCall(KSPSolveTranspose(ksp[i], b[i], x[i]));
+    else PetscCall(KSPSolve(ksp[i], b[i], x[i]));
+    PetscCall(KSPGetIterationNumber(ksp[i], &its[i]));
+  }
+  PetscCall(Difference(x[0], x[1], &difference));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: same iterations as with a DMDA %s, same solution %s\n", what, its[0] == its[1] ? "yes" : "NO", difference < 1e-7 ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+/* Two right sides at once */
+static PetscErrorCode CompareBlocks(KSP ksp[], Vec b[], Vec x[])
+{
+  PetscReal difference;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscInt n;
+    Mat      B, X;
+    Vec      column;
+
+    PetscCall(VecGetLocalSize(b[i], &n));
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 2, NULL, &B));
+    PetscCall(MatZeroEntries(B));
+    PetscCall(MatDenseGetColumnVecWrite(B, 1, &column));
+    PetscCall(VecCopy(b[i], column));
+    PetscCall(MatDenseRestoreColumnVecWrite(B, 1, &column));
+    PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &X));
+    PetscCall(KSPMatSolve(ksp[i], B, X));
+    PetscCall(MatDenseGetColumnVecRead(X, 1, &column));
+    PetscCall(VecCopy(column, x[i]));
+    PetscCall(MatDenseRestoreColumnVecRead(X, 1, &column));
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&X));
+  }
+  PetscCall(Difference(x[0], x[1], &difference));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  two right sides: same solutions %s\n", difference < 1e-7 ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+/* Rows that two processes at least have to hand on: a solver's vectors in all its uses */
+static PetscErrorCode Uses(Mat A[], KSP ksp[], Vec b[], Vec x[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(CompareSolutions("solve", ksp, b, x, PETSC_FALSE));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(KSPSetInitialGuessNonzero(ksp[i], PETSC_TRUE));
+    PetscCall(VecScale(x[i], 0.9));
+  }
+  PetscCall(CompareSolutions("initial guess", ksp, b, x, PETSC_FALSE));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(KSPSetInitialGuessNonzero(ksp[i], PETSC_FALSE));
+    PetscCall(MatShift(A[i], 0.5));
+  }
+  PetscCall(CompareSolutions("other values", ksp, b, x, PETSC_FALSE));
+  PetscCall(CompareSolutions("transposed", ksp, b, x, PETSC_TRUE));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(KSPSetReusePreconditioner(ksp[i], PETSC_TRUE));
+    PetscCall(MatShift(A[i], 0.5));
+  }
+  PetscCall(CompareSolutions("preconditioner kept for other values", ksp, b, x, PETSC_FALSE));
+  for (int i = 0; i < 2; i++) {
+    PC pc;
+
+    PetscCall(KSPSetReusePreconditioner(ksp[i], PETSC_FALSE));
+    PetscCall(KSPGetPC(ksp[i], &pc));
+    PetscCall(PCReset(pc));
+    PetscCall(KSPSetOperators(ksp[i], A[i], A[i]));
+  }
+  PetscCall(CompareSolutions("after PCReset()", ksp, b, x, PETSC_FALSE));
+  PetscCall(CompareBlocks(ksp, b, x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestUses(void)
+{
+  const KSPType types[] = {KSPCG, KSPBCGS, KSPFGMRES, KSPRICHARDSON};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < 2 * PETSC_STATIC_ARRAY_LENGTH(types); k++) {
+    const PetscInt dim = k % 2 ? 3 : 2;
+    Grid           g;
+    DM             da;
+    Mat            A[2];
+    KSP            ksp[2];
+    Vec            b[2], x[2];
+
+    SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, END_INTERIOR);
+    PetscCall(CreatePair(&g, LINES_CUT, &da, &A[0], &A[1]));
+    for (int i = 0; i < 2; i++) {
+      PetscInt start, end;
+
+      PetscCall(CreateSolver(A[i], &ksp[i]));
+      PetscCall(KSPSetType(ksp[i], types[k / 2]));
+      PetscCall(MatCreateVecs(A[i], &x[i], &b[i]));
+      PetscCall(VecGetOwnershipRange(b[i], &start, &end));
+      for (PetscInt row = start; row < end; row++) PetscCall(VecSetValue(b[i], row, GridHash(row, 5, 3, 5) - 0.4, INSERT_VALUES));
+      PetscCall(VecAssemblyBegin(b[i]));
+      PetscCall(VecAssemblyEnd(b[i]));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s\n", dim, types[k / 2]));
+    PetscCall(Uses(A, ksp, b, x));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(VecDestroy(&b[i]));
+      PetscCall(VecDestroy(&x[i]));
+      PetscCall(KSPDestroy(&ksp[i]));
+      PetscCall(MatDestroy(&A[i]));
+    }
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt  cases    = 6;
@@ -701,6 +913,12 @@ int main(int argc, char **argv)
   if (is) PetscCall(TestOption());
   PetscCall(PetscStrcmp(test, "few", &is));
   if (is) PetscCall(TestFew());
+  PetscCall(PetscStrcmp(test, "uses", &is));
+  if (is) PetscCall(TestUses());
+  PetscCall(PetscStrcmp(test, "zeros", &is));
+  if (is) PetscCall(TestZeros());
+  PetscCall(PetscStrcmp(test, "thin", &is));
+  if (is) PetscCall(TestThin());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -729,6 +947,23 @@ int main(int argc, char **argv)
     test:
       suffix: errors
       args: -test errors
+
+    test:
+      suffix: work
+      args: -cases 4 -ksp_type bcgs
+      output_file: output/nodm_found.out
+
+    test:
+      suffix: uses
+      args: -test uses
+
+    test:
+      suffix: zeros
+      args: -test zeros
+
+    test:
+      suffix: thin
+      args: -test thin
 
     test:
       suffix: option

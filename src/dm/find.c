@@ -52,8 +52,12 @@ static void Look(const KCycleIndices *ix, Distances *inside, Distances *all)
     const PetscReal golden = 0.6180339887498949 * (PetscReal)s;
     const PetscInt  r      = rows == ix->n ? s : (PetscInt)((golden - PetscFloorReal(golden)) * (PetscReal)ix->n);
 
-    for (PetscInt e = ix->i[r]; e < ix->i[r + 1] && !inside->toomany; e++) Add(inside, PetscAbsInt(ix->j[e] - r));
-    for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) Add(all, PetscAbsInt(ix->columns[ix->oj[e]] - ix->start - r));
+    for (PetscInt e = ix->i[r]; e < ix->i[r + 1] && !inside->toomany; e++) {
+      if (ix->a[e] != (PetscScalar)0.0) Add(inside, PetscAbsInt(ix->j[e] - r));
+    }
+    for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) {
+      if (ix->oa[e] != (PetscScalar)0.0) Add(all, PetscAbsInt(ix->columns[ix->oj[e]] - ix->start - r));
+    }
   }
   for (PetscInt d = 0; d < inside->n; d++) Add(all, inside->distance[d]);
   if (inside->toomany) all->toomany = PETSC_TRUE;

@@ -1,5 +1,5 @@
 /*
-  Are the rows of a matrix the points of a grid in some numbering? Every entry is looked at, by its indices alone.
+  Are the rows of a matrix the points of a grid in some numbering? Every entry is looked at, by its indices; its value matters where a stored zero can be no coupling.
 */
 #include <petsckcycle/private/findimpl.h>
 #include <petsckcycle/private/point.h>
@@ -14,6 +14,7 @@ enum {
   COUNT_AROUND  = 3,
   COUNT_WRAPS   = 6,
   COUNT_CORNERS = 9,
+  COUNT_ZEROS, /* that were passed over */
   COUNT_NUM
 };
 
@@ -42,6 +43,8 @@ PetscErrorCode KCycleIndicesGet(Mat A, KCycleIndices *ix)
   }
   if (done) PetscCall(MatGetRowIJ(ix->diagonal, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->i, &ix->j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "The matrix does not show its rows");
+  PetscCall(MatSeqAIJGetArrayRead(ix->diagonal, &ix->a));
+  if (ix->off) PetscCall(MatSeqAIJGetArrayRead(ix->off, &ix->oa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,6 +54,8 @@ PetscErrorCode KCycleIndicesRestore(KCycleIndices *ix)
   PetscInt  n;
 
   PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArrayRead(ix->diagonal, &ix->a));
+  if (ix->off) PetscCall(MatSeqAIJRestoreArrayRead(ix->off, &ix->oa));
   PetscCall(MatRestoreRowIJ(ix->diagonal, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->i, &ix->j, &done));
   if (ix->off) PetscCall(MatRestoreRowIJ(ix->off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->oi, &ix->oj, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,15 +127,28 @@ PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both points are relative to the owned box. Are they neighbours? */
-static PetscBool Count(const KCycleBox *box, const PetscInt row[], const PetscInt col[], PetscInt count[])
+/* Directions in which two points, relative to the owned box, are neighbours around the grid; -1: they are no neighbours */
+static PetscInt Wraps(const KCycleBox *box, const PetscInt row[], const PetscInt col[])
+{
+  PetscInt wraps = 0;
+
+  for (PetscInt d = 0; d < 3; d++) {
+    const PetscInt distance = PetscAbsInt(col[d] - row[d]);
+
+    if (distance > 1 && distance != box->size[d] - 1) return -1;
+    wraps += distance > 1;
+  }
+  return wraps;
+}
+
+/* Counts neighbours */
+static void Count(const PetscInt row[], const PetscInt col[], PetscInt count[])
 {
   PetscInt away = 0, which = 0, around = 0;
 
   for (PetscInt d = 0; d < 3; d++) {
     const PetscInt distance = PetscAbsInt(col[d] - row[d]), wraps = distance > 1;
 
-    if (wraps && distance != box->size[d] - 1) return PETSC_FALSE;
     count[COUNT_WRAPS + d] += wraps;
     around += wraps;
     away += distance > 0;
@@ -140,18 +158,23 @@ static PetscBool Count(const KCycleBox *box, const PetscInt row[], const PetscIn
     count[COUNT_PAIRS + which]++;
     count[COUNT_AROUND + which] += around;
   } else count[COUNT_CORNERS] += away > 1;
-  return PETSC_TRUE;
 }
 
 /* An entry is kept if it is no neighbour, or the first one that wraps around, which not all directions can */
-static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscInt r, const PetscInt row[], PetscInt column, const PetscInt col[], PetscInt count[])
+static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscInt r, const PetscInt row[], PetscInt column, const PetscInt col[], PetscScalar value,
+                            PetscInt count[])
 {
-  const PetscBool fits = Count(&g->box, row, col, count);
+  const PetscInt wraps = Wraps(&g->box, row, col);
 
-  if (fits && (g->wrong[0] >= 0 || !(count[COUNT_WRAPS] + count[COUNT_WRAPS + 1] + count[COUNT_WRAPS + 2]))) return PETSC_TRUE;
+  if (wraps && value == (PetscScalar)0.0) {
+    count[COUNT_ZEROS]++;
+    return PETSC_TRUE;
+  }
+  if (wraps >= 0) Count(row, col, count);
+  if (!wraps || (wraps > 0 && g->wrong[0] >= 0)) return PETSC_TRUE;
   g->wrong[0] = ix->start + r;
   g->wrong[1] = column;
-  return fits;
+  return (PetscBool)(wraps > 0);
 }
 
 /* points: of columns of other processes */
@@ -162,10 +185,10 @@ static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Poi
   for (PetscInt e = ix->i[r]; e < ix->i[r + 1]; e++) {
     const PetscInt number = ix->j[e] + g->shift, line = number / n[0], col[3] = {number - line * n[0], line % n[1], line / n[1]};
 
-    if (!CheckEntry(ix, g, r, row, ix->start + ix->j[e], col, count)) return PETSC_FALSE;
+    if (!CheckEntry(ix, g, r, row, ix->start + ix->j[e], col, ix->a[e], count)) return PETSC_FALSE;
   }
   for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) {
-    if (!CheckEntry(ix, g, r, row, ix->columns[ix->oj[e]], points[ix->oj[e]], count)) return PETSC_FALSE;
+    if (!CheckEntry(ix, g, r, row, ix->columns[ix->oj[e]], points[ix->oj[e]], ix->oa[e], count)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -194,7 +217,7 @@ static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Po
     PetscInt       first = i + 1, count[COUNT_NUM] = {0};
 
     if (!CheckRow(ix, g, points, r + i, row, count)) return PETSC_FALSE;
-    for (PetscInt more = 8; row[0] > 0 && first < inside; more = PetscMin(2 * more, ROWS_AT_ONCE)) {
+    for (PetscInt more = 8; row[0] > 0 && first < inside && !count[COUNT_ZEROS]; more = PetscMin(2 * more, ROWS_AT_ONCE)) {
       const PetscInt end = PetscMin(first + more, inside);
 
       if (!AreAlike(ix, r + first, r + end, 1)) break;
@@ -239,7 +262,7 @@ static PetscErrorCode CheckOwned(const KCycleIndices *ix, KCycleNumbering *g, Pe
       PetscCall(PetscArrayzero(count, COUNT_NUM));
       *fits = CheckLine(ix, g, points, r, m, at, count);
     }
-    before = (PetscBool)(inside && m == n[0]);
+    before = (PetscBool)(inside && m == n[0] && !count[COUNT_ZEROS]);
     for (int c = 0; c < COUNT_NUM; c++) total[c] += count[c];
   }
   PetscCall(PetscFree(points));
@@ -281,7 +304,8 @@ PetscErrorCode KCycleNumberingCheck(const KCycleIndices *ix, KCycleNumbering *g)
     g->box.periodic[d] = (PetscBool)(all[COUNT_WRAPS + d] > 0);
     if (g->box.periodic[d] && 2 * g->box.size[d] * all[COUNT_AROUND + d] < g->pairs[d] + 1) fits = PETSC_FALSE;
   }
-  g->star = (PetscBool)!all[COUNT_CORNERS];
+  g->star  = (PetscBool)!all[COUNT_CORNERS];
+  g->zeros = (PetscBool)(all[COUNT_ZEROS] > 0);
   if (fits) g->wrong[0] = g->wrong[1] = -1;
   else PetscCall(FindWrong(ix, PETSC_TRUE, g));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,13 +7,14 @@
 
 /* Indices of the entries of AIJ: columns among the owned rows, and the others */
 typedef struct {
-  Mat             A, diagonal, off;
-  MPI_Comm        comm;
-  PetscMPIInt     rank, size; /* processes */
-  PetscInt        n, start, N;
-  const PetscInt *i, *j, *oi, *oj;
-  const PetscInt *columns; /* global numbers of the others */
-  PetscInt        ncolumns;
+  Mat                A, diagonal, off;
+  MPI_Comm           comm;
+  PetscMPIInt        rank, size; /* processes */
+  PetscInt           n, start, N;
+  const PetscInt    *i, *j, *oi, *oj;
+  const PetscInt    *columns; /* global numbers of the others */
+  PetscInt           ncolumns;
+  const PetscScalar *a, *oa; /* values: a stored zero couples nothing */
 } KCycleIndices;
 
 /*
@@ -23,6 +24,7 @@ typedef struct {
   KCycleBox  box;
   PetscInt   shift;    /* number of the first owned row among the points of the box */
   PetscBool  star;     /* each point is coupled to neighbours in one direction only */
+  PetscBool  zeros;    /* stored zeros between points that are no neighbours, or that are only around the grid, were passed over: other values may be no grid */
   PetscBool  moved;    /* processes cut planes of the grid (lines in 2D): rows have to move */
   PetscInt64 pairs[3]; /* couplings with neighbours in each direction */
   PetscInt   wrong[2]; /* row and column of an entry that couples points that are no neighbours; -1: there is none */

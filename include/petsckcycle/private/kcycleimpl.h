@@ -77,9 +77,13 @@ typedef struct {
   PetscInt         ngiven, given[3]; /* sizes that were given */
   DM               dm;               /* or NULL */
   PetscObjectId    searched;         /* the matrix that was searched, and its pattern then; 0: none */
-  PetscObjectState pattern;
-  VecScatter       move;     /* from the operator's vectors to those of whole planes; NULL: they are the same */
-  char             why[400]; /* there is no grid */
+  PetscObjectState pattern, values;
+  PetscBool        zeros;               /* only stored zeros say otherwise: other values are searched again */
+  PetscSF          pads;                /* from rows of the operator's vectors to the pads of such as have these, see kcpads.c; NULL: processes own whole planes */
+  PetscInt         below, above, shift; /* places in pads; first row of the planes, counted from the first one of the process */
+  Vec              copy[2];             /* with pads, in the place of right sides and solutions without */
+  Mat              product;             /* the stencil for vectors of the operator, which KSP multiplies with */
+  char             why[400];            /* there is no grid */
 } KCycleFound;
 
 /* What set-up saw of a solver of a level */
@@ -201,15 +205,17 @@ PETSC_INTERN PetscErrorCode PCKCycleCheckCoarse(PC, size_t, char[]);
 PETSC_INTERN PetscErrorCode PCKCycleFoundGetDM(PC, DM *);
 PETSC_INTERN PetscErrorCode PCKCycleFoundCheckSizes(PC, DM);
 PETSC_INTERN PetscErrorCode PCKCycleFoundSettle(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFoundRows(PC, Mat *);
-PETSC_INTERN PetscErrorCode PCKCycleFoundMove(const PC_KCycle *, Vec, Vec, ScatterMode);
 PETSC_INTERN PetscErrorCode PCKCycleFoundReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFoundView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleFoundSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleFoundCompose(PC, PetscBool);
 
-/* kcmove.c: rows on other processes */
-PETSC_INTERN PetscErrorCode KCycleMatMoveRows(Mat, PetscInt, PetscInt, Mat *);
+/* kcpads.c: vectors with pads for rows of other processes */
+PETSC_INTERN PetscErrorCode PCKCyclePadsCreate(Mat, DM, KCycleFound *);
+PETSC_INTERN PetscErrorCode PCKCyclePadsGive(const PC_KCycle *, KSP);
+PETSC_INTERN PetscErrorCode PCKCyclePadsBorrow(const PC_KCycle *, Vec, Vec, PetscBool, Vec *);
+PETSC_INTERN PetscErrorCode PCKCyclePadsReturn(const PC_KCycle *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCyclePadsGetOperator(PC, Mat *);
 
 /* kcchange.c: levels that the program changes */
 PETSC_INTERN PetscErrorCode KCycleLevelsStamp(PC);

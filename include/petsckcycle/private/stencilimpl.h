@@ -140,6 +140,16 @@ PETSC_INTERN void           MatStencilMakeFrames(Mat);
 PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
 
+/* moved.c: rows of other processes that are points of this one, the first ones and the last ones of its grid; columns are global */
+typedef struct {
+  PetscInt           below, above;
+  Mat               *A;
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+} KCycleSentRows;
+PETSC_INTERN PetscErrorCode KCycleSentRowsGet(Mat, PetscInt, PetscInt, KCycleSentRows *);
+PETSC_INTERN PetscErrorCode KCycleSentRowsRestore(KCycleSentRows *);
+
 /* stash.c */
 PETSC_INTERN PetscErrorCode MatStencilStashAdd(Mat, PetscInt row, int coefficient, PetscScalar, InsertMode);
 PETSC_INTERN PetscErrorCode MatStencilStashSend(Mat);
@@ -148,7 +158,7 @@ PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
 /* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM */
 PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
-PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, MatReuse, Mat *stencil, PetscBool *fits);
+PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse, Mat *stencil, PetscBool *fits);
 PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);

@@ -13,9 +13,15 @@ typedef enum {
   FITS_NOT
 } Fit;
 
-/* Rows of this process: columns among them, and the others */
+/*
+  Rows of this process: columns among them, and the others. Where processes own parts of planes of a grid its rows are not just the points of the process: row "shift" is
+  the first point, and points before and behind the rows are sent
+*/
 typedef struct {
   const KCycleBox   *box;
+  PetscBool          moved;
+  PetscInt           nrows, shift;
+  KCycleSentRows     sent;
   Mat                mat, diagonal, off;
   const PetscInt    *i, *j, *oi, *oj;
   const PetscScalar *a, *oa;
@@ -53,7 +59,14 @@ PetscErrorCode KCycleAIJRestoreArrays(Mat A, const PetscInt **i, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, Rows *rows)
+/* The point of a global row, relative to the owned box */
+static void PointOf(const KCycleBox *box, PetscInt row, PetscInt at[])
+{
+  (void)KCycleBoxRowToPoint(box, row, at);
+  for (PetscInt d = 0; d < 3; d++) at[d] -= box->start[d];
+}
+
+static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, PetscBool moved, Rows *rows)
 {
   const PetscInt *columns = NULL;
   PetscBool       parallel;
@@ -65,6 +78,10 @@ static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, Rows *rows)
   rows->mat      = A;
   rows->diagonal = A;
   rows->wrong[0] = -1;
+  rows->moved    = moved;
+  rows->nrows    = A->rmap->n;
+  rows->shift    = moved ? box->rows[box->rank] - A->rmap->rstart : 0;
+  if (moved) PetscCall(KCycleSentRowsGet(A, box->rows[box->rank], box->npoints, &rows->sent));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->diagonal, &rows->off, &columns));
   PetscCall(KCycleAIJGetArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
@@ -72,10 +89,7 @@ static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, Rows *rows)
   PetscCall(KCycleAIJGetArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
   PetscCall(MatGetSize(rows->off, NULL, &n));
   PetscCall(PetscMalloc1(n, &rows->point));
-  for (PetscInt c = 0; c < n; c++) {
-    PetscCall(KCycleBoxRowToPoint(box, columns[c], rows->point[c]));
-    for (PetscInt d = 0; d < 3; d++) rows->point[c][d] -= box->start[d];
-  }
+  for (PetscInt c = 0; c < n; c++) PointOf(box, columns[c], rows->point[c]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,19 +99,29 @@ static PetscErrorCode RowsRestore(Rows *rows)
   PetscCall(KCycleAIJRestoreArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
   if (rows->off) PetscCall(KCycleAIJRestoreArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
   PetscCall(PetscFree(rows->point));
+  PetscCall(KCycleSentRowsRestore(&rows->sent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PatternMake(const KCycleBox *box, const KCycleShape *shape, PetscInt j, PetscInt k, Pattern *p)
+/* Do the rows [first, end) belong to this process? */
+static inline PetscBool AreOwned(const Rows *rows, PetscInt first, PetscInt end)
 {
+  return (PetscBool)(first >= 0 && end <= rows->nrows);
+}
+
+/* at: the row of the first point of line (j, k). Across planes in parts it is rows that tell which neighbours are on this process */
+static void PatternMake(const Rows *rows, const KCycleShape *shape, PetscInt at, PetscInt j, PetscInt k, Pattern *p)
+{
+  const PetscInt *n = rows->box->n, last = rows->moved ? rows->box->dim - 1 : 3;
+
   p->m = 0;
   for (int o = 0; o < shape->ncoeffs; o++) {
     const int      dy = shape->dy[shape->line[o]], dz = shape->dz[shape->line[o]];
-    const PetscInt jj = j + dy, kk = k + dz;
+    const PetscInt jj = j + dy, kk = k + dz, line = n[0] * (dy + n[1] * dz);
 
-    if (jj < 0 || jj >= box->n[1] || kk < 0 || kk >= box->n[2]) continue;
+    if ((last != 1 && (jj < 0 || jj >= n[1])) || (last != 2 && (kk < 0 || kk >= n[2])) || !AreOwned(rows, at + line, at + line + n[0])) continue;
     p->which[p->m]        = o;
-    p->difference[p->m++] = shape->dx[o] + box->n[0] * (dy + box->n[1] * dz);
+    p->difference[p->m++] = shape->dx[o] + line;
   }
 }
 
@@ -129,8 +153,10 @@ static Fit SetRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], Pe
   Fit             fit = FITS;
 
   for (; e < end; e++) {
-    const PetscInt line = rows->j[e] / n[0], col[3] = {rows->j[e] - line * n[0], line % n[1], line / n[1]};
+    const PetscInt column = rows->j[e] - rows->shift, line = column / n[0];
+    PetscInt       col[3] = {column - line * n[0], line % n[1], line / n[1]};
 
+    if (column < 0 || column >= rows->box->npoints) PointOf(rows->box, rows->box->rows[rows->box->rank] + column, col);
     fit = PetscMax(fit, SetEntry(rows, shape, row, col, rows->a[e], values));
   }
   return fit;
@@ -141,6 +167,21 @@ static Fit SetOffRow(Rows *rows, const KCycleShape *shape, const PetscInt row[],
   Fit fit = FITS;
 
   for (PetscInt e = rows->oi[at]; e < rows->oi[at + 1]; e++) fit = PetscMax(fit, SetEntry(rows, shape, row, rows->point[rows->oj[e]], rows->oa[e], values));
+  return fit;
+}
+
+/* A row that was sent */
+static Fit SetSentRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt point, PetscScalar values[])
+{
+  const KCycleSentRows *sent = &rows->sent;
+  const PetscInt        at   = point < sent->below ? point : point - (rows->box->npoints - sent->above) + sent->below;
+  PetscInt              col[3];
+  Fit                   fit = FITS;
+
+  for (PetscInt e = sent->i[at]; e < sent->i[at + 1]; e++) {
+    PointOf(rows->box, sent->j[e], col);
+    fit = PetscMax(fit, SetEntry(rows, shape, row, col, sent->a[e], values));
+  }
   return fit;
 }
 
@@ -238,27 +279,30 @@ KC_VERSIONS static void SetRegular(const Rows *rows, const Pattern *p, PetscInt 
 
 static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar values[])
 {
-  const PetscInt *n = rows->box->n, at = l * n[0];
+  const PetscInt *n = rows->box->n, at = l * n[0] + rows->shift;
   PetscInt        row[3] = {0, l % n[1], l / n[1]};
   Pattern         pattern;
   Fit             fit = FITS;
 
-  PatternMake(rows->box, shape, row[1], row[2], &pattern);
+  PatternMake(rows, shape, at, row[1], row[2], &pattern);
   memset(values, 0, sizeof(*values) * (size_t)(shape->ncoeffs * n[0]));
   for (PetscInt i = 0; i < n[0]; i++) {
     const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows beside the ends may lack entries */
 
-    if (i > 1 && i < end && IsRegular(rows, &pattern, at, i, end)) {
+    if (i > 1 && i < end && AreOwned(rows, at + i, at + end) && IsRegular(rows, &pattern, at, i, end)) {
       SetRegular(rows, &pattern, at, i, end, values);
       i = end - 1;
       continue;
     }
     row[0] = i;
-    if (i > 0 && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
+    if (!AreOwned(rows, at + i, at + i + 1)) fit = PetscMax(fit, SetSentRow(rows, shape, row, l * n[0] + i, values));
+    else if (i > 0 && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
     else fit = PetscMax(fit, SetRow(rows, shape, row, rows->i[at + i], rows->i[at + i + 1], values));
   }
-  if (!rows->off || rows->oi[at] == rows->oi[at + n[0]]) return fit;
-  for (row[0] = 0; row[0] < n[0]; row[0]++) fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
+  if (!rows->off || (AreOwned(rows, at, at + n[0]) && rows->oi[at] == rows->oi[at + n[0]])) return fit;
+  for (row[0] = 0; row[0] < n[0]; row[0]++) {
+    if (AreOwned(rows, at + row[0], at + row[0] + 1)) fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
+  }
   return fit;
 }
 
@@ -266,18 +310,18 @@ static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar
 static PetscBool IsInside(const Rows *rows, PetscInt l)
 {
   const KCycleBox *box   = rows->box;
-  const PetscInt   at[3] = {0, l % box->n[1], l / box->n[1]}, first = l * box->n[0];
+  const PetscInt   at[3] = {0, l % box->n[1], l / box->n[1]}, first = l * box->n[0] + rows->shift;
 
   for (PetscInt d = 1; d < box->dim; d++) {
     if (at[d] == 0 || at[d] == box->n[d] - 1) return PETSC_FALSE;
   }
-  return (PetscBool)(!rows->off || rows->oi[first] == rows->oi[first + box->n[0]]);
+  return (PetscBool)(!rows->off || (AreOwned(rows, first, first + box->n[0]) && rows->oi[first] == rows->oi[first + box->n[0]]));
 }
 
 /* Have two such lines the same rows? */
 KC_VERSIONS static PetscBool AreAlike(const Rows *rows, PetscInt l, PetscInt m)
 {
-  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + l * n, *i0 = rows->i + m * n, *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
+  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + rows->shift + l * n, *i0 = i - shift, *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
   PetscInt       wrong = 0;
 
   if (count != i0[n] - i0[0] || memcmp(rows->a + i[0], rows->a + i0[0], count * sizeof(*rows->a))) return PETSC_FALSE;
@@ -338,7 +382,8 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, PetscBool *fits, PetscInt wrong[])
+/* moved: rows are those of other processes than the points */
+static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, Mat *stencil, PetscBool *fits, PetscInt wrong[])
 {
   KCycleBox *box;
   PetscInt   equal, all;
@@ -354,12 +399,12 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, Pets
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleBoxGet(dm, &box));
-  equal = aij->rmap->n == box->npoints && aij->cmap->n == box->npoints;
+  equal = moved || (aij->rmap->n == box->npoints && aij->cmap->n == box->npoints);
   PetscCallMPI(MPI_Allreduce(&equal, &all, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)aij)));
   *fits = (PetscBool)all;
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatStencilCreateOnDM(dm, PETSC_FALSE, stencil));
-  PetscCall(RowsGet(aij, box, &rows));
+  PetscCall(RowsGet(aij, box, moved, &rows));
   PetscCall(StoreRows(*stencil, &rows, fits));
   PetscCall(RowsRestore(&rows));
   (*stencil)->assembled     = *fits;
@@ -371,12 +416,12 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, MatReuse reuse, Mat *stencil, PetscBool *fits)
+PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, Mat *stencil, PetscBool *fits)
 {
   PetscInt wrong[2];
 
   PetscFunctionBegin;
-  PetscCall(FromAIJ(aij, dm, reuse, stencil, fits, wrong));
+  PetscCall(FromAIJ(aij, dm, moved, reuse, stencil, fits, wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -400,7 +445,7 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   PetscCall(KCycleBoxGet(dm, &box));
   if (!stencil) PetscCall(MatStencilCreateOnDM(dm, (PetscBool)!box->star, &stencil)); /* of a box, whatever the entries of now, others may come */
-  PetscCall(FromAIJ(aij, dm, MAT_REUSE_MATRIX, &stencil, &fits, wrong));
+  PetscCall(FromAIJ(aij, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &stencil, &fits, wrong));
   PetscCheck(wrong[0] < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT " couples points that are no neighbours on its DMDA",
              wrong[0], wrong[1]);

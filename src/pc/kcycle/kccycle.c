@@ -402,7 +402,8 @@ typedef struct {
   Vec                b, x; /* the caller's vectors */
   const PetscScalar *ba;   /* and their arrays */
   PetscScalar       *xa;
-  Vec                kept; /* right side of that level before, given through PCMGSetRhs() */
+  Vec                padded; /* x, or a copy that has pads for rows of other processes */
+  Vec                kept;   /* right side of that level before, given through PCMGSetRhs() */
 } KCycleLoan;
 
 /*
@@ -417,9 +418,8 @@ static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLo
   if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
   *b = kc->host[0];
   *x = kc->host[1];
-  if (kc->found.move) {
-    PetscCall(PCKCycleFoundMove(kc, loan->b, *b, SCATTER_FORWARD));
-    if (!zero) PetscCall(PCKCycleFoundMove(kc, loan->x, *x, SCATTER_FORWARD));
+  if (kc->found.pads) {
+    PetscCall(PCKCyclePadsBorrow(kc, loan->b, loan->x, zero, &loan->padded));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArrayRead(loan->b, &loan->ba));
@@ -434,8 +434,8 @@ static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
 {
   PetscFunctionBegin;
   if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->found.move) {
-    PetscCall(PCKCycleFoundMove(kc, kc->host[1], loan->x, SCATTER_REVERSE));
+  if (kc->found.pads) {
+    PetscCall(PCKCyclePadsReturn(kc, loan->padded, loan->x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecResetArray(kc->host[0]));

@@ -1,6 +1,6 @@
 /*
-  Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the grid structured levels work on a copy of the operator
-  whose rows have moved to processes that own whole planes; the numbers of the rows stay what they are.
+  Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the grid structured levels give each of them whole planes
+  (see kcpads.c); the numbers of the rows stay what they are.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/findimpl.h>
@@ -10,7 +10,9 @@ static PetscErrorCode Forget(KCycleFound *found)
 {
   PetscFunctionBegin;
   PetscCall(DMDestroy(&found->dm));
-  PetscCall(VecScatterDestroy(&found->move));
+  PetscCall(PetscSFDestroy(&found->pads));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&found->copy[i]));
+  PetscCall(MatDestroy(&found->product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -21,36 +23,6 @@ PetscErrorCode PCKCycleFoundReset(PC_KCycle *kc)
   PetscCall(Forget(&kc->found));
   kc->found.searched = 0;
   kc->found.why[0]   = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows that a process has on the grid; their numbers are those of the operator */
-static PetscErrorCode CreateRows(DM dm, IS *rows)
-{
-  KCycleBox *box;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, &box));
-  PetscCall(ISCreateStride(PetscObjectComm((PetscObject)dm), box->npoints, box->rows[box->rank], 1, rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What takes vectors of the operator to those of whole planes, and back */
-static PetscErrorCode CreateMove(Mat A, DM dm, VecScatter *move)
-{
-  PetscInt n;
-  Vec      from, to;
-  IS       rows;
-
-  PetscFunctionBegin;
-  PetscCall(CreateRows(dm, &rows));
-  PetscCall(ISGetLocalSize(rows, &n));
-  PetscCall(MatCreateVecs(A, &from, NULL));
-  PetscCall(VecCreateMPI(PetscObjectComm((PetscObject)A), n, PETSC_DETERMINE, &to));
-  PetscCall(VecScatterCreate(from, rows, to, rows, move));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(VecDestroy(&from));
-  PetscCall(VecDestroy(&to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,8 +48,9 @@ static PetscErrorCode Search(PC pc)
   }
   PetscCall(Forget(found));
   if (g && !dm) PetscCall(KCycleNumberingCreateDM(comm, g, &dm));
-  found->dm = dm;
-  if (g && g->moved) PetscCall(CreateMove(pc->pmat, dm, &found->move));
+  found->dm    = dm;
+  found->zeros = (PetscBool)(g && g->zeros);
+  if (g && g->moved) PetscCall(PCKCyclePadsCreate(pc->pmat, dm, found));
   PetscCall(KCycleNumberingDestroy(&g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,7 +80,7 @@ PetscErrorCode PCKCycleFoundGetDM(PC pc, DM *dm)
   PC_KCycle       *kc;
   KCycleFound     *found;
   PetscObjectId    id;
-  PetscObjectState pattern;
+  PetscObjectState pattern, values;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -115,15 +88,18 @@ PetscErrorCode PCKCycleFoundGetDM(PC pc, DM *dm)
   *dm   = NULL;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  if (found->searched != id || found->pattern != pattern) {
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &values));
+  if (found->searched != id || found->pattern != pattern || (found->zeros && found->values != values)) {
     if (!kc->busy) PetscFunctionReturn(PETSC_SUCCESS);
     found->searched = 0;
+    found->zeros    = PETSC_FALSE;
     PetscCall(WhyNotSearched(pc, sizeof(found->why), found->why));
     if (found->why[0]) PetscCall(Forget(found));
     else PetscCall(Search(pc));
     if (found->why[0]) PetscCall(PetscInfo(pc, "No grid was found in the matrix: %s\n", found->why));
     found->searched = id;
     found->pattern  = pattern;
+    found->values   = values;
   }
   *dm = found->dm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -162,7 +138,7 @@ PetscErrorCode PCKCycleFoundSettle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!pc->dm || kc->use_structure || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->found.move) {
+  if (!kc->found.pads) {
     PetscCall(DMSetUp(pc->dm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -175,30 +151,6 @@ PetscErrorCode PCKCycleFoundSettle(PC pc)
   PetscCall(Forget(&kc->found));
   kc->grid_of_operator = PETSC_FALSE;
   kc->levels_from      = kc->hierarchy;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The operator as its grid has it: itself, or a new copy whose rows have moved */
-PetscErrorCode PCKCycleFoundRows(PC pc, Mat *A)
-{
-  PC_KCycle *kc;
-  KCycleBox *box;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *A = pc->pmat;
-  if (!kc->found.move || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleBoxGet(pc->dm, &box));
-  PetscCall(KCycleMatMoveRows(pc->pmat, box->rows[box->rank], box->rows[box->rank + 1], A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Vectors of the operator to those of the finest level, or back */
-PetscErrorCode PCKCycleFoundMove(const PC_KCycle *kc, Vec from, Vec to, ScatterMode mode)
-{
-  PetscFunctionBegin;
-  PetscCall(VecScatterBegin(kc->found.move, from, to, INSERT_VALUES, mode));
-  PetscCall(VecScatterEnd(kc->found.move, from, to, INSERT_VALUES, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,7 +174,7 @@ PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
     PetscCall(PetscStrlcat(around, name, sizeof(around)));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %s %s%s%s\n", sizes, kc->found.ngiven ? "given by -pc_kcycle_grid_sizes" : "found in the matrix", around,
-                                   kc->found.move ? ", rows moved to processes that own whole planes" : ""));
+                                   kc->found.pads ? ", rows moved to processes that own whole planes" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +215,7 @@ static PetscErrorCode PCKCycleSetGridSizes_KCycle(PC pc, PetscInt dim, const Pet
   processes own; or box by box, as a `DMDA` numbers them. Every entry is checked, and one that does not fit is an error that names it. Directions that wrap around are found.
 
   Without sizes the grid is found in the matrix, where its entries leave no doubt; `-ksp_view` and `PCKCycleGetGridSizes()` tell. Levels are then those of a `DMDA`. Where
-  processes own parts of planes (of lines in 2D) a copy of the operator is made, with rows on processes that own whole planes.
+  processes own parts of planes (of lines in 2D) they hand on few rows, so that each has whole planes.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetGridSizes()`, `KSPSetDM()`, `PCKCycleSetStructured()`
 @*/

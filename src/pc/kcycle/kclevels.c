@@ -176,7 +176,6 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
   PC_KCycle       *kc;
   KCycleStructure *fine;
   PetscBool        is, fits, renew;
-  Mat              aij;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -191,9 +190,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
     fine->A = pc->pmat;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCKCycleFoundRows(pc, &aij));
-  PetscCall(MatStencilFromAIJ(aij, pc->dm, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
-  if (aij != pc->pmat) PetscCall(MatDestroy(&aij));
+  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, (PetscBool)(kc->found.pads && pc->dm == kc->found.dm), renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid", ((PetscObject)pc->pmat)->type_name));
@@ -358,8 +355,7 @@ static PetscErrorCode CreateHostVectors(PC pc)
   PetscCall(MatGetLocalSize(kc->structure[0].A, &n, NULL));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   for (int i = 0; i < 2 && !kc->host[i]; i++) {
-    if (kc->found.move) PetscCall(VecCreateMPI(comm, n, PETSC_DECIDE, &kc->host[i])); /* with arrays of its own */
-    else if (size == 1) PetscCall(VecCreateSeqWithArray(comm, 1, n, NULL, &kc->host[i]));
+    if (size == 1) PetscCall(VecCreateSeqWithArray(comm, 1, n, NULL, &kc->host[i]));
     else PetscCall(VecCreateMPIWithArray(comm, 1, n, PETSC_DECIDE, NULL, &kc->host[i]));
   }
   PetscCall(ShowVectors(kc, fine->smoothd));

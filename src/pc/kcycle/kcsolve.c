@@ -12,7 +12,7 @@ typedef PetscErrorCode (*Solve)(KSP);
 
 /*
   The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept (KSPSetReusePreconditioner()) and the operator has changed, nor
-  where that multiplies on a device, or has its rows on other processes
+  where that multiplies on a device
 */
 static PetscErrorCode StandIn(PC pc, Mat *stencil)
 {
@@ -26,10 +26,12 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   *stencil = NULL;
   if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || !kc->use_structure || !kc->ready || kc->failure[0] || !kc->source) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
-  if (pc->mat != pc->pmat || device || kc->found.move) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->mat != pc->pmat || device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
-  if (source == kc->source && state == kc->source_state) *stencil = kc->structure[0].A;
+  if (source != kc->source || state != kc->source_state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->found.pads) PetscCall(PCKCyclePadsGetOperator(pc, stencil));
+  else *stencil = kc->structure[0].A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,6 +78,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
   PC             pc = ksp->pc;
   Solve          solve;
   Mat            stencil = NULL, outer = NULL;
+  PC_KCycle     *kc;
   PetscBool      ours;
   PetscErrorCode ierr;
 
@@ -89,6 +92,8 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
     PetscUseTypeMethod(ksp, solve);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCyclePadsGive(kc, ksp));
   PetscCall(PetscObjectReference((PetscObject)stencil));
   PetscCall(Enter(pc, stencil, &outer));
   ierr = (*solve)(ksp);

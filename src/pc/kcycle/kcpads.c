@@ -1,0 +1,232 @@
+/*
+  Where processes cut planes of a grid that was found in a matrix, the finest level has rows that another process has in the solver's vectors. The work vectors of KSP get
+  pads, room for such rows before and behind those of the process, so that the finest level works on the arrays of these vectors, and only what is in pads is sent:
+
+    memory of a vector      [ pad |=== rows of the process ====]
+    the finest level        |---- whole planes ------|
+
+  Other vectors (b and x of KSPSolve(), those of KSPGMRES) are copied.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/boximpl.h>
+
+static const char Container[] = "KCyclePads";
+
+/* Of a vector with pads */
+typedef struct {
+  PetscObjectId exchange; /* that the pads fit */
+  PetscScalar  *memory;
+} Pads;
+
+static PetscErrorCode PadsDestroy(KCycleCtxDestroyArg arg)
+{
+  Pads *pads = (Pads *)KCycleCtxFromDestroyArg(arg);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(pads->memory));
+  PetscCall(PetscFree(pads));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows [first, end) become leaves; the process that has them in the operator's vectors, their roots */
+static void AddLeaves(const KCycleFound *found, const PetscInt ranges[], PetscInt start, PetscInt first, PetscInt end, PetscInt *n, PetscInt leaf[], PetscSFNode root[])
+{
+  PetscMPIInt owner = 0;
+
+  for (PetscInt row = first; row < end; row++) {
+    while (ranges[owner + 1] <= row) owner++;
+    leaf[*n]           = row - start + found->below;
+    root[*n].rank      = owner;
+    root[(*n)++].index = row - ranges[owner];
+  }
+}
+
+/* The memory of a vector with pads, or NULL */
+static PetscErrorCode MemoryOf(const KCycleFound *found, Vec v, PetscScalar **memory)
+{
+  PetscContainer     container;
+  PetscObjectId      id;
+  const PetscScalar *a;
+  Pads              *pads;
+
+  PetscFunctionBegin;
+  *memory = NULL;
+  if (!found->pads) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQuery((PetscObject)v, Container, (PetscObject *)&container));
+  if (!container) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscContainerGetPointer(container, (void **)&pads));
+  PetscCall(PetscObjectGetId((PetscObject)found->pads, &id));
+  PetscCall(VecGetArrayRead(v, &a));
+  if (pads->exchange == id && a == pads->memory + found->below) *memory = pads->memory;
+  PetscCall(VecRestoreArrayRead(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateVector(const KCycleFound *found, MPI_Comm comm, PetscInt bs, Vec *v)
+{
+  PetscContainer container;
+  PetscInt       n;
+  Pads          *pads;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(found->pads, &n, NULL, NULL, NULL));
+  PetscCall(PetscNew(&pads));
+  PetscCall(PetscMalloc1(found->below + n + found->above, &pads->memory));
+  PetscCall(PetscObjectGetId((PetscObject)found->pads, &pads->exchange));
+  PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, pads->memory + found->below, v));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, pads));
+  PetscCall(KCycleContainerSetCtxDestroy(container, PadsDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)*v, Container, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the rows of the operator's vectors to pads */
+PetscErrorCode PCKCyclePadsCreate(Mat A, DM dm, KCycleFound *found)
+{
+  KCycleBox      *box;
+  const PetscInt *ranges;
+  PetscInt        first, end, start, stop, n = 0, *leaf;
+  PetscSFNode    *root;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxGet(dm, &box));
+  PetscCall(MatGetOwnershipRanges(A, &ranges));
+  PetscCall(MatGetOwnershipRange(A, &start, &stop));
+  first        = box->rows[box->rank];
+  end          = box->rows[box->rank + 1];
+  found->below = PetscMax(start - first, 0);
+  found->above = PetscMax(end - stop, 0);
+  found->shift = first - start;
+  PetscCall(PetscMalloc1(found->below + found->above, &leaf));
+  PetscCall(PetscMalloc1(found->below + found->above, &root));
+  AddLeaves(found, ranges, start, first, PetscMin(end, start), &n, leaf, root);
+  AddLeaves(found, ranges, start, PetscMax(first, stop), end, &n, leaf, root);
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &found->pads));
+  PetscCall(PetscSFSetGraph(found->pads, stop - start, n, leaf, PETSC_OWN_POINTER, root, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(found->pads));
+  for (int i = 0; i < 2; i++) PetscCall(CreateVector(found, PetscObjectComm((PetscObject)A), 1, &found->copy[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors that a KSP works with hold nothing between solves: those without pads are replaced */
+PetscErrorCode PCKCyclePadsGive(const PC_KCycle *kc, KSP ksp)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; kc->found.pads && i < ksp->nwork; i++) {
+    PetscScalar *memory;
+    PetscBool    plain;
+    PetscInt     bs;
+
+    PetscCall(MemoryOf(&kc->found, ksp->work[i], &memory));
+    PetscCall(PetscObjectTypeCompare((PetscObject)ksp->work[i], VECMPI, &plain));
+    if (memory || !plain) continue;
+    PetscCall(VecGetBlockSize(ksp->work[i], &bs));
+    PetscCall(VecDestroy(&ksp->work[i]));
+    PetscCall(CreateVector(&kc->found, PetscObjectComm((PetscObject)ksp), bs, &ksp->work[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillPads(const KCycleFound *found, PetscScalar *memory)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(found->pads, MPIU_SCALAR, memory + found->below, memory, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(found->pads, MPIU_SCALAR, memory + found->below, memory, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A vector without pads is copied to one that has them, where it is read */
+static PetscErrorCode Enter(const PC_KCycle *kc, int which, Vec v, PetscBool read, Vec *padded)
+{
+  const KCycleFound *found = &kc->found;
+  PetscScalar       *memory;
+
+  PetscFunctionBegin;
+  *padded = v;
+  PetscCall(MemoryOf(found, v, &memory));
+  if (!memory) {
+    *padded = found->copy[which];
+    if (read) PetscCall(VecCopy(v, *padded));
+    PetscCall(MemoryOf(found, *padded, &memory));
+  }
+  if (read) PetscCall(FillPads(found, memory));
+  PetscCall(VecPlaceArray(kc->host[which], memory + found->below + found->shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vectors of the finest level get the memory of b and x, or of copies with pads; zero: x is not read */
+PetscErrorCode PCKCyclePadsBorrow(const PC_KCycle *kc, Vec b, Vec x, PetscBool zero, Vec *padded)
+{
+  PetscFunctionBegin;
+  PetscCall(Enter(kc, 0, b, PETSC_TRUE, padded));
+  PetscCall(Enter(kc, 1, x, (PetscBool)!zero, padded));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was computed in pads goes to the processes that have these rows */
+PetscErrorCode PCKCyclePadsReturn(const PC_KCycle *kc, Vec padded, Vec x)
+{
+  const KCycleFound *found = &kc->found;
+  PetscScalar       *memory;
+
+  PetscFunctionBegin;
+  PetscCall(VecResetArray(kc->host[0]));
+  PetscCall(VecResetArray(kc->host[1]));
+  PetscCall(MemoryOf(found, padded, &memory));
+  PetscCall(PetscSFReduceBegin(found->pads, MPIU_SCALAR, memory, memory + found->below, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(found->pads, MPIU_SCALAR, memory, memory + found->below, MPI_REPLACE));
+  PetscCall(PetscObjectStateIncrease((PetscObject)padded));
+  if (padded != x) PetscCall(VecCopy(padded, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Multiply(Mat A, PetscErrorCode (*multiply)(Mat, Vec, Vec), Vec x, Vec y)
+{
+  PC             pc;
+  PC_KCycle     *kc;
+  Vec            padded;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pc));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCyclePadsBorrow(kc, x, y, PETSC_TRUE, &padded));
+  ierr = (*multiply)(kc->structure[0].A, kc->host[0], kc->host[1]);
+  PetscCall(PCKCyclePadsReturn(kc, padded, y));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_Pads(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, MatMult, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_Pads(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, MatMultTranspose, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The stencil as the operator of KSP's own products, kept with the grid */
+PetscErrorCode PCKCyclePadsGetOperator(PC pc, Mat *A)
+{
+  PC_KCycle *kc;
+  PetscInt   n;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->found.product) {
+    PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
+    PetscCall(MatCreateShell(PetscObjectComm((PetscObject)pc), n, n, PETSC_DETERMINE, PETSC_DETERMINE, pc, &kc->found.product));
+    PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT, (void (*)(void))MatMult_Pads));
+    PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMultTranspose_Pads));
+  }
+  *A = kc->found.product;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
