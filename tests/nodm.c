@@ -223,7 +223,7 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
   PetscCall(Difference(x[0], x[1], &difference));
   PetscCall(HasSizes(ksp[1], g, &found));
   PetscCall(KSPGetPC(ksp[1], &pc));
-  PetscCall(PoissonViewHas(pc, "  structured levels\n", &structured));
+  PetscCall(PoissonViewHas(pc, PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
   PetscCall(PoissonViewHas(pc, give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
   if (!found || !structured) PetscCall(GridShow(g, "not found"));
   if (its[0] != its[1]) PetscCall(GridShow(g, "other iterations"));
@@ -275,7 +275,7 @@ static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestRandom(PetscInt cases)
+static PetscErrorCode TestRandom(PetscInt cases, PetscBool cut)
 {
   const Change none = {PETSC_FALSE, 0, 1.0};
   char         what[64];
@@ -285,6 +285,7 @@ static PetscErrorCode TestRandom(PetscInt cases)
     for (PetscInt dim = 1; dim <= 3; dim++) {
       Findings f = {0, 0, 0, 0, 0};
 
+      if (layout == LINES_CUT && !cut) continue;
       for (PetscInt number = 0; number < cases; number++) {
         Grid g;
 
@@ -891,15 +892,16 @@ int main(int argc, char **argv)
 {
   PetscInt  cases    = 6;
   char      test[32] = "random";
-  PetscBool is;
+  PetscBool is, cut = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cut", &cut, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test", test, sizeof(test), NULL));
   PetscCall(PetscStrcmp(test, "random", &is));
-  if (is) PetscCall(TestRandom(cases));
+  if (is) PetscCall(TestRandom(cases, cut));
   PetscCall(PetscStrcmp(test, "special", &is));
   if (is) PetscCall(TestSpecial());
   if (is) PetscCall(TestProduct());
@@ -930,10 +932,12 @@ int main(int argc, char **argv)
 
     test:
       suffix: found
+      requires: !complex
       output_file: output/nodm_found.out
 
     test:
       suffix: special
+      requires: !complex
       args: -test special
 
     test:
@@ -950,34 +954,47 @@ int main(int argc, char **argv)
 
     test:
       suffix: work
+      requires: !complex
       args: -cases 4 -ksp_type bcgs
       output_file: output/nodm_found.out
 
     test:
       suffix: uses
+      requires: !complex
       args: -test uses
 
     test:
       suffix: zeros
+      requires: !complex
       args: -test zeros
 
     test:
       suffix: thin
+      requires: !complex
       args: -test thin
 
     test:
       suffix: option
+      requires: !complex
       args: -test option -pc_kcycle_grid_sizes 24,17
 
   test:
     suffix: few
+    requires: !complex
     nsize: 4
     args: -test few
 
   test:
     suffix: short
+    requires: !complex
     nsize: {{1 4}}
     args: -cases 3
     output_file: output/nodm_found.out
+
+  test:
+    suffix: complex
+    requires: complex
+    nsize: {{1 2 4}}
+    args: -cut 0
 
 TEST*/

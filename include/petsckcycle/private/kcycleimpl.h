@@ -78,8 +78,9 @@ typedef struct {
   DM               dm;               /* or NULL */
   PetscObjectId    searched;         /* the matrix that was searched, and its pattern then; 0: none */
   PetscObjectState pattern, values;
-  PetscBool        zeros;               /* only stored zeros say otherwise: other values are searched again */
-  PetscSF          pads;                /* from rows of the operator's vectors to the pads of such as have these, see kcpads.c; NULL: processes own whole planes */
+  PetscBool        zeros; /* only stored zeros say otherwise: other values are searched again */
+  PetscBool        moved; /* processes own parts of planes: rows are handed on */
+  PetscSF          pads;  /* from rows of the operator's vectors to the pads of such as have these, see kcpads.c; NULL: nothing has moved, or levels are not structured */
   PetscInt         below, above, shift; /* places in pads; first row of the planes, counted from the first one of the process */
   Vec              copy[2];             /* with pads, in the place of right sides and solutions without */
   Mat              product;             /* the stencil for vectors of the operator, which KSP multiplies with */

@@ -13,6 +13,7 @@ static PetscErrorCode Forget(KCycleFound *found)
   PetscCall(PetscSFDestroy(&found->pads));
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&found->copy[i]));
   PetscCall(MatDestroy(&found->product));
+  found->moved = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,7 +51,7 @@ static PetscErrorCode Search(PC pc)
   if (g && !dm) PetscCall(KCycleNumberingCreateDM(comm, g, &dm));
   found->dm    = dm;
   found->zeros = (PetscBool)(g && g->zeros);
-  if (g && g->moved) PetscCall(PCKCyclePadsCreate(pc->pmat, dm, found));
+  found->moved = (PetscBool)(g && g->moved);
   PetscCall(KCycleNumberingDestroy(&g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -138,7 +139,7 @@ PetscErrorCode PCKCycleFoundSettle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!pc->dm || kc->use_structure || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->found.pads) {
+  if (!kc->found.moved) {
     PetscCall(DMSetUp(pc->dm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -174,7 +175,7 @@ PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
     PetscCall(PetscStrlcat(around, name, sizeof(around)));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %s %s%s%s\n", sizes, kc->found.ngiven ? "given by -pc_kcycle_grid_sizes" : "found in the matrix", around,
-                                   kc->found.pads ? ", rows moved to processes that own whole planes" : ""));
+                                   kc->found.moved ? ", rows moved to processes that own whole planes" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

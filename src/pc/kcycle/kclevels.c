@@ -175,7 +175,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 {
   PC_KCycle       *kc;
   KCycleStructure *fine;
-  PetscBool        is, fits, renew;
+  PetscBool        is, fits, renew, moved;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -190,7 +190,9 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
     fine->A = pc->pmat;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, (PetscBool)(kc->found.pads && pc->dm == kc->found.dm), renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
+  moved = (PetscBool)(kc->found.moved && pc->dm == kc->found.dm);
+  if (moved && !kc->found.pads) PetscCall(PCKCyclePadsCreate(pc->pmat, pc->dm, &kc->found));
+  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, moved, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid", ((PetscObject)pc->pmat)->type_name));
