@@ -21,8 +21,17 @@ def petsc_at_hand():
     return petsc
 
 
-def build(petsc, source, program, linked=()):
-    """LINKED: libraries that the program is linked with beside PETSc."""
+def blas_lapack(petsc):
+    """What PETSc was linked with, for programs that call it themselves"""
+    path = os.path.join(petsc["conf_dir"], petsc["conf_arch"], "lib", "petsc", "conf", "petscvariables")
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [word for line in file if line.startswith("BLASLAPACK_LIB =") for word in line.split("=", 1)[1].split()]
+
+
+def build(petsc, source, program, linked=(), more=()):
+    """LINKED: libraries that the program is linked with beside PETSc; MORE: sources."""
     package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
 
     def ask(*question):
@@ -31,8 +40,8 @@ def build(petsc, source, program, linked=()):
 
     command = ask("--variable=ccompiler") or ["mpicc"]
     command += ["-std=gnu99", "-O3", "-I" + os.path.join(TOP, "include"), *ask("--cflags"), "-o", program,
-                os.path.join(TOP, source), *linked, *("-Wl,-rpath," + os.path.dirname(library) for library in linked),
-                *ask("--libs"), "-Wl,-rpath," + petsc["libdir"], "-lm"]
+                os.path.join(TOP, source), *more, *linked, *("-Wl,-rpath," + os.path.dirname(library) for library in linked),
+                *ask("--libs"), "-Wl,-rpath," + petsc["libdir"], *blas_lapack(petsc), "-lm"]
     if subprocess.run(command).returncode:
         sys.exit(f"bench: {source} does not compile")
 

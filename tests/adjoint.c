@@ -186,7 +186,7 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
   KSP            ksp;
   PC             pc;
   Vec            x, y;
-  PetscReal      difference;
+  PetscReal      difference = 0;
   char           name[256];
 
   PetscFunctionBeginUser;
@@ -231,7 +231,7 @@ static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
   KSP       ksp;
   PC        pc;
   Vec       x, y;
-  PetscReal difference;
+  PetscReal difference = 0;
   char      name[256];
 
   PetscFunctionBeginUser;
@@ -347,6 +347,10 @@ static PetscErrorCode Others(void)
       {2, {33, 33, 1}, END_STORED, 1000, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_pc_relax_clusters on"},
       {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
       {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
+      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off"},
+      {2, {30, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"},
+      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_its 2"},
+      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"},
       {2,
        {33, 33, 1},
        END_STORED,
@@ -357,7 +361,8 @@ static PetscErrorCode Others(void)
       {3, {9, 9, 17}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
   const Case gamg[] = {{2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
                        {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
-                       {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"}};
+                       {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
+                       {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type sor"}};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(pcmg), pcmg, RunCycles, "levels of PCMG"));

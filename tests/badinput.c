@@ -144,6 +144,13 @@ static PetscErrorCode PutNaNIntoRightSide(Solver *s)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode PutZeros(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(s->A));
+  PetscFunctionReturn(0);
+}
+
 /* Rows 0 and 1 become (0 1; 1 4): regular, but no smoother may divide by the diagonal */
 static PetscErrorCode PutZero(Solver *s)
 {
@@ -259,6 +266,7 @@ static const Case cases[] = {{"kappa 0", {"-pc_kcycle_kappa 0"}, NULL, NULL, 0, 
                              {"zero, smoothers that do not divide", {"-mg_levels_ksp_type gmres", "-mg_levels_pc_type none", "-ksp_type fgmres"}, PutZero, NULL, 0, 0, NO_ERROR},
                              {"NaN inside", {NULL}, PutNaNInside, NULL, 0, 0, NO_ERROR},
                              {"Inf inside", {NULL}, PutInfInside, NULL, 0, 0, NO_ERROR},
+                             {"nothing assembled", {"-pc_kcycle_structured off"}, PutZeros, NULL, 0, 0, NO_ERROR},
                              {"zero inside", {NULL}, PutZeroInside, NULL, 0, 0, NO_ERROR},
                              {"NaN in the right side", {NULL}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
                              {"NaN in the right side, Richardson", {"-ksp_type richardson"}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},

@@ -186,19 +186,22 @@ static PetscErrorCode CountLevels_DA(DM da, PetscInt *most, PetscInt *chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other DMs: meshes that were refined from coarser ones, or that were given coarser ones */
+/* Other DMs: meshes that were refined from coarser ones, or that were given coarser ones on the same processes, which one for fewer of them (PCTELESCOPE) is not */
 static PetscErrorCode CountLevels_Refined(DM dm, PetscInt *chosen)
 {
-  PetscInt refined, given = 1;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  PetscInt       refined, given = 0, everywhere;
+  int            same = MPI_CONGRUENT;
 
   PetscFunctionBegin;
   PetscCall(DMGetRefineLevel(dm, &refined));
-  PetscCall(DMGetCoarseDM(dm, &dm));
-  while (dm) {
+  while (dm && (same == MPI_IDENT || same == MPI_CONGRUENT)) {
     given++;
     PetscCall(DMGetCoarseDM(dm, &dm));
+    if (dm) PetscCallMPI(MPI_Comm_compare(comm, PetscObjectComm((PetscObject)dm), &same));
   }
-  *chosen = PetscMax(refined + 1, given);
+  PetscCallMPI(MPI_Allreduce(&given, &everywhere, 1, MPIU_INT, MPI_MIN, comm));
+  *chosen = PetscMax(refined + 1, everywhere);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

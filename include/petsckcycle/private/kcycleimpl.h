@@ -180,7 +180,14 @@ typedef struct {
   Vec               rhs;              /* copy of the right side, for smoothers that change theirs in presolve */
   Vec               host[2];          /* of structured levels: right side and solution of the finest one, without arrays of their own */
   PetscBool         device;           /* the solver's vectors are on a device */
+  Mat               copy;             /* the operator in MATAIJ, where its own type does not have its entries in rows, */
+  PetscObjectId     copied;           /* which is this one */
 } PC_KCycle;
+
+/* The matrices that the program gave, while the set-up works on a copy */
+typedef struct {
+  Mat mat, pmat, lent;
+} KCycleOwn;
 
 /* kcycle.c: the type */
 PETSC_INTERN PetscErrorCode PCCreate_KCycle(PC);
@@ -248,6 +255,17 @@ PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
 /* kcgather.c: a coarsest grid on fewer processes */
 PETSC_INTERN PetscErrorCode PCKCycleGather(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
+
+/* kccopy.c: operators that are copied to MATAIJ */
+PETSC_INTERN PetscErrorCode PCKCycleCopyLend(PC, KCycleOwn *);
+PETSC_INTERN PetscErrorCode PCKCycleCopyReturn(PC, KCycleOwn *);
+
+/* kcilu.c: smoothers where the diagonal has zeros */
+PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleKSPFactor(KSP, PetscBool *);
+
+/* kcsor.c: the transpose of SOR */
+PETSC_INTERN PetscErrorCode PCKCycleSORGiveTranspose(PC);
 
 /* kcsweeps.c: smoothers whose iterations are sweeps */
 PETSC_INTERN PetscErrorCode KCycleKSPOnlySweeps(KSP, PetscBool *);

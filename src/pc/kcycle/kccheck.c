@@ -10,6 +10,7 @@
 static const char NotFinite[]    = "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly";
 static const char ZeroDiagonal[] = "The operator has a zero diagonal entry in row %" PetscInt_FMT
                                    ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance";
+static const char AllZero[] = "The operator for the preconditioner is zero in all rows: assemble it, or use -pc_type none, as SNESASPIN does";
 
 /* SVD of a coarse matrix costs the cube of its size: 1000 rows are seconds */
 #define KCYCLE_MAX_SVD_ROWS 1000
@@ -59,35 +60,83 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Point smoothers divide by the diagonal; others may live with a zero there. The smoothers' options have not been read yet */
-static PetscErrorCode FailUnlessSmoothersStand(PC pc, PetscInt row)
+/* Does the smoother of the finest level divide by the diagonal? Its options have not been read yet, and levels on coarser grids may not be there */
+static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
-  PC         smoother;
-  PetscBool  divides = PETSC_TRUE;
+  const char *const points[] = {PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, PCRELAX};
+  PC_MG            *mg       = (PC_MG *)pc->data;
+  PetscObject       o        = (PetscObject)pc;
+  char              type[64] = PCSOR;
+  PC_KCycle        *kc;
+  PC                smoother;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (mg->levels && (mg->nlevels > 1 || !kc->use_structure)) {
+  if (mg->levels && (mg->nlevels > 1 || !KCycleMakesOperators(kc))) {
     PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
     PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)smoother, &divides, PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, PCRELAX, ""));
+    PetscCall(PetscStrncpy(type, ((PetscObject)smoother)->type_name ? ((PetscObject)smoother)->type_name : PCSOR, sizeof(type)));
+  } else if (kc->use_grids) PetscCall(PetscOptionsGetString(o->options, o->prefix, "-mg_levels_pc_type", type, sizeof(type), NULL));
+  *divides = PETSC_FALSE;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(points) && !*divides; i++) PetscCall(PetscStrcmp(type, points[i], divides));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Several unknowns at a point may have zeros on the diagonal by right: where nobody chose smoothers, there are some that do without it. Levels on coarser grids get
+  them when they are made
+*/
+static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  chosen = PETSC_FALSE;
+  PetscInt   bs;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatGetBlockSize(pc->pmat, &bs));
+  *done = PETSC_FALSE;
+  if (kc->use_structure || kc->gamg || bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->use_grids) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-mg_levels_pc_type", &chosen));
+  *done = (PetscBool)(kc->use_grids && !chosen);
+  for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++) {
+    PetscCall(KCycleKSPFactor(mg->levels[l]->smoothd, done));
+    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(KCycleKSPFactor(mg->levels[l]->smoothu, done));
   }
-  if (divides) PetscCall(KCycleFail(pc, ZeroDiagonal, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FailUnlessSmoothersStand(PC pc, PetscInt row)
+{
+  PetscBool divides = PETSC_TRUE, chosen = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(SmootherDivides(pc, &divides));
+  if (divides) PetscCall(ChooseFactors(pc, &chosen));
+  if (divides && !chosen) PetscCall(KCycleFail(pc, ZeroDiagonal, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
 {
-  PetscReal smallest;
-  PetscInt  row = -1;
+  PC_KCycle *kc;
+  PetscReal  smallest, norm = 1;
+  PetscInt   row = -1;
+  PetscBool  has;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecCopy(diagonal, work));
   PetscCall(VecAbs(work));
   PetscCall(VecMin(work, NULL, &smallest));
   if (smallest > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHasOperation(pc->pmat, MATOP_NORM, &has));
+  if (has && kc->scale == 0) PetscCall(MatNorm(pc->pmat, NORM_FROBENIUS, &norm));
+  if (norm == 0) {
+    PetscCall(KCycleFail(pc, AllZero, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(FindEntry(diagonal, EntryIsZero, &row));
   PetscCall(FailUnlessSmoothersStand(pc, row));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -507,6 +507,7 @@ PetscErrorCode PCApply_KCycle(PC pc, Vec b, Vec x)
 PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
+  PetscCall(PCKCycleSORGiveTranspose(pc));
   PetscCall(KCycleApplyVec(pc, &StepsTranspose, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -543,6 +544,7 @@ PetscErrorCode PCApplyTransposeInherited_KCycle(PC pc, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleSORGiveTranspose(pc));
   PetscCall(ApplyInherited(pc, kc->base.applytranspose, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -204,6 +204,22 @@ static PetscErrorCode GiveFinest(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Smoothers of a level of several unknowns at a point that has zeros on its diagonal */
+static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv)
+{
+  PetscBool zero, done;
+  PetscInt  bs;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleMatHasZeroDiagonal(A, &zero));
+  if (!zero) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleKSPFactor(lv->smoothd, &done));
+  if (lv->smoothu != lv->smoothd) PetscCall(KCycleKSPFactor(lv->smoothu, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Hands operators and interpolations to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
@@ -218,6 +234,7 @@ static PetscErrorCode GiveLevels(PC pc)
     KCycleGridLevel *level  = &kc->grids[l];
 
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
+    if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number]));
     if (l == 0) PetscCall(GiveFinest(pc));
     if (l == 0) continue;
     PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));

@@ -139,28 +139,36 @@ PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can PCGAMG make levels from the operator? */
-static PetscErrorCode GAMGFits(PC pc, PetscBool *fits)
+/* Why PCGAMG cannot make levels from the operator, or nothing */
+static PetscErrorCode WhyNotGAMG(PC pc, const char **why)
 {
+  PetscBool fits, zero = PETSC_FALSE;
+
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, fits, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  *why = NULL;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &fits, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  if (fits) PetscCall(KCycleMatHasZeroDiagonal(pc->pmat, &zero));
+  if (!fits) *why = "; PCGAMG does not take operators of its type";
+  else if (zero) *why = "; the smoothers of PCGAMG divide by the diagonal of the operator, which has zeros";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* No grid, or one that cannot be coarsened: PCGAMG's levels, or the coarse solver alone where nothing else can be had, or was asked for */
 static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
 {
-  PC_KCycle *kc;
-  PetscInt   asked;
-  PetscBool  fits;
+  PC_KCycle  *kc;
+  PetscInt    asked;
+  const char *nogamg, *more = "";
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
-  PetscCall(GAMGFits(pc, &fits));
-  kc->levels_from = fits && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
-  PetscCall(PetscSNPrintf(kc->instead, sizeof(kc->instead), "%s%s", why, KCYCLE_GAMG_CHOOSES_LEVELS && asked > 1 ? "; PCGAMG chooses their number, not -pc_mg_levels" : ""));
-  PetscCall(PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], why));
+  PetscCall(WhyNotGAMG(pc, &nogamg));
+  kc->levels_from = !nogamg && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
+  if (nogamg) more = nogamg;
+  else if (KCYCLE_GAMG_CHOOSES_LEVELS && asked > 1) more = "; PCGAMG chooses their number, not -pc_mg_levels";
+  PetscCall(PetscSNPrintf(kc->instead, sizeof(kc->instead), "%s%s", why, more));
+  PetscCall(PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInherit(pc, PETSC_TRUE));
   if (kc->options_used) PetscCall(PCSetFromOptions(pc));
@@ -574,13 +582,16 @@ static PetscErrorCode SetUp(PC pc)
 PetscErrorCode PCSetUp_KCycle(PC pc)
 {
   PC_KCycle     *kc;
+  KCycleOwn      own;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->busy) PetscCall(PCKCycleStartAnew(pc));
   kc->busy = PETSC_TRUE;
-  ierr     = SetUp(pc);
+  PetscCall(PCKCycleCopyLend(pc, &own));
+  ierr = SetUp(pc);
+  PetscCall(PCKCycleCopyReturn(pc, &own));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
   kc->busy        = PETSC_FALSE;

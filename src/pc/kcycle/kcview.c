@@ -147,6 +147,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (kc->nlevels_asked) PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n", kc->nlevels_asked));
+  if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
   if (kc->instead[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
   if (!kc->use_structure) {
     if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));

@@ -46,6 +46,7 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PC_KCycle *kc = (PC_KCycle *)KCycleCtxFromDestroyArg(arg);
 
   PetscFunctionBegin;
+  PetscCall(MatDestroy(&kc->copy));
   PetscCall(PetscFree2(kc->level, kc->calls));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -58,6 +59,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDestroy(&kc->rhs));
+  PetscCall(MatDestroy(&kc->copy));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,53 @@
+/*
+  Smoothers of levels whose operator has zeros on its diagonal, as saddle points have, which point smoothers divide by: incomplete factorizations, which do without.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Collective; an entry that is not stored is a zero */
+PetscErrorCode KCycleMatHasZeroDiagonal(Mat A, PetscBool *has)
+{
+  Vec       diagonal;
+  PetscReal smallest;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, NULL, &diagonal));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecAbs(diagonal));
+  PetscCall(VecMin(diagonal, NULL, &smallest));
+  PetscCall(VecDestroy(&diagonal));
+  *has = (PetscBool)(smallest == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is a smoother what PCMG makes it when nobody chooses, Chebyshev with SOR? */
+static PetscErrorCode IsDefault(KSP smoother, PetscBool *is)
+{
+  PetscObject o = (PetscObject)smoother;
+  PC          pc;
+  PetscBool   chebyshev, sor, chosen;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PetscObjectTypeCompare(o, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_type", &chosen));
+  *is = (PetscBool)(chebyshev && sor && !chosen);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Richardson's iteration with ILU, in the blocks of processes, unless somebody chose the smoother. Its options are read afterwards */
+PetscErrorCode KCycleKSPFactor(KSP smoother, PetscBool *done)
+{
+  PC          pc;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(IsDefault(smoother, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)smoother), &size));
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+  PetscCall(PCSetType(pc, size == 1 ? PCILU : PCBJACOBI));
+  PetscCall(KSPSetFromOptions(smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
