@@ -197,7 +197,7 @@ static PetscErrorCode GiveFinest(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSELL, MATMPISELL, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, ""));
   if (sweeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetOperators(down, kc->grids[0].A, kc->grids[0].A));
   if (up != down) PetscCall(KSPSetOperators(up, kc->grids[0].A, kc->grids[0].A));
