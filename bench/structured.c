@@ -25,6 +25,7 @@ Options of one solver carry its name with _ for -: -mg_galerkin_pc_mg_levels 4\n
 #include <petscdmda.h>
 #include <petsctime.h>
 #include <petsckcycle/private/compat.h>
+#include "hypre.h"
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,12 +81,13 @@ typedef enum {
 } GridUse;
 
 typedef struct {
-  const char *name;
-  GridUse     grid;
-  PetscBool   peer;
-  const char *mat_type;
-  const char *package; /* what PETSc must have been configured with, or NULL */
-  const char *options;
+  const char       *name;
+  GridUse           grid;
+  PetscBool         peer;
+  const char       *mat_type;
+  const char       *package; /* what PETSc must have been configured with, or NULL */
+  const char       *options; /* NULL: conjugate gradients and PFMG of hypre, without PETSc */
+  BenchHypreSetting setting;
 } Solver;
 
 #define BOOMERAMG "-pc_type hypre -pc_hypre_type boomeramg "
@@ -98,6 +100,10 @@ static const Solver Solvers[] = {
     {"mg-semi", GRID_SEMI, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg"},
     {"pfmg", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type pfmg"},
     {"pfmg-redblack", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type pfmg -pc_pfmg_relax_type symmetric-Red/Black-Gauss-Seidel -pc_pfmg_rap_type non-Galerkin"},
+    {"pfmg-direct", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {1, 0, 0}},
+    {"pfmg-direct-nongalerkin", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {1, 1, 0}},
+    {"pfmg-direct-redblack", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {2, 1, 0}},
+    {"pfmg-direct-skip", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {2, 1, 1}},
     {"smg", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type smg"},
     {"boomeramg", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre", BOOMERAMG},
     {"boomeramg-pmis", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre",
@@ -131,6 +137,8 @@ typedef struct {
   Mat            A;
   Vec            b, x;
   KSP            ksp; /* of the last repetition */
+  BenchHypre    *hypre;
+  PetscInt       iterations; /* of hypre */
 } Run;
 
 /* Measuring */
@@ -712,11 +720,135 @@ static PetscErrorCode InsertOptions(Run *run, int *argc, char ***args)
     if (*c == '-') *c = '_';
   }
   PetscCall(PetscOptionsPrefixPush(NULL, run->prefix));
-  PetscCall(PetscOptionsInsertString(NULL, run->solver->options));
+  if (run->solver->options) PetscCall(PetscOptionsInsertString(NULL, run->solver->options));
   PetscCall(PetscOptionsPrefixPop(NULL));
   PetscCall(PetscOptionsInsert(NULL, argc, args, NULL));
   PetscCall(PetscStrbeginswith(run->solver->name, "mg", &mg));
   if (mg) PetscCall(SetLevels(run));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* hypre without PETSc */
+
+/* What a process has of its grid: all points but stored Dirichlet points */
+static void HypreBox(const Grid *g, int low[], int high[])
+{
+  for (PetscInt d = 0; d < 3; d++) {
+    const PetscInt stored = d < g->p->dim && g->p->boundary == BOUNDARY_STORED;
+
+    low[d]  = (int)PetscMax(g->start[d], stored);
+    high[d] = (int)PetscMin(g->start[d] + g->width[d], g->size[d] - stored) - 1;
+  }
+}
+
+/* Couplings with the neighbours before a point, and the diagonal */
+static void HypreRow(const Grid *g, const PetscInt at[], double values[])
+{
+  Row row;
+
+  RowStar(g, at, &row);
+  for (PetscInt d = 0; d < g->p->dim; d++) values[d] = 0;
+  values[g->p->dim] = (double)PetscRealPart(row.value[0]);
+  for (PetscInt e = 1; e < row.n; e++) {
+    const PetscInt away[3] = {row.col[e].i - at[0], row.col[e].j - at[1], row.col[e].k - at[2]};
+
+    for (PetscInt d = 0; d < g->p->dim; d++) {
+      if (away[d] < 0) values[d] = (double)PetscRealPart(row.value[e]);
+    }
+  }
+}
+
+/* Copies between a vector of the DMDA and the box, in the order of both */
+static PetscErrorCode HypreCopy(const Grid *g, Vec v, double box[], PetscBool back)
+{
+  int          low[3], high[3];
+  PetscScalar *a;
+
+  PetscFunctionBeginUser;
+  HypreBox(g, low, high);
+  PetscCall(VecGetArray(v, &a));
+  for (int k = low[2]; k <= high[2]; k++) {
+    for (int j = low[1]; j <= high[1]; j++) {
+      PetscScalar *line = a + g->width[0] * ((j - g->start[1]) + g->width[1] * (k - g->start[2])) - g->start[0];
+
+      for (int i = low[0]; i <= high[0]; i++, box++) {
+        if (back) line[i] = *box;
+        else *box = (double)PetscRealPart(line[i]);
+      }
+    }
+  }
+  PetscCall(VecRestoreArray(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With constant coefficients where they are: each point but those that were left out has the same row */
+static PetscErrorCode HypreCreate(Run *run, Result *result)
+{
+  const Problem  *p        = run->problem;
+  const PetscBool constant = (PetscBool)((p->kind == CASE_CONSTANT || p->kind == CASE_ANISOTROPIC) && p->boundary != BOUNDARY_CELLS);
+  int             low[3], high[3], m = 0;
+  PetscInt        at[3];
+  double         *values, *b;
+  PetscReal       before, after;
+  PetscLogDouble  start;
+  Grid            g;
+
+  PetscFunctionBeginUser;
+  PetscCheck(p->kind != CASE_BOX27 && p->boundary != BOUNDARY_PERIODIC, PETSC_COMM_WORLD, PETSC_ERR_SUP, "not for box stencils and periodic grids");
+  PetscCall(BytesInUse(&before));
+  PetscCall(ClockStart(&start));
+  PetscCall(GridCreate(p, run->da, &g));
+  HypreBox(&g, low, high);
+  PetscCall(PetscMalloc2((p->dim + 1) * g.width[0] * g.width[1] * g.width[2], &values, g.width[0] * g.width[1] * g.width[2], &b));
+  for (at[2] = low[2]; at[2] <= high[2]; at[2]++) {
+    for (at[1] = low[1]; at[1] <= high[1]; at[1]++) {
+      for (at[0] = low[0]; at[0] <= high[0] && !(constant && m); at[0]++) HypreRow(&g, at, values + (p->dim + 1) * m++);
+    }
+  }
+  for (PetscInt d = 0; constant && d < p->dim; d++) values[d] = -(double)(g.volume / (g.h[d] * g.h[d]) * (p->kind == CASE_ANISOTROPIC && d == p->dim - 1 ? p->contrast : 1));
+  PetscCall(HypreCopy(&g, run->b, b, PETSC_FALSE));
+  PetscCheck(!BenchHypreCreate(PETSC_COMM_WORLD, (int)p->dim, low, high, constant, values, b, &run->hypre), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre makes no matrix");
+  PetscCall(PetscFree2(values, b));
+  PetscCall(PetscFree(g.c));
+  PetscCall(ClockStop(start, &result->assembly));
+  PetscCall(BytesInUse(&after));
+  result->matrix = after - before; /* with two vectors, as others have them */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HypreRunOnce(Run *run, PetscReal rtol, PetscReal *setup, PetscReal *solve, PetscReal *bytes)
+{
+  PetscReal      before;
+  PetscLogDouble start;
+  int            its = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(BytesInUse(&before));
+  PetscCall(ClockStart(&start));
+  PetscCheck(!BenchHypreSetUp(run->hypre, run->solver->setting, (double)rtol), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre's set-up fails");
+  PetscCall(ClockStop(start, setup));
+  PetscCall(ClockStart(&start));
+  PetscCheck(!BenchHypreSolve(run->hypre, &its), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre does not converge");
+  PetscCall(ClockStop(start, solve));
+  PetscCall(BytesInUse(bytes));
+  *bytes -= before;
+  run->iterations = its;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HypreGetSolution(Run *run)
+{
+  Grid    g;
+  double *x;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreate(run->problem, run->da, &g));
+  PetscCall(PetscMalloc1(g.width[0] * g.width[1] * g.width[2], &x));
+  PetscCheck(!BenchHypreGetSolution(run->hypre, x), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre has no solution");
+  PetscCall(VecSet(run->x, 0)); /* the right side is zero at stored Dirichlet points */
+  PetscCall(HypreCopy(&g, run->x, x, PETSC_TRUE));
+  PetscCall(PetscFree(x));
+  PetscCall(PetscFree(g.c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -738,7 +870,9 @@ static PetscErrorCode RunCreate(Run *run, Result *result)
   PetscCall(ClockStop(start, &result->assembly));
   PetscCall(BytesInUse(&after));
   PetscCall(VecGetSize(run->b, &size));
-  result->matrix = (after - before) / (PetscReal)sizeof(double) / (PetscReal)size;
+  result->matrix = after - before;
+  if (!run->solver->options) PetscCall(HypreCreate(run, result));
+  result->matrix /= (PetscReal)sizeof(double) * (PetscReal)size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -749,6 +883,10 @@ static PetscErrorCode RunOnce(Run *run, PetscReal rtol, PetscReal *setup, PetscR
   PetscLogDouble start;
 
   PetscFunctionBeginUser;
+  if (run->hypre) {
+    PetscCall(HypreRunOnce(run, rtol, setup, solve, bytes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KSPDestroy(&run->ksp));
   PetscCall(CreateKSP(run, rtol, &run->ksp));
   PetscCall(VecSet(run->x, 0));
@@ -767,8 +905,8 @@ static PetscErrorCode RunOnce(Run *run, PetscReal rtol, PetscReal *setup, PetscR
 static PetscErrorCode RunRepeated(Run *run, PetscInt repeat, PetscReal patience, PetscReal rtol, Result *result)
 {
   PetscReal          setup[MAX_REPEAT], solve[MAX_REPEAT], bytes;
-  PetscInt           n = 0, size;
-  KSPConvergedReason reason;
+  PetscInt           n      = 0, size;
+  KSPConvergedReason reason = KSP_CONVERGED_RTOL;
 
   PetscFunctionBeginUser;
   do {
@@ -781,8 +919,13 @@ static PetscErrorCode RunRepeated(Run *run, PetscInt repeat, PetscReal patience,
   } while (n < repeat && setup[n - 1] + solve[n - 1] < patience);
   PetscCall(Median(n, setup, &result->setup));
   PetscCall(Median(n, solve, &result->solve));
-  PetscCall(KSPGetIterationNumber(run->ksp, &result->iterations));
-  PetscCall(KSPGetConvergedReason(run->ksp, &reason));
+  if (run->hypre) {
+    PetscCall(HypreGetSolution(run));
+    result->iterations = run->iterations;
+  } else {
+    PetscCall(KSPGetIterationNumber(run->ksp, &result->iterations));
+    PetscCall(KSPGetConvergedReason(run->ksp, &reason));
+  }
   PetscCall(TrueResidual(run, &result->residual));
   result->ok = (reason > 0 && result->residual <= 2 * rtol) ? PETSC_TRUE : PETSC_FALSE; /* not so for NaN */
   if (result->ok) PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "ok"));
@@ -793,6 +936,7 @@ static PetscErrorCode RunRepeated(Run *run, PetscInt repeat, PetscReal patience,
 static PetscErrorCode RunDestroy(Run *run)
 {
   PetscFunctionBeginUser;
+  PetscCheck(!BenchHypreDestroy(&run->hypre), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre cannot free its objects");
   PetscCall(KSPDestroy(&run->ksp));
   PetscCall(MatDestroy(&run->A));
   PetscCall(VecDestroy(&run->b));
@@ -976,7 +1120,7 @@ static PetscErrorCode SolverMeasure(Run *run, const Protocol *protocol, int *arg
   PetscCall(InsertOptions(run, argc, args));
   PetscCall(RunCreate(run, result));
   PetscCall(RunRepeated(run, protocol->repeat, protocol->patience, protocol->rtol, result));
-  if (result->ok) PetscCall(Kernels(run, protocol->triad));
+  if (result->ok && run->ksp) PetscCall(Kernels(run, protocol->triad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -994,6 +1138,10 @@ static PetscErrorCode SolverRun(const Problem *problem, const Solver *solver, co
   run.problem = problem;
   run.solver = result->solver = solver;
   if (solver->package) PetscCall(PetscHasExternalPackage(solver->package, &has));
+  if (!solver->options && !BenchHypreExists()) {
+    PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "skipped: no headers of hypre"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!has) {
     PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "skipped: this PETSc has no %s", solver->package));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,7 +25,7 @@ except ImportError as missing:
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
 
-from programs import build, choose, petsc_at_hand, publish, write_csv  # noqa: E402
+from programs import TOP, build, choose, petsc_at_hand, publish, write_csv  # noqa: E402
 from launch import mpi_command, mpi_environment  # noqa: E402 (found in conf)
 
 # Name, title, options, points in each direction and those of --quick
@@ -121,6 +121,14 @@ class Program:
         """Names of the solvers that the program chooses by itself."""
         lines, _ = self.run_once(options + ["-list"], 1)
         return [words[0] for words in lines["solver"]]
+
+
+def hypre_words():
+    """What compiles the calls of hypre's own interface; without its headers they are left out."""
+    for folder in (os.path.join(os.environ.get("HYPRE_DIR", "/usr"), "include"), "/usr/include/hypre"):
+        if os.path.exists(os.path.join(folder, "HYPRE_struct_ls.h")):
+            return [os.path.join(TOP, "bench", "hypre.c"), "-DBENCH_HAVE_HYPRE", "-I" + folder, "-L" + os.path.join(os.path.dirname(folder), "lib"), "-lHYPRE"]
+    return [os.path.join(TOP, "bench", "hypre.c")]
 
 
 def table(lines):
@@ -234,7 +242,7 @@ def main():
     folder = os.path.join(petsc["build"], "bench")
     os.makedirs(folder, exist_ok=True)
     program = Program(petsc, folder, arguments)
-    build(petsc, "bench/structured.c", program.path)
+    build(petsc, "bench/structured.c", program.path, more=hypre_words())
     open(program.log, "w").close()
     print(f"PETSc {petsc['version']}, {os.cpu_count()} cores")
     all_results, all_kernels, groups = [], [], []
