@@ -54,6 +54,7 @@ class Program:
     """Runs the tutorial and reads its lines."""
 
     def __init__(self, petsc, folder, limit, repeat):
+        self.petsc = petsc
         self.path = os.path.join(folder, "bubbles")
         self.log = os.path.join(folder, "dpcg.log")
         self.limit = limit
@@ -78,6 +79,14 @@ class Program:
             return FAILED
         numbers = [float(word) if word else -1 for word in solved.groups()[2:]]
         return Result(solved[1], int(solved[2]), *numbers, float(times[1]), float(times[2]), text)
+
+    def independent(self):
+        """What a test prints: for each problem a line of iterations, then a claim."""
+        path = os.path.join(os.path.dirname(self.path), "deflsub")
+        build(self.petsc, "tests/deflsub.c", path, [self.petsc["library"]])
+        command = [path, "-skip_petscrc", "-test", "independent", "-show", "-deflsub_sub_pc_type", "icc"]
+        answer = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True, timeout=self.limit)
+        return "" if answer.returncode else answer.stdout
 
     def fastest(self, options):
         """Of some runs."""
@@ -247,8 +256,24 @@ def part_cube(program, quick):
     return rows
 
 
+def part_independent(program, quick):
+    """Nine discs: does the number of iterations depend on the contrast?"""
+    contrasts, rows = ("1", "2", "5", "10", "100", "1e3", "1e6"), []
+    print("\nNine discs, 128^2, Block-IC, boxes along interfaces: iterations until the energy norm of the error has fallen by 1e-8")
+    row(["contrast", *contrasts, "largest / smallest"])
+    lines = program.independent().splitlines()
+    for counts, claim in zip(lines[::2], lines[1::2]):
+        case = claim.split(":")[0].replace(" subdomains", "").replace("closed", "no flux")
+        counts = counts.split()
+        cells = ["-"] * (len(contrasts) - len(counts)) + counts
+        cells.append(f"{max(map(int, counts)) / min(map(int, counts)):.2f}")
+        row([case, *cells])
+        rows.append(dict(zip(("case", *contrasts, "largest / smallest"), (case, *cells))))
+    return rows or [{"case": "failed"}]
+
+
 PARTS = {"poisson": part_poisson, "ip": part_ip, "twophase": part_twophase, "operations": part_operations, "deterministic": part_deterministic,
-         "contrast": part_contrast, "cube": part_cube}
+         "contrast": part_contrast, "independent": part_independent, "cube": part_cube}
 
 
 def draw(rows, path):

@@ -60,8 +60,18 @@ in_fortran() {
   done
 }
 
+# The lines that README shows, in its order, are those of the program
+excerpt() {
+  compile c "$src/poisson.c" poisson > build.log 2>&1 || { cat build.log; return 1; }
+  sed -n '/^`-ksp_view` of .*poisson\.c/,/^## /p' "$KC_TOP/README.md" | grep '^      ' | sed 's/^ *//' > shown
+  ./poisson -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_view | sed 's/^ *//' | grep -F -x -f shown | uniq > printed
+  diff shown printed && [ "$(wc -l < shown)" -ge 8 ] && echo 'as printed'
+}
+
 lines=$(sed '/^}$/q' "$src/poisson.c" | wc -l)
 works "poisson.c has at most 40 lines" '' test "$lines" -le 40
+if petsc_has PETSC_USE_COMPLEX; then skip 'the excerpt of -ksp_view in README' 'it is that of real numbers'
+else works 'README shows what -ksp_view prints' 'as printed' excerpt; fi
 for program in heat elasticity projection; do build $program; done
 refusals
 works "heat sets the preconditioner up once for 3 and for 8 steps, twice when the step changes" "" reuse
