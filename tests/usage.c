@@ -296,6 +296,38 @@ static PetscErrorCode Misfits(void)
   PetscFunctionReturn(0);
 }
 
+/* As many levels as structured ones can be, more, which the DM has, and more than there are; values renewed */
+static PetscErrorCode NumberOfLevels(void)
+{
+  const PetscInt asked[] = {5, 6, 12};
+  PetscBool      good    = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    char      text[2][64];
+    PetscInt  n[2];
+    PetscBool same;
+
+    for (int off = 0; off < 2; off++) {
+      Solver s;
+
+      PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+      PetscCall(PCKCycleSetStructured(s.pc, off ? PC_KCYCLE_STRUCTURED_OFF : PC_KCYCLE_STRUCTURED_AUTO));
+      PetscCall(PCMGSetLevels(s.pc, asked[i], NULL));
+      PetscCall(Solve(&s, sizeof(text[off]), text[off]));
+      PetscCall(MatScale(s.A, 2.0));
+      PetscCall(Solve(&s, sizeof(text[off]), text[off]));
+      PetscCall(PCMGGetLevels(s.pc, &n[off]));
+      PetscCall(Destroy(&s));
+    }
+    PetscCall(PetscStrcmp(text[0], text[1], &same));
+    if (n[0] != PetscMin(asked[i], i == 2 ? 5 : 6)) good = PETSC_FALSE;
+    if (i == 1 && (!same || n[1] != 6)) good = PETSC_FALSE;
+  }
+  PetscCall(PoissonClaim(good, "more levels than structured ones are those of the DM, if it has them"));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscBool misfits = PETSC_FALSE;
@@ -312,6 +344,7 @@ int main(int argc, char **argv)
     PetscCall(UseAmat());
     PetscCall(Coordinates());
     PetscCall(Factor());
+    PetscCall(NumberOfLevels());
   }
   PetscCall(PetscFinalize());
   return 0;

@@ -3,6 +3,7 @@
   that are stencils again. The cycle runs on them as on any levels of PCMG.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
 /* Iterations of PCMG's smoothers */
@@ -508,7 +509,28 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds the levels, or renews their values */
+/* More levels than structured ones were asked for by number, and the DM has them: then levels are those of the DM, unless structured ones were asked for by name */
+static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
+{
+  PC_KCycle *kc;
+  PetscInt   most, chosen, built;
+  PetscBool  stencil;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  built = kc->nstructured;
+  if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilIs(pc->pmat, &stencil));
+  PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
+  if (stencil || pc->dm == kc->found.dm || wanted > most) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleStructuredDrop(pc));
+  kc->use_structure = PETSC_FALSE;
+  PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general), "%" PetscInt_FMT " levels were asked for, and there would be %" PetscInt_FMT, wanted, built));
+  PetscCall(PetscInfo(pc, "Levels are not structured: %s\n", kc->general));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds the levels, or renews their values. Afterwards levels may not be structured any more */
 PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 {
   PC_KCycle *kc;
@@ -518,6 +540,8 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(BuildStructure(pc, wanted));
+  PetscCall(LeaveToDM(pc, wanted));
+  if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->kappa_set) kc->kappa = kc->finer.exists ? kc->finer.kappa : 1;
   PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
   PetscCall(GiveLevels(pc));

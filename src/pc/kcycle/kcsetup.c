@@ -537,6 +537,28 @@ static PetscErrorCode SetUpInherited(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Operators and interpolations of all levels, or what PCMG and PCGAMG are to make */
+static PetscErrorCode BuildLevels(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->use_structure) {
+    PetscCall(PCKCycleStructuredSetUp(pc));
+    if (kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(RefuseMeaningless(pc));
+    PetscCall(SetUpLevels(pc));
+    PetscCall(PCKCycleCheckOperator(pc));
+  }
+  if (kc->use_grids) PetscCall(PCKCycleGridsSetUp(pc));
+  else {
+    PetscCall(ChooseCoarseOperators(pc));
+    PetscCall(ForgetOldPattern(pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUp(PC pc)
 {
   PC_KCycle *kc;
@@ -558,12 +580,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(SetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->use_structure) PetscCall(PCKCycleStructuredSetUp(pc));
-  else if (kc->use_grids) PetscCall(PCKCycleGridsSetUp(pc));
-  else {
-    PetscCall(ChooseCoarseOperators(pc));
-    PetscCall(ForgetOldPattern(pc));
-  }
+  PetscCall(BuildLevels(pc));
   PetscCall(AnnounceChange(pc));
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
   PetscCall(OwnCoarsest(pc));
