@@ -296,6 +296,55 @@ static PetscErrorCode Misfits(void)
   PetscFunctionReturn(0);
 }
 
+/* Two unknowns at a point and no grid: PCGAMG's levels take the coordinates that were given before the set-up has chosen them */
+static PetscErrorCode CoordinatesWithoutGrid(void)
+{
+  char       text[3][64];
+  PetscInt   n;
+  PetscReal *coordinates;
+  Solver     s;
+  Mat        blocks, A;
+  KSP        ksp;
+  PC         pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+  PetscCall(VecGetLocalSize(s.x, &n));
+  PetscCall(PetscCalloc1(2 * n, &coordinates));
+  for (PetscInt i = 0; i < n; i++) {
+    coordinates[2 * i]     = i % 33;
+    coordinates[2 * i + 1] = i / 33;
+  }
+  PetscCall(MatCreateMAIJ(s.A, 2, &blocks));
+  PetscCall(MatConvert(blocks, MATAIJ, MAT_INITIAL_MATRIX, &A));
+  PetscCall(MatSetBlockSize(A, 2));
+  PetscCall(MatDestroy(&blocks));
+  PetscCall(MatDestroy(&s.A));
+  PetscCall(VecDestroy(&s.x));
+  PetscCall(VecDestroy(&s.b));
+  s.A = A;
+  PetscCall(MatCreateVecs(A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1));
+  for (int which = 0; which < 3; which++) {
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetType(ksp, KSPCG));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCKCYCLE));
+    if (which == 1) PetscCall(PCKCycleSetHierarchy(pc, PC_KCYCLE_HIERARCHY_GAMG));
+    PetscCall(KSPSetFromOptions(ksp));
+    if (which < 2) PetscCall(PCSetCoordinates(pc, 2, n, coordinates));
+    PetscCall(KSPDestroy(&s.ksp));
+    s.ksp = ksp;
+    PetscCall(Solve(&s, sizeof(text[which]), text[which]));
+  }
+  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "PCSetCoordinates() reaches PCGAMG's levels"));
+  PetscCall(ClaimSame(text[0], text[2], PETSC_FALSE, "where they matter"));
+  PetscCall(PetscFree(coordinates));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
 /* As many levels as structured ones can be, more, which the DM has, and more than there are; values renewed */
 static PetscErrorCode NumberOfLevels(void)
 {
@@ -343,6 +392,7 @@ int main(int argc, char **argv)
     PetscCall(Communicators());
     PetscCall(UseAmat());
     PetscCall(Coordinates());
+    PetscCall(CoordinatesWithoutGrid());
     PetscCall(Factor());
     PetscCall(NumberOfLevels());
   }

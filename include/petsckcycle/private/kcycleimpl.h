@@ -133,13 +133,14 @@ typedef struct {
   PetscBool           options_used;   /* PCSetFromOptions() has been called */
 
   /* found at set-up */
-  struct _PCOps base;                                     /* operations of the inherited type */
-  PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
-  PCKCycleHierarchy levels_from;                          /* where levels came from */
-  PetscInt          nlevels_chosen;                       /* number of levels that this type chose; 0 if somebody else did */
-  PetscInt          nlevels_asked;                        /* more levels than there are were asked for; else 0 */
-  PetscBool         grid_of_operator;                     /* the PC's DM was taken from the operator, */
-  PetscObjectId     grid_id;                              /* and was this one */
+  struct _PCOps base;                                                     /* operations of the inherited type */
+  PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *);                 /* and its PCMGSetLevels() */
+  PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *); /* and its PCSetCoordinates(), if it has one */
+  PCKCycleHierarchy levels_from;                                          /* where levels came from */
+  PetscInt          nlevels_chosen;                                       /* number of levels that this type chose; 0 if somebody else did */
+  PetscInt          nlevels_asked;                                        /* more levels than there are were asked for; else 0 */
+  PetscBool         grid_of_operator;                                     /* the PC's DM was taken from the operator, */
+  PetscObjectId     grid_id;                                              /* and was this one */
   KCycleFound       found;
   PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
@@ -180,8 +181,11 @@ typedef struct {
   Vec               rhs;              /* copy of the right side, for smoothers that change theirs in presolve */
   Vec               host[2];          /* of structured levels: right side and solution of the finest one, without arrays of their own */
   PetscBool         device;           /* the solver's vectors are on a device */
-  Mat               copy;             /* the operator in MATAIJ, where its own type does not have its entries in rows, */
-  PetscObjectId     copied;           /* which is this one */
+  PetscInt          dimension;        /* 0: nobody has called PCSetCoordinates() */
+  PetscInt          ncoordinates;
+  PetscReal        *coordinates;
+  Mat               copy;   /* the operator in MATAIJ, where its own type does not have its entries in rows, */
+  PetscObjectId     copied; /* which is this one */
 } PC_KCycle;
 
 /* The matrices that the program gave, while the set-up works on a copy */
@@ -259,6 +263,11 @@ PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
 /* kccopy.c: operators that are copied to MATAIJ */
 PETSC_INTERN PetscErrorCode PCKCycleCopyLend(PC, KCycleOwn *);
 PETSC_INTERN PetscErrorCode PCKCycleCopyReturn(PC, KCycleOwn *);
+
+/* kccoordinates.c */
+PETSC_INTERN PetscErrorCode PCSetCoordinates_KCycle(PC, PetscInt, PetscInt, PetscReal[]);
+PETSC_INTERN PetscErrorCode PCKCycleCoordinatesGive(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
 
 /* kcilu.c: smoothers where the diagonal has zeros */
 PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);

@@ -530,6 +530,7 @@ static PetscErrorCode SetUpInherited(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleCoordinatesGive(pc));
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels)); /* PCGAMG would have PCMG read them again, also where it has made fewer */
   ierr = (*kc->base.setup)(pc);
   PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));

@@ -47,6 +47,7 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&kc->copy));
+  PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PetscFree2(kc->level, kc->calls));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,6 +61,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(MatDestroy(&kc->copy));
+  PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,6 +182,7 @@ static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->base = *pc->ops;
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCMGSetLevels_C", &kc->set_levels));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCSetCoordinates_C", &kc->set_coordinates));
   kc->nlevels_chosen = 0;
   PetscCall(ComposeMethods(pc, PETSC_TRUE));
   PetscCall(PCKCycleInstall(pc));
@@ -510,6 +513,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetHierarchy_C", present ? PCKCycleGetHierarchy_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetLevelCalls_C", present ? PCKCycleGetLevelCalls_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCMGSetLevels_C", present ? PCMGSetLevels_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(obj, "PCSetCoordinates_C", present ? PCSetCoordinates_KCycle : NULL));
   PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscCall(PCKCycleFoundCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
