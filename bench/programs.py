@@ -31,7 +31,7 @@ def blas_lapack(petsc):
 
 
 def build(petsc, source, program, linked=(), more=()):
-    """LINKED: libraries that the program is linked with beside PETSc; MORE: other words of the command, as sources."""
+    """LINKED: libraries that the program is linked with beside PETSc; MORE: other words of the command, as sources and flags."""
     package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
 
     def ask(*question):

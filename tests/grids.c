@@ -1,5 +1,5 @@
 static char help[] = "Levels of ordinary matrices on grids of any size: several unknowns at a point, wide stencils, other types of matrices.\n\
-  -test <name>  iterations, interpolation, values\n\n";
+  -test <name>  iterations, interpolation, values, smoothers\n\n";
 
 #include "poisson.h"
 
@@ -301,16 +301,85 @@ static PetscErrorCode Values(const Case *c)
   PetscFunctionReturn(0);
 }
 
+/* Is the smoother of the finest level of this type, with SOR if it was chosen by itself, and so many iterations? */
+static PetscErrorCode CheckSmoother(PC pc, const char type[], const char sweep[], PetscInt its, PetscBool *good)
+{
+  PetscInt  nlevels, found;
+  PetscBool same, swept;
+  KSP       smoother;
+  PC        inner;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
+  PetscCall(KSPGetPC(smoother, &inner));
+  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &found));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, type, &same));
+  PetscCall(PetscObjectTypeCompare((PetscObject)inner, sweep, &swept));
+  *good = (PetscBool)(same && swept && found == its);
+  PetscFunctionReturn(0);
+}
+
+/* A sweep of SOR on one process where nobody chose another smoother, which PCMG's is again on other levels; a coarsest grid for a direct solver */
+static PetscErrorCode Smoothers(void)
+{
+  const Case c = {"2 unknowns, 41 x 41", 2, 2, 1, {41, 41, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11};
+  const struct {
+    const char *option, *value, *type, *sweep;
+    PetscInt    its;
+  } choices[] = {{NULL, NULL, KSPRICHARDSON, PCSOR, 1},
+                 {"-mg_levels_ksp_max_it", "3", KSPRICHARDSON, PCSOR, 3},
+                 {"-mg_levels_ksp_type", "chebyshev", KSPCHEBYSHEV, PCSOR, 2},
+                 {"-mg_levels_ksp_chebyshev_esteig", "0,0.2,0,1.1", KSPCHEBYSHEV, PCSOR, 2},
+                 {"-mg_levels_pc_type", "pbjacobi", KSPCHEBYSHEV, PCPBJACOBI, 2}};
+  Problem     p;
+  PC          pc;
+  KSP         coarse;
+  Mat         A;
+  PetscInt    its, nlevels, rows;
+  PetscBool   good;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(choices); i++) {
+    if (choices[i].option) PetscCall(PetscOptionsSetValue(NULL, choices[i].option, choices[i].value));
+    PetscCall(Create(&c, &p));
+    PetscCall(Solve(&p, &its));
+    PetscCall(KSPGetPC(p.ksp, &pc));
+    PetscCall(CheckSmoother(pc, size > 1 ? KSPCHEBYSHEV : choices[i].type, choices[i].sweep, size > 1 && i == 0 ? 2 : choices[i].its, &good));
+    PetscCall(PoissonClaim((PetscBool)(good && its >= 0 && its <= c.most), choices[i].option ? choices[i].option : "no option"));
+    if (choices[i].option) PetscCall(PetscOptionsClearValue(NULL, choices[i].option));
+    if (i == 0) {
+      PetscCall(PCMGGetLevels(pc, &nlevels));
+      PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+      PetscCall(KSPGetOperators(coarse, &A, NULL));
+      PetscCall(MatGetSize(A, &rows, NULL));
+      PetscCall(PoissonClaim((PetscBool)(nlevels == 3 && rows == 2 * 11 * 11), "the coarsest grid has at most 500 unknowns"));
+      PetscCall(PCReset(pc));
+      PetscCall(KSPSetOperators(p.ksp, p.A, p.A));
+      PetscCall(PCKCycleSetHierarchy(pc, PC_KCYCLE_HIERARCHY_DM));
+      PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
+      PetscCall(Solve(&p, &its));
+      PetscCall(CheckSmoother(pc, KSPCHEBYSHEV, PCSOR, 2, &good));
+      PetscCall(PoissonClaim((PetscBool)(good && its >= 0), "PCMG's on its own levels"));
+    }
+    PetscCall(Destroy(&p));
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"iterations", "interpolation", "values"};
+  const char *const tests[] = {"iterations", "interpolation", "values", "smoothers"};
   PetscInt          which   = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 3, &which, NULL));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &which, NULL));
+  if (which == 3) PetscCall(Smoothers());
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases) && which < 3; i++) {
     if (which == 0) PetscCall(Iterations(&cases[i]));
     else if (which == 1) PetscCall(Interpolation(&cases[i]));
     else PetscCall(Values(&cases[i]));
@@ -338,5 +407,10 @@ int main(int argc, char **argv)
       suffix: values
       nsize: {{1 3}}
       args: -test values
+
+    test:
+      suffix: smoothers
+      nsize: {{1 2}}
+      args: -test smoothers
 
 TEST*/

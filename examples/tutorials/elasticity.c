@@ -225,4 +225,9 @@ int main(int argc, char **argv)
       args: -pc_kcycle_hierarchy gamg -limit 20
       output_file: output/elasticity_gamg.out
 
+  test:
+    suffix: thin
+    nsize: 8
+    args: -poisson 0.45
+
 TEST*/

@@ -278,8 +278,9 @@ static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols,
   for (PetscInt c = 0; c < ncols; c++) {
     if (cols[c] == row) diagonal = values[c];
     else if (values[c] != (PetscScalar)0) single = PETSC_FALSE;
+    if ((cols[c] - row) % mesh->dof) continue;
     RowToPoint(mesh, cols[c], to, &other);
-    for (int d = 0; d < 3 && other == unknown; d++) {
+    for (int d = 0; d < 3; d++) {
       PetscInt step = to[d] - at[d];
 
       if (mesh->period[d] && 2 * PetscAbsInt(step) > mesh->size[d]) step = -step;

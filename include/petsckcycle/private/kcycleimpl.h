@@ -15,6 +15,9 @@
 /* The coarsest grid has at most this many points in each direction, if it can be had */
 #define KCYCLE_COARSEST 3
 
+/* Iterations of PCMG's smoothers */
+#define KCYCLE_PCMG_ITS 2
+
 /* The phases of a cycle that -pc_mg_log shows for each level */
 typedef enum {
   KCYCLE_SMOOTH,
@@ -160,7 +163,7 @@ typedef struct {
   PetscBool         gamg;            /* the type inherits from PCGAMG */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
   PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */
-  PetscBool         chose[64][2];    /* structured levels chose the solver of a level, down and up; [0][0]: the coarsest */
+  PetscBool         chose[64][2];    /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
   PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt          nstructured;
   KCycleStructure   structure[64]; /* finest first */

@@ -4,6 +4,9 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
+/* Nor is one, other than the finest, with no more unknowns than this: a direct solver is faster than further levels, and sees coefficients better */
+#define KCYCLE_COARSEST_ROWS 500
+
 /* Levels, at most */
 #define KCYCLE_MOST 64
 
@@ -83,11 +86,12 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
 }
 
 /* The directions of strong couplings that have points to leave out; none if the grid is small and no level was asked for */
-static PetscErrorCode ChooseDirections(PC pc, const KCycleMesh *mesh, const PetscReal coupling[], PetscBool asked, PetscBool coarsened[])
+static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, const PetscReal coupling[], PetscBool asked, PetscBool coarsened[])
 {
-  PC_KCycle *kc;
-  PetscReal  strongest = 0;
-  PetscBool  automatic, small = PETSC_TRUE;
+  const KCycleMesh *mesh = &level->mesh;
+  PC_KCycle        *kc;
+  PetscReal         strongest = 0;
+  PetscBool         automatic, small = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -96,6 +100,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleMesh *mesh, const Pets
     if (mesh->size[d] > 1) strongest = PetscMax(strongest, coupling[d]);
     if (mesh->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
+  if (level != kc->grids && mesh->rows[mesh->nproc[0] * mesh->nproc[1] * mesh->nproc[2]] <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
   for (int d = 0; d < 3; d++) {
     coarsened[d] = (PetscBool)(mesh->size[d] > 1 && (!small || asked));
     if (automatic && coupling[d] < KCYCLE_STRONG * strongest) coarsened[d] = PETSC_FALSE;
@@ -115,7 +120,7 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exist
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &single));
   PetscCall(KCycleMeshLook(&level->mesh, level->A, coupling, single));
-  PetscCall(ChooseDirections(pc, &level->mesh, coupling, asked, coarsened));
+  PetscCall(ChooseDirections(pc, level, coupling, asked, coarsened));
   for (PetscInt i = 0; exists && i < n; i++) other = other || single[i] != level->single[i];
   for (int d = 0; d < 3; d++) {
     other               = other || (exists && coarsened[d] != level->coarsened[d]);
@@ -220,7 +225,35 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hands operators and interpolations to PCMG, whose finest level is the last */
+/*
+  PCMG's smoother, two iterations of Chebyshev with SOR, becomes one symmetric sweep of SOR on one process, where nobody chose another: that saves the estimate of an
+  eigenvalue and most of the work, and needs no operator whose eigenvalues are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows
+  and for MATBAIJ. Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a smoother
+*/
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
+{
+  const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind"};
+  PC                pc;
+  PetscBool         chebyshev, sor, given = PETSC_FALSE;
+  PetscInt          its;
+  PetscMPIInt       size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)smoother), &size));
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !given; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, options[i], &given));
+  if (size > 1 || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
+  *chose = PETSC_TRUE;
+  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
+  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+  if (its == KCYCLE_PCMG_ITS) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -230,11 +263,13 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleGiveOperators(pc));
   for (PetscInt l = 0; l < kc->ngrids; l++) {
-    const PetscInt   number = kc->ngrids - 1 - l;
-    KCycleGridLevel *level  = &kc->grids[l];
+    const PetscInt   number    = kc->ngrids - 1 - l;
+    KCycleGridLevel *level     = &kc->grids[l];
+    KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
     if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number]));
+    for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++) PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
     if (l == 0) PetscCall(GiveFinest(pc));
     if (l == 0) continue;
     PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));

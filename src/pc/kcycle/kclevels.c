@@ -6,9 +6,6 @@
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/* Iterations of PCMG's smoothers */
-#define KCYCLE_PCMG_ITS 2
-
 /*
   Sweeps in 3D where materials are mixed point by point; more on grids of so many points, as coarse grids see less of them; most where steep jumps are at a smaller part of
   the points: there one material has thin branches
@@ -39,18 +36,19 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solvers that structured levels chose are those of PCMG again, unless somebody has chosen others since */
+/* The solvers that were chosen here are those of PCMG again, unless somebody has chosen others since */
 static PetscErrorCode RestoreSolver(PC_MG *mg, PetscInt l, KSP solver)
 {
   PC        pc;
-  PetscBool ours, richardson;
+  PetscBool ours, sor, richardson;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(solver, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, l ? PCRELAX : PCTELESCOPE, &ours));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
   if (ours) PetscCall(PCSetType(pc, l ? PCSOR : PCREDUNDANT));
   PetscCall(PetscObjectTypeCompare((PetscObject)solver, KSPRICHARDSON, &richardson));
-  if (!l || !ours || !richardson) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!l || (!ours && !sor) || !richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(solver, KSPCHEBYSHEV));
   PetscCall(KSPSetTolerances(solver, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, mg->default_smoothd));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,7 +63,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
-  for (PetscInt l = 0; kc->nstructured && l < mg->nlevels; l++) {
+  for (PetscInt l = 0; (kc->nstructured || kc->ngrids) && l < mg->nlevels; l++) {
     if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothd));
     if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothu));
   }
