@@ -20,7 +20,8 @@ import sys
 from programs import build, petsc_at_hand, publish
 from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
 
-LAYOUTS = ((1, "planes", "one process"), (2, "planes", "whole planes"), (2, "cut", "planes cut"), (2, "boxes", "numbered as by a DMDA"))
+LAYOUTS = ((1, "planes", "one process", "cg"), (2, "planes", "whole planes", "cg"), (2, "cut", "planes cut", "cg"), (2, "boxes", "numbered as by a DMDA", "cg"),
+           (2, "cut", "planes cut, GMRES", "gmres"))
 SIZES = {2: (1023, 127), 3: (127, 31)}
 
 
@@ -41,7 +42,6 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small grids")
     parser.add_argument("--pairs", type=int, default=7, help="pairs of runs, default 7")
     parser.add_argument("--layouts", default="", help="of planes,cut,boxes; default: all")
-    parser.add_argument("--ksp", default="cg", help="type of KSP, default cg")
     parser.add_argument("--publish", action="store_true", help="also writes bench/results/nodm.csv")
     arguments = parser.parse_args()
     petsc = petsc_at_hand()
@@ -51,11 +51,11 @@ def main():
     build(petsc, "bench/nodm.c", program)
     rows = []
     print(f"{'':40}{'iterations':>14}{'first solve':>24}{'others':>24}\n{'':40}{'DM':>7}{'none':>7}" + 2 * f"{'DM, s':>8}{'none, s':>8}{'ratio':>8}")
-    for (procs, layout, title), dim, smooth in itertools.product(LAYOUTS, SIZES, (False, True)):
+    for (procs, layout, title, ksp), dim, smooth in itertools.product(LAYOUTS, SIZES, (False, True)):
         if arguments.layouts and layout not in arguments.layouts.split(","):
             continue
         n = SIZES[dim][arguments.quick]
-        options = ["-dim", str(dim), "-n", str(n), "-layout", layout, "-pairs", str(arguments.pairs), "-ksp_type", arguments.ksp]
+        options = ["-dim", str(dim), "-n", str(n), "-layout", layout, "-pairs", str(arguments.pairs), "-ksp_type", ksp]
         pairs = measure(petsc, program, procs, options + (["-smooth"] if smooth else []))
         first, renewed = (statistics.median(pair[k + 1] / pair[k] for pair in pairs) for k in (0, 2))
         total = statistics.median((pair[1] + pair[3]) / (pair[0] + pair[2]) for pair in pairs)
