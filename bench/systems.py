@@ -13,6 +13,7 @@ Make the library first. Results go to the folder bench of the build.
 
 import argparse
 import collections
+import csv
 import os
 import re
 import shlex
@@ -20,7 +21,7 @@ import statistics
 import subprocess
 import sys
 
-from programs import build, petsc_at_hand, publish, write_csv
+from programs import TOP, build, petsc_at_hand, publish, write_csv
 from launch import mpi_command, mpi_environment  # found in conf
 
 Problem = collections.namedtuple("Problem", "source prefix args mg")
@@ -98,6 +99,15 @@ def measure(petsc, programs, clock, name, solvers, pairs):
         yield row
 
 
+def published_before(names):
+    """What is published of other problems stays"""
+    path = os.path.join(TOP, "bench", "results", "systems.csv")
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return [row for row in csv.DictReader(file) if row["problem"] not in names]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="problems whose names begin so")
@@ -117,7 +127,7 @@ def main():
             rows.append(row)
     write_csv(os.path.join(petsc["build"], "bench", "systems.csv"), rows)
     if arguments.publish:
-        publish("systems.csv", rows)
+        publish("systems.csv", published_before(names) + rows)
 
 
 if __name__ == "__main__":
