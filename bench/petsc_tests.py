@@ -3,6 +3,7 @@
 
     python3 bench/petsc_tests.py                     tests of programs on a DMDA
     python3 bench/petsc_tests.py --kind mg           tests with -pc_type mg, kcycle in its place
+    python3 bench/petsc_tests.py --kind any          all tests of solvers, an hour
     python3 bench/petsc_tests.py --only ex19,ex45    of these programs; --csv FILE writes every run
 
 A test counts if its own run ends well: exit status 0, every solve that says so has converged, and -pc_type is used. Where
@@ -99,7 +100,7 @@ def find_tests(petsc, kind, only):
             if kind == "dmda" and "DMDACreate" not in text:
                 continue
             for test in tests_of(path, testparse, features):
-                if kind == "dmda" or re.search(r"-pc_type\s+mg\b", test.args):
+                if kind != "mg" or re.search(r"-pc_type\s+mg\b", test.args):
                     yield test
 
 
@@ -163,7 +164,7 @@ def compare(petsc, test, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kind", choices=("dmda", "mg"), default="dmda")
+    parser.add_argument("--kind", choices=("dmda", "mg", "any"), default="dmda")
     parser.add_argument("--only", default="", help="names of programs, separated by commas")
     parser.add_argument("--csv")
     parser.add_argument("--jobs", type=int, default=2)

@@ -76,6 +76,94 @@ static PetscErrorCode Compare(Solver *s, Solver *copy, const char claim[])
   PetscFunctionReturn(0);
 }
 
+/* The same matrix in another type, row by row */
+static PetscErrorCode CreateAs(Mat A, MatType type, Mat *B)
+{
+  PetscInt  n, start, end;
+  PetscBool upper;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &n, NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, B));
+  PetscCall(MatSetSizes(*B, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*B, type));
+  PetscCall(MatSetUp(*B));
+  PetscCall(MatSetOption(*B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(PetscStrcmp(type, MATSBAIJ, &upper));
+  if (upper) PetscCall(MatSetOption(*B, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt row = start; row < end; row++) {
+    PetscInt           ncols;
+    const PetscInt    *cols;
+    const PetscScalar *values;
+
+    PetscCall(MatGetRow(A, row, &ncols, &cols, &values));
+    PetscCall(MatSetValues(*B, 1, &row, ncols, cols, values, INSERT_VALUES));
+    PetscCall(MatRestoreRow(A, row, &ncols, &cols, &values));
+  }
+  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Blocks are copied where there is no grid: as many iterations as in MATAIJ */
+static PetscErrorCode Blocks(Solver *aij)
+{
+  const char *const types[] = {MATBAIJ, MATSBAIJ};
+  PetscBool         same    = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solve(aij));
+  for (int i = 0; i < 2; i++) {
+    Solver s;
+    Mat    A;
+
+    PetscCall(CreateAs(aij->A, types[i], &A));
+    PetscCall(Create(A, aij->b, &s));
+    for (int solve = 0; solve < 2; solve++) {
+      PetscCall(Solve(&s));
+      if (s.its != aij->its || s.its < 1) same = PETSC_FALSE;
+      PetscCall(MatScale(A, 2.0));
+    }
+    PetscCall(Destroy(&s));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PoissonClaim(same, "baij, sbaij"));
+  PetscFunctionReturn(0);
+}
+
+/* PCGAMG makes a single level of six rows, all coupled; the view shows it */
+static PetscErrorCode Tiny(void)
+{
+  const PetscInt n = 6;
+  PetscInt       start, end;
+  Mat            A;
+  Vec            b;
+  Solver         s;
+  PetscViewer    viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, n, NULL, n, NULL, &A));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    for (PetscInt j = 0; j < n; j++) PetscCall(MatSetValue(A, i, j, i == j ? 9 : -1.0 / (1 + i + j), INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, NULL, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(Create(A, b, &s));
+  PetscCall(Solve(&s));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "/dev/null", &viewer));
+  PetscCall(KSPView(s.ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PoissonClaim((PetscBool)(s.its > 0), "six rows"));
+  PetscCall(Destroy(&s));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
 /* Two Laplacians that a multiple of the identity couples */
 static PetscErrorCode Nest(void)
 {
@@ -114,6 +202,8 @@ static PetscErrorCode Nest(void)
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(Compare(&s, &copy, "nest, other values"));
+  PetscCall(Blocks(&copy));
+  PetscCall(Tiny());
   PetscCall(Destroy(&s));
   PetscCall(MatDestroy(&copy.A));
   PetscCall(Destroy(&copy));

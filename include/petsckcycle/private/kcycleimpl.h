@@ -118,6 +118,11 @@ typedef struct {
   KCycleStamp   stamp;
 } KCycleLevel;
 
+/* The matrices that the program gave, while the set-up works on a copy */
+typedef struct {
+  Mat mat, pmat, lent;
+} KCycleOwn;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a container.
 */
@@ -187,14 +192,11 @@ typedef struct {
   PetscInt          dimension;        /* 0: nobody has called PCSetCoordinates() */
   PetscInt          ncoordinates;
   PetscReal        *coordinates;
-  Mat               copy;   /* the operator in MATAIJ, where its own type does not have its entries in rows, */
-  PetscObjectId     copied; /* which is this one */
+  Mat               copy;        /* the operator in MATAIJ, where its own type does not have its entries in rows, */
+  PetscObjectId     copied;      /* which is this one; */
+  PetscBool         copy_blocks; /* also where they are in blocks */
+  KCycleOwn         own;
 } PC_KCycle;
-
-/* The matrices that the program gave, while the set-up works on a copy */
-typedef struct {
-  Mat mat, pmat, lent;
-} KCycleOwn;
 
 /* kcycle.c: the type */
 PETSC_INTERN PetscErrorCode PCCreate_KCycle(PC);
@@ -264,8 +266,10 @@ PETSC_INTERN PetscErrorCode PCKCycleGather(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
 
 /* kccopy.c: operators that are copied to MATAIJ */
-PETSC_INTERN PetscErrorCode PCKCycleCopyLend(PC, KCycleOwn *);
-PETSC_INTERN PetscErrorCode PCKCycleCopyReturn(PC, KCycleOwn *);
+PETSC_INTERN PetscErrorCode KCycleMatToAIJ(Mat, Mat *);
+PETSC_INTERN PetscErrorCode PCKCycleCopyLend(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCopyBlocks(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCopyReturn(PC);
 
 /* kccoordinates.c */
 PETSC_INTERN PetscErrorCode PCSetCoordinates_KCycle(PC, PetscInt, PetscInt, PetscReal[]);

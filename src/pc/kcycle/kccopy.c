@@ -1,5 +1,5 @@
 /*
-  Operators whose entries are known but not in rows: what builds levels from matrices, and factorizations, take a copy in MATAIJ.
+  Operators whose entries are known but not in rows of their own: what builds levels from matrices, and factorizations, take a copy in MATAIJ.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
@@ -24,38 +24,93 @@ static PetscErrorCode CopyAttributes(Mat from, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The set-up sees the copy, if there has to be one, in place of the program's matrices, which come back after it */
-PetscErrorCode PCKCycleCopyLend(PC pc, KCycleOwn *own)
+/* A matrix in MATAIJ. That of blocks on several processes is made from a copy: their conversion takes the matrix apart, which a MatFDColoring does not survive */
+PetscErrorCode KCycleMatToAIJ(Mat A, Mat *aij)
 {
-  PC_KCycle    *kc;
-  PetscBool     apart;
-  PetscObjectId id;
+  PetscBool apart;
+  Mat       copy = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &apart, MATMPIBAIJ, MATMPISBAIJ, ""));
+  if (apart) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &copy));
+  PetscCall(MatConvert(copy ? copy : A, MATAIJ, MAT_INITIAL_MATRIX, aij)); /* not all types convert into a matrix that is there */
+  PetscCall(MatDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The set-up sees the copy in place of the program's matrices from now on */
+static PetscErrorCode Lend(PC pc)
+{
+  PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  own->lent = NULL;
-  own->mat  = pc->mat;
-  own->pmat = pc->pmat;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &apart, MATNEST, MATIS, ""));
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
-  if (!apart || id != kc->copied || pc->flag == DIFFERENT_NONZERO_PATTERN) PetscCall(MatDestroy(&kc->copy));
-  if (!apart) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The operator is of type %s: levels are made from a copy in MATAIJ\n", ((PetscObject)pc->pmat)->type_name));
-  PetscCall(MatConvert(pc->pmat, MATAIJ, kc->copy ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->copy));
+  if (kc->copy) PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_REUSE_MATRIX, &kc->copy));
+  else PetscCall(KCycleMatToAIJ(pc->pmat, &kc->copy));
   PetscCall(CopyAttributes(pc->pmat, kc->copy));
-  kc->copied = id;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->copied));
   PetscCall(PetscObjectReference((PetscObject)kc->copy)); /* it may be dropped before the set-up ends */
-  own->lent = kc->copy;
+  kc->own.lent = kc->copy;
   if (pc->mat == pc->pmat) pc->mat = kc->copy;
   pc->pmat = kc->copy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleCopyReturn(PC pc, KCycleOwn *own)
+/* Blocks, which PCGAMG and some factorizations do not take */
+static PetscErrorCode IsInBlocks(Mat A, PetscBool *is)
 {
+  const char *const types[] = {MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL};
+
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&own->lent));
-  pc->mat  = own->mat;
-  pc->pmat = own->pmat;
+  *is = PETSC_FALSE;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !*is; i++) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, types[i], is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At the start of a set-up: what PCKCycleCopyReturn() gives back at its end */
+PetscErrorCode PCKCycleCopyLend(PC pc)
+{
+  PC_KCycle    *kc;
+  PetscBool     parts, blocks;
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->own.lent = NULL;
+  kc->own.mat  = pc->mat;
+  kc->own.pmat = pc->pmat;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &parts, MATNEST, MATIS, ""));
+  PetscCall(IsInBlocks(pc->pmat, &blocks));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  if (!parts || id != kc->copied || pc->flag == DIFFERENT_NONZERO_PATTERN) PetscCall(MatDestroy(&kc->copy));
+  if (parts || (blocks && (kc->copy_blocks || kc->gamg))) PetscCall(Lend(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For levels, or a direct solver, that do without a grid */
+PetscErrorCode PCKCycleCopyBlocks(PC pc)
+{
+  PC_KCycle *kc;
+  PetscBool  blocks;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(IsInBlocks(pc->pmat, &blocks));
+  if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->copy_blocks = PETSC_TRUE;
+  PetscCall(Lend(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleCopyReturn(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatDestroy(&kc->own.lent));
+  pc->mat  = kc->own.mat;
+  pc->pmat = kc->own.pmat;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

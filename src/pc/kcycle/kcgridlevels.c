@@ -27,19 +27,16 @@ PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ. PETSc's types do not all convert into a matrix that is there */
+/* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ */
 static PetscErrorCode FindMatrix(PC pc, Mat *A)
 {
-  PetscBool aij, blocks;
-  Mat       found = pc->pmat, copy = NULL;
+  PetscBool aij;
+  Mat       found = pc->pmat;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &blocks, MATMPIBAIJ, MATMPISBAIJ, ""));
-  if (blocks) PetscCall(MatDuplicate(pc->pmat, MAT_COPY_VALUES, &copy)); /* their conversion takes the matrix apart, which a MatFDColoring does not survive */
   if (aij) PetscCall(PetscObjectReference((PetscObject)found));
-  else PetscCall(MatConvert(copy ? copy : pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &found));
-  PetscCall(MatDestroy(&copy));
+  else PetscCall(KCycleMatToAIJ(pc->pmat, &found));
   PetscCall(MatDestroy(A));
   *A = found;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -146,7 +146,7 @@ static PetscErrorCode WhyNotGAMG(PC pc, const char **why)
 
   PetscFunctionBegin;
   *why = NULL;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &fits, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &fits, MATSEQAIJ, MATMPIAIJ, ""));
   if (fits) PetscCall(KCycleMatHasZeroDiagonal(pc->pmat, &zero));
   if (!fits) *why = "; PCGAMG does not take operators of its type";
   else if (zero) *why = "; the smoothers of PCGAMG divide by the diagonal of the operator, which has zeros";
@@ -162,6 +162,7 @@ static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleCopyBlocks(pc));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   PetscCall(WhyNotGAMG(pc, &nogamg));
   kc->levels_from = !nogamg && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
@@ -600,16 +601,15 @@ static PetscErrorCode SetUp(PC pc)
 PetscErrorCode PCSetUp_KCycle(PC pc)
 {
   PC_KCycle     *kc;
-  KCycleOwn      own;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->busy) PetscCall(PCKCycleStartAnew(pc));
   kc->busy = PETSC_TRUE;
-  PetscCall(PCKCycleCopyLend(pc, &own));
+  PetscCall(PCKCycleCopyLend(pc));
   ierr = SetUp(pc);
-  PetscCall(PCKCycleCopyReturn(pc, &own));
+  PetscCall(PCKCycleCopyReturn(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
   kc->busy        = PETSC_FALSE;

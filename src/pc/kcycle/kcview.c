@@ -252,7 +252,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewStructure(pc, kc, viewer));
   PetscCall(ViewKernel(kc, viewer));
   PetscCall(ViewLevels(pc, kc, viewer));
-  if (mg->view) PetscCall((*mg->view)(pc, viewer));
+  if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

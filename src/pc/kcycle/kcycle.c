@@ -61,6 +61,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(MatDestroy(&kc->copy));
+  kc->copy_blocks = PETSC_FALSE;
   PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
