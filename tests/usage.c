@@ -96,6 +96,36 @@ static PetscErrorCode Reset(void)
   PetscFunctionReturn(0);
 }
 
+/* A grid that was found, or that the operator has, does not stay with the PC when it becomes another type and this one again */
+static PetscErrorCode AnotherType(void)
+{
+  char      first[64], again[64];
+  PetscBool good = PETSC_TRUE, same;
+  Solver    s;
+
+  PetscFunctionBeginUser;
+  for (int found = 0; found < 2; found++) {
+    PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
+    if (found) PetscCall(MatSetDM(s.A, NULL));
+    PetscCall(Solve(&s, sizeof(first), first));
+    for (int i = 0; i < 2; i++) {
+      DM dm;
+
+      PetscCall(PCSetType(s.pc, PCJACOBI));
+      PetscCall(PCGetDM(s.pc, &dm));
+      if (dm) good = PETSC_FALSE;
+      PetscCall(PCSetType(s.pc, PCKCYCLE));
+      PetscCall(PCSetFromOptions(s.pc));
+      PetscCall(Solve(&s, sizeof(again), again));
+      PetscCall(PetscStrcmp(first, again, &same));
+      good = (PetscBool)(good && same);
+    }
+    PetscCall(Destroy(&s));
+  }
+  PetscCall(PoissonClaim(good, "PCSetType() to another and back"));
+  PetscFunctionReturn(0);
+}
+
 /* Solvers on one DM, and matrices of different values, take turns */
 static PetscErrorCode OneDM(void)
 {
@@ -388,6 +418,7 @@ int main(int argc, char **argv)
   if (misfits) PetscCall(Misfits());
   else {
     PetscCall(Reset());
+    PetscCall(AnotherType());
     PetscCall(OneDM());
     PetscCall(Communicators());
     PetscCall(UseAmat());

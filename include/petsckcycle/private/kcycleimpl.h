@@ -278,7 +278,7 @@ PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
 
 /* kcilu.c: smoothers where the diagonal has zeros */
 PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleKSPFactor(KSP, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleKSPFactor(KSP, PetscBool, PetscBool *);
 
 /* kcsor.c: the transpose of SOR */
 PETSC_INTERN PetscErrorCode PCKCycleSORGiveTranspose(PC);

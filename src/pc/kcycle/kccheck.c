@@ -101,8 +101,8 @@ static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
   if (kc->use_grids) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-mg_levels_pc_type", &chosen));
   *done = (PetscBool)(kc->use_grids && !chosen);
   for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++) {
-    PetscCall(KCycleKSPFactor(mg->levels[l]->smoothd, done));
-    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(KCycleKSPFactor(mg->levels[l]->smoothu, done));
+    PetscCall(KCycleKSPFactor(mg->levels[l]->smoothd, PETSC_FALSE, done));
+    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(KCycleKSPFactor(mg->levels[l]->smoothu, PETSC_FALSE, done));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

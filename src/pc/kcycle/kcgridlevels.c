@@ -207,7 +207,7 @@ static PetscErrorCode GiveFinest(PC pc)
 }
 
 /* Smoothers of a level of several unknowns at a point that has zeros on its diagonal */
-static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv)
+static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours[])
 {
   PetscBool zero, done;
   PetscInt  bs;
@@ -217,8 +217,8 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv)
   if (bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatHasZeroDiagonal(A, &zero));
   if (!zero) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleKSPFactor(lv->smoothd, &done));
-  if (lv->smoothu != lv->smoothd) PetscCall(KCycleKSPFactor(lv->smoothu, &done));
+  PetscCall(KCycleKSPFactor(lv->smoothd, ours[0], &done));
+  if (lv->smoothu != lv->smoothd) PetscCall(KCycleKSPFactor(lv->smoothu, ours[1], &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,7 +265,7 @@ static PetscErrorCode GiveLevels(PC pc)
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number]));
+    if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number], kc->chose[number]));
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++) PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
     if (l == 0) PetscCall(GiveFinest(pc));
     if (l == 0) continue;
@@ -287,6 +287,7 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
   PetscCall(BuildLevels(pc, wanted));
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
   if (kc->ngrids > 1) PetscCall(GiveLevels(pc));
+  else PetscCall(GiveFinest(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,8 +19,8 @@ PetscErrorCode KCycleMatHasZeroDiagonal(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a smoother what PCMG makes it when nobody chooses, Chebyshev with SOR? */
-static PetscErrorCode IsDefault(KSP smoother, PetscBool *is)
+/* Is a smoother what PCMG makes it when nobody chooses, Chebyshev with SOR, or SOR that was chosen here? */
+static PetscErrorCode IsDefault(KSP smoother, PetscBool ours, PetscBool *is)
 {
   PetscObject o = (PetscObject)smoother;
   PC          pc;
@@ -31,18 +31,18 @@ static PetscErrorCode IsDefault(KSP smoother, PetscBool *is)
   PetscCall(PetscObjectTypeCompare(o, KSPCHEBYSHEV, &chebyshev));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
   PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_type", &chosen));
-  *is = (PetscBool)(chebyshev && sor && !chosen);
+  *is = (PetscBool)((chebyshev || ours) && sor && !chosen);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Richardson's iteration with ILU, in the blocks of processes, unless somebody chose the smoother. Its options are read afterwards */
-PetscErrorCode KCycleKSPFactor(KSP smoother, PetscBool *done)
+/* Richardson's iteration with ILU, in the blocks of processes, unless somebody chose the smoother, but not "ours" */
+PetscErrorCode KCycleKSPFactor(KSP smoother, PetscBool ours, PetscBool *done)
 {
   PC          pc;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCall(IsDefault(smoother, done));
+  PetscCall(IsDefault(smoother, ours, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)smoother), &size));
   PetscCall(KSPGetPC(smoother, &pc));

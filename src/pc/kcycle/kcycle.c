@@ -78,6 +78,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   destroy = kc->base.destroy;
+  if (kc->grid_of_operator) PetscCall(DMDestroy(&pc->dm)); /* nobody gave it to this PC */
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredReset(kc));
@@ -172,10 +173,14 @@ static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
 {
   PC_KCycle      *kc;
   const PetscBool amat = pc->useAmat;
+  DM              dm   = pc->dm;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectReference((PetscObject)container));
+  PetscCall(PetscObjectReference((PetscObject)dm));
   PetscCall(PCSetType(pc, type));
+  PetscCall(PCSetDM(pc, dm));
+  PetscCall(DMDestroy(&dm));
   pc->useAmat = amat;
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCKCYCLE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, (PetscObject)container));
