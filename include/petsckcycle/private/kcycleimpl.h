@@ -165,6 +165,8 @@ typedef struct {
   char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
   PetscInt          ngrids;
   KCycleGridLevel  *grids;
+  PetscBool         grids_copied;    /* in another type than that of the operator */
+  char              type[64];        /* of the operators of levels that are not structured, at the last set-up */
   PetscBool         gamg;            /* the type inherits from PCGAMG */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
   PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */

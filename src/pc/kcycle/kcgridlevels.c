@@ -30,15 +30,18 @@ PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
 /* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ */
 static PetscErrorCode FindMatrix(PC pc, Mat *A)
 {
-  PetscBool aij;
-  Mat       found = pc->pmat;
+  PC_KCycle *kc;
+  PetscBool  aij;
+  Mat        found = pc->pmat;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   if (aij) PetscCall(PetscObjectReference((PetscObject)found));
   else PetscCall(KCycleMatToAIJ(pc->pmat, &found));
   PetscCall(MatDestroy(A));
-  *A = found;
+  *A               = found;
+  kc->grids_copied = (PetscBool)!aij;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -378,6 +378,43 @@ static PetscErrorCode ForgetOldPattern(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RenewPC(KSP solver)
+{
+  PC   pc;
+  char type[64];
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(solver, &pc));
+  if (!((PetscObject)pc)->type_name) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(type, ((PetscObject)pc)->type_name, sizeof(type)));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscCall(PCSetType(pc, type));
+  PetscCall(PCSetFromOptions(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factorization keeps the ordering that it chose for one type of matrices, which those of other types may not take: solvers of levels are made anew for another type */
+static PetscErrorCode RenewForType(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  MatType    type;
+  PetscBool  same;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->use_structure || kc->gamg) kc->type[0] = 0;
+  if (kc->use_structure || kc->gamg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetType(kc->use_grids && kc->grids_copied ? kc->grids[0].A : pc->pmat, &type));
+  PetscCall(PetscStrcmp(type, kc->type, &same));
+  for (PetscInt l = 0; kc->type[0] && !same && l < mg->nlevels; l++) {
+    PetscCall(RenewPC(mg->levels[l]->smoothd));
+    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(RenewPC(mg->levels[l]->smoothu));
+  }
+  PetscCall(PetscStrncpy(kc->type, type, sizeof(kc->type)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PCMG passes the news that operators have changed to down smoothers that have a grid only: estimates of eigenvalues would stay as they were */
 static PetscErrorCode AnnounceChange(PC pc)
 {
@@ -583,6 +620,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BuildLevels(pc));
+  PetscCall(RenewForType(pc));
   PetscCall(AnnounceChange(pc));
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
   PetscCall(OwnCoarsest(pc));
