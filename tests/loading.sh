@@ -88,7 +88,7 @@ if os.environ.get("ROUTE") == "module":
     import petsc_kcycle
     assert petsc_kcycle.__version__ == open(os.environ["KC_TOP"] + "/VERSION.txt").read().strip()
 grid = PETSc.DMDA().create([33], stencil_width=1)
-A = grid.createMatrix()
+A = grid.createMat()
 start, end = A.getOwnershipRange()
 for i in range(start, end):
     for j in range(max(i - 1, 0), min(i + 2, 33)):

@@ -10,7 +10,7 @@ cat > solve.py <<'END_OF_PROGRAM'
 from petsc4py import PETSc
 import petsc_kcycle
 grid = PETSc.DMDA().create([33, 33], stencil_width=1)
-A = grid.createMatrix()
+A = grid.createMat()
 here, there = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
 (x0, x1), (y0, y1) = grid.getRanges()
 for j in range(y0, y1):

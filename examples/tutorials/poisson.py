@@ -16,7 +16,7 @@ da.setFromOptions()
 da.setUp()
 nx, ny = da.getSizes()
 (first_x, last_x), (first_y, last_y) = da.getRanges()
-A = da.createMatrix()
+A = da.createMat()
 here, there = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
 for j in range(first_y, last_y):
     for i in range(first_x, last_x):
