@@ -165,7 +165,6 @@ typedef struct {
   char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
   PetscInt          ngrids;
   KCycleGridLevel  *grids;
-  PetscBool         grids_copied;    /* in another type than that of the operator */
   char              type[64];        /* of the operators of levels that are not structured, at the last set-up */
   PetscBool         gamg;            /* the type inherits from PCGAMG */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
@@ -280,7 +279,7 @@ PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
 
 /* kcilu.c: smoothers where the diagonal has zeros */
 PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleKSPFactor(KSP, PetscBool, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleLevelFactor(PC_MG_Levels *, const PetscBool[], PetscBool *);
 
 /* kcsor.c: the transpose of SOR */
 PETSC_INTERN PetscErrorCode PCKCycleSORGiveTranspose(PC);

@@ -100,10 +100,7 @@ static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
   if (kc->use_structure || kc->gamg || bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->use_grids) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-mg_levels_pc_type", &chosen));
   *done = (PetscBool)(kc->use_grids && !chosen);
-  for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++) {
-    PetscCall(KCycleKSPFactor(mg->levels[l]->smoothd, PETSC_FALSE, done));
-    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(KCycleKSPFactor(mg->levels[l]->smoothu, PETSC_FALSE, done));
-  }
+  for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++) PetscCall(KCycleLevelFactor(mg->levels[l], kc->chose[l], done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,18 +30,15 @@ PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
 /* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ */
 static PetscErrorCode FindMatrix(PC pc, Mat *A)
 {
-  PC_KCycle *kc;
-  PetscBool  aij;
-  Mat        found = pc->pmat;
+  PetscBool aij;
+  Mat       found = pc->pmat;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   if (aij) PetscCall(PetscObjectReference((PetscObject)found));
   else PetscCall(KCycleMatToAIJ(pc->pmat, &found));
   PetscCall(MatDestroy(A));
-  *A               = found;
-  kc->grids_copied = (PetscBool)!aij;
+  *A = found;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,8 +217,7 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours
   if (bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatHasZeroDiagonal(A, &zero));
   if (!zero) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleKSPFactor(lv->smoothd, ours[0], &done));
-  if (lv->smoothu != lv->smoothd) PetscCall(KCycleKSPFactor(lv->smoothu, ours[1], &done));
+  PetscCall(KCycleLevelFactor(lv, ours, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,8 +35,7 @@ static PetscErrorCode IsDefault(KSP smoother, PetscBool ours, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Richardson's iteration with ILU, in the blocks of processes, unless somebody chose the smoother, but not "ours" */
-PetscErrorCode KCycleKSPFactor(KSP smoother, PetscBool ours, PetscBool *done)
+static PetscErrorCode Factor(KSP smoother, PetscBool ours, PetscBool *done)
 {
   PC          pc;
   PetscMPIInt size;
@@ -49,5 +48,17 @@ PetscErrorCode KCycleKSPFactor(KSP smoother, PetscBool ours, PetscBool *done)
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(PCSetType(pc, size == 1 ? PCILU : PCBJACOBI));
   PetscCall(KSPSetFromOptions(smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Both smoothers of a level become Richardson's iteration with ILU, in the blocks of processes, unless the program or its options chose them. ours: the smoother, down and
+  up, is SOR that this library chose
+*/
+PetscErrorCode KCycleLevelFactor(PC_MG_Levels *lv, const PetscBool ours[], PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(Factor(lv->smoothd, ours[0], done));
+  if (lv->smoothu != lv->smoothd) PetscCall(Factor(lv->smoothu, ours[1], done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

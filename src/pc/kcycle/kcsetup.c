@@ -405,7 +405,7 @@ static PetscErrorCode RenewForType(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->use_structure || kc->gamg) kc->type[0] = 0;
   if (kc->use_structure || kc->gamg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetType(kc->use_grids && kc->grids_copied ? kc->grids[0].A : pc->pmat, &type));
+  PetscCall(MatGetType(kc->use_grids ? kc->grids[0].A : pc->pmat, &type));
   PetscCall(PetscStrcmp(type, kc->type, &same));
   for (PetscInt l = 0; kc->type[0] && !same && l < mg->nlevels; l++) {
     PetscCall(RenewPC(mg->levels[l]->smoothd));

@@ -35,16 +35,15 @@ static PetscErrorCode GetTransposed(PC sor, Mat *At)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)sor, Container, (PetscObject *)&container));
-  if (!container) {
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)&t));
+  else {
     PetscCall(PetscNew(&t));
     PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)sor), &container));
     PetscCall(PetscContainerSetPointer(container, t));
     PetscCall(KCycleContainerSetCtxDestroy(container, TransposedDestroy));
     PetscCall(PetscObjectCompose((PetscObject)sor, Container, (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));
-    PetscCall(PetscObjectQuery((PetscObject)sor, Container, (PetscObject *)&container));
   }
-  PetscCall(PetscContainerGetPointer(container, (void **)&t));
   PetscCall(PetscObjectGetId((PetscObject)sor->pmat, &id));
   PetscCall(PetscObjectStateGet((PetscObject)sor->pmat, &state));
   if (t->At && (id != t->source || state != t->state)) PetscCall(MatDestroy(&t->At));
