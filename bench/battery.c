@@ -1,0 +1,828 @@
+static char help[] = "One problem of the battery: diffusion on a grid, -div k grad u + c u = f, solved by conjugate gradients. bench/battery.py runs all of them.\n\
+  -cells <64,64,64>            points in each direction; their number is the dimension\n\
+  -ends <dd,dd,dd>             both ends of each direction: d Dirichlet half a cell away, v a whole cell away, s rows stored, n no flux, p periodic,\n\
+                               i inlet (Dirichlet on half of the end), o outlet (on a small part)\n\
+  -scheme <cells|elements>     finite volumes (5 or 7 points) or bilinear elements (9 or 27)\n\
+  -h <1,1,1> -stretch <1,1,1>  width of the narrowest cells; each is so many times as wide as the next narrower one,\n\
+  -fine <low|walls|middle> -widest <1000>   narrowest there; at most so many times as wide as the narrowest\n\
+  -k <1,1,1>                   diffusion in each direction; -turn <none|smooth|blocks> -turn_by <100>: x against the others, changing from place to place\n\
+  -region <name:a:b> -contrast <1000>   the diffusion is so many times as large there: the regions are\n\
+                               none all block:width square:side ball:radius balls:number:radius scattered:number:radius mixed:part checker:width walls:every:gaps\n\
+                               rooms:every:gaps fibres:part bodies:part:length channels:every:width inlet:part wells:number rim\n\
+  -layers <width:contrast>     each layer across the last direction has a diffusion of its own\n\
+  -random <contrast>           each point has, between 1 and this\n\
+  -sd <0> -length <10,10,2>    log-normal diffusion: standard deviation of ln k, correlation in cells\n\
+  -inactive <region>           points there are coupled to nobody\n\
+  -reaction <0> -reactive <all>   c, and the region that has it; relative to the volume\n\
+  -penalty <0> -held <rim>     added to the diagonal in this region\n\
+  -image                       the right side is that of a solution at random: closed pockets of -inactive want it\n\
+  -seed <1>                    of all that is random\n\
+  -repeat <3> -patience <2>    runs, and seconds after which there is no further one\n\n";
+
+/*
+  Every number is a function of places in the grid, so that any number of processes works on the same problem. Prints one line:
+
+    result,<unknowns>,<iterations>,<reason>,<seconds of set-up>,<seconds of the solve>,<relative residual, computed afresh>
+
+  Seconds are of a processor, medians of the runs, of the slowest process.
+*/
+
+#include <petscksp.h>
+#include <petscdmda.h>
+#include <petsckcycle/private/compat.h>
+#include <stdint.h>
+#include <time.h>
+
+#define MAX_REPEAT 25
+
+typedef enum {
+  REGION_NONE,
+  REGION_ALL,
+  REGION_BLOCK,
+  REGION_SQUARE,
+  REGION_BALL,
+  REGION_BALLS,
+  REGION_SCATTERED,
+  REGION_MIXED,
+  REGION_CHECKER,
+  REGION_WALLS,
+  REGION_ROOMS,
+  REGION_FIBRES,
+  REGION_BODIES,
+  REGION_CHANNELS,
+  REGION_INLET,
+  REGION_WELLS,
+  REGION_RIM
+} RegionKind;
+static const char *const RegionKinds[] = {"none",  "all",    "block",  "square",   "ball",  "balls", "scattered", "mixed",      "checker", "walls",
+                                          "rooms", "fibres", "bodies", "channels", "inlet", "wells", "rim",       "RegionKind", "REGION_", NULL};
+
+/* A set of points, with its parameters */
+typedef struct {
+  RegionKind kind;
+  PetscReal  a, b;
+} Region;
+
+typedef enum {
+  FINE_LOW,
+  FINE_WALLS,
+  FINE_MIDDLE
+} Fine;
+static const char *const Fines[] = {"low", "walls", "middle", "Fine", "FINE_", NULL};
+
+typedef enum {
+  TURN_NONE,
+  TURN_SMOOTH,
+  TURN_BLOCKS
+} Turn;
+static const char *const Turns[] = {"none", "smooth", "blocks", "Turn", "TURN_", NULL};
+
+typedef enum {
+  SCHEME_CELLS,
+  SCHEME_ELEMENTS
+} Scheme;
+static const char *const Schemes[] = {"cells", "elements", "Scheme", "SCHEME_", NULL};
+
+typedef struct {
+  PetscInt   dim, n[3], seed;
+  Scheme     scheme;
+  char       end[3][2];
+  Fine       fine;
+  PetscReal  h[3], stretch[3], widest;
+  PetscReal  k[3];
+  Turn       turn;
+  PetscReal  turn_by;
+  Region     region, inactive, reactive, held;
+  PetscReal  contrast, layer_width, layer_contrast, random, sd, length[3], reaction, penalty;
+  PetscReal *width[3]; /* of cells, those beyond the ends first and last */
+  PetscReal  quantile; /* of the normal distribution: the part of the bodies of -inactive or -region */
+} Problem;
+
+/* The part of the grid that this process needs */
+typedef struct {
+  const Problem *p;
+  PetscInt       start[3], width[3]; /* with one point more at each side */
+  PetscReal     *k;                  /* [3] of each point or element: diffusion in each direction; 0: inactive */
+} Grid;
+
+static inline PetscReal Width(const Problem *p, PetscInt d, PetscInt i)
+{
+  return p->width[d][i + 1];
+}
+
+/* Random numbers */
+
+/* Between 0 and 1, from the seed, a place and what it is for (the generator is splitmix64) */
+static uint64_t Hash(const Problem *p, int what, PetscInt i, PetscInt j, PetscInt k)
+{
+  uint64_t       z    = (uint64_t)p->seed;
+  const uint64_t v[4] = {(uint64_t)what, (uint64_t)(int64_t)i, (uint64_t)(int64_t)j, (uint64_t)(int64_t)k};
+
+  for (int m = 0; m < 4; m++) {
+    z += v[m] + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+  }
+  return z;
+}
+
+static PetscReal Uniform(const Problem *p, int what, PetscInt i, PetscInt j, PetscInt k)
+{
+  return (PetscReal)(Hash(p, what, i, j, k) >> 11) / 9007199254740992.0;
+}
+
+/* The sum of four uniform numbers, which is normal enough */
+static PetscReal Normal(const Problem *p, int what, PetscInt i, PetscInt j, PetscInt k)
+{
+  const uint64_t z   = Hash(p, what, i, j, k);
+  PetscReal      sum = 0;
+
+  for (int m = 0; m < 4; m++) sum += (PetscReal)((z >> 16 * m) & 0xffff) / 65536.0;
+  return (sum - 2) * PetscSqrtReal(3.0);
+}
+
+/* A normal field of variance 1: numbers at the points of a lattice as wide as the correlation is long, linear in between */
+static PetscReal Noise(const Problem *p, int what, const PetscInt at[], const PetscReal length[])
+{
+  PetscInt  low[3]  = {0, 0, 0};
+  PetscReal part[3] = {0, 0, 0}, sum = 0, squares = 0;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    const PetscReal x = at[d] / PetscMax(length[d], 1);
+
+    low[d]  = (PetscInt)PetscFloorReal(x);
+    part[d] = x - low[d];
+  }
+  for (int c = 0; c < 1 << p->dim; c++) {
+    PetscReal w = 1;
+
+    for (PetscInt d = 0; d < p->dim; d++) w *= (c >> d) & 1 ? part[d] : 1 - part[d];
+    if (w == 0) continue;
+    sum += w * Normal(p, what, low[0] + (c & 1), low[1] + ((c >> 1) & 1), low[2] + (c >> 2));
+    squares += w * w;
+  }
+  return sum / PetscSqrtReal(squares);
+}
+
+/* A normal number is below this one with the given probability; by bisection */
+static PetscReal Quantile(PetscReal part)
+{
+  PetscReal low = -8, high = 8;
+
+  for (int i = 0; i < 60; i++) {
+    const PetscReal middle = (low + high) / 2;
+
+    if (0.5 * (1 + erf((double)middle / 1.4142135623730951)) < part) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/* Regions */
+
+/* Is the point in one of the balls? So many, with random centres, the radii between half of the largest and this, in cells */
+static PetscBool IsInScattered(const Problem *p, const Region *r, const PetscInt at[])
+{
+  for (PetscInt m = 0; m < (PetscInt)r->a; m++) {
+    const PetscReal radius = r->b * (0.5 + 0.5 * Uniform(p, 3, m, 0, 0));
+    PetscReal       away   = 0;
+
+    for (PetscInt d = 0; d < p->dim; d++) away += PetscSqr(at[d] + 0.5 - p->n[d] * Uniform(p, 4, m, d, 0));
+    if (away < radius * radius) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static PetscBool IsInBall(const Problem *p, PetscReal number, PetscReal radius, const PetscInt at[])
+{
+  PetscReal away = 0;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    const PetscReal part = p->n[d] / number, x = at[d] + 0.5 - part * PetscFloorReal((at[d] + 0.5) / part) - part / 2;
+
+    away += PetscSqr(x / part);
+  }
+  return (PetscBool)(away < radius * radius);
+}
+
+/* Walls one cell thick across the first direction, or across all; this part of their cells is open */
+static PetscBool IsInWall(const Problem *p, const Region *r, PetscInt directions, const PetscInt at[])
+{
+  const PetscInt every = (PetscInt)r->a;
+
+  for (PetscInt d = 0; d < directions; d++) {
+    if (at[d] % every == every / 2) return (PetscBool)(Uniform(p, 5, at[0], at[1], at[2]) >= r->b);
+  }
+  return PETSC_FALSE;
+}
+
+/* Channels that wind along x: one in each strip of the second direction, of its own in each four layers of the third */
+static PetscBool IsInChannel(const Problem *p, const Region *r, const PetscInt at[])
+{
+  const PetscInt  strip = (PetscInt)(at[1] / r->a), layer = p->dim == 3 ? at[2] / 4 : 0;
+  const PetscReal wave   = 6.283185307179586 * (at[0] / (r->a * (2 + 2 * Uniform(p, 6, strip, layer, 0))) + Uniform(p, 7, strip, layer, 0));
+  const PetscReal middle = r->a * (strip + 0.5) + (r->a - r->b) / 2 * PetscSinReal(wave) * Uniform(p, 8, strip, layer, 0);
+
+  return (PetscBool)(PetscAbsReal(at[1] + 0.5 - middle) < r->b / 2);
+}
+
+/* A ragged surface: half of the variance would be too much of it */
+static PetscBool IsInBody(const Problem *p, const Region *r, const PetscInt at[])
+{
+  const PetscReal length[3] = {r->b, r->b, PetscMax(r->b / 3, 2)}, one[3] = {1, 1, 1};
+
+  return (PetscBool)(PetscSqrtReal(0.9) * Noise(p, 9, at, length) + PetscSqrtReal(0.1) * Noise(p, 10, at, one) < p->quantile);
+}
+
+/* The columns of so many wells */
+static PetscBool IsInWell(const Problem *p, const Region *r, const PetscInt at[])
+{
+  for (PetscInt m = 0; m < (PetscInt)r->a; m++) {
+    if (at[0] == (PetscInt)(p->n[0] * Uniform(p, 11, m, 0, 0)) && at[1] == (PetscInt)(p->n[1] * Uniform(p, 11, m, 1, 0))) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static PetscBool IsInBox(const Problem *p, const Region *r, const PetscInt at[])
+{
+  PetscBool in = PETSC_TRUE;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    const PetscReal away = PetscAbsReal(at[d] + 0.5 - (r->kind == REGION_BLOCK ? p->n[d] / 2 : p->n[d] / 2.));
+
+    in = (PetscBool)(in && 2 * away < (r->kind == REGION_BLOCK ? r->a : r->a * p->n[d]));
+  }
+  return in;
+}
+
+static PetscBool IsAtRim(const Problem *p, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < p->dim; d++) {
+    if (at[d] == 0 || at[d] == p->n[d] - 1) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static PetscBool IsIn(const Problem *p, const Region *r, const PetscInt at[])
+{
+  switch (r->kind) {
+  case REGION_ALL:
+    return PETSC_TRUE;
+  case REGION_BLOCK:
+  case REGION_SQUARE:
+    return IsInBox(p, r, at);
+  case REGION_BALL:
+    return IsInBall(p, 1, r->a, at);
+  case REGION_BALLS:
+    return IsInBall(p, r->a, r->b, at);
+  case REGION_SCATTERED:
+    return IsInScattered(p, r, at);
+  case REGION_MIXED:
+    return (PetscBool)(Uniform(p, 1, at[0], at[1], at[2]) < r->a);
+  case REGION_CHECKER:
+    return (PetscBool)((at[0] / (PetscInt)r->a + at[1] / (PetscInt)r->a + at[2] / (PetscInt)r->a) % 2 == 1);
+  case REGION_WALLS:
+    return IsInWall(p, r, 1, at);
+  case REGION_ROOMS:
+    return IsInWall(p, r, p->dim, at);
+  case REGION_FIBRES:
+    return (PetscBool)(Uniform(p, 12, at[1], at[2], 0) < r->a);
+  case REGION_BODIES:
+    return IsInBody(p, r, at);
+  case REGION_CHANNELS:
+    return IsInChannel(p, r, at);
+  case REGION_INLET:
+    return (PetscBool)(at[0] == 0 && at[1] < r->a * p->n[1]);
+  case REGION_WELLS:
+    return IsInWell(p, r, at);
+  case REGION_RIM:
+    return IsAtRim(p, at);
+  default:
+    return PETSC_FALSE;
+  }
+}
+
+/* Coefficients */
+
+/* Diffusion in each direction */
+static void Diffusion(const Problem *p, const PetscInt at[], PetscReal k[])
+{
+  const PetscInt last = at[p->dim - 1];
+  PetscReal      c = 1, turn = 0;
+
+  if (IsIn(p, &p->region, at)) c *= p->contrast;
+  if (p->layer_width > 0) c *= PetscPowReal(p->layer_contrast, Uniform(p, 13, (PetscInt)(last / p->layer_width), 0, 0));
+  if (p->random != 1) c *= PetscPowReal(p->random, Uniform(p, 14, at[0], at[1], at[2]));
+  if (p->sd > 0) c *= PetscExpReal(p->sd * Noise(p, 15, at, p->length));
+  if (IsIn(p, &p->inactive, at)) c = 0;
+  for (PetscInt d = 0; d < p->dim && p->turn != TURN_NONE; d++) {
+    const PetscReal wave = PetscSinReal(6.283185307179586 * at[d] / p->n[d] * (p->turn == TURN_BLOCKS ? 2 : 1) + d);
+
+    turn += p->turn == TURN_BLOCKS ? (wave > 0) : wave / p->dim;
+  }
+  if (p->turn == TURN_BLOCKS) turn = (PetscInt)turn % 2 ? 1 : -1;
+  for (PetscInt d = 0; d < 3; d++) k[d] = c * p->k[d] * PetscPowReal(p->turn_by, d ? -turn / 2 : turn / 2);
+}
+
+static inline PetscReal *GridDiffusion(const Grid *g, const PetscInt at[])
+{
+  return &g->k[3 * ((at[0] - g->start[0]) + g->width[0] * ((at[1] - g->start[1]) + g->width[1] * (at[2] - g->start[2])))];
+}
+
+static PetscErrorCode GridCreate(const Problem *p, DM da, Grid *g)
+{
+  PetscInt at[3], to[3];
+
+  PetscFunctionBeginUser;
+  g->p = p;
+  PetscCall(DMDAGetCorners(da, &g->start[0], &g->start[1], &g->start[2], &g->width[0], &g->width[1], &g->width[2]));
+  for (PetscInt d = 0; d < p->dim; d++) {
+    g->start[d]--;
+    g->width[d] += 2;
+  }
+  PetscCall(PetscMalloc1(3 * g->width[0] * g->width[1] * g->width[2], &g->k));
+  for (at[2] = g->start[2]; at[2] < g->start[2] + g->width[2]; at[2]++) {
+    for (at[1] = g->start[1]; at[1] < g->start[1] + g->width[1]; at[1]++) {
+      for (at[0] = g->start[0]; at[0] < g->start[0] + g->width[0]; at[0]++) {
+        for (PetscInt d = 0; d < 3; d++) to[d] = p->end[d][0] == 'p' ? (at[d] + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(at[d], p->n[d] - 1));
+        Diffusion(p, to, GridDiffusion(g, at));
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows */
+
+typedef struct {
+  PetscInt    n;
+  MatStencil  col[27];
+  PetscScalar value[27]; /* the first one is the diagonal */
+} Row;
+
+static PetscBool IsStored(const Problem *p, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < p->dim; d++) {
+    if ((at[d] <= 0 && p->end[d][0] == 's') || (at[d] >= p->n[d] - 1 && p->end[d][1] == 's')) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static PetscBool IsOutside(const Problem *p, PetscInt d, PetscInt i)
+{
+  return (PetscBool)(p->end[d][0] != 'p' && (i < 0 || i >= p->n[d]));
+}
+
+/* What flows through the end of the grid beside a point */
+static PetscReal EndCoupling(const Grid *g, const PetscInt at[], PetscInt d, int side, PetscReal coupling)
+{
+  const Problem *p     = g->p;
+  const char     end   = p->end[d][side];
+  PetscBool      open  = PETSC_TRUE;
+  const PetscInt other = d == 0 ? 1 : 0;
+
+  if (end == 'n') return 0;
+  if (end == 'v' || end == 's') return coupling;
+  if (end == 'i') open = (PetscBool)(p->dim == 1 || at[other] < p->n[other] / 2);
+  for (PetscInt e = 0; end == 'o' && e < p->dim; e++) open = (PetscBool)(open && (e == d || PetscAbsReal(at[e] + 0.5 - 0.6 * p->n[e]) < 0.1 * p->n[e]));
+  return open ? 2 * coupling : 0;
+}
+
+static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, Row *row)
+{
+  const Problem   *p  = g->p;
+  const PetscReal *me = GridDiffusion(g, at);
+
+  for (PetscInt o = 0; o < 2 * p->dim; o++) {
+    const PetscInt  d     = o / 2;
+    PetscInt        to[3] = {at[0], at[1], at[2]};
+    const PetscReal h     = Width(p, d, at[d]);
+    PetscReal       other, c = 0;
+
+    to[d] += o % 2 ? 1 : -1;
+    if (IsOutside(p, d, to[d])) {
+      row->value[0] += EndCoupling(g, at, d, (int)(o % 2), me[d] * volume / (h * h));
+      continue;
+    }
+    other = GridDiffusion(g, to)[d];
+    if (other > 0) c = volume / h / (h / (2 * me[d]) + Width(p, d, to[d]) / (2 * other));
+    row->value[0] += c;
+    if (IsStored(p, to) || IsStored(p, at) || c == 0) continue;
+    row->col[row->n]     = (MatStencil){to[2], to[1], to[0], 0};
+    row->value[row->n++] = -c;
+  }
+}
+
+/* What an element, at the place "of", gives to the coupling of a point with itself or a neighbour */
+static PetscReal ElementCoupling(const Grid *g, const PetscInt of[], const PetscInt offset[])
+{
+  const Problem   *p   = g->p;
+  const PetscReal *k   = GridDiffusion(g, of);
+  PetscReal        sum = 0;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    PetscReal part = k[d];
+
+    for (PetscInt e = 0; e < p->dim; e++) {
+      const PetscReal h = Width(p, e, of[e]);
+
+      part *= e == d ? (offset[e] ? -1 / h : 1 / h) : (offset[e] ? h / 6 : h / 3);
+    }
+    sum += part;
+  }
+  return sum;
+}
+
+/* Element i lies between the points i and i + 1; there are some beyond the ends of Dirichlet points that are left out */
+static PetscBool HasElement(const Problem *p, PetscInt d, PetscInt i)
+{
+  if (p->end[d][0] == 'p') return PETSC_TRUE;
+  return (PetscBool)((i >= 0 || p->end[d][0] == 'v') && (i < p->n[d] - 1 || p->end[d][1] == 'v'));
+}
+
+static void RowOfElements(const Grid *g, const PetscInt at[], Row *row)
+{
+  const Problem *p = g->p;
+
+  for (int o = 0; o < 27; o++) {
+    const PetscInt offset[3] = {o % 3 - 1, o / 3 % 3 - 1, o / 9 - 1}, to[3] = {at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]};
+    PetscBool      has = PETSC_TRUE;
+    PetscReal      sum = 0;
+
+    for (PetscInt d = 0; d < 3; d++) has = (PetscBool)(has && (d < p->dim ? !IsOutside(p, d, to[d]) : offset[d] == 0));
+    if (!has) continue;
+    for (int e = 0; e < 1 << p->dim; e++) {
+      PetscInt of[3] = {at[0] - 1 + (e & 1), at[1] - 1 + ((e >> 1) & 1), p->dim == 3 ? at[2] - 1 + (e >> 2) : 0};
+
+      for (PetscInt d = 0; d < p->dim; d++) has = (PetscBool)(has && HasElement(p, d, of[d]) && (to[d] == of[d] || to[d] == of[d] + 1));
+      if (has) sum += ElementCoupling(g, of, offset);
+      has = PETSC_TRUE;
+    }
+    if (o == 13) row->value[0] += sum;
+    else if (sum != 0 && !IsStored(p, at) && !IsStored(p, to)) {
+      row->col[row->n]     = (MatStencil){to[2], to[1], to[0], 0};
+      row->value[row->n++] = sum;
+    }
+  }
+}
+
+static void MakeRow(const Grid *g, const PetscInt at[], Row *row)
+{
+  const Problem  *p      = g->p;
+  const PetscReal volume = Width(p, 0, at[0]) * Width(p, 1, at[1]) * Width(p, 2, at[2]);
+
+  row->n        = 1;
+  row->col[0]   = (MatStencil){at[2], at[1], at[0], 0};
+  row->value[0] = 0;
+  if (p->scheme == SCHEME_ELEMENTS) RowOfElements(g, at, row);
+  else if (GridDiffusion(g, at)[0] > 0) RowOfCell(g, at, volume, row);
+  else {
+    row->value[0] = 1;
+    return;
+  }
+  if (IsStored(p, at)) return;
+  if (p->reaction > 0 && IsIn(p, &p->reactive, at)) row->value[0] += p->reaction * volume;
+  if (p->penalty > 0 && IsIn(p, &p->held, at)) row->value[0] += p->penalty;
+}
+
+/* What acts on a point: anything, in proportion to its volume; nothing where its value is held */
+static PetscReal Source(const Grid *g, const PetscInt at[])
+{
+  const Problem *p = g->p;
+
+  if (IsStored(p, at) || GridDiffusion(g, at)[0] == 0 || (p->penalty > 0 && IsIn(p, &p->held, at))) return 0;
+  return Width(p, 0, at[0]) * Width(p, 1, at[1]) * Width(p, 2, at[2]) * Uniform(p, 16, at[0], at[1], at[2]);
+}
+
+static PetscErrorCode Fill(const Grid *g, Mat A, Vec b, Vec active)
+{
+  const PetscInt s = g->p->dim, *start = g->start, *width = g->width;
+  PetscScalar   *source, *in;
+  PetscInt       at[3];
+  Row            row;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArray(b, &source));
+  PetscCall(VecGetArray(active, &in));
+  for (at[2] = start[2] + (s > 2); at[2] < start[2] + width[2] - (s > 2); at[2]++) {
+    for (at[1] = start[1] + (s > 1); at[1] < start[1] + width[1] - (s > 1); at[1]++) {
+      for (at[0] = start[0] + 1; at[0] < start[0] + width[0] - 1; at[0]++) {
+        MakeRow(g, at, &row);
+        PetscCall(MatSetValuesStencil(A, 1, row.col, row.n, row.col, row.value, INSERT_VALUES));
+        *source++ = Source(g, at);
+        *in++     = GridDiffusion(g, at)[0] > 0;
+      }
+    }
+  }
+  PetscCall(VecRestoreArray(b, NULL));
+  PetscCall(VecRestoreArray(active, NULL));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A problem without any value that is held: the right side becomes one that it has a solution for */
+static PetscErrorCode AttachNullSpace(const Problem *p, Mat A, Vec b, Vec active)
+{
+  PetscBool    singular = (PetscBool)(p->reaction == 0 && p->penalty == 0);
+  MatNullSpace constant;
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < p->dim; d++) {
+    for (int side = 0; side < 2; side++) singular = (PetscBool)(singular && (p->end[d][side] == 'n' || p->end[d][side] == 'p'));
+  }
+  if (!singular) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNormalize(active, NULL));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &active, &constant));
+  PetscCall(MatSetNullSpace(A, constant));
+  PetscCall(MatNullSpaceRemove(constant, b));
+  PetscCall(MatNullSpaceDestroy(&constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemCreate(const Problem *p, Mat *A, Vec *b)
+{
+  const DMDAStencilType shape = p->scheme == SCHEME_ELEMENTS ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR;
+  DMBoundaryType        t[3];
+  Grid                  g;
+  Vec                   active;
+  PetscBool             image;
+  DM                    da;
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) t[d] = p->end[d][0] == 'p' ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  if (p->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, t[0], p->n[0], 1, 1, NULL, &da));
+  else if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t[0], t[1], shape, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t[0], t[1], t[2], shape, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetFromOptions(da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMCreateGlobalVector(da, b));
+  PetscCall(VecDuplicate(*b, &active));
+  PetscCall(GridCreate(p, da, &g));
+  PetscCall(Fill(&g, *A, *b, active));
+  PetscCall(AttachNullSpace(p, *A, *b, active));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-image", &image));
+  if (image) {
+    PetscCall(VecCopy(*b, active));
+    PetscCall(MatMult(*A, active, *b));
+  }
+  PetscCall(PetscFree(g.k));
+  PetscCall(VecDestroy(&active));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Options */
+
+static PetscErrorCode GetTriple(const char name[], PetscInt dim, PetscReal values[])
+{
+  PetscInt  n = 3;
+  PetscBool given;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, name, values, &n, &given));
+  PetscCheck(!given || n == dim, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s wants %" PetscInt_FMT " numbers, not %" PetscInt_FMT, name, dim, n);
+  for (PetscInt d = 0; d < dim; d++) PetscCheck(values[d] > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive", name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* name:a:b */
+static PetscErrorCode GetRegion(const char option[], const Problem *p, Region *region)
+{
+  char      text[128];
+  double    a = 0, b    = 0;
+  PetscBool given, same = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, option, text, sizeof(text), &given));
+  if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  if (strchr(text, ':')) {
+    sscanf(strchr(text, ':'), ":%lf:%lf", &a, &b);
+    *strchr(text, ':') = 0;
+  }
+  for (int kind = REGION_NONE; kind <= REGION_RIM && !same; kind++) {
+    region->kind = (RegionKind)kind;
+    PetscCall(PetscStrcmp(text, RegionKinds[kind], &same));
+  }
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s: no region is called %s, see -help", option, text);
+  region->a = (PetscReal)a;
+  region->b = (PetscReal)b;
+  PetscCheck(a > 0 || region->kind <= REGION_ALL || region->kind == REGION_RIM, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option,
+             text, text);
+  PetscCheck(p->dim > 1 || (region->kind != REGION_CHANNELS && region->kind != REGION_FIBRES), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option,
+             text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetEnds(Problem *p)
+{
+  char     *words[3];
+  PetscInt  n = 3;
+  PetscBool given;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-ends", words, &n, &given));
+  PetscCheck(!given || n == p->dim, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-ends wants %" PetscInt_FMT " words of two letters, not %" PetscInt_FMT, p->dim, n);
+  for (PetscInt d = 0; given && d < n; d++) {
+    const char *known = p->scheme == SCHEME_ELEMENTS ? "vsnp" : "dvsnpio";
+
+    PetscCheck(words[d][0] && words[d][1] && !words[d][2] && strchr(known, words[d][0]) && strchr(known, words[d][1]), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+               "-ends %s: two letters of %s", words[d], known);
+    for (int side = 0; side < 2; side++) p->end[d][side] = words[d][side];
+    PetscCheck((p->end[d][0] == 'p') == (p->end[d][1] == 'p'), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-ends %s: both ends are periodic, or none", words[d]);
+    PetscCall(PetscFree(words[d]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell beyond an end is as wide as that at the end, or, where the grid is periodic, at the other end */
+static PetscErrorCode MakeWidths(Problem *p)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) {
+    PetscCall(PetscMalloc1(p->n[d] + 2, &p->width[d]));
+    for (PetscInt i = -1; i <= p->n[d]; i++) {
+      const PetscInt  last = p->n[d] - 1, at = p->end[d][0] == 'p' ? (i + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(i, last));
+      const PetscReal away = p->fine == FINE_LOW ? at : p->fine == FINE_WALLS ? PetscMin(at, last - at) : PetscAbsReal(at - last / 2.);
+
+      p->width[d][i + 1] = p->h[d] * PetscMin(PetscPowReal(p->stretch[d], away), p->widest);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetGrid(Problem *p)
+{
+  PetscBool given;
+
+  PetscFunctionBeginUser;
+  p->dim = 3;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", p->n, &p->dim, &given));
+  if (!given) {
+    p->dim  = 3;
+    p->n[0] = p->n[1] = p->n[2] = 64;
+  }
+  for (PetscInt d = 0; d < 3; d++) {
+    if (d >= p->dim) p->n[d] = 1;
+    p->end[d][0] = p->end[d][1] = d >= p->dim ? 'n' : p->scheme == SCHEME_ELEMENTS ? 'v' : 'd';
+    p->h[d] = p->stretch[d] = p->k[d] = 1;
+    PetscCheck(p->n[d] > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-cells must be positive");
+  }
+  PetscCall(GetEnds(p));
+  PetscCall(GetTriple("-h", p->dim, p->h));
+  PetscCall(GetTriple("-stretch", p->dim, p->stretch));
+  PetscCall(GetTriple("-k", p->dim, p->k));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-fine", Fines, (PetscEnum *)&p->fine, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-widest", &p->widest, NULL));
+  PetscCall(MakeWidths(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetCoefficients(Problem *p)
+{
+  char   text[128] = "";
+  double width, contrast;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-layers", text, sizeof(text), NULL));
+  if (sscanf(text, "%lf:%lf", &width, &contrast) == 2) {
+    p->layer_width    = (PetscReal)width;
+    p->layer_contrast = (PetscReal)contrast;
+  }
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-turn", Turns, (PetscEnum *)&p->turn, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-turn_by", &p->turn_by, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-random", &p->random, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-sd", &p->sd, NULL));
+  PetscCall(GetTriple("-length", p->dim, p->length));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-reaction", &p->reaction, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-penalty", &p->penalty, NULL));
+  PetscCall(GetRegion("-region", p, &p->region));
+  PetscCall(GetRegion("-inactive", p, &p->inactive));
+  PetscCall(GetRegion("-reactive", p, &p->reactive));
+  PetscCall(GetRegion("-held", p, &p->held));
+  PetscCheck(p->scheme == SCHEME_CELLS || p->inactive.kind == REGION_NONE, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-inactive is for -scheme cells");
+  p->quantile = Quantile(p->inactive.kind == REGION_BODIES ? p->inactive.a : p->region.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemSetFromOptions(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(p, sizeof(*p)));
+  p->seed      = 1;
+  p->widest    = 1000;
+  p->contrast  = 1000;
+  p->random    = 1;
+  p->turn_by   = 100;
+  p->length[0] = p->length[1] = 10;
+  p->length[2]                = 2;
+  p->reactive.kind            = REGION_ALL;
+  p->held.kind                = REGION_RIM;
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-scheme", Schemes, (PetscEnum *)&p->scheme, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &p->seed, NULL));
+  PetscCall(GetGrid(p));
+  PetscCall(GetCoefficients(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Measuring */
+
+static PetscReal Now(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (PetscReal)t.tv_sec + (PetscReal)t.tv_nsec * 1e-9;
+}
+
+static PetscErrorCode Median(PetscInt n, PetscReal values[], PetscReal *median)
+{
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, (PetscMPIInt)n, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(PetscSortReal(n, values));
+  *median = n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, KSP *ksp, PetscReal *setup, PetscReal *solve)
+{
+  PetscReal start;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-300, 1e10, 500));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, "kcycle"));
+  PetscCall(KSPSetFromOptions(*ksp));
+  start = Now();
+  PetscCall(KSPSetUp(*ksp));
+  *setup = Now() - start;
+  start  = Now();
+  PetscCall(KSPSolve(*ksp, b, x));
+  *solve = Now() - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Measure(Mat A, Vec b, PetscInt repeat, PetscReal patience)
+{
+  PetscReal          setup[MAX_REPEAT], solve[MAX_REPEAT], residual, norm, spent = 0, slowest;
+  PetscInt           n = 0, its, size;
+  KSPConvergedReason reason;
+  KSP                ksp = NULL;
+  Vec                x, r;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &r));
+  do {
+    PetscCall(SolveOnce(A, b, x, &ksp, &setup[n], &solve[n]));
+    spent += setup[n] + solve[n];
+    n++;
+    PetscCallMPI(MPI_Allreduce(&spent, &slowest, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  } while (n < PetscMin(repeat, MAX_REPEAT) && slowest < patience);
+  PetscCall(Median(n, setup, &setup[0]));
+  PetscCall(Median(n, solve, &solve[0]));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(VecGetSize(b, &size));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.5f,%.5f,%.1e\n", size, its, KSPConvergedReasons[reason], (double)setup[0],
+                        (double)solve[0], (double)(residual / norm)));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  PetscInt  repeat   = 3;
+  PetscReal patience = 2;
+  Problem   p;
+  Mat       A;
+  Vec       b;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(ProblemSetFromOptions(&p));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-patience", &patience, NULL));
+  PetscCall(ProblemCreate(&p, &A, &b));
+  PetscCall(Measure(A, b, repeat, patience));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p.width[d]));
+  PetscCall(PetscFinalize());
+  return 0;
+}
