@@ -217,7 +217,7 @@ STRETCHED = """
 2d-1.1-one              -cells 300,301 -stretch 1,1.1 -fine walls
 2d-1.1-middle           -cells 300,300 -stretch 1.1,1.1 -fine middle
 2d-1.05-low-neumann     -cells 300,280 -ends dn,nn -stretch 1.05,1.05 -fine low
-2d-1.2-low              -cells 300,300 -ends nn,dn -stretch 1,1.2 -fine low -widest 1e4
+2d-1.2-low              -cells 300,300 -ends nn,dn -stretch 1,1.2 -fine low
 3d-1.02-walls           -cells 64,64,64 -stretch 1.02,1.02,1.02 -fine walls
 3d-1.05-walls           -cells 64,64,64 -stretch 1.05,1.05,1.05 -fine walls
 3d-1.1-walls            -cells 64,64,64 -stretch 1.1,1.1,1.1 -fine walls
