@@ -294,6 +294,8 @@ SIZES = """
 2d-mixed-50-step        -cells 400,400 -ends nn,nn -region mixed:0.5 -reaction 1e-2
 3d-lognormal-3-step     -cells 64,64,64 -ends nn,nn,nn -sd 3 -reaction 1e-2
 3d-mixed-50-step        -cells 60,60,60 -ends nn,nn,nn -region mixed:0.5 -reaction 1e-1
+2d-bodies-30-step       -cells 400,400 -ends dn,nn -inactive bodies:0.3:20 -reaction 1e-2
+3d-bodies-50-step       -cells 64,64,64 -ends nn,nn,dn -inactive bodies:0.5:12 -reaction 1e-2
 3d-channels-step        -cells 64,64,48 -ends nn,nn,nn -region channels:16:5 -reaction 1e-3
 """
 
@@ -342,7 +344,7 @@ def held_out(seed, number):
         grid = draw.choice(("even", "even", "flat", "stretched"))
         more = ["-reaction", f"{10 ** draw.uniform(-6, 2):.3g}"] if kind != "holes" and draw.random() < 0.25 else []
         yield Case(f"{dim}d-{kind}-{grid}-{m}", "held-out",
-                   ["-cells", ",".join(map(str, sizes)), "-ends", ",".join(ends), "-seed", str(seed + m), *kinds[kind], *grids[grid], *more], [])
+                   ["-cells", ",".join(map(str, sizes)), "-ends", ",".join(ends), "-seed", str(100 * seed + m), *kinds[kind], *grids[grid], *more], [])
 
 
 def smaller(options):
