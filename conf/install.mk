@@ -21,10 +21,14 @@ else
   pc_libs   = $(shell pkg-config --libs $(PETSC_PC)) -Wl,-rpath,$(call petsc_var,libdir)
 endif
 
+# What a smoother of a program's own needs, see PCRelaxRegister()
+private_headers = $(addprefix $(top)/include/petsckcycle/private/,boximpl.h compat.h point.h smootherimpl.h stencilimpl.h threads.h transferimpl.h)
+
 install: all
-	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include $(DESTDIR)$(prefix)/share/petsckcycle $(module)
+	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include/petsckcycle/private $(DESTDIR)$(prefix)/share/petsckcycle $(module)
 	install -m 755 $(LIBRARY) $(DESTDIR)$(prefix)/lib/libpetsckcycle.so
 	install -m 644 $(top)/include/petsckcycle.h $(DESTDIR)$(prefix)/include/
+	install -m 644 $(private_headers) $(DESTDIR)$(prefix)/include/petsckcycle/private/
 	install -m 644 $(wildcard $(top)/README.md $(top)/LICENSE) $(top)/VERSION.txt $(DESTDIR)$(prefix)/share/petsckcycle/
 	install -m 644 $(top)/python/petsc_kcycle/__init__.py $(top)/VERSION.txt $(module)/
 	ln -srf $(DESTDIR)$(prefix)/lib/libpetsckcycle.so $(module)/libpetsckcycle.so

@@ -67,8 +67,8 @@ typedef enum {
 } KCycleInterpolation;
 PETSC_EXTERN const char *const KCycleInterpolations[];
 
-/*E
-  PCRelaxType - the smoother of `PCRELAX`
+/*J
+  PCRelaxType - String with the name of a smoother of `PCRELAX`
 
   Values:
 + `PC_RELAX_AUTO`       - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box stencils
@@ -80,17 +80,18 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
 
   Level: beginner
 
-.seealso: `PCRELAX`, `PCRelaxSetType()`
-E*/
-typedef enum {
-  PC_RELAX_AUTO,
-  PC_RELAX_JACOBI,
-  PC_RELAX_CHEBYSHEV,
-  PC_RELAX_REDBLACK,
-  PC_RELAX_FOURCOLOR,
-  PC_RELAX_EIGHTCOLOR
-} PCRelaxType;
-PETSC_EXTERN const char *const PCRelaxTypes[];
+.seealso: `PCRELAX`, `PCRelaxSetType()`, `PCRelaxRegister()`
+J*/
+typedef const char *PCRelaxType;
+#define PC_RELAX_AUTO       "auto"
+#define PC_RELAX_JACOBI     "jacobi"
+#define PC_RELAX_CHEBYSHEV  "chebyshev"
+#define PC_RELAX_REDBLACK   "redblack"
+#define PC_RELAX_FOURCOLOR  "fourcolor"
+#define PC_RELAX_EIGHTCOLOR "eightcolor"
+
+/* A smoother, see petsckcycle/private/smootherimpl.h */
+typedef struct _KCycleSmoother KCycleSmoother;
 
 /*E
   PCRelaxOrder - the order of the colours in a sweep of `PCRELAX`
@@ -291,6 +292,7 @@ PETSC_EXTERN PetscErrorCode PCKCycleGetGridSizes(PC, PetscInt *, PetscInt[]);
 /* PCRELAX */
 PETSC_EXTERN PetscErrorCode PCRelaxSetType(PC, PCRelaxType);
 PETSC_EXTERN PetscErrorCode PCRelaxGetType(PC, PCRelaxType *);
+PETSC_EXTERN PetscErrorCode PCRelaxRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_EXTERN PetscErrorCode PCRelaxSetOmega(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCRelaxGetOmega(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCRelaxSetOrder(PC, PCRelaxOrder);

@@ -60,6 +60,7 @@ PetscErrorCode KCycleFinalizePackage(void)
   PetscFunctionBegin;
   KCyclePackageInitialized = PETSC_FALSE;
   PetscCall(PCFinalizePackage_KCycle());
+  PetscCall(KCycleSmootherFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,6 +85,7 @@ PetscErrorCode KCycleInitializePackage(void)
   KCyclePackageInitialized = PETSC_TRUE;
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
+  PetscCall(KCycleSmootherRegisterAll());
   PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
   PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
   PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));

@@ -97,8 +97,8 @@ static PetscErrorCode PrintRelax(PC pc)
   PetscCall(PCRelaxGetOrder(pc, &order));
   PetscCall(PCRelaxGetDegree(pc, &degree));
   PetscCall(PCRelaxGetClusters(pc, &clusters));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s\n", PCRelaxTypes[type], (double)omega, PCRelaxOrders[order],
-                        degree, PCRelaxClusterings[clusters]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s\n", type, (double)omega, PCRelaxOrders[order], degree,
+                        PCRelaxClusterings[clusters]));
   PetscFunctionReturn(0);
 }
 

@@ -10,9 +10,19 @@ static char help[] = "PCRELAX beside loops over points: each smoother, order, st
 
 #include "grids.h"
 
+typedef enum {
+  AUTO,
+  JACOBI,
+  CHEBYSHEV,
+  REDBLACK,
+  FOURCOLOR,
+  EIGHTCOLOR
+} Smoother;
+static const PCRelaxType Names[] = {PC_RELAX_AUTO, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK, PC_RELAX_FOURCOLOR, PC_RELAX_EIGHTCOLOR};
+
 typedef struct {
   Grid         g;
-  PCRelaxType  type;
+  Smoother     type;
   PCRelaxOrder order;
   PetscReal    omega;
   PetscInt     its, degree;
@@ -28,12 +38,10 @@ typedef struct {
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 {
-  const PetscInt    sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 23};
-  const PetscInt    number_of[4] = {0, 14, 14, 9};
-  const PCRelaxType types[3][4]  = {{PC_RELAX_AUTO, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK},
-                                    {PC_RELAX_AUTO, PC_RELAX_JACOBI, PC_RELAX_FOURCOLOR, PC_RELAX_REDBLACK},
-                                    {PC_RELAX_EIGHTCOLOR, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK}};
-  Grid             *g            = &c->g;
+  const PetscInt sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 23};
+  const PetscInt number_of[4] = {0, 14, 14, 9};
+  const Smoother types[3][4]  = {{AUTO, JACOBI, CHEBYSHEV, REDBLACK}, {AUTO, JACOBI, FOURCOLOR, REDBLACK}, {EIGHTCOLOR, JACOBI, CHEBYSHEV, REDBLACK}};
+  Grid          *g            = &c->g;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(c, sizeof(*c)));
@@ -55,7 +63,7 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
   c->degree    = 1 + GridChoose(g, 17, 4);
   c->zeroguess = (PetscBool)GridChoose(g, 18, 2);
   c->aij       = (PetscBool)GridChoose(g, 19, 2);
-  if (g->box && c->type == PC_RELAX_REDBLACK) c->type = g->dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR;
+  if (g->box && c->type == REDBLACK) c->type = g->dim == 2 ? FOURCOLOR : EIGHTCOLOR;
   PetscCall(GridDistribute(g, possible));
   PetscFunctionReturn(0);
 }
@@ -121,19 +129,19 @@ static PetscErrorCode Chebyshev(const Case *c, const Rows *r, const PetscScalar 
   PetscFunctionReturn(0);
 }
 
-static PCRelaxType Used(const Case *c)
+static Smoother Used(const Case *c)
 {
-  if (c->type != PC_RELAX_AUTO) return c->type;
-  return !c->g.box ? PC_RELAX_REDBLACK : c->g.dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR;
+  if (c->type != AUTO) return c->type;
+  return !c->g.box ? REDBLACK : c->g.dim == 2 ? FOURCOLOR : EIGHTCOLOR;
 }
 
-static PetscInt Colour(PCRelaxType type, const PetscInt at[])
+static PetscInt Colour(Smoother type, const PetscInt at[])
 {
-  return type == PC_RELAX_JACOBI ? 0 : type == PC_RELAX_REDBLACK ? (at[0] + at[1] + at[2]) % 2 : at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
+  return type == JACOBI ? 0 : type == REDBLACK ? (at[0] + at[1] + at[2]) % 2 : at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
 }
 
 /* The damping of coloured sweeps: points of one colour that are coupled are relaxed as by Jacobi */
-static PetscReal ColourDamping(PCRelaxType type, const Rows *r)
+static PetscReal ColourDamping(Smoother type, const Rows *r)
 {
   PetscReal most = 0;
 
@@ -152,10 +160,10 @@ static PetscReal ColourDamping(PCRelaxType type, const Rows *r)
 
 static PetscErrorCode Sweep(const Case *c, const Rows *r, PetscBool backward, const PetscScalar b[], PetscScalar x[])
 {
-  const PCRelaxType type     = Used(c);
-  const PetscInt    ncolours = type == PC_RELAX_JACOBI ? 1 : type == PC_RELAX_REDBLACK ? 2 : type == PC_RELAX_FOURCOLOR ? 4 : 8;
-  const PetscReal   chosen = type == PC_RELAX_JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : ColourDamping(type, r), omega = c->omega == 0 ? chosen : c->omega;
-  PetscScalar      *z;
+  const Smoother  type     = Used(c);
+  const PetscInt  ncolours = type == JACOBI ? 1 : type == REDBLACK ? 2 : type == FOURCOLOR ? 4 : 8;
+  const PetscReal chosen = type == JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : ColourDamping(type, r), omega = c->omega == 0 ? chosen : c->omega;
+  PetscScalar    *z;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(r->n, &z));
@@ -173,8 +181,8 @@ static PetscErrorCode Reference(const Case *c, const Rows *r, const PetscScalar 
 {
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < c->its; i++) {
-    if (Used(c) == PC_RELAX_CHEBYSHEV) PetscCall(Chebyshev(c, r, b, x));
-    else if (Used(c) == PC_RELAX_JACOBI) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
+    if (Used(c) == CHEBYSHEV) PetscCall(Chebyshev(c, r, b, x));
+    else if (Used(c) == JACOBI) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
     else {
       if (c->order != PC_RELAX_BACKWARD) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
       if (c->order != PC_RELAX_FORWARD) PetscCall(Sweep(c, r, PETSC_TRUE, b, x));
@@ -199,7 +207,7 @@ static PetscErrorCode Solve(const Case *c, Mat A, Vec b, Vec x)
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCRelaxSetType(pc, c->type));
+  PetscCall(PCRelaxSetType(pc, Names[c->type]));
   PetscCall(PCRelaxSetOrder(pc, c->order));
   PetscCall(PCRelaxSetOmega(pc, c->omega));
   PetscCall(PCRelaxSetDegree(pc, c->degree));
@@ -288,12 +296,12 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
     runs[Used(&c)]++;
     if (difference <= 1e-13) continue;
     holds[Used(&c)] = PETSC_FALSE;
-    PetscCall(GridShow(&c.g, PCRelaxTypes[Used(&c)]));
+    PetscCall(GridShow(&c.g, Names[Used(&c)]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT ", omega %g: %g\n", PCRelaxOrders[c.order], c.its,
                           c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil", c.degree, (double)c.omega, (double)difference));
   }
-  for (int t = PC_RELAX_JACOBI; t <= PC_RELAX_EIGHTCOLOR; t++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is what it says: %s\n", PCRelaxTypes[t], holds[t] && (runs[t] || cases < 100) ? "yes" : "NO"));
+  for (int t = JACOBI; t <= EIGHTCOLOR; t++) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is what it says: %s\n", Names[t], holds[t] && (runs[t] || cases < 100) ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -302,14 +310,13 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
 static PetscErrorCode Norms(void)
 {
   const struct {
-    PCRelaxType type;
-    PetscInt    dim, size[3];
-    PetscBool   box;
-    GridEnd     end;
-  } cases[] = {{PC_RELAX_REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, END_PERIODIC},  {PC_RELAX_REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, END_PERIODIC},
-               {PC_RELAX_FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, END_PERIODIC}, {PC_RELAX_JACOBI, 2, {13, 20, 1}, PETSC_TRUE, END_INTERIOR},
-               {PC_RELAX_EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, END_PERIODIC}, {PC_RELAX_EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, END_CELL},
-               {PC_RELAX_CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, END_STORED},    {PC_RELAX_REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, END_STORED}};
+    Smoother  type;
+    PetscInt  dim, size[3];
+    PetscBool box;
+    GridEnd   end;
+  } cases[] = {{REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, END_PERIODIC}, {REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, END_PERIODIC}, {FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, END_PERIODIC},
+               {JACOBI, 2, {13, 20, 1}, PETSC_TRUE, END_INTERIOR},   {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, END_PERIODIC}, {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, END_CELL},
+               {CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, END_STORED},   {REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, END_STORED}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -333,7 +340,7 @@ static PetscErrorCode Norms(void)
     PetscCall(GridDistribute(&c.g, &possible));
     PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
     PetscCall(RunCase(&c, &difference, &norm));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n", PCRelaxTypes[c.type], c.g.dim, c.g.box ? "box" : "star",
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n", Names[c.type], c.g.dim, c.g.box ? "box" : "star",
                           GridEnds[cases[i].end], (double)norm, difference <= 1e-13 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
@@ -370,13 +377,9 @@ static PetscErrorCode Reduction(const Case *c, PetscReal *factor)
 static PetscErrorCode Seams(void)
 {
   const struct {
-    PCRelaxType type;
-    PetscInt    dim, size[3];
-  } cases[] = {{PC_RELAX_REDBLACK, 1, {33, 1, 1}},
-               {PC_RELAX_REDBLACK, 2, {9, 21, 1}},
-               {PC_RELAX_FOURCOLOR, 2, {9, 21, 1}},
-               {PC_RELAX_REDBLACK, 3, {9, 5, 11}},
-               {PC_RELAX_EIGHTCOLOR, 3, {9, 5, 11}}};
+    Smoother type;
+    PetscInt dim, size[3];
+  } cases[] = {{REDBLACK, 1, {33, 1, 1}}, {REDBLACK, 2, {9, 21, 1}}, {FOURCOLOR, 2, {9, 21, 1}}, {REDBLACK, 3, {9, 5, 11}}, {EIGHTCOLOR, 3, {9, 5, 11}}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -402,7 +405,7 @@ static PetscErrorCode Seams(void)
     c.omega = 1;
     PetscCall(Reduction(&c, &undamped));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D: as the reference: %s, damped sweeps take away what differs across the seam: %s, others do not: %s\n",
-                          PCRelaxTypes[c.type], c.g.dim, difference <= 1e-11 ? "yes" : "NO", damped < 0.02 ? "yes" : "NO", undamped > 0.3 ? "yes" : "NO"));
+                          Names[c.type], c.g.dim, difference <= 1e-11 ? "yes" : "NO", damped < 0.02 ? "yes" : "NO", undamped > 0.3 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -418,7 +421,7 @@ static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const 
   return n;
 }
 
-static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, PCRelaxType relax, const char expected[])
+static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, Smoother relax, const char expected[])
 {
   DM             da;
   Mat            A, B;
@@ -440,13 +443,13 @@ static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, PCRelax
   }
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCRelaxSetType(pc, relax));
+  PetscCall(PCRelaxSetType(pc, Names[relax]));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PetscPushErrorHandler(Keep, words));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s on a %s in %" PetscInt_FMT "D%s is an error that says so: ", PCRelaxTypes[relax], g->box ? "box" : "star", g->dim,
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s on a %s in %" PetscInt_FMT "D%s is an error that says so: ", Names[relax], g->box ? "box" : "star", g->dim,
                           detached ? " without a grid" : ""));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", claim, ierr && found ? "yes" : "NO"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
@@ -467,14 +470,14 @@ static PetscErrorCode Refusals(void)
   g.size[2]             = 1;
   g.strength[0] = g.strength[1] = g.strength[2] = 1;
   GridSetEnds(&g, END_INTERIOR);
-  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, PC_RELAX_EIGHTCOLOR, "eightcolor is for three dimensions"));
-  PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, PC_RELAX_AUTO, "PCRELAX needs a matrix of type stencil"));
+  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, EIGHTCOLOR, "eightcolor is for three dimensions"));
+  PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, AUTO, "PCRELAX needs a matrix of type stencil"));
   g.box = PETSC_TRUE;
-  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, PC_RELAX_REDBLACK, "Two colours do not separate the points of a 9-point stencil"));
+  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, REDBLACK, "Two colours do not separate the points of a 9-point stencil"));
   g.dim     = 3;
   g.size[2] = 9;
-  PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, PC_RELAX_FOURCOLOR, "fourcolor is for two dimensions"));
-  PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, PC_RELAX_REDBLACK, "27-point stencil"));
+  PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, FOURCOLOR, "fourcolor is for two dimensions"));
+  PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, REDBLACK, "27-point stencil"));
   PetscFunctionReturn(0);
 }
 

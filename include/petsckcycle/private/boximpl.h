@@ -47,7 +47,7 @@ PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
-PETSC_INTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
+PETSC_EXTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *); /* for smoothers of programs */
 PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);

@@ -3,7 +3,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/transferimpl.h>
+#include <petsckcycle/private/smootherimpl.h>
 #include <petsc/private/pcimpl.h>
 
 /* Clusters of strongly coupled points as a search finds them. Of a cluster that several processes have points of, each has its part, and one of them, the owner, adds up */
@@ -84,7 +84,7 @@ typedef struct {
 
 typedef struct {
   /* parameters */
-  PCRelaxType       type;
+  char              type[64];
   PetscReal         omega; /* damping; 0: chosen */
   PCRelaxOrder      order;
   PetscInt          degree; /* of Chebyshev polynomials */
@@ -94,20 +94,9 @@ typedef struct {
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
 
   /* found at set-up */
-  Mat              A;              /* the operator as a MATSTENCIL */
-  PCRelaxType      used;           /* type, with auto resolved */
-  PetscReal        weight;         /* damping that is used */
-  PetscBool        symmetric;      /* A has been found symmetric, which the transpose needs */
-  KCycleClusters  *clusters;       /* or NULL */
-  PetscReal        bound;          /* upper bound of the eigenvalues of D^-1 A */
-  PetscReal        within;         /* bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
-  PetscScalar     *weights;        /* weight, 0, weight, 0, ...: coloured sweeps; or weight, weight, ...: Jacobi */
-  KCycleWindow    *window;         /* or NULL: sweeps work on x and b themselves, */
-  KCycleBoxWindow *boxwindow;      /* unless there is this one */
-  PetscObjectState window_state;   /* of A when they were made */
-  PetscScalar     *line;           /* two lines of x for each thread, while they are computed */
-  PetscScalar     *old;            /* two planes of x before a Jacobi sweep */
-  Vec              diagonal, r, d; /* Chebyshev */
+  Mat             A; /* the operator as a MATSTENCIL */
+  KCycleSmoother *smoother;
+  PetscBool       symmetric; /* A has been found symmetric, which the transpose needs */
 } PC_Relax;
 
 /* With auto resolved */
@@ -164,9 +153,7 @@ PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, PetscBool all, KCycleClust
 PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
 
 /* clusters.c */
-PETSC_INTERN PetscErrorCode KCycleClustersCreate(Mat, PetscBool all, KCycleClusters **);
-PETSC_INTERN PetscErrorCode KCycleClustersDestroy(KCycleClusters **);
-PETSC_INTERN PetscErrorCode KCycleClustersCorrect(const KCycleClusters *, Mat, PetscBool innerlast, const PetscScalar *b, PetscScalar *x);
+PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **, PetscBool all);
 
 /* window.c */
 PETSC_INTERN PetscErrorCode KCycleWindowCreate(const Mat_Stencil *, KCycleWindow **);
@@ -190,7 +177,3 @@ PETSC_INTERN void           KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscI
 PETSC_INTERN void           KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const PetscScalar *b, const Mat_StencilTransfer *,
                                                     const KCycleTransferLines *, PetscScalar *);
 PETSC_INTERN void           KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const Mat_StencilTransfer *, const PetscScalar *);
-
-/* sweep.c */
-PETSC_INTERN PetscErrorCode KCycleRelaxCreateWindow(PC_Relax *);
-PETSC_INTERN PetscErrorCode KCycleRelaxSweeps(PC_Relax *, PetscBool reverse, const PetscScalar *b, PetscScalar *x, PetscInt its, PetscBool zeroguess);

@@ -213,9 +213,9 @@ PETSC_INTERN void           MatStencilTakeCoefficient(const Mat_Stencil *, int, 
 PETSC_INTERN PetscBool      MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[], PetscScalar *);
 
 /* line.c: kernels on lines */
-PETSC_INTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);
-PETSC_INTERN void KCycleLineCoefficients(const Mat_Stencil *, PetscInt, PetscInt, KCycleLine *);
-PETSC_INTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);
+PETSC_EXTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);              /* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCoefficients(const Mat_Stencil *, PetscInt, PetscInt, KCycleLine *);                                                  /* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y); /* for smoothers of programs */
 PETSC_INTERN void KCycleLineRelaxBoth(const Mat_Stencil *, KCycleLine *, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work,
                                       PetscScalar *x);
 PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);

@@ -207,8 +207,30 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ClustersDestroy(KCycleClusters **clusters)
+{
+  KCycleClusters *cl = *clusters;
+
+  PetscFunctionBegin;
+  if (!cl) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt g = 0; cl->sf && g < cl->ngenerations; g++) PetscCall(PetscSFDestroy(&cl->sf[g]));
+  PetscCall(PetscFree(cl->sf));
+  PetscCall(PetscFree(cl->generation));
+  PetscCall(PetscFree(cl->nparts));
+  PetscCall(PetscFree(cl->start));
+  PetscCall(PetscFree(cl->size));
+  PetscCall(PetscFree(cl->column));
+  PetscCall(PetscFree(cl->value));
+  PetscCall(PetscFree(cl->inverse));
+  PetscCall(PetscFree(cl->change));
+  PetscCall(PetscFree(cl->slotinverse));
+  PetscCall(PetscFree(cl->sum));
+  PetscCall(PetscFree(*clusters));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Clusters of an operator, or none: then *clusters is NULL on all processes. all: look for them where nothing jumps, too */
-PetscErrorCode KCycleClustersCreate(Mat A, PetscBool all, KCycleClusters **clusters)
+static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clusters)
 {
   const Mat_Stencil *st           = (Mat_Stencil *)A->data;
   MPI_Comm           comm         = PetscObjectComm((PetscObject)A);
@@ -233,30 +255,8 @@ PetscErrorCode KCycleClustersCreate(Mat A, PetscBool all, KCycleClusters **clust
     cl->found[0] = list.nclusters;
     cl->found[1] = list.npoints;
     *clusters    = cl;
-  } else PetscCall(KCycleClustersDestroy(&cl));
+  } else PetscCall(ClustersDestroy(&cl));
   PetscCall(KCycleClusterListDestroy(&list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
-{
-  KCycleClusters *cl = *clusters;
-
-  PetscFunctionBegin;
-  if (!cl) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt g = 0; cl->sf && g < cl->ngenerations; g++) PetscCall(PetscSFDestroy(&cl->sf[g]));
-  PetscCall(PetscFree(cl->sf));
-  PetscCall(PetscFree(cl->generation));
-  PetscCall(PetscFree(cl->nparts));
-  PetscCall(PetscFree(cl->start));
-  PetscCall(PetscFree(cl->size));
-  PetscCall(PetscFree(cl->column));
-  PetscCall(PetscFree(cl->value));
-  PetscCall(PetscFree(cl->inverse));
-  PetscCall(PetscFree(cl->change));
-  PetscCall(PetscFree(cl->slotinverse));
-  PetscCall(PetscFree(cl->sum));
-  PetscCall(PetscFree(*clusters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,7 +309,7 @@ static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, co
 }
 
 /* Corrections of all clusters, the inner ones first, or last */
-PetscErrorCode KCycleClustersCorrect(const KCycleClusters *cl, Mat A, PetscBool innerlast, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Correct(const KCycleClusters *cl, Mat A, PetscBool innerlast, const PetscScalar *b, PetscScalar *x)
 {
   const Mat_Stencil *st      = (Mat_Stencil *)A->data;
   const PetscBool    corners = (PetscBool)(st->shape.box != 0);
@@ -320,5 +320,129 @@ PetscErrorCode KCycleClustersCorrect(const KCycleClusters *cl, Mat A, PetscBool 
     PetscCall(CorrectGeneration(cl, innerlast ? cl->ngenerations - 1 - i : i, st->box, st->halo, b, x));
   }
   PetscCall(PetscLogFlops(2.0 * cl->start[cl->nclusters]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The smoother whose sweeps are followed by corrections */
+typedef struct {
+  KCycleSmoother *inner;
+  KCycleClusters *clusters;
+} Wrapper;
+
+/* A sweep in one order, and the clusters behind it; in the reverse order before it */
+static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one, const PetscScalar *b, PetscScalar *x)
+{
+  const Wrapper *w      = (Wrapper *)s->data;
+  KCycleSweeps   sweeps = *one;
+
+  PetscFunctionBegin;
+  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)s->A->data)->box->npoints));
+  if (sweeps.reverse) {
+    sweeps.zeroguess = PETSC_FALSE;
+    PetscCall(Correct(w->clusters, s->A, PETSC_TRUE, b, x));
+  }
+  PetscCall(KCycleSmootherSweeps(w->inner, &sweeps, b, x));
+  if (!sweeps.reverse) PetscCall(Correct(w->clusters, s->A, PETSC_FALSE, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One by one; a symmetric one is one forward and one backward */
+static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+{
+  const PetscBool both = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
+  KCycleSweeps    one  = {1, sweeps->zeroguess, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_FORWARD : sweeps->order};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sweeps->its; i++) {
+    PetscCall(SweepAndCorrect(s, &one, b, x));
+    one.zeroguess = PETSC_FALSE;
+    if (!both) continue;
+    one.reverse = PETSC_TRUE;
+    PetscCall(SweepAndCorrect(s, &one, b, x));
+    one.reverse = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Residual and restriction, or interpolation, are a pass of their own */
+static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
+
+static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x, Mat P, PetscScalar *coarse)
+{
+  KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
+  PetscCall((*inner->ops.smoothrestrict)(inner, &NoSweeps, b, x, P, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e, const PetscScalar *b, PetscScalar *x)
+{
+  KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
+
+  PetscFunctionBegin;
+  PetscCall((*inner->ops.interpolatesmooth)(inner, &NoSweeps, P, e, b, x));
+  PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Tile(KCycleSmoother *s)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherTile(((Wrapper *)s->data)->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
+{
+  const Wrapper *w = (Wrapper *)s->data;
+  PetscInt64     all[2];
+
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherView(w->inner, viewer));
+  PetscCallMPI(MPI_Allreduce(w->clusters->found, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)s->A)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT " generations, %" PetscInt64_FMT " points together\n",
+                                   all[0], w->clusters->ngenerations, all[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(KCycleSmoother *s)
+{
+  Wrapper *w = (Wrapper *)s->data;
+
+  PetscFunctionBegin;
+  PetscCall(ClustersDestroy(&w->clusters));
+  PetscCall(KCycleSmootherDestroy(&w->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where there are clusters the smoother becomes one that corrects them behind each sweep. all: look for them where nothing jumps, too */
+PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **smoother, PetscBool all)
+{
+  KCycleSmoother *inner = *smoother, *s;
+  KCycleClusters *clusters;
+  Wrapper        *w;
+
+  PetscFunctionBegin;
+  PetscCall(ClustersCreate(inner->A, all, &clusters));
+  if (!clusters) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&w));
+  PetscCall(PetscNew(&s));
+  w->inner      = inner;
+  w->clusters   = clusters;
+  inner->single = PETSC_TRUE;
+  s->data       = w;
+  s->A          = inner->A;
+  s->planes     = inner->planes;
+  s->tile_state = -1;
+  PetscCall(PetscStrncpy(s->name, inner->name, sizeof(s->name)));
+  s->ops.sweeps            = Sweeps;
+  s->ops.smoothrestrict    = inner->ops.smoothrestrict ? SmoothRestrict : NULL;
+  s->ops.interpolatesmooth = inner->ops.interpolatesmooth ? InterpolateSmooth : NULL;
+  s->ops.tile              = Tile;
+  s->ops.view              = View;
+  s->ops.destroy           = Destroy;
+  *smoother                = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,6 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 
-const char *const PCRelaxTypes[]       = {"auto", "jacobi", "chebyshev", "redblack", "fourcolor", "eightcolor", "PCRelaxType", "PC_RELAX_", NULL};
 const char *const PCRelaxOrders[]      = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
 const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};
 
@@ -13,16 +12,8 @@ static PetscErrorCode PCReset_Relax(PC pc)
   PC_Relax *relax = (PC_Relax *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(KCycleSmootherDestroy(&relax->smoother));
   PetscCall(MatDestroy(&relax->A));
-  PetscCall(KCycleClustersDestroy(&relax->clusters));
-  PetscCall(PetscFree(relax->weights));
-  PetscCall(PetscFree(relax->line));
-  PetscCall(KCycleWindowDestroy(&relax->window));
-  PetscCall(KCycleBoxWindowDestroy(&relax->boxwindow));
-  PetscCall(PetscFree(relax->old));
-  PetscCall(VecDestroy(&relax->diagonal));
-  PetscCall(VecDestroy(&relax->r));
-  PetscCall(VecDestroy(&relax->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,56 +42,6 @@ static PetscErrorCode FindStencil(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a box stencil a star in truth? Galerkin products of constant coefficients with simplex interpolation are */
-static PetscErrorCode IsStar(Mat A, PetscBool *star)
-{
-  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
-  const PetscInt     n    = st->box->n[0];
-  PetscBool          mine = PETSC_TRUE;
-  PetscScalar       *values;
-  PetscInt           last = -1;
-  int                here, all;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
-  for (PetscInt line = 0; st->shape.box && mine && line < st->box->nlines; line++) {
-    if (MatStencilLineIsLast(st, line, last)) continue;
-    last = line;
-    PetscCall(MatStencilGetLine(A, line, values));
-    for (int o = 0; o < st->shape.ncoeffs; o++) {
-      const int q = st->shape.line[o], away = PetscAbs(st->shape.dx[o]) + PetscAbs(st->shape.dy[q]) + PetscAbs(st->shape.dz[q]);
-
-      for (PetscInt i = 0; away > 1 && i < n; i++) mine = (PetscBool)(mine && values[o * n + i] == (PetscScalar)0.0);
-    }
-  }
-  PetscCall(PetscFree(values));
-  here = (int)mine;
-  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
-  *star = (PetscBool)(all != 0);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ChooseType(PC pc)
-{
-  PC_Relax          *relax = (PC_Relax *)pc->data;
-  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
-  const PetscInt     dim   = st->box->dim;
-  MPI_Comm           comm  = PetscObjectComm((PetscObject)pc);
-  PetscBool          star  = PETSC_TRUE;
-
-  PetscFunctionBegin;
-  relax->used = relax->type;
-  if (relax->type == PC_RELAX_AUTO) relax->used = !st->shape.box ? PC_RELAX_REDBLACK : dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR;
-  if (relax->used == PC_RELAX_REDBLACK) PetscCall(IsStar(relax->A, &star));
-  PetscCheck(star, comm, PETSC_ERR_ARG_INCOMP, "Two colours do not separate the points of a %d-point stencil: use -pc_relax_type %s, jacobi or chebyshev", st->shape.ncoeffs,
-             dim == 2 ? "fourcolor" : "eightcolor");
-  PetscCheck(relax->used != PC_RELAX_FOURCOLOR || dim == 2, comm, PETSC_ERR_ARG_INCOMP, "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s",
-             dim, dim == 3 ? "eightcolor" : "redblack");
-  PetscCheck(relax->used != PC_RELAX_EIGHTCOLOR || dim == 3, comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim, dim == 2 ? "fourcolor" : "redblack");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A zero on the diagonal is a failure that KSP reports */
 static PetscErrorCode ScanRows(PC pc)
 {
@@ -109,7 +50,6 @@ static PetscErrorCode ScanRows(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(relax->A, &scan));
-  relax->bound = scan->bound;
   if (scan->zero < PETSC_INT_MAX) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
@@ -117,183 +57,61 @@ static PetscErrorCode ScanRows(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where an odd number of points wraps around its two ends have the same colour: 1 or -1 at an end, towards the other one */
-static int Beyond(const KCycleBox *box, PetscInt d, PetscInt i)
+/* The smoother of this type for the operator */
+static PetscErrorCode CreateSmoother(PC pc)
 {
-  if (!box->periodic[d] || box->size[d] % 2 == 0 || box->size[d] == 1) return 0;
-  return i + box->start[d] == 0 ? -1 : i + box->start[d] == box->size[d] - 1 ? 1 : 0;
-}
-
-/* Sum of |a_ij| / sqrt(a_ii a_jj) over the points j of its own colour that a point is coupled to */
-static PetscReal CouplingsWithinColour(const Mat_Stencil *st, const PetscScalar *values, const PetscScalar *diagonal, const PetscScalar *halo, const PetscInt at[])
-{
-  const KCycleBox *box       = st->box;
-  const int        beyond[3] = {Beyond(box, 0, at[0]), Beyond(box, 1, at[1]), Beyond(box, 2, at[2])};
-  const PetscReal  mine      = PetscAbsScalar(values[st->shape.ncoeffs / 2 * box->n[0] + at[0]]);
-  PetscReal        sum       = 0;
-
-  for (int o = 0; o < st->shape.ncoeffs; o++) {
-    const int      q = st->shape.line[o], to[3] = {st->shape.dx[o], st->shape.dy[q], st->shape.dz[q]};
-    const PetscInt i = at[0] + to[0], e = KCycleBoxExtended(box, at[1] + to[1], at[2] + to[2]);
-    PetscReal      other;
-    PetscBool      within = (PetscBool)(o != st->shape.ncoeffs / 2);
-
-    for (int d = 0; d < 3; d++) within = (PetscBool)(within && (to[d] == 0 || to[d] == beyond[d]));
-    if (!within) continue;
-    other = PetscAbsScalar(i < 0 ? halo[box->left + e] : i >= box->n[0] ? halo[box->right + e] : KCycleBoxLine(box, diagonal, halo, at[1] + to[1], at[2] + to[2])[i]);
-    if (mine > 0 && other > 0) sum += PetscAbsScalar(values[o * box->n[0] + at[0]]) / PetscSqrtReal(mine * other);
-  }
-  return sum;
-}
-
-static PetscErrorCode ScanColours(PC pc)
-{
-  PC_Relax          *relax = (PC_Relax *)pc->data;
-  const Mat_Stencil *st    = (Mat_Stencil *)relax->A->data;
-  const KCycleBox   *box   = st->box;
-  const PetscScalar *a;
-  PetscScalar       *values, *halo;
-  PetscReal          most = 0;
-  PetscBool          any  = PETSC_FALSE;
-  Vec                diagonal;
+  PC_Relax *relax = (PC_Relax *)pc->data;
 
   PetscFunctionBegin;
-  relax->within = 0;
-  for (PetscInt d = 0; d < 3; d++) any = (PetscBool)(any || Beyond(box, d, -box->start[d]));
-  if (!any || relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(relax->A, &diagonal, NULL));
-  PetscCall(MatGetDiagonal(relax->A, diagonal));
-  PetscCall(VecGetArrayRead(diagonal, &a));
-  PetscCall(KCycleBoxHaloCreate(box, &halo));
-  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, a, halo));
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * box->n[0], &values));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    PetscInt at[3] = {0, line % box->n[1], line / box->n[1]};
-
-    PetscCall(MatStencilGetLine(relax->A, line, values));
-    for (; at[0] < box->n[0]; at[0]++) {
-      if (Beyond(box, 0, at[0]) || Beyond(box, 1, at[1]) || Beyond(box, 2, at[2])) most = PetscMax(most, CouplingsWithinColour(st, values, a, halo, at));
-    }
-  }
-  PetscCallMPI(MPI_Allreduce(&most, &relax->within, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
-  PetscCall(VecRestoreArrayRead(diagonal, &a));
-  PetscCall(VecDestroy(&diagonal));
-  PetscCall(PetscFree(values));
-  PetscCall(PetscFree(halo));
+  PetscCall(KCycleSmootherCreate(relax->A, relax->type, &relax->smoother));
+  relax->smoother->omega  = relax->omega;
+  relax->smoother->degree = relax->degree;
+  relax->smoother->origin = relax->origin;
+  PetscCall(KCycleSmootherSetUp(relax->smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of one colour that are coupled are relaxed at once, as Jacobi does: damped where that would not converge */
-static PetscErrorCode ChooseWeight(PC pc)
-{
-  PC_Relax        *relax = (PC_Relax *)pc->data;
-  const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
-  const PetscBool  all   = (PetscBool)(relax->used == PC_RELAX_JACOBI);
-
-  PetscFunctionBegin;
-  relax->weight = relax->omega;
-  if (relax->omega == 0) relax->weight = all ? 2 / (relax->bound * (1 + 1. / (2 * box->dim))) : PetscMin(1, 1.9 / (1 + relax->within));
-  PetscCall(PetscFree(relax->weights));
-  PetscCall(PetscMalloc1(box->n[0] + 1, &relax->weights));
-  for (PetscInt i = 0; i <= box->n[0]; i++) relax->weights[i] = all || i % 2 == 0 ? relax->weight : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateWork(PC pc)
-{
-  PC_Relax        *relax = (PC_Relax *)pc->data;
-  const KCycleBox *box   = ((Mat_Stencil *)relax->A->data)->box;
-
-  PetscFunctionBegin;
-  if (!relax->line) PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * 2 * box->n[0], &relax->line));
-  if (relax->used == PC_RELAX_JACOBI && !relax->old) PetscCall(PetscMalloc1((size_t)2 * box->n[0] * (box->dim == 3 ? box->n[1] : 1), &relax->old));
-  if (relax->used != PC_RELAX_CHEBYSHEV) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!relax->r) {
-    PetscCall(MatCreateVecs(pc->pmat, &relax->r, &relax->d));
-    PetscCall(VecDuplicate(relax->r, &relax->diagonal));
-  }
-  PetscCall(MatGetDiagonal(relax->A, relax->diagonal));
-  PetscCall(VecReciprocal(relax->diagonal));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FindClusters(PC pc)
+static PetscErrorCode CorrectClusters(PC pc)
 {
   PC_Relax         *relax = (PC_Relax *)pc->data;
+  const PetscBool   on    = (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON);
   const KCycleScan *scan;
 
   PetscFunctionBegin;
-  PetscCall(KCycleClustersDestroy(&relax->clusters));
-  PetscCheck(relax->clustering != PC_RELAX_CLUSTERS_ON || relax->used != PC_RELAX_CHEBYSHEV, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "Clusters are corrected behind sweeps, and -pc_relax_type chebyshev has none: use coloured sweeps or jacobi, or -pc_relax_clusters off");
+  PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "Clusters are corrected behind sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or -pc_relax_clusters off", relax->smoother->name);
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
-  if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && relax->used < PC_RELAX_REDBLACK) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
-  if (relax->clustering == PC_RELAX_CLUSTERS_AUTO && !scan->rough) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleClustersCreate(relax->A, (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON), &relax->clusters));
+  if (on || (relax->smoother->local && scan->rough)) PetscCall(KCycleSmootherCorrectClusters(&relax->smoother, on));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_Relax(PC pc)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
   PetscFunctionBegin;
+  PetscCall(KCycleSmootherDestroy(&relax->smoother));
   PetscCall(FindStencil(pc));
-  ((PC_Relax *)pc->data)->symmetric = PETSC_FALSE;
-  PetscCall(ChooseType(pc));
+  relax->symmetric = PETSC_FALSE;
   PetscCall(ScanRows(pc));
-  PetscCall(ScanColours(pc));
-  PetscCall(ChooseWeight(pc));
-  PetscCall(CreateWork(pc));
-  PetscCall(FindClusters(pc));
-  PetscCall(KCycleRelaxCreateWindow((PC_Relax *)pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Chebyshev semi-iteration for the upper part of the spectrum of D^-1 A: from the bound of its eigenvalues down to 1 / (4 d) of it in d dimensions */
-static PetscErrorCode ChebyshevSweep(PC pc, Vec b, Vec x, PetscBool zeroguess)
-{
-  PC_Relax       *relax = (PC_Relax *)pc->data;
-  const PetscReal upper = relax->bound, lower = upper / (4 * ((Mat_Stencil *)relax->A->data)->box->dim), theta = (upper + lower) / 2, delta = (upper - lower) / 2,
-                  sigma = theta / delta;
-  PetscReal rho         = 1 / sigma;
-
-  PetscFunctionBegin;
-  if (zeroguess) {
-    PetscCall(VecPointwiseMult(relax->d, relax->diagonal, b));
-    PetscCall(VecScale(relax->d, 1 / theta));
-    PetscCall(VecCopy(relax->d, x));
-  } else {
-    PetscCall(MatStencilCompute(relax->A, KC_RESIDUAL, x, b, relax->r));
-    PetscCall(VecPointwiseMult(relax->d, relax->diagonal, relax->r));
-    PetscCall(VecScale(relax->d, 1 / theta));
-    PetscCall(VecAXPY(x, 1, relax->d));
-  }
-  for (PetscInt k = 1; k < relax->degree; k++) {
-    const PetscReal next = 1 / (2 * sigma - rho);
-
-    PetscCall(MatStencilCompute(relax->A, KC_RESIDUAL, x, b, relax->r));
-    PetscCall(VecPointwiseMult(relax->r, relax->diagonal, relax->r));
-    PetscCall(VecAXPBY(relax->d, 2 * next / delta, rho * next, relax->r));
-    PetscCall(VecAXPY(x, 1, relax->d));
-    rho = next;
-  }
+  PetscCall(CreateSmoother(pc));
+  PetscCall(CorrectClusters(pc));
+  PetscCall(KCycleSmootherTile(relax->smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zeroguess)
 {
-  PC_Relax          *relax = (PC_Relax *)pc->data;
+  PC_Relax          *relax  = (PC_Relax *)pc->data;
+  const KCycleSweeps sweeps = {its, zeroguess, relax->reverse, KCycleRelaxOrder(relax)};
   const PetscScalar *ba;
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  if (relax->used == PC_RELAX_CHEBYSHEV) {
-    for (PetscInt i = 0; i < its; i++) PetscCall(ChebyshevSweep(pc, b, x, (PetscBool)(zeroguess && i == 0)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
-  PetscCall(KCycleRelaxSweeps(relax, relax->reverse, ba, xa, its, zeroguess));
+  PetscCall(KCycleSmootherSweeps(relax->smoother, &sweeps, ba, xa));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -327,14 +145,14 @@ static PetscErrorCode RequireSymmetric(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a symmetric matrix: the reverse order of the colours. Jacobi is a diagonal matrix for any operator */
+/* Of a symmetric matrix: the reverse order of the colours. A diagonal matrix is its own transpose for any operator */
 static PetscErrorCode PCApplyTranspose_Relax(PC pc, Vec b, Vec x)
 {
   PC_Relax       *relax   = (PC_Relax *)pc->data;
   const PetscBool reverse = relax->reverse;
 
   PetscFunctionBegin;
-  if (relax->used != PC_RELAX_JACOBI || relax->clusters) PetscCall(RequireSymmetric(pc));
+  if (!relax->smoother->diagonal) PetscCall(RequireSymmetric(pc));
   relax->reverse = (PetscBool)!reverse;
   PetscCall(Sweeps(pc, b, x, 1, PETSC_TRUE));
   relax->reverse = reverse;
@@ -377,35 +195,105 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
+/* Can sweep, residual and restriction run in one pass, and interpolation and sweep? */
+PetscErrorCode PCRelaxCanFuse(PC pc, Mat A, PetscBool *can)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
+  PetscBool ours;
+
   PetscFunctionBegin;
-  ((PC_Relax *)pc->data)->type = type;
-  pc->setupcalled              = PETSC_FALSE;
+  *can = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
+  if (!ours || !relax->smoother || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
+  *can = (PetscBool)(relax->smoother->ops.smoothrestrict && relax->smoother->planes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
+/* x <- sweeps(x), bcoarse <- P^T (b - A x) */
+PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  KCycleSweeps       sweeps;
+  const PetscScalar *ba;
+  PetscScalar       *xa, *ca;
+
+  PetscFunctionBegin;
+  relax->smoothing = PETSC_TRUE;
+  sweeps.its       = its;
+  sweeps.zeroguess = zeroguess;
+  sweeps.reverse   = PETSC_FALSE;
+  sweeps.order     = KCycleRelaxOrder(relax);
+  PetscCall(VecSet(bcoarse, 0));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall(VecGetArray(bcoarse, &ca));
+  PetscCall((*relax->smoother->ops.smoothrestrict)(relax->smoother, &sweeps, ba, xa, P, ca));
+  PetscCall(VecRestoreArray(bcoarse, &ca));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- reverse sweeps(x + P e) */
+PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its, Vec x)
+{
+  PC_Relax          *relax = (PC_Relax *)pc->data;
+  KCycleSweeps       sweeps;
+  const PetscScalar *ba, *ea;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  relax->smoothing = PETSC_TRUE;
+  sweeps.its       = its;
+  sweeps.zeroguess = PETSC_FALSE;
+  sweeps.reverse   = PETSC_TRUE;
+  sweeps.order     = KCycleRelaxOrder(relax);
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayRead(e, &ea));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall((*relax->smoother->ops.interpolatesmooth)(relax->smoother, &sweeps, P, ea, ba, xa));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(e, &ea));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
+{
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  PetscFunctionList list;
+  PetscErrorCode (*create)(KCycleSmoother *);
+
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherGetList(&list));
+  PetscCall(PetscFunctionListFind(list, type, &create));
+  PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE, "There is no smoother called %s: -help shows the values of -pc_relax_type", type);
+  PetscCall(PetscStrncpy(relax->type, type, sizeof(relax->type)));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
   PCRelaxSetType - Sets the smoother.
 
   Logically Collective
 
   Input Parameters:
 + pc - the preconditioner
-- type - one of the values of `PCRelaxType`
+- type - one of the values of `PCRelaxType`, or the name of a smoother that `PCRelaxRegister()` has added
 
   Options Database Key:
 . -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
 
   Level: beginner
 
-.seealso: `PCRELAX`, `PCRelaxGetType()`
+.seealso: `PCRELAX`, `PCRelaxGetType()`, `PCRelaxRegister()`
 @*/
 PetscErrorCode PCRelaxSetType(PC pc, PCRelaxType type)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, type, 2);
+  PetscAssertPointer(type, 2);
   PetscTryMethod(pc, "PCRelaxSetType_C", (PC, PCRelaxType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -417,7 +305,7 @@ static PetscErrorCode PCRelaxGetType_Relax(PC pc, PCRelaxType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
+/*@C
   PCRelaxGetType - Gets the smoother.
 
   Not Collective
@@ -723,16 +611,18 @@ PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustering *clustering)
 static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_Relax         *relax  = (PC_Relax *)pc->data;
-  PCRelaxType       type   = relax->type;
   PCRelaxOrder      order  = relax->order;
   PetscReal         omega  = relax->omega;
   PetscInt          degree = relax->degree;
   PetscBool         flg;
+  PetscFunctionList list;
+  char              type[sizeof(relax->type)];
   PCRelaxClustering clustering = relax->clustering;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Relaxation options");
-  PetscCall(PetscOptionsEnum("-pc_relax_type", "Smoother", "PCRelaxSetType", PCRelaxTypes, (PetscEnum)type, (PetscEnum *)&type, &flg));
+  PetscCall(KCycleSmootherGetList(&list));
+  PetscCall(PetscOptionsFList("-pc_relax_type", "Smoother", "PCRelaxSetType", list, relax->type, type, sizeof(type), &flg));
   if (flg) PetscCall(PCRelaxSetType(pc, type));
   PetscCall(PetscOptionsReal("-pc_relax_omega", "Damping; 0: chosen", "PCRelaxSetOmega", omega, &omega, &flg));
   if (flg) PetscCall(PCRelaxSetOmega(pc, omega));
@@ -747,18 +637,6 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewClusters(PC pc, PetscViewer viewer)
-{
-  const KCycleClusters *cl = ((PC_Relax *)pc->data)->clusters;
-  PetscInt64            all[2];
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(cl->found, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT " generations, %" PetscInt64_FMT " points together\n",
-                                   all[0], cl->ngenerations, all[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
@@ -769,15 +647,12 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
   if (device) PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the host: vectors are copied\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", PCRelaxTypes[relax->A ? relax->used : relax->type],
-                                   PCRelaxOrders[relax->A ? KCycleRelaxOrder(relax) : relax->order]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", relax->smoother ? relax->smoother->name : relax->type,
+                                   PCRelaxOrders[relax->smoother ? KCycleRelaxOrder(relax) : relax->order]));
 #if defined(_OPENMP)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  threads %d\n", KCycleThreads()));
 #endif
-  if (relax->A && relax->used == PC_RELAX_CHEBYSHEV)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ", eigenvalues up to %g\n", relax->degree, (double)relax->bound));
-  else if (relax->A) PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g%s\n", (double)relax->weight, relax->omega == 0 ? " (chosen)" : ""));
-  if (relax->clusters) PetscCall(ViewClusters(pc, viewer));
+  if (relax->smoother) PetscCall(KCycleSmootherView(relax->smoother, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -836,7 +711,8 @@ PetscErrorCode PCCreate_Relax(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&relax));
-  pc->data                 = (void *)relax;
+  pc->data = (void *)relax;
+  PetscCall(PetscStrncpy(relax->type, PC_RELAX_AUTO, sizeof(relax->type)));
   relax->order             = PC_RELAX_ORDER_AUTO;
   relax->degree            = 2;
   pc->ops->setup           = PCSetUp_Relax;

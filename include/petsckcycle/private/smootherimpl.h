@@ -1,0 +1,150 @@
+/*
+  Smoothers of PCRELAX: what the sweeps, the fused passes and the cycle ask of one, and what they do for it.
+
+  A smoother is an object in a list (PCRelaxRegister()); nothing outside its own file tests for its name. The function that is registered sets its operations. One with
+  setup and sweeps is complete. One whose sweeps are steps that go plane by plane (in 2D line by line) sets nsteps, plane and apart instead of sweeps: then passes.c runs
+  these steps, the residual with its restriction and the interpolation behind each other through the grid, one plane apart.
+*/
+#pragma once
+
+#include <petsckcycle/private/transferimpl.h>
+
+typedef struct _KCyclePass KCyclePass;
+
+/* What is asked for */
+typedef struct {
+  PetscInt     its;
+  PetscBool    zeroguess; /* x counts as zero, and may hold anything */
+  PetscBool    reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
+  PCRelaxOrder order;     /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
+} KCycleSweeps;
+
+/* Is the first, or only, order of a sweep the backward one? */
+static inline PetscBool KCycleSweepsBackward(const KCycleSweeps *sweeps)
+{
+  return (PetscBool)(sweeps->order != PC_RELAX_SYMMETRIC && (sweeps->order == PC_RELAX_BACKWARD) != sweeps->reverse);
+}
+
+typedef enum {
+  KCYCLE_STEP_SMOOTH,
+  KCYCLE_STEP_RESTRICT,   /* residual and restriction */
+  KCYCLE_STEP_INTERPOLATE /* interpolation and addition */
+} KCycleStepKind;
+
+typedef struct {
+  KCycleStepKind kind;
+  int            number;    /* of a smoothing step: which one of a sweep */
+  PetscBool      reverse;   /* it belongs to a backward sweep */
+  PetscBool      zeroguess; /* x counts as zero, and may hold anything */
+} KCycleStep;
+
+#define KC_PASS_STEPS 32
+
+/* Steps that go behind each other through the grid */
+struct _KCyclePass {
+  const KCycleSmoother *smoother;
+  const Mat_Stencil    *st;
+  const PetscScalar    *b;
+  PetscScalar          *x;
+  Mat_StencilTransfer  *tr;
+  PetscScalar          *coarse; /* restricted residual */
+  const PetscScalar    *e;      /* coarse correction */
+  PetscInt              nsteps;
+  KCycleStep            step[KC_PASS_STEPS];
+};
+
+/* Operations; NULL where nothing is said */
+typedef struct {
+  PetscErrorCode (*setup)(KCycleSmoother *);                                                              /* for new values; an operator that it is not for is an error */
+  PetscErrorCode (*sweeps)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *b, PetscScalar *x); /* or plane */
+  PetscErrorCode (*smoothrestrict)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *, Mat, PetscScalar *); /* NULL: cannot be fused */
+  PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, Mat, const PetscScalar *, const PetscScalar *, PetscScalar *);
+  void (*plane)(const KCyclePass *, const KCycleStep *, PetscInt t, PetscInt low,
+                PetscInt high);                                    /* a step on this thread's lines low to high - 1 of plane t; ends with a barrier */
+  PetscErrorCode (*apart)(const KCyclePass *, const KCycleStep *); /* a step on the whole grid where planes are cut, with its exchanges */
+  PetscErrorCode (*tile)(KCycleSmoother *);                        /* makes run, where it pays, when coefficients have changed */
+  PetscErrorCode (*view)(const KCycleSmoother *, PetscViewer);     /* NULL: shows omega */
+  PetscErrorCode (*destroy)(KCycleSmoother *);
+} KCycleSmootherOps;
+
+struct _KCycleSmoother {
+  KCycleSmootherOps ops;
+  char              name[64];
+  void             *data;
+
+  /* parameters */
+  Mat             A;      /* the operator as a MATSTENCIL */
+  PetscReal       omega;  /* damping; 0: chosen */
+  PetscInt        degree; /* of polynomials */
+  const PetscInt *origin; /* parity of the points whose colour comes first: those that the coarse grid keeps */
+  PetscBool       single; /* sweeps are asked for one by one, as something is done between them */
+
+  /* what it says of itself when it is made */
+  int       nsteps;   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it writes on other planes; 0: none */
+  PetscBool diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
+  PetscBool strips;   /* a step relaxes the lines of a plane in any order */
+  PetscBool whole;    /* nothing can be done between its sweeps */
+  PetscBool local;    /* it relaxes points one by one, so that corrections of clusters behind its sweeps pay */
+
+  /* what it finds at set-up */
+  PetscReal weight;   /* damping that is used */
+  PetscBool planes;   /* steps can go plane by plane, since processes share whole planes */
+  PetscBool fromzero; /* the first step can do with an x that holds anything */
+
+  /* a faster way through the grid, see tile */
+  PetscErrorCode (*run)(const KCyclePass *);
+  PetscInt         most;       /* steps that it takes, one for the residual included */
+  PetscObjectState tile_state; /* of A when it was made */
+};
+
+/* smoother.c */
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate(Mat, const char[], KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
+PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);
+PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
+PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
+PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll(void);
+PETSC_INTERN PetscErrorCode KCycleSmootherFinalize(void);
+
+/* passes.c */
+PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *, Mat, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, Mat, const PetscScalar *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
+PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
+PETSC_INTERN void           KCyclePassInnerPlanes(const KCycleBox *, PetscInt, PetscInt *, PetscInt *);
+
+/* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c */
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Jacobi(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Chebyshev(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_FourColor(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_EightColor(KCycleSmoother *);
+
+/* Planes of the box, lines of a plane */
+static inline PetscInt KCyclePlanes(const KCycleBox *box)
+{
+  return box->dim == 3 ? box->n[2] : box->dim == 2 ? box->n[1] : 1;
+}
+
+static inline PetscInt KCycleLinesOfPlane(const KCycleBox *box)
+{
+  return box->dim == 3 ? box->n[1] : 1;
+}
+
+/* Points that threads share between two barriers; a plane that is a line is not shared */
+static inline PetscInt KCyclePointsOfPlane(const KCycleBox *box)
+{
+  return KCycleLinesOfPlane(box) > 1 ? box->n[0] * KCycleLinesOfPlane(box) : 0;
+}
+
+/* Do planes need nothing of other processes but whole planes? */
+static inline PetscBool KCyclePlanesAreWhole(const KCycleBox *box)
+{
+  return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
+}

@@ -1,0 +1,203 @@
+/*
+  Gauss-Seidel in four (2D) or eight colours (3D): points by the parities of their coordinates. A sweep has two steps: the planes of even and of odd parity.
+*/
+#include "colours.h"
+
+/* Both parities in x of a line */
+static void RelaxBoth(const KCyclePass *pass, PetscInt j, PetscInt k, PetscBool reverse)
+{
+  const KCycleColours *colours = KCycleColoursOf(pass);
+  const PetscInt       n = pass->st->box->n[0], at = n * (j + pass->st->box->n[1] * k), first = KCycleParity(pass, 0, 0) ^ (reverse ? 1 : 0);
+  const PetscScalar   *w = colours->weights;
+  KCycleLine           l;
+
+  KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
+  KCycleLineRelaxBoth(pass->st, &l, pass->b + at, w + first, w + 1 - first, colours->line + KCycleThread() * 2 * n, pass->x + at);
+}
+
+/* The lines of one parity, then the others, as they are neighbours; of the planes of one parity */
+static void Plane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  const PetscInt d = pass->st->box->dim - 1;
+
+  if (KCycleParity(pass, d, t) != step->number) return;
+  if (d == 1) RelaxBoth(pass, t, 0, step->reverse);
+  for (PetscInt turn = 0; d == 2 && turn < 2; turn++) {
+    for (PetscInt j = low; j < high; j++) {
+      if (KCycleParity(pass, 1, j) == (step->reverse ? 1 - turn : turn)) RelaxBoth(pass, j, t, step->reverse);
+    }
+    KC_BARRIER
+  }
+}
+
+/* Half a sweep on a plane of the window for box stencils: the lines of one parity, then the others, as they are neighbours */
+static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
+{
+  const KCycleColours *colours = KCycleColoursOf(pass);
+  const PetscInt       d = pass->st->box->dim - 1, x = KCycleParity(pass, 0, 0) ^ (step->reverse ? 1 : 0);
+  const PetscScalar   *weights[2] = {colours->weights + x, colours->weights + 1 - x};
+  PetscInt             first, end;
+
+  if (KCycleParity(pass, d, t) != step->number) return;
+  KCycleShare(0, KCycleLinesOfPlane(pass->st->box), &first, &end);
+  for (PetscInt turn = 0; turn < d; turn++) {
+    const PetscInt start = d == 2 && KCycleParity(pass, 1, first) != (step->reverse ? 1 - turn : turn) ? first + 1 : first;
+
+    KCycleBoxWindowRelax(colours->boxwindow, t, start, end, d, step->zeroguess, pass->b, weights);
+    KC_BARRIER
+  }
+}
+
+/* A step on plane t of that window; threads share its lines */
+static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
+{
+  const PetscInt      m = KCycleLinesOfPlane(pass->st->box);
+  KCycleTransferLines lines;
+  PetscInt            first, end;
+
+  if (step->kind == KCYCLE_STEP_SMOOTH) {
+    HalfSweepBoxWindow(pass, step, t);
+    return;
+  }
+  KCycleShare(0, m, &first, &end);
+  if (step->kind == KCYCLE_STEP_RESTRICT) {
+    KCycleTransferShare(pass->tr, 0, m, &lines);
+    KCycleBoxWindowRestrict(KCycleColoursOf(pass)->boxwindow, t, PetscMax(0, lines.low[0]), PetscMin(m, lines.high[0]), pass->b, pass->tr, &lines, pass->coarse);
+  } else KCycleBoxWindowInterpolate(KCycleColoursOf(pass)->boxwindow, t, first, end, pass->tr, pass->e);
+  KC_BARRIER
+}
+
+/* All steps on this window */
+static void PlanesThroughBoxWindow(const KCyclePass *pass)
+{
+  const KCycleBox *box    = pass->st->box;
+  const PetscInt   planes = KCyclePlanes(box), n = pass->nsteps;
+  PetscInt         low, high, first, last;
+
+  KCycleShare(0, KCycleLinesOfPlane(box), &low, &high);
+  for (PetscInt t = -1; t < planes + n; t++) {
+    if (t <= planes) KCycleBoxWindowPack(KCycleColoursOf(pass)->boxwindow, pass->step[0].zeroguess ? NULL : pass->x, t, low, high);
+    KC_BARRIER
+    for (PetscInt i = 0; i < n; i++) {
+      KCyclePassInnerPlanes(box, i, &first, &last);
+      if (t - 1 - i >= first && t - 1 - i <= last) StepBoxWindow(pass, &pass->step[i], t - 1 - i);
+    }
+    if (t >= n && t - n < planes) KCycleBoxWindowUnpack(KCycleColoursOf(pass)->boxwindow, t - n, low, high, pass->x);
+  }
+}
+
+static PetscErrorCode RunThroughBoxWindow(const KCyclePass *pass)
+{
+  PetscFunctionBegin;
+  KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
+  PlanesThroughBoxWindow(pass);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For box stencils; not in two dimensions where lines on all processes share their coefficients, as there is nothing to gain */
+static PetscErrorCode Tile(KCycleSmoother *s)
+{
+  KCycleColours     *colours = (KCycleColours *)s->data;
+  const Mat_Stencil *st      = (Mat_Stencil *)s->A->data;
+  int                mine    = st->box->dim == 3 || st->store.used > 0, any;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxWindowDestroy(&colours->boxwindow));
+  s->fromzero = PETSC_FALSE;
+  if (!st->shape.box || !s->planes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)s->A)));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleBoxWindowCreate(st, &colours->boxwindow));
+  s->run      = RunThroughBoxWindow;
+  s->most     = KC_WINDOW_STEPS;
+  s->fromzero = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lines of one colour, which have no neighbours among themselves */
+static void ColourPlane(const KCyclePass *pass, int colour, PetscInt k)
+{
+  const KCycleBox *box = pass->st->box;
+  PetscInt         first, end;
+
+  KCycleShare(0, box->n[1], &first, &end);
+  for (PetscInt j = first; j < end && (box->dim == 2 || KCycleParity(pass, 2, k) == colour >> 2); j++) {
+    if (KCycleParity(pass, 1, j) == ((colour >> 1) & 1)) KCycleColoursRelaxLine(pass, j, k, (colour + KCycleParity(pass, 0, 0)) & 1, PETSC_FALSE);
+  }
+  KC_BARRIER
+}
+
+static void ColourPlanes(const KCyclePass *pass, int colour)
+{
+  for (PetscInt k = 0; k < pass->st->box->n[2]; k++) ColourPlane(pass, colour, k);
+}
+
+/* The colours of one step, after an exchange each */
+static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
+{
+  const int ncolours = 1 << (pass->st->box->dim - 1);
+
+  PetscFunctionBegin;
+  for (int c = 0; c < ncolours; c++) {
+    PetscCall(KCyclePassExchange(pass));
+    KC_PARALLEL(pass->st->box->n[0] * pass->st->box->n[1])
+    ColourPlanes(pass, step->number * ncolours + (step->reverse ? ncolours - 1 - c : c));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where an odd number of planes wraps around two of the same step are neighbours */
+static PetscErrorCode SetUp(KCycleSmoother *s)
+{
+  const KCycleBox *box  = ((Mat_Stencil *)s->A->data)->box;
+  const PetscInt   slow = box->dim - 1;
+
+  PetscFunctionBegin;
+  if (box->periodic[slow] && box->size[slow] % 2) s->planes = PETSC_FALSE;
+  PetscCall(KCycleColoursSetUp(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
+{
+  const PetscInt dim = ((Mat_Stencil *)s->A->data)->box->dim;
+
+  PetscFunctionBegin;
+  PetscCheck(dim == 2, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP, "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
+             dim == 3 ? "eightcolor" : "redblack");
+  PetscCall(SetUp(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp_EightColor(KCycleSmoother *s)
+{
+  const PetscInt dim = ((Mat_Stencil *)s->A->data)->box->dim;
+
+  PetscFunctionBegin;
+  PetscCheck(dim == 3, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP, "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
+             dim == 2 ? "fourcolor" : "redblack");
+  PetscCall(SetUp(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(KCycleSmoother *s, PetscErrorCode (*setup)(KCycleSmoother *))
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleColoursCreate(s));
+  s->ops.setup = setup;
+  s->ops.plane = Plane;
+  s->ops.apart = Apart;
+  s->ops.tile  = Tile;
+  s->nsteps    = 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleSmootherCreate_FourColor(KCycleSmoother *s)
+{
+  return Create(s, SetUp_FourColor);
+}
+
+PetscErrorCode KCycleSmootherCreate_EightColor(KCycleSmoother *s)
+{
+  return Create(s, SetUp_EightColor);
+}

@@ -1,0 +1,268 @@
+/*
+  Fused passes: the steps of a smoother, plane by plane (in 2D line by line).
+
+  A step on plane t needs what the step before it left on planes t - 1 to t + 1 alone. So the steps of a multigrid level run behind each other through the grid, one
+  plane apart, and all but the first find their planes in cache:
+
+    plane        t       t - 1    t - 2                           t                t - 1    t - 2
+    before the   red     black    residual, restriction           interpolation    black    red     behind the
+    coarse grid                                                                                     coarse grid
+
+  Where the slowest direction is cut into processes, or wraps around, step i leaves out i planes at that end, which need halo planes of the
+  step before. They follow when all has run: for each step one exchange, and the planes that it left out. Their inner
+  neighbours have had that same step, but not a later one, and no step reads what it writes itself in other planes.
+
+  Where other directions are cut or wrap around, each plane needs a halo, and steps run one after the other on the whole grid with exchanges between them.
+
+  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an earlier step has left them, and there
+  are barriers between; what changes at the same time is not read.
+*/
+#include <petsckcycle/private/smootherimpl.h>
+
+/* Bytes of a second-level cache that a strip may take */
+#define KCYCLE_CACHE 400000
+
+/* A residual line goes to the coarse grid at once */
+static void RestrictPlane(const KCyclePass *pass, PetscInt t, PetscInt low, PetscInt high)
+{
+  const KCycleBox    *box  = pass->st->box;
+  PetscScalar        *work = pass->tr->line + KCycleThread() * box->n[0];
+  KCycleTransferLines lines;
+  KCycleLine          l;
+
+  KCycleTransferShare(pass->tr, low, high, &lines);
+  for (PetscInt i = PetscMax(low, lines.low[0]); i < PetscMin(high, lines.high[0]); i++) {
+    const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
+
+    KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
+    KCycleLineCompute(&pass->st->shape, KC_RESIDUAL, &l, pass->b + box->n[0] * (j + box->n[1] * k), NULL, work);
+    KCycleTransferRestrictLine(pass->tr, work, j, k, &lines, pass->coarse);
+  }
+  KC_BARRIER
+}
+
+static void InterpolatePlane(const KCyclePass *pass, PetscInt t, PetscInt low, PetscInt high)
+{
+  const KCycleBox *box = pass->st->box;
+
+  for (PetscInt i = low; i < high; i++) {
+    const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0;
+
+    KCycleTransferInterpolateLine(pass->tr, pass->e, j, k, PETSC_TRUE, pass->x + box->n[0] * (j + box->n[1] * k));
+  }
+  KC_BARRIER
+}
+
+/* The lines low to high - 1 of plane t, shared by threads; in 2D a plane is a line. Ends with a barrier */
+static void StepPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  PetscInt first, end;
+
+  KCycleShare(low, high, &first, &end);
+  if (step->kind == KCYCLE_STEP_SMOOTH) (*pass->smoother->ops.plane)(pass, step, t, first, end);
+  else if (step->kind == KCYCLE_STEP_RESTRICT) RestrictPlane(pass, t, low, high);
+  else InterpolatePlane(pass, t, first, end);
+}
+
+/* The planes that step i runs on before any exchange: first to last */
+void KCyclePassInnerPlanes(const KCycleBox *box, PetscInt i, PetscInt *first, PetscInt *last)
+{
+  const PetscInt  slow = box->dim - 1, planes = KCyclePlanes(box);
+  const PetscBool low  = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
+  const PetscBool high = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
+
+  *first = low ? i : 0;
+  *last  = high ? planes - 1 - i : planes - 1;
+  if (*first > *last) {
+    *first = planes; /* none */
+    *last  = planes - 1;
+  }
+}
+
+PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxExchange(pass->st->box, (PetscBool)(pass->st->shape.box != 0), pass->x, pass->st->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Lines of a strip so that what all steps work on stays in a second-level cache: of x and b, a plane for each step and two more. Not where a step relaxes lines of a plane one
+  after the other
+*/
+static PetscInt LinesOfStrip(const KCyclePass *pass)
+{
+  const KCycleBox *box   = pass->st->box;
+  const PetscInt64 bytes = 2 * (pass->nsteps + 2) * (PetscInt64)box->n[0] * (PetscInt64)sizeof(PetscScalar);
+  const PetscInt   m     = KCycleLinesOfPlane(box);
+
+  return pass->smoother->strips ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_CACHE / bytes), 4)) : m;
+}
+
+static void OuterPlanes(const KCyclePass *pass, PetscInt i)
+{
+  const KCycleBox *box = pass->st->box;
+  PetscInt         first, last;
+
+  KCyclePassInnerPlanes(box, i, &first, &last);
+  for (PetscInt t = 0; t < first; t++) StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
+  for (PetscInt t = last + 1; t < KCyclePlanes(box); t++) StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
+}
+
+/* The planes that the steps left out, at ends where other processes follow */
+PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
+{
+  const KCycleBox *box = pass->st->box;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 1; i < pass->nsteps && KCycleBoxTalks(box); i++) {
+    PetscCall(KCyclePassExchange(pass));
+    KC_PARALLEL(KCyclePointsOfPlane(box))
+    OuterPlanes(pass, i);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a line earlier, since
+  a step needs the one before it on both sides:
+
+    step 0   |    strip 0    |    strip 1    |
+    step 1   |   strip 0    |    strip 1    |
+    step 2   |  strip 0    |    strip 1    |        lines of a plane ->
+*/
+static void BehindEachOther(const KCyclePass *pass)
+{
+  const KCycleBox *box    = pass->st->box;
+  const PetscInt   planes = KCyclePlanes(box), m = KCycleLinesOfPlane(box), width = LinesOfStrip(pass), strips = (m + width - 1) / width;
+  PetscInt         first, last;
+
+  for (PetscInt strip = 0; strip < strips; strip++) {
+    for (PetscInt t = 0; t < planes + pass->nsteps - 1; t++) {
+      for (PetscInt i = 0; i < pass->nsteps; i++) {
+        const PetscInt low = strip ? PetscMax(0, strip * width - i) : 0, high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
+
+        KCyclePassInnerPlanes(box, i, &first, &last);
+        if (t - i >= first && t - i <= last) StepPlane(pass, &pass->step[i], t - i, low, high);
+      }
+    }
+  }
+}
+
+/* Whole planes behind each other, the way of the smoother through the cache if it has one */
+static PetscErrorCode RunPlanes(const KCyclePass *pass)
+{
+  PetscFunctionBegin;
+  if (pass->step[0].kind != KCYCLE_STEP_INTERPOLATE && !pass->step[0].zeroguess) PetscCall(KCyclePassExchange(pass));
+  if (pass->smoother->run) PetscCall((*pass->smoother->run)(pass));
+  else {
+    KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
+    BehindEachOther(pass);
+  }
+  PetscCall(KCyclePassOuterPlanes(pass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Runs the steps gathered so far */
+static PetscErrorCode Run(KCyclePass *pass)
+{
+  PetscFunctionBegin;
+  if (pass->nsteps && pass->smoother->planes) PetscCall(RunPlanes(pass));
+  else {
+    for (PetscInt i = 0; i < pass->nsteps; i++) PetscCall((*pass->smoother->ops.apart)(pass, &pass->step[i]));
+  }
+  pass->nsteps = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PassCreate(KCycleSmoother *s, const PetscScalar *b, PetscScalar *x, KCyclePass *pass)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherTile(s)); /* a preconditioner that is kept sweeps with the operator's new values */
+  PetscCall(PetscMemzero(pass, sizeof(*pass)));
+  pass->smoother = s;
+  pass->st       = (Mat_Stencil *)s->A->data;
+  pass->b        = b;
+  pass->x        = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Appends a sweep */
+static void AddSweep(KCyclePass *pass, PetscBool backward, PetscBool zeroguess)
+{
+  for (int i = 0; i < pass->smoother->nsteps; i++) {
+    KCycleStep *step = &pass->step[pass->nsteps++];
+
+    step->kind      = KCYCLE_STEP_SMOOTH;
+    step->number    = backward ? pass->smoother->nsteps - 1 - i : i;
+    step->reverse   = backward;
+    step->zeroguess = (PetscBool)(zeroguess && i == 0);
+  }
+}
+
+/* Appends sweeps; as many go behind each other as the list of steps holds, and a place is left for the residual */
+static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
+{
+  const KCycleSmoother *s     = pass->smoother;
+  const PetscInt        most  = s->run ? s->most : KC_PASS_STEPS;
+  const PetscBool       both  = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
+  PetscBool             first = (PetscBool)(sweeps->zeroguess && s->fromzero);
+
+  PetscFunctionBegin;
+  if (sweeps->zeroguess && (!s->fromzero || !sweeps->its)) PetscCall(PetscArrayzero(pass->x, pass->st->box->npoints));
+  for (PetscInt i = 0; i < sweeps->its; i++) {
+    if (pass->nsteps + (both ? 2 : 1) * s->nsteps >= most) PetscCall(Run(pass));
+    AddSweep(pass, KCycleSweepsBackward(sweeps), first);
+    if (both) AddSweep(pass, PETSC_TRUE, PETSC_FALSE);
+    first = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+{
+  KCyclePass pass;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherLogFlops(s, sweeps));
+  PetscCall(PassCreate(s, b, x, &pass));
+  PetscCall(AddSweeps(&pass, sweeps));
+  PetscCall(Run(&pass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- sweeps(x), coarse <- coarse + P^T (b - A x) */
+PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x, Mat P, PetscScalar *coarse)
+{
+  KCyclePass pass;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherLogFlops(s, sweeps));
+  PetscCall(PassCreate(s, b, x, &pass));
+  pass.tr     = (Mat_StencilTransfer *)P->data;
+  pass.coarse = coarse;
+  PetscCall(PetscLogFlops((2.0 * pass.st->shape.ncoeffs + 5) * pass.st->box->npoints)); /* residual and restriction */
+  PetscCall(AddSweeps(&pass, sweeps));
+  pass.step[pass.nsteps++].kind = KCYCLE_STEP_RESTRICT;
+  PetscCall(MatStencilTransferRestrictBegin(P, coarse));
+  PetscCall(Run(&pass));
+  PetscCall(MatStencilTransferRestrictEnd(P, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- sweeps(x + P e) */
+PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e, const PetscScalar *b, PetscScalar *x)
+{
+  KCyclePass pass;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherLogFlops(s, sweeps));
+  PetscCall(PassCreate(s, b, x, &pass));
+  pass.tr = (Mat_StencilTransfer *)P->data;
+  pass.e  = e;
+  PetscCall(KCycleBoxExchange(pass.tr->coarse, PETSC_TRUE, e, pass.tr->halo));
+  pass.step[pass.nsteps++].kind = KCYCLE_STEP_INTERPOLATE;
+  PetscCall(AddSweeps(&pass, sweeps));
+  PetscCall(Run(&pass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,218 @@
+/*
+  Gauss-Seidel in two colours: points by the parity of the sum of their coordinates. A sweep has two steps, red and black.
+*/
+#include "colours.h"
+
+/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the line */
+static PetscInt ParityOfHalf(const KCyclePass *pass, int half, PetscInt t, PetscInt l)
+{
+  const Mat_Stencil *st = pass->st;
+  const PetscInt     d  = st->box->dim - 1;
+
+  return (half + KCycleParity(pass, 0, 0) + (d > 0 ? KCycleParity(pass, d, t) : 0) + (d > 1 ? KCycleParity(pass, 1, l) : 0)) & 1;
+}
+
+/* The lines of one parity, then the others, where several threads work: lines are written as a whole, and no line shall be read meanwhile */
+static void PlaneRedBlack(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  const PetscBool three = (PetscBool)(pass->st->box->dim == 3);
+  const PetscInt  turns = KCycleTeam() > 1 ? 2 : 1;
+
+  for (PetscInt turn = 0; turn < turns; turn++) {
+    for (PetscInt l = low; l < high; l++) {
+      if (turns == 2 && (l & 1) != turn) continue;
+      KCycleColoursRelaxLine(pass, three ? l : t, three ? t : 0, ParityOfHalf(pass, step->number, t, l), step->zeroguess);
+    }
+    KC_BARRIER
+  }
+}
+
+/* A strip of lines on its way through the window: those packed, those that earlier strips have not seen, and this thread's share, first to end - 1, in all planes and steps */
+typedef struct {
+  PetscInt bottom, start, top, first, end;
+} Strip;
+
+/* Step i on the lines low to high - 1 of plane t of the window. Points relaxed in the step before have no residual, those relaxed in the next need no correction */
+static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
+{
+  const KCycleStep   *step = &pass->step[i], *beside = step->kind == KCYCLE_STEP_RESTRICT ? (i ? step - 1 : NULL) : i + 1 < pass->nsteps ? step + 1 : NULL;
+  KCycleTransferLines lines;
+  PetscInt            first = PetscMax(low, strip->first), end = PetscMin(high, strip->end);
+
+  if (step->kind == KCYCLE_STEP_RESTRICT) {
+    KCycleTransferShare(pass->tr, strip->bottom, strip->top, &lines);
+    first = PetscMax(low, lines.low[0]);
+    end   = PetscMin(high, lines.high[0]);
+    KC_BARRIER /* a line of another thread is read in the next plane too, where the step before is at work */
+  }
+  for (int half = 0; half < 2; half++) {
+    const PetscInt parity = ParityOfHalf(pass, half, t, 0);
+
+    if (step->kind == KCYCLE_STEP_SMOOTH && step->number == half) KCycleWindowRelax(KCycleColoursOf(pass)->window, t, first, end, parity);
+    if (beside && beside->number == half) continue;
+    if (step->kind == KCYCLE_STEP_RESTRICT) KCycleWindowRestrict(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, &lines, pass->coarse);
+    if (step->kind == KCYCLE_STEP_INTERPOLATE) KCycleWindowInterpolate(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, pass->e);
+  }
+}
+
+/* Lines of plane t come to the window. A first half sweep from zero is done on the way, but for the lines that the last strip has seen */
+static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
+{
+  const KCycleWindow *w     = KCycleColoursOf(pass)->window;
+  const PetscBool     owned = (PetscBool)(t >= 0 && t < KCyclePlanes(pass->st->box)), zero = (PetscBool)(owned && pass->step[0].zeroguess);
+  const PetscInt      middle = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
+
+  if (strip->first < middle) KCycleWindowPackX(w, pass->x, t, strip->first, middle);
+  if (strip->first < middle && owned) KCycleWindowPackB(w, pass->b, t, strip->first, middle);
+  if (zero && middle < strip->end) KCycleWindowRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
+}
+
+/*
+  Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before has changed a barrier ago, and nobody changes now
+  at these points
+*/
+static void StripThroughWindow(const KCyclePass *pass, Strip strip)
+{
+  const KCycleBox *box    = pass->st->box;
+  const PetscInt   planes = KCyclePlanes(box), m = KCycleLinesOfPlane(box), n = pass->nsteps;
+  PetscInt         first, last;
+
+  KCycleShare(strip.bottom, strip.top, &strip.first, &strip.end);
+  for (PetscInt t = -1; t < planes + n; t++) {
+    if (t <= planes) PackPlane(pass, &strip, t);
+    for (PetscInt i = pass->step[0].zeroguess ? 1 : 0; i < n; i++) {
+      KCyclePassInnerPlanes(box, i, &first, &last);
+      if (t - 1 - i >= first && t - 1 - i <= last) StepWindow(pass, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0, strip.top < m ? strip.top - i - 1 : m);
+    }
+    if (t >= n && t - n < planes) KCycleWindowUnpack(KCycleColoursOf(pass)->window, t - n, strip.first, strip.end, pass->x);
+    KC_BARRIER
+  }
+}
+
+/* All steps on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the last */
+static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
+{
+  KCycleWindow  *w = KCycleColoursOf(pass)->window;
+  const PetscInt m = KCycleLinesOfPlane(pass->st->box);
+
+  PetscFunctionBegin;
+  for (PetscInt start = 0; start < m; start += w->width) {
+    Strip strip = {0, start, m, 0, 0};
+
+    strip.bottom = PetscMax(strip.bottom, start - pass->nsteps - 1);
+    strip.top    = PetscMin(strip.top, start + w->width);
+    w->base      = strip.bottom - w->lead;
+    KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
+    StripThroughWindow(pass, strip);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is a box stencil a star in truth? Galerkin products of constant coefficients with simplex interpolation are */
+static PetscErrorCode IsStar(Mat A, PetscBool *star)
+{
+  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
+  const PetscInt     n    = st->box->n[0];
+  PetscBool          mine = PETSC_TRUE;
+  PetscScalar       *values;
+  PetscInt           last = -1;
+  int                here, all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
+  for (PetscInt line = 0; st->shape.box && mine && line < st->box->nlines; line++) {
+    if (MatStencilLineIsLast(st, line, last)) continue;
+    last = line;
+    PetscCall(MatStencilGetLine(A, line, values));
+    for (int o = 0; o < st->shape.ncoeffs; o++) {
+      const int q = st->shape.line[o], away = PetscAbs(st->shape.dx[o]) + PetscAbs(st->shape.dy[q]) + PetscAbs(st->shape.dz[q]);
+
+      for (PetscInt i = 0; away > 1 && i < n; i++) mine = (PetscBool)(mine && values[o * n + i] == (PetscScalar)0.0);
+    }
+  }
+  PetscCall(PetscFree(values));
+  here = (int)mine;
+  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
+  *star = (PetscBool)(all != 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A window, unless it is of no use: nothing is to be done between sweeps; relaxation replaces a value by another. Where points of one colour are neighbours, as an odd number of
+  planes that wraps around makes them, points that are relaxed have a residual
+*/
+static PetscErrorCode Tile(KCycleSmoother *s)
+{
+  KCycleColours     *colours = (KCycleColours *)s->data;
+  const Mat_Stencil *st      = (Mat_Stencil *)s->A->data;
+  const PetscInt     slow    = st->box->dim - 1;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleWindowDestroy(&colours->window));
+  if (s->weight != 1 || s->single || st->shape.box || slow == 0 || !s->planes || (st->box->periodic[slow] && st->box->size[slow] % 2)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleWindowCreate(st, &colours->window));
+  if (!colours->window) PetscFunctionReturn(PETSC_SUCCESS);
+  s->run  = RunThroughWindow;
+  s->most = KC_WINDOW_STEPS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points of one colour of plane k, whose x lines threads share */
+static void ColourPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt k)
+{
+  const KCycleBox *box   = pass->st->box;
+  const PetscInt   turns = KCycleTeam() > 1 ? 2 : 1, across = KCycleParity(pass, 0, 0) + (box->dim > 2 ? KCycleParity(pass, 2, k) : 0);
+  PetscInt         first, end;
+
+  KCycleShare(0, box->n[1], &first, &end);
+  for (PetscInt turn = 0; turn < turns; turn++) {
+    for (PetscInt j = first; j < end; j++) {
+      if (turns == 2 && (j & 1) != turn) continue;
+      KCycleColoursRelaxLine(pass, j, k, (step->number + across + (box->dim > 1 ? KCycleParity(pass, 1, j) : 0)) & 1, step->zeroguess);
+    }
+    KC_BARRIER
+  }
+}
+
+static void ColourPlanes(const KCyclePass *pass, const KCycleStep *step)
+{
+  for (PetscInt k = 0; k < pass->st->box->n[2]; k++) ColourPlane(pass, step, k);
+}
+
+/* The points of one colour, after an exchange */
+static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
+{
+  PetscFunctionBegin;
+  if (!step->zeroguess) PetscCall(KCyclePassExchange(pass));
+  KC_PARALLEL(pass->st->box->n[0] * pass->st->box->n[1])
+  ColourPlanes(pass, step);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(KCycleSmoother *s)
+{
+  const KCycleShape *shape = &((Mat_Stencil *)s->A->data)->shape;
+  PetscBool          star;
+
+  PetscFunctionBegin;
+  PetscCall(IsStar(s->A, &star));
+  PetscCheck(star, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
+             "Two colours do not separate the points of a %d-point stencil: use -pc_relax_type %s, jacobi or chebyshev", shape->ncoeffs,
+             shape->nl == 3 ? "fourcolor" : "eightcolor");
+  PetscCall(KCycleColoursSetUp(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *s)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleColoursCreate(s));
+  s->ops.setup = SetUp;
+  s->ops.plane = PlaneRedBlack;
+  s->ops.apart = Apart;
+  s->ops.tile  = Tile;
+  s->nsteps    = 2;
+  s->strips    = PETSC_TRUE;
+  s->fromzero  = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,215 @@
+static char help[] = "A smoother of a program's own: zebra relaxation of lines along y, registered with PCRELAX and used on the levels of PCKCYCLE.\n\n";
+
+#include <petscksp.h>
+#include <petscdmda.h>
+#include <petsckcycle/private/smootherimpl.h>
+
+/* Lines of one parity in x are relaxed together: exactly, by Thomas' algorithm */
+typedef struct {
+  PetscScalar *r, *upper; /* of each point */
+} YLines;
+
+/* What lines of one parity need: r = b - the couplings with lines beside them */
+static void Gather(const Mat_Stencil *st, const PetscScalar *b, const PetscScalar *x, PetscInt parity, YLines *y)
+{
+  const KCycleBox *box = st->box;
+  KCycleLine       l;
+
+  for (PetscInt j = 0; j < box->n[1]; j++) {
+    KCycleLineGather(st, x, st->halo, j, 0, &l);
+    for (PetscInt i = parity; i < box->n[0]; i += 2) {
+      const PetscScalar west = i > 0 ? l.x[1][i - 1] : l.left[1], east = i < box->n[0] - 1 ? l.x[1][i + 1] : l.right[1];
+
+      y->r[j * box->n[0] + i] = b[j * box->n[0] + i] - KCycleLineCoefficient(&l, 1, i) * west - KCycleLineCoefficient(&l, 3, i) * east;
+    }
+  }
+}
+
+static void Solve(const Mat_Stencil *st, PetscInt parity, YLines *y, PetscScalar *x)
+{
+  const PetscInt n = st->box->n[0], m = st->box->n[1];
+  KCycleLine     l;
+
+  for (PetscInt j = 0; j < m; j++) {
+    KCycleLineCoefficients(st, j, 0, &l);
+    for (PetscInt i = parity; i < n; i += 2) {
+      const PetscInt    p     = j * n + i;
+      const PetscScalar south = j ? KCycleLineCoefficient(&l, 0, i) : 0, pivot = KCycleLineCoefficient(&l, 2, i) - (j ? south * y->upper[p - n] : 0);
+
+      y->upper[p] = KCycleLineCoefficient(&l, 4, i) / pivot;
+      x[p]        = (y->r[p] - (j ? south * x[p - n] : 0)) / pivot;
+    }
+  }
+  for (PetscInt j = m - 2; j >= 0; j--) {
+    for (PetscInt i = parity; i < n; i += 2) x[j * n + i] -= y->upper[j * n + i] * x[(j + 1) * n + i];
+  }
+}
+
+static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+{
+  const Mat_Stencil *st    = (Mat_Stencil *)s->A->data;
+  const PetscInt     turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
+
+  PetscFunctionBegin;
+  if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, st->box->npoints));
+  for (PetscInt i = 0; i < sweeps->its * turns; i++) {
+    const PetscInt turn = i % turns, colour = (turn + (turn > 1) + KCycleSweepsBackward(sweeps)) & 1;
+
+    PetscCall(KCycleBoxExchange(st->box, PETSC_FALSE, x, st->halo));
+    Gather(st, b, x, even ^ colour, (YLines *)s->data);
+    Solve(st, even ^ colour, (YLines *)s->data, x);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(KCycleSmoother *s)
+{
+  const Mat_Stencil *st = (Mat_Stencil *)s->A->data;
+  YLines            *y  = (YLines *)s->data;
+
+  PetscFunctionBegin;
+  PetscCheck(st->box->dim == 2 && !st->shape.box && st->box->nproc[1] == 1 && !st->box->periodic[1], PetscObjectComm((PetscObject)s->A), PETSC_ERR_SUP,
+             "Lines along y are for 5-point stencils whose lines are on one process");
+  PetscCall(PetscMalloc2(st->box->npoints, &y->r, st->box->npoints, &y->upper));
+  s->weight = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(KCycleSmoother *s)
+{
+  YLines *y = (YLines *)s->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(y->r, y->upper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(KCycleSmoother *s)
+{
+  YLines *y;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&y));
+  s->data        = y;
+  s->ops.setup   = SetUp;
+  s->ops.sweeps  = Sweeps;
+  s->ops.destroy = Destroy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -eps u_xx - u_yy, and eps changes along x: two thirds of the grid are strong along y, the rest is isotropic */
+static PetscErrorCode CreateProblem(DM *da, Mat *A)
+{
+  DMDALocalInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 65, 49, PETSC_DECIDE, 1, 1, 1, NULL, NULL, da));
+  PetscCall(DMSetMatType(*da, "stencil"));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(DMDAGetLocalInfo(*da, &info));
+  for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
+    for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
+      const PetscReal   west = i < 44 ? 0.01 : 1, east = i + 1 < 44 ? 0.01 : 1;
+      const MatStencil  row = {0, j, i, 0}, beside[4] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
+      const PetscScalar couplings[4] = {-1, -west, -east, -1};
+      MatStencil        col[5]       = {row};
+      PetscScalar       v[5]         = {west + east + 2};
+      PetscInt          n            = 1;
+
+      for (int q = 0; q < 4; q++) {
+        if (beside[q].i < 0 || beside[q].i == info.mx || beside[q].j < 0 || beside[q].j == info.my) continue;
+        col[n] = beside[q];
+        v[n++] = couplings[q];
+      }
+      PetscCall(MatSetValuesStencil(*A, 1, &row, n, col, v, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Iterations(Mat A, const char type[], PetscInt *its)
+{
+  char      options[128];
+  KSP       ksp;
+  Vec       x, b;
+  PetscReal norm;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(options, sizeof(options), "-mg_levels_pc_relax_type %s", type));
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, "kcycle"));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, norm %.9e\n", type, *its, (double)norm));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
+/* The sweeps of PCRELAX with a Krylov method are a symmetric preconditioner */
+static PetscErrorCode Symmetric(Mat A)
+{
+  Vec         v[4];
+  PC          pc;
+  PetscScalar a, b;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) PetscCall(MatCreateVecs(A, &v[i], NULL));
+  for (int i = 0; i < 2; i++) PetscCall(VecSetRandom(v[i], NULL));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, "ylines"));
+  for (int i = 0; i < 2; i++) PetscCall(PCApply(pc, v[i], v[2 + i]));
+  PetscCall(VecDot(v[2], v[1], &a));
+  PetscCall(VecDot(v[0], v[3], &b));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "symmetric: %s\n", PetscAbsScalar(a - b) < 1e-12 * PetscAbsScalar(a) ? "yes" : "NO"));
+  PetscCall(PCDestroy(&pc));
+  for (int i = 0; i < 4; i++) PetscCall(VecDestroy(&v[i]));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  DM       da;
+  Mat      A;
+  PetscInt its[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PCRelaxRegister("ylines", Create));
+  PetscCall(CreateProblem(&da, &A));
+  PetscCall(Iterations(A, "redblack", &its[0]));
+  PetscCall(Iterations(A, "ylines", &its[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "lines take fewer iterations than points: %s\n", its[1] < its[0] ? "yes" : "NO"));
+  PetscCall(Symmetric(A));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 2}}
+    args: -pc_kcycle_interpolation linear
+    output_file: output/ylines.out
+    requires: !complex
+
+TEST*/
