@@ -6,9 +6,9 @@ import random
 Case = collections.namedtuple("Case", "name group options watches")
 
 CONSTANT = """
-2d-dirichlet            -cells 500,500
+2d-dirichlet            -cells 500,500                                                  KCYCLE_COARSEST
 2d-dirichlet-odd        -cells 333,471                                                  KC_END
-2d-vertices             -cells 511,511 -ends vv,vv
+2d-vertices             -cells 511,511 -ends vv,vv                                      KCYCLE_COARSEST
 2d-stored               -cells 385,385 -ends ss,ss
 2d-stored-even          -cells 400,330 -ends ss,ss
 2d-neumann              -cells 400,350 -ends nn,nn                                      KCYCLE_CLOSED
@@ -20,14 +20,14 @@ CONSTANT = """
 2d-9-points-stored      -cells 385,300 -scheme elements -ends ss,ss
 2d-9-points-periodic    -cells 360,360 -scheme elements -ends pp,pp
 2d-9-points-neumann     -cells 301,341 -scheme elements -ends nn,nn
-2d-strip                -cells 4000,12
+2d-strip                -cells 4000,12                                                  KCYCLE_COARSEST
 2d-strip-neumann        -cells 9,5000 -ends nn,nn
 1d-dirichlet            -cells 100000
 1d-mixed-ends           -cells 77777 -ends dn
 1d-neumann              -cells 65537 -ends nn
-3d-dirichlet            -cells 64,64,64
+3d-dirichlet            -cells 64,64,64                                                 KCYCLE_COARSEST
 3d-dirichlet-odd        -cells 67,53,71                                                 KC_END
-3d-vertices             -cells 63,63,63 -ends vv,vv,vv
+3d-vertices             -cells 63,63,63 -ends vv,vv,vv                                  KCYCLE_COARSEST
 3d-stored               -cells 65,65,65 -ends ss,ss,ss
 3d-stored-even          -cells 60,70,56 -ends ss,ss,ss
 3d-neumann              -cells 60,72,54 -ends nn,nn,nn                                  KCYCLE_CLOSED
@@ -38,7 +38,7 @@ CONSTANT = """
 3d-27-points            -cells 49,49,49 -scheme elements
 3d-27-points-stored     -cells 49,40,57 -scheme elements -ends ss,ss,ss
 3d-27-points-periodic   -cells 48,40,44 -scheme elements -ends pp,pp,pp
-3d-plate                -cells 220,200,5
+3d-plate                -cells 220,200,5                                                KCYCLE_COARSEST
 3d-plate-neumann        -cells 201,230,4 -ends nn,nn,nn
 3d-bar                  -cells 20,21,500
 """
