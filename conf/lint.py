@@ -646,7 +646,29 @@ def check_tests_use(tree):
             yield o.path, o.line, f"no test gives {o.name}"
 
 
-CHECKS = [check_format, check_patterns, check_files, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
+POLICY = "include/petsckcycle/private/policyimpl.h"
+
+
+def check_policy(tree):
+    """Every threshold is used, has a reason, an option that there is, and a test that there is; the sources keep none of their own."""
+    header = next(s for s in tree.files if s.path == POLICY)
+    tests = {os.path.splitext(os.path.basename(f.path))[0] for f in tree.files if f.path.startswith("tests/")}
+    documented = "".join(f.text for f in tree.files if f.path.startswith("docs/"))
+    table = header.text[:header.text.index("#define KCYCLE_POLICY_NONE")]
+    entries = list(re.finditer(r'\b(?:REAL|INT)\((\w+), [^,]+,\s*\\?\s*"([^"]*)",\s*\\?\s*"([^"]*)",\s*\\?\s*"([^"]*)"\)', table))
+    if len(entries) != len(re.findall(r"^ *(?:REAL|INT)\(KC", table, re.M)):
+        yield POLICY, 1, "an entry of the table is not: name, value, reason, option, test"
+    for m in entries:
+        where = header.line(m.start())
+        if not any(re.search(rf"\b{m[1]}\b", s.bare) for s in tree.src):
+            yield POLICY, where, f"{m[1]} is not used"
+        if m[3] and m[3] not in documented:
+            yield POLICY, where, f"{m[1]}: no page in docs knows {m[3]}"
+        if m[4] not in tests:
+            yield POLICY, where, f"{m[1]}: there is no test called {m[4]}"
+
+
+CHECKS = [check_policy, check_format, check_patterns, check_files, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
           check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_option_table,
           check_messages, check_tests_use]
 

@@ -212,4 +212,10 @@ int main(int argc, char **args)
     output_file: output/ylines.out
     requires: !complex
 
+  test:
+    suffix: policy
+    nsize: {{1 2}}
+    args: -pc_kcycle_interpolation linear -ksp_view ::ascii_info_detail
+    filter: grep -o -m 1 "STRONG = 0.6: directions.*semicoarsen"
+
 TEST*/

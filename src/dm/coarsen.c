@@ -4,10 +4,8 @@
 */
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/compat.h>
+#include <petsckcycle/private/policyimpl.h>
 #include <petsc/private/dmdaimpl.h>
-
-/* A coarsest grid of no more points than this in its longest direction is small enough for a direct solver */
-#define KCYCLE_FEW_POINTS 5
 
 /* One direction of a DMDA */
 typedef struct {

@@ -7,13 +7,8 @@
 #include <petsckcycle/private/compat.h>
 #include <petsc/private/pcmgimpl.h>
 #include <petsckcycle/private/gridimpl.h>
+#include <petsckcycle/private/policyimpl.h>
 #include <petsc/private/kspimpl.h>
-
-/* Directions whose couplings are weaker than this part of the strongest are not coarsened */
-#define KCYCLE_STRONG 0.6
-
-/* The coarsest grid has at most this many points in each direction, if it can be had */
-#define KCYCLE_COARSEST 3
 
 /* Iterations of PCMG's smoothers */
 #define KCYCLE_PCMG_ITS 2
@@ -34,13 +29,6 @@ typedef enum {
   KCYCLE_NULLSPACE,     /* a null space is attached to the operator */
   KCYCLE_ZERO_ROW_SUMS, /* none attached, but the operator maps constants to zero */
 } KCycleKernel;
-
-/* What lies at an end of a structured grid */
-typedef enum {
-  KCYCLE_END_OPEN,     /* the next point beyond it is a Dirichlet point that is not stored */
-  KCYCLE_END_STORED,   /* its points are Dirichlet points */
-  KCYCLE_END_INSULATED /* no flux */
-} KCycleEnd;
 
 /* One structured level; the finest comes first */
 typedef struct {
@@ -69,7 +57,8 @@ typedef struct {
   PetscBool    exists;
   KCycleEnd    end[3][2];     /* of the grid */
   PetscBool    mixed;         /* materials are mixed on the finest grid of all */
-  PetscInt     fewer, sweeps; /* points than on that one, by this factor; sweeps on each level where materials are mixed */
+  PetscInt     fewer;         /* points than on that one, by this factor */
+  PetscReal    points, steep; /* of that one: points, and the part of them with steep jumps */
   PetscInt     kappa;
   KCycleKernel kernel;
   PetscBool    kernel_constant;
@@ -296,7 +285,6 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionIte
 PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
 
 /* kcgrid.c: grids of structured levels */
-PETSC_INTERN PetscInt       KCycleStructureMostMixed(PetscInt);
 PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
 

@@ -6,6 +6,7 @@
 #include <petsckcycle.h>
 #include <petsckcycle/private/boximpl.h>
 #include <petsckcycle/private/point.h>
+#include <petsckcycle/private/policyimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/hashmapi.h>
 
@@ -122,13 +123,6 @@ static inline __attribute__((always_inline)) void KCycleFetch(PetscInt n, const 
 {
   for (PetscInt i = 0; i < n; i += 8) __builtin_prefetch(places + i);
 }
-
-/* Coefficients jump where a point's couplings with opposite neighbours differ by more than this factor */
-#define KCYCLE_JUMP 3
-
-/* and steeply so by more than this one. Where a part of all points sees such jumps that is too large for the surfaces of bodies, materials are mixed point by point */
-#define KCYCLE_STEEP 100
-#define KCYCLE_MIXED 0.11
 
 PETSC_INTERN PetscErrorCode MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode MatStencilIs(Mat, PetscBool *);

@@ -16,9 +16,6 @@
 */
 #include <petsckcycle/private/transferimpl.h>
 
-/* The excess that counts, relative to the diagonal */
-#define KC_EXCESS 0.01
-
 typedef struct {
   KCycleWeights     *ws;
   const Mat_Stencil *st;
@@ -158,7 +155,7 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
 
     if (op->end[i] == (PetscScalar)0.0) continue;
     op->inverse[i] += excess;
-    op->end[i] = excess <= KC_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
+    op->end[i] = excess <= KCYCLE_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
   }
   for (PetscInt i = -1; mask && i < op->n; i++) {
     const PetscInt at = tr->factor[0] * i + tr->shift[0] + x;

@@ -18,9 +18,8 @@
 #define MAX_FIELDS 7 /* forward and back in each direction, all */
 #define PLACES     4 /* lines in y, and in z, whose sums are remembered */
 
-#define KC_END    2.1 /* the coupling with an end that is half a cell away, and rounding, over that inward */
-#define PARTS     5   /* of the coarse lines: all, the lower and the upper ones in y, in z */
-#define FEW_LISTS 64  /* with no more sets of weights lines agree in theirs, as those of linear interpolation do */
+#define PARTS     5  /* of the coarse lines: all, the lower and the upper ones in y, in z */
+#define FEW_LISTS 64 /* with no more sets of weights lines agree in theirs, as those of linear interpolation do */
 
 /* Weights of a fine line, added up. The sums of two lines that have the same number are the same */
 typedef struct {
@@ -203,7 +202,7 @@ KC_POINT PetscScalar Balanced(const int dim, PetscScalar diagonal, const PetscSc
     couplings += low[d] + high[d];
     held = low[d] * high[d] == (PetscScalar)0.0 && both > held ? both : held;
   }
-  return PetscAbsScalar(diagonal + couplings) <= KC_END * held ? diagonal : -couplings;
+  return PetscAbsScalar(diagonal + couplings) <= KCYCLE_END_COUPLING * held ? diagonal : -couplings;
 }
 
 /* c: [coefficients][points] of one kind */

@@ -12,9 +12,6 @@ static const char ZeroDiagonal[] = "The operator has a zero diagonal entry in ro
                                    ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance";
 static const char AllZero[] = "The operator for the preconditioner is zero in all rows: assemble it, or use -pc_type none, as SNESASPIN does";
 
-/* SVD of a coarse matrix costs the cube of its size: 1000 rows are seconds */
-#define KCYCLE_MAX_SVD_ROWS 1000
-
 /*
   A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED, as PETSc's factorizations do, so that SNES and TS can
   recover. The reason is shown by -ksp_view and -info; with -ksp_error_if_not_converged it is an error.

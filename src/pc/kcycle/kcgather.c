@@ -4,15 +4,9 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/stencilimpl.h>
 
-/* The most rows of a coarsest problem that every process factors for itself */
-#define KCYCLE_MAX_REPLICATED 1000
-
-/* Where more are gathered each process that goes on has at least so many of them, if it can be had */
-#define KCYCLE_GATHERED 20000
-
 /*
   A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process: fewer of them gather it and
-  go on with structured levels. The options of that inner solver begin with mg_coarse_telescope_. In one dimension a direct solver takes no more than a sweep
+  go on with structured levels. The options of that inner solver begin with mg_coarse_telescope_
 */
 PetscErrorCode PCKCycleGather(PC pc)
 {
@@ -21,26 +15,25 @@ PetscErrorCode PCKCycleGather(PC pc)
   PC_KCycle        *kc;
   PC                gather;
   Mat               A;
-  PetscInt          dim, rows, most, left;
+  PetscInt          dim, rows, left;
   PetscMPIInt       size;
   PetscBool         given, standard;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  dim  = ((Mat_Stencil *)kc->structure[0].A->data)->box->dim;
-  most = PetscMax(kc->mixed ? KCycleStructureMostMixed(dim) : 0, KCYCLE_MAX_REPLICATED);
+  dim = ((Mat_Stencil *)kc->structure[0].A->data)->box->dim;
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)coarse), &size));
   PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCREDUNDANT, &standard));
-  if (size == 1 || dim == 1 || rows <= most || !standard) PetscFunctionReturn(PETSC_SUCCESS);
+  left = KCyclePolicyProcesses(rows, size, dim, kc->mixed);
+  if (!left || !standard) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); i++) {
     PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], &given));
     if (given) PetscFunctionReturn(PETSC_SUCCESS);
   }
   kc->chose[0][0] = PETSC_TRUE;
-  left            = PetscMax(1, PetscMin(size / 2, rows / KCYCLE_GATHERED));
   PetscCall(PCSetType(gather, PCTELESCOPE));
   PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(gather, PETSC_TRUE)); /* it is to gather the matrix */
   PetscCall(PCTelescopeSetReductionFactor(gather, (size + left - 1) / left));

@@ -4,26 +4,6 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/* Where coefficients jump KCYCLE_COARSEST points may not hold what is left of the jumps */
-#define KCYCLE_COARSEST_JUMPS 8
-
-/* The excess of row sums at an end that is closed, relative to the couplings with the next points; the part of these at closed points that counts; the excess of points that are held */
-#define KCYCLE_CLOSED      0.1
-#define KCYCLE_CLOSED_PART 0.05
-#define KCYCLE_HELD        10
-
-/* Where materials are mixed point by point a coarser grid of at most so many points is the coarsest: the next one would see it badly */
-#define KCYCLE_COARSEST_MIXED_2D 20000
-#define KCYCLE_COARSEST_MIXED_3D 2200
-
-/* What the ends of the grid in one direction look like; second index: 1 for points that other ends are near to */
-typedef struct {
-  PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
-  PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
-  PetscReal closed[2][2]; /* the part of it at points whose own excess is next to nothing: walls in an end that is open elsewhere */
-  PetscReal coupled[2];   /* number of these points that are coupled to any other */
-} Ends;
-
 /* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place across, and the row sum */
 typedef struct {
   PetscReal c[3][2], sum, diagonal;
@@ -70,7 +50,7 @@ static PetscReal RowSum(Look *look, const PetscInt at[])
 }
 
 /* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and reactions add is there too */
-static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], Ends end[])
+static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleEndFacts end[])
 {
   const KCycleBox *box     = look->st->box;
   const PetscReal  sign    = p->diagonal < 0 ? -1 : 1;
@@ -136,7 +116,7 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
 #define LINES_AHEAD 4
 
 /* The points of a line at ends of the grid: of an inner one, not at an end in y or z, the first and the last */
-static void LookAtLine(Look *look, PetscInt line, PetscBool inner, Ends end[])
+static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleEndFacts end[])
 {
   const KCycleBox *box   = look->st->box;
   const PetscInt   step  = inner ? PetscMax(box->n[0] - 1, 1) : 1;
@@ -158,13 +138,13 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, Ends end[])
 }
 
 /* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has the same ends, if the points beside these are on it */
-static PetscErrorCode LookAtEnds(Mat A, Ends end[])
+static PetscErrorCode LookAtEnds(Mat A, KCycleEndFacts end[])
 {
   const Mat_Stencil *st     = (Mat_Stencil *)A->data;
   const KCycleBox   *box    = st->box;
   const PetscInt     nreals = (PetscInt)(3 * sizeof(*end) / sizeof(PetscReal));
   PetscInt           last   = -1;
-  Ends               mine[3], now[3];
+  KCycleEndFacts     mine[3], now[3];
   Look               look;
 
   PetscFunctionBegin;
@@ -198,31 +178,6 @@ static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt 
   return PETSC_TRUE;
 }
 
-/*
-  Does nothing flow through an end, or through a part of it that interpolation must not forget? Points that are held by much more than an end, a penalty, have
-  neighbours that are interpolated from them alone as well.
-*/
-static PetscBool IsClosed(const Ends *end, int side)
-{
-  const int near = end->inward[side][0] > 0 ? 0 : 1;
-
-  return (PetscBool)(end->excess[side][near] < KCYCLE_CLOSED * end->inward[side][near] || end->closed[side][near] > KCYCLE_CLOSED_PART * end->inward[side][near] ||
-                     end->excess[side][near] > KCYCLE_HELD * end->inward[side][near]);
-}
-
-/* What the ends of a grid are: stored boundary points are coupled to nobody, through an insulated end nothing flows */
-static void FindEnds(const KCycleBox *box, KCycleGrid grid, const Ends found[], KCycleEnd end[][2])
-{
-  for (PetscInt d = 0; d < box->dim; d++) {
-    for (int side = 0; side < 2; side++) {
-      const PetscBool stored = (PetscBool)(grid == KCYCLE_GRID_AUTO ? found[d].coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
-      const PetscBool closed = grid == KCYCLE_GRID_AUTO ? IsClosed(&found[d], side) : (PetscBool)(grid == KCYCLE_GRID_CELL);
-
-      end[d][side] = stored ? KCYCLE_END_STORED : closed ? KCYCLE_END_INSULATED : KCYCLE_END_OPEN;
-    }
-  }
-}
-
 /* The ends of a coarser grid are the same, but that stored points may have been left out */
 static void CoarsenEnds(const KCycleBox *box, const KCycleStructure *level, KCycleEnd end[][2])
 {
@@ -233,28 +188,23 @@ static void CoarsenEnds(const KCycleBox *box, const KCycleStructure *level, KCyc
   }
 }
 
-/*
-  Directions named by the user, or those of strong couplings; where there are none a coarser grid is of no use. Nor is it where processes keep one of these from being
-  coarsened, the others alone: smoothers see nothing of errors along it
-*/
+/* No coarser grid is of use where processes keep a direction from being coarsened that should be: smoothers see nothing of errors along it */
 static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
 {
   PC_KCycle *kc;
-  PetscReal  strongest = 0, mean[3];
-  PetscBool  automatic;
+  PetscReal  mean[3];
+  PetscBool  automatic, couples[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
+  for (PetscInt d = 0; d < 3; d++) {
+    couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
+    mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
+  }
+  KCyclePolicyDirections(mean, couples, automatic ? NULL : kc->semicoarsen, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
-    mean[d] = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
-    if (d < box->dim && box->size[d] > 1) strongest = PetscMax(strongest, mean[d]);
-  }
-  for (PetscInt d = 0; d < 3; d++) {
-    const PetscBool named = (PetscBool)(strchr(kc->semicoarsen, (int)('x' + d)) != NULL), couples = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
-
-    level->factor[d] = couples && (automatic ? (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest) : named) ? 2 : 1;
     if (level->factor[d] == 1) level->first[d] = 0;
     else if (!ProcessesKeepPoints(box, d, level->first[d])) level->blocked = PETSC_TRUE;
   }
@@ -324,28 +274,13 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The most points of a coarsest grid where materials are mixed */
-PetscInt KCycleStructureMostMixed(PetscInt dim)
-{
-  return dim == 3 ? KCYCLE_COARSEST_MIXED_3D : KCYCLE_COARSEST_MIXED_2D;
-}
-
-/* Is the grid small enough for a direct solver? */
-static PetscBool IsSmall(const KCycleBox *box, PetscBool finest, PetscBool jumps, PetscBool mixed)
-{
-  const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
-
-  if (mixed && !finest && box->size[0] * box->size[1] <= KCycleStructureMostMixed(box->dim) / box->size[2]) return PETSC_TRUE;
-  return (PetscBool)(box->size[0] <= most && box->size[1] <= most && box->size[2] <= most);
-}
-
 /* What there is to know of a level before it is coarsened: its ends, the points to keep, whether coefficients jump */
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
 {
   PC_KCycle        *kc;
   const KCycleBox  *box = ((Mat_Stencil *)level->A->data)->box;
   const KCycleScan *scan;
-  Ends              ends[3];
+  KCycleEndFacts    ends[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -357,7 +292,9 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
     if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO) PetscCall(PetscArraycpy(&level->end[0][0], &kc->finer.end[0][0], 6));
     else {
       PetscCall(LookAtEnds(level->A, ends));
-      FindEnds(box, kc->grid, ends, level->end);
+      for (PetscInt d = 0; d < box->dim; d++) {
+        for (int side = 0; side < 2; side++) level->end[d][side] = KCyclePolicyEnd(&ends[d], side, kc->grid);
+      }
     }
   }
   for (PetscInt d = 0; d < 3; d++) level->first[d] = d < box->dim && !box->periodic[d] && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
@@ -388,7 +325,8 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !IsSmall(box, (PetscBool)(level == kc->structure), jumps, kc->mixed)) && level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure), jumps, kc->mixed)) &&
+                       level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,9 +4,6 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* Nor is one, other than the finest, with no more unknowns than this: a direct solver is faster than further levels, and sees coefficients better */
-#define KCYCLE_COARSEST_ROWS 500
-
 /* Levels, at most */
 #define KCYCLE_MOST 64
 
@@ -87,22 +84,19 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
 {
   const KCycleMesh *mesh = &level->mesh;
   PC_KCycle        *kc;
-  PetscReal         strongest = 0;
-  PetscBool         automatic, small = PETSC_TRUE;
+  PetscInt          factor[3];
+  PetscBool         automatic, small = PETSC_TRUE, couples[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
-    if (mesh->size[d] > 1) strongest = PetscMax(strongest, coupling[d]);
+    couples[d] = (PetscBool)(mesh->size[d] > 1);
     if (mesh->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && mesh->rows[mesh->nproc[0] * mesh->nproc[1] * mesh->nproc[2]] <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
-  for (int d = 0; d < 3; d++) {
-    coarsened[d] = (PetscBool)(mesh->size[d] > 1 && (!small || asked));
-    if (automatic && coupling[d] < KCYCLE_STRONG * strongest) coarsened[d] = PETSC_FALSE;
-    if (!automatic && !strchr(kc->semicoarsen, (int)('x' + d))) coarsened[d] = PETSC_FALSE;
-  }
+  KCyclePolicyDirections(coupling, couples, automatic ? NULL : kc->semicoarsen, factor);
+  for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

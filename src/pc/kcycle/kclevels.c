@@ -6,16 +6,6 @@
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/*
-  Sweeps in 3D where materials are mixed point by point; more on grids of so many points, as coarse grids see less of them; most where steep jumps are at a smaller part of
-  the points: there one material has thin branches
-*/
-#define KCYCLE_SWEEPS_MIXED    4
-#define KCYCLE_SWEEPS_LARGE    6
-#define KCYCLE_LARGE           1e6
-#define KCYCLE_SWEEPS_BRANCHES 8
-#define KCYCLE_BRANCHES        0.36
-
 const char *const PCKCycleStructureds[] = {"auto", "on", "off", "PCKCycleStructured", "PC_KCYCLE_STRUCTURED_", NULL};
 const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell", "KCycleGrid", "KCYCLE_GRID_", NULL};
 
@@ -373,30 +363,17 @@ static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
   return fewer;
 }
 
-/* In 3D, where materials are mixed */
-static PetscInt SweepsMixed(const PC_KCycle *kc)
+/* What the sweeps of a level depend on, level 0 being the finest */
+static void GetSweepFacts(const PC_KCycle *kc, PetscInt l, KCycleSweepFacts *facts)
 {
-  const Mat_Stencil *fine = (Mat_Stencil *)kc->structure[0].A->data;
-  const PetscInt    *n    = fine->box->size;
+  const Mat_Stencil *st = (Mat_Stencil *)kc->structure[l].A->data, *fine = (Mat_Stencil *)kc->structure[0].A->data;
 
-  if (kc->finer.exists) return kc->finer.sweeps;
-  if (fine->scan.steep < KCYCLE_BRANCHES) return KCYCLE_SWEEPS_BRANCHES;
-  return (PetscReal)n[0] * n[1] * n[2] < KCYCLE_LARGE ? KCYCLE_SWEEPS_MIXED : KCYCLE_SWEEPS_LARGE;
-}
-
-/*
-  Sweeps before and behind the coarser levels, level 0 being the finest. A second one costs less than the iterations that it saves; on coarse grids, which cost
-  little, more of them do (the variable V-cycle of Bramble and Pasciak), but a grid of an eighth of the points is not small where they have 27 neighbours.
-  Where materials are mixed in 3D sweeps have to do what coarse grids cannot; in 2D the coarsest grid is large instead.
-*/
-static PetscInt Sweeps(const PC_KCycle *kc, PetscInt l)
-{
-  const Mat_Stencil *st   = (Mat_Stencil *)kc->structure[l].A->data;
-  const PetscInt     once = 1 << st->box->dim, fewer = Fewer(kc, l);
-
-  if (kc->mixed && st->box->dim == 3) return SweepsMixed(kc);
-  if (fewer >= once * once) return 4;
-  return fewer >= once && st->shape.ncoeffs < 27 ? 3 : 2;
+  facts->dim     = st->box->dim;
+  facts->ncoeffs = st->shape.ncoeffs;
+  facts->fewer   = Fewer(kc, l);
+  facts->mixed   = kc->mixed;
+  facts->steep   = kc->finer.exists ? kc->finer.steep : fine->scan.steep;
+  facts->points  = kc->finer.exists ? kc->finer.points : (PetscReal)fine->box->size[0] * fine->box->size[1] * fine->box->size[2];
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
@@ -412,6 +389,7 @@ static PetscErrorCode GiveLevels(PC pc)
   for (PetscInt l = 0; l < kc->nstructured; l++) {
     const PetscInt   number = kc->nstructured - 1 - l;
     KCycleStructure *level  = &kc->structure[l];
+    KCycleSweepFacts facts;
     PetscInt         sweeps;
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
@@ -420,7 +398,8 @@ static PetscErrorCode GiveLevels(PC pc)
       break;
     }
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    sweeps = Sweeps(kc, l);
+    GetSweepFacts(kc, l, &facts);
+    sweeps = KCyclePolicySweeps(&facts);
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
       if (!kc->ready) PetscCall(ChooseSmoother(solver[i], sweeps, &kc->chose[number][i]));
       else if (kc->chose[number][i]) PetscCall(RenewSweeps(solver[i], level->sweeps, sweeps));
@@ -551,14 +530,17 @@ void PCKCycleStructuredHandOn(const PC_KCycle *kc, KCycleFiner *finer)
 {
   const PetscInt         last  = kc->nstructured - 1;
   const KCycleStructure *level = &kc->structure[last];
+  KCycleSweepFacts       facts;
 
+  GetSweepFacts(kc, last, &facts);
   for (int d = 0; d < 3; d++) {
     for (int side = 0; side < 2; side++) finer->end[d][side] = level->end[d][side];
   }
   finer->exists          = PETSC_TRUE;
   finer->mixed           = kc->mixed;
-  finer->fewer           = Fewer(kc, last);
-  finer->sweeps          = SweepsMixed(kc);
+  finer->fewer           = facts.fewer;
+  finer->steep           = facts.steep;
+  finer->points          = facts.points;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;

@@ -231,12 +231,14 @@ static PetscErrorCode ViewSolvers(PC_MG *mg, PetscViewer viewer)
 
 PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
-  PetscBool  isascii;
+  PC_MG            *mg = (PC_MG *)pc->data;
+  PC_KCycle        *kc;
+  PetscBool         isascii;
+  PetscViewerFormat format;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
   if (!isascii) {
     PetscCall((*kc->base.view)(pc, viewer));
@@ -252,6 +254,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewStructure(pc, kc, viewer));
   PetscCall(ViewKernel(kc, viewer));
   PetscCall(ViewLevels(pc, kc, viewer));
+  if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

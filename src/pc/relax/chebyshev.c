@@ -68,8 +68,8 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 {
   const Chebyshev   *chebyshev = (Chebyshev *)s->data;
   const Mat_Stencil *st        = (Mat_Stencil *)s->A->data;
-  const PetscReal    upper = chebyshev->upper, lower = upper / (4 * st->box->dim), theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
-  const Sweep        sweep = {chebyshev, st, b, x};
+  const PetscReal upper = chebyshev->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim), theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
+  const Sweep     sweep = {chebyshev, st, b, x};
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sweeps->its; i++) {

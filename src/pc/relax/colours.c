@@ -94,7 +94,7 @@ PetscErrorCode KCycleColoursSetUp(KCycleSmoother *s)
 
   PetscFunctionBegin;
   PetscCall(CouplingsWithinColours(s->A, &within));
-  s->weight = s->omega == 0 ? PetscMin(1, 1.9 / (1 + within)) : s->omega;
+  s->weight = s->omega == 0 ? PetscMin(1, KCYCLE_COLOURS_COUPLED / (1 + within)) : s->omega;
   PetscCall(PetscMalloc1(n + 1, &colours->weights));
   for (PetscInt i = 0; i <= n; i++) colours->weights[i] = i % 2 ? 0 : s->weight;
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * 2 * n, &colours->line));

@@ -88,7 +88,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(s->A, &scan));
-  s->weight = s->omega == 0 ? 2 / (scan->bound * (1 + 1. / (2 * box->dim))) : s->omega;
+  s->weight = s->omega == 0 ? 2 / (scan->bound * (1 + 1 / (KCYCLE_JACOBI_PART * box->dim))) : s->omega;
   PetscCall(PetscMalloc1(box->n[0], &jacobi->weights));
   for (PetscInt i = 0; i < box->n[0]; i++) jacobi->weights[i] = s->weight;
   PetscCall(PetscMalloc1((size_t)2 * box->n[0] * KCycleLinesOfPlane(box), &jacobi->old));

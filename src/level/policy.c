@@ -1,0 +1,104 @@
+/*
+  The decisions of PCKCYCLE: from facts, what one look at an operator has found, to what its levels are. All thresholds are in policyimpl.h.
+*/
+#include <petsckcycle/private/policyimpl.h>
+#include <petsckcycle/private/compat.h>
+
+/* The table, for -ksp_view ::ascii_info_detail */
+PetscErrorCode KCyclePolicyView(PetscViewer viewer)
+{
+#define ENTRY(name, value, reason, option, test) {#name, value, reason, option},
+  static const struct {
+    const char *name;
+    PetscReal   value;
+    const char *reason, *option;
+  } entries[] = {KCYCLE_POLICY(ENTRY, ENTRY)};
+#undef ENTRY
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  thresholds, and the options that override what they decide\n"));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(entries); i++) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %s = %g: %s%s%s\n", entries[i].name + sizeof("KCYCLE_") - 1, (double)entries[i].value, entries[i].reason,
+                                     entries[i].option[0] ? "; " : "", entries[i].option));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Does nothing flow through an end, or through a part of it that interpolation must not forget? Points that are held by much more than an end, a penalty, have
+  neighbours that are interpolated from them alone as well.
+*/
+static PetscBool IsClosed(const KCycleEndFacts *end, int side)
+{
+  const int       near   = end->inward[side][0] > 0 ? 0 : 1;
+  const PetscReal excess = end->excess[side][near], inward = end->inward[side][near];
+
+  return (PetscBool)(excess < KCYCLE_CLOSED * inward || end->closed[side][near] > KCYCLE_CLOSED_PART * inward || excess > KCYCLE_HELD * inward);
+}
+
+/* What an end of a grid is: stored boundary points are coupled to nobody, through an insulated end nothing flows */
+KCycleEnd KCyclePolicyEnd(const KCycleEndFacts *facts, int side, KCycleGrid grid)
+{
+  const PetscBool stored = (PetscBool)(grid == KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
+  const PetscBool closed = grid == KCYCLE_GRID_AUTO ? IsClosed(facts, side) : (PetscBool)(grid == KCYCLE_GRID_CELL);
+
+  return stored ? KCYCLE_END_STORED : closed ? KCYCLE_END_INSULATED : KCYCLE_END_OPEN;
+}
+
+/* Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, whose couplings are strong in the mean */
+void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[], PetscInt factor[])
+{
+  PetscReal strongest = 0;
+
+  for (int d = 0; d < 3; d++) {
+    if (couples[d]) strongest = PetscMax(strongest, mean[d]);
+  }
+  for (int d = 0; d < 3; d++) {
+    const PetscBool wanted = named ? (PetscBool)(strchr(named, 'x' + d) != NULL) : (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest);
+
+    factor[d] = couples[d] && wanted ? 2 : 1;
+  }
+}
+
+PetscInt KCyclePolicyMostMixed(PetscInt dim)
+{
+  return dim == 3 ? KCYCLE_COARSEST_MIXED_3D : KCYCLE_COARSEST_MIXED_2D;
+}
+
+/* Is a grid small enough for a direct solver? */
+PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps, PetscBool mixed)
+{
+  const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
+
+  if (mixed && !finest && size[0] * size[1] <= KCyclePolicyMostMixed(dim) / size[2]) return PETSC_TRUE;
+  return (PetscBool)(size[0] <= most && size[1] <= most && size[2] <= most);
+}
+
+/* Sweeps in three dimensions where materials are mixed */
+PetscInt KCyclePolicySweepsMixed(const KCycleSweepFacts *facts)
+{
+  if (facts->steep < KCYCLE_BRANCHES) return KCYCLE_SWEEPS_BRANCHES;
+  return facts->points < KCYCLE_LARGE ? KCYCLE_SWEEPS_MIXED : KCYCLE_SWEEPS_LARGE;
+}
+
+/*
+  Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the points is not small where they have 27
+  neighbours. Where materials are mixed in 3D sweeps have to do what coarse grids cannot; in 2D the coarsest grid is large instead.
+*/
+PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
+{
+  const PetscInt once = 1 << facts->dim;
+
+  if (facts->mixed && facts->dim == 3) return KCyclePolicySweepsMixed(facts);
+  if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
+  return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
+}
+
+/* How many processes go on with a coarsest grid of so many rows; 0: it is factored by every one of them. In one dimension a direct solver takes no more than a sweep */
+PetscInt KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed)
+{
+  const PetscInt most = PetscMax(mixed ? KCyclePolicyMostMixed(dim) : 0, KCYCLE_MAX_REPLICATED);
+
+  if (processes == 1 || dim == 1 || rows <= most) return 0;
+  return PetscMax(1, PetscMin(processes / 2, rows / KCYCLE_GATHERED));
+}
