@@ -10,7 +10,7 @@
     python3 bench/battery.py --options '-pc_kcycle_kappa 2'    more options for the solver
 
 Builds bench/battery.c; make the library first. Seconds are of a processor (of the slowest process), the least of some solves; conjugate gradients to a relative residual of --rtol.
-The run is saved in the folder bench of the build as battery.csv, or where --save says. "> 500" is a case that does not converge in so many iterations.
+The run is saved in the folder bench of the build as battery.csv, or where --save says. ">500" is a case that does not converge in so many iterations.
 
 Status 1: a case fails that did not fail before, or, where there is nothing to compare with, all fail;
 or iterations depend on the number of processes in a case that takes at most 30 of them.
@@ -254,6 +254,8 @@ def measure(program, arguments, petsc, wanted, saved):
                 row, before = pairs(program, case, procs, libraries, arguments.pairs)
             else:
                 row, before = program.run(case, procs, libraries[0]), saved.get((case.name, procs))
+                if before and row["unknowns"] and before["unknowns"] not in ("", row["unknowns"]):
+                    sys.exit(f"battery: {case.name} has {before['unknowns']} unknowns in {arguments.against}, {row['unknowns']} here: compare runs with the same --quick")
                 if ok(row) and ok(before):
                     row["ratio"] = f"{seconds(row) / seconds(before):.3f}"
             add_peers(program, case, row, peers, libraries[0])

@@ -32,6 +32,8 @@ works 'the run again: nothing is worse' '^of 3 cases that converge before and no
 awk -F, -v OFS=, '$1 == "2d-holes" { $5 = 2 } { print }' run.csv > better.csv
 works 'more iterations than in a saved run' 'worse: 2d-holes, 1 proc.: 2 iterations before, [0-9]* now' without 'worse: 2d-dirichlet' battery --cases "$few" --against better.csv
 refuses 'a case that fails now' 'FAIL NOW: 2d-dirichlet' battery --cases 2d-dirichlet --against run.csv --options '-ksp_max_it 2'
+sed 's/,15376,/,250000,/' run.csv > large.csv
+refuses 'a saved run of other grids' '2d-dirichlet has 250000 unknowns in large.csv, 15376 here' battery --cases 2d-dirichlet --against large.csv
 refuses 'options that the solver refuses' 'crashed: status .* must be a whole number' battery --cases 2d-dirichlet --options '-pc_kcycle_kappa 0'
 sed 's/,ok,/,DIVERGED_ITS,/' run.csv > failed.csv
 works 'a case that converges now' 'converge now: 2d-dirichlet' battery --cases 2d-dirichlet --against failed.csv
