@@ -7,7 +7,7 @@ Case = collections.namedtuple("Case", "name group options watches")
 
 CONSTANT = """
 2d-dirichlet            -cells 500,500                                                  KCYCLE_COARSEST
-2d-dirichlet-odd        -cells 333,471                                                  KC_END
+2d-dirichlet-odd        -cells 333,471                                                  KCYCLE_END_COUPLING
 2d-vertices             -cells 511,511 -ends vv,vv                                      KCYCLE_COARSEST
 2d-stored               -cells 385,385 -ends ss,ss
 2d-stored-even          -cells 400,330 -ends ss,ss
@@ -26,7 +26,7 @@ CONSTANT = """
 1d-mixed-ends           -cells 77777 -ends dn
 1d-neumann              -cells 65537 -ends nn
 3d-dirichlet            -cells 64,64,64                                                 KCYCLE_COARSEST
-3d-dirichlet-odd        -cells 67,53,71                                                 KC_END
+3d-dirichlet-odd        -cells 67,53,71                                                 KCYCLE_END_COUPLING
 3d-vertices             -cells 63,63,63 -ends vv,vv,vv                                  KCYCLE_COARSEST
 3d-stored               -cells 65,65,65 -ends ss,ss,ss
 3d-stored-even          -cells 60,70,56 -ends ss,ss,ss
@@ -115,13 +115,13 @@ JUMPS = """
 2d-lattice-1e3          -cells 400,400 -region rooms:16:0
 2d-broken-lattice-1e6   -cells 400,400 -region rooms:16:0.05 -contrast 1e6
 2d-fibres               -cells 400,400 -region fibres:0.08 -contrast 1e4
-2d-holes                -cells 400,400 -ends ss,ss -inactive balls:3:0.35               KC_EXCESS
-2d-holes-neumann        -cells 385,400 -ends nn,nn -inactive balls:4:0.3                KC_EXCESS
+2d-holes                -cells 400,400 -ends ss,ss -inactive balls:3:0.35               KCYCLE_EXCESS
+2d-holes-neumann        -cells 385,400 -ends nn,nn -inactive balls:4:0.3                KCYCLE_EXCESS
 2d-holes-scattered      -cells 400,400 -ends dn,nn -inactive scattered:100:12 -reaction 1e-6
 2d-pockets              -cells 400,400 -ends dn,nn -inactive scattered:100:12 -image
-2d-pinholes             -cells 400,400 -inactive mixed:0.02                             KC_EXCESS
+2d-pinholes             -cells 400,400 -inactive mixed:0.02                             KCYCLE_EXCESS
 2d-wells                -cells 400,400 -ends nn,nn -penalty 1e3 -held wells:20
-2d-body-at-the-end      -cells 400,120 -ends ss,ss -region balls:3:0.5 -contrast 1e6    KC_EXCESS KC_CLUSTER_GAIN
+2d-body-at-the-end      -cells 400,120 -ends ss,ss -region balls:3:0.5 -contrast 1e6    KCYCLE_EXCESS KC_CLUSTER_GAIN
 3d-square-1e3           -cells 65,65,65 -ends ss,ss,ss -region square:0.34              KCYCLE_COARSEST_JUMPS
 3d-square-1e6           -cells 64,64,64 -region square:0.34 -contrast 1e6               KCYCLE_COARSEST_JUMPS
 3d-balls-1e3            -cells 64,64,64 -ends nn,nn,nn -region balls:3:0.35             KCYCLE_COARSEST_JUMPS
@@ -158,12 +158,12 @@ JUMPS = """
 3d-sheets-1e6           -cells 64,64,64 -ends nn,dd,nn -region walls:13:0 -contrast 1e6
 3d-fibres               -cells 64,64,64 -region fibres:0.05 -contrast 1e4
 3d-fibres-thin          -cells 64,60,62 -region fibres:0.01 -contrast 1e6
-3d-holes                -cells 65,65,65 -ends ss,ss,ss -inactive balls:3:0.35           KC_EXCESS
-3d-holes-neumann        -cells 64,60,62 -ends nn,nn,nn -inactive balls:3:0.3            KC_EXCESS
+3d-holes                -cells 65,65,65 -ends ss,ss,ss -inactive balls:3:0.35           KCYCLE_EXCESS
+3d-holes-neumann        -cells 64,60,62 -ends nn,nn,nn -inactive balls:3:0.3            KCYCLE_EXCESS
 3d-holes-scattered      -cells 64,64,64 -ends dn,nn,nn -inactive scattered:60:7 -reaction 1e-6
 3d-pockets              -cells 64,64,64 -ends dn,nn,nn -inactive scattered:60:7 -image
 3d-wells                -cells 70,70,30 -ends nn,nn,nn -penalty 1e3 -held wells:8
-3d-body-at-the-end      -cells 33,120,22 -ends ss,ss,ss -region balls:3:0.35 -contrast 1e6   KC_EXCESS KC_CLUSTER_GAIN
+3d-body-at-the-end      -cells 33,120,22 -ends ss,ss,ss -region balls:3:0.35 -contrast 1e6   KCYCLE_EXCESS KC_CLUSTER_GAIN
 """
 
 REACTIONS = """
@@ -230,7 +230,7 @@ STRETCHED = """
 """
 
 FIELDS = """
-2d-smooth               -cells 500,500 -sd 1.5 -length 120,120                          KC_END KCYCLE_JUMP
+2d-smooth               -cells 500,500 -sd 1.5 -length 120,120                          KCYCLE_END_COUPLING KCYCLE_JUMP
 2d-lognormal-1          -cells 400,400 -sd 1 -length 10,10                              KCYCLE_JUMP
 2d-lognormal-2          -cells 400,400 -sd 2 -length 10,10                              KCYCLE_JUMP
 2d-lognormal-3          -cells 400,400 -ends dd,nn -sd 3 -length 10,10
@@ -247,7 +247,7 @@ FIELDS = """
 2d-bodies-30            -cells 400,400 -ends dn,nn -inactive bodies:0.3:20 -reaction 1e-6
 2d-bodies-50            -cells 400,400 -ends dn,nn -inactive bodies:0.5:20 -reaction 1e-6
 2d-bodies-70            -cells 400,400 -ends nn,nn -inactive bodies:0.7:20 -reaction 1e-4
-3d-smooth               -cells 70,70,70 -sd 1.5 -length 30,30,30                        KC_END KCYCLE_JUMP
+3d-smooth               -cells 70,70,70 -sd 1.5 -length 30,30,30                        KCYCLE_END_COUPLING KCYCLE_JUMP
 3d-lognormal-1          -cells 64,64,64 -sd 1                                           KCYCLE_JUMP
 3d-lognormal-2          -cells 64,64,64 -sd 2                                           KCYCLE_JUMP
 3d-lognormal-3          -cells 64,64,64 -ends dd,nn,nn -sd 3

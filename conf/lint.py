@@ -666,6 +666,10 @@ def check_policy(tree):
             yield POLICY, where, f"{m[1]}: no page in docs knows {m[3]}"
         if m[4] not in tests:
             yield POLICY, where, f"{m[1]}: there is no test called {m[4]}"
+    cases = next(f for f in tree.files if f.path == "bench/battery_cases.py")
+    for m in re.finditer(r"\bKC[A-Z_0-9]+\b", cases.text):
+        if not any(re.search(rf"\b{m[0]}\b", s.bare) for s in tree.sources):
+            yield cases.path, cases.text.count("\n", 0, m.start()) + 1, f"no threshold is called {m[0]}: keep the case, without the name"
 
 
 CHECKS = [check_policy, check_format, check_patterns, check_files, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,

@@ -7,19 +7,12 @@ set -u
 battery() { python3 -B "$KC_TOP/bench/battery.py" --quick --repeat 1 "$@"; }
 few='2d-dirichlet,3d-mixed-50,2d-holes'
 
-# The thresholds that cases watch are in the sources
-thresholds() {
-  battery --list | grep -o 'KC[A-Z_0-9]*' | sort -u > names
-  while read -r name; do grep -rqw "$name" "$KC_TOP/src" "$KC_TOP/include" || { echo "no $name in the sources: let no case of bench/battery_cases.py name it"; return 1; }; done < names
-  test -s names
-}
 names() { battery --list | awk '{ print $2 }' | sort | uniq -d > twice && ! grep . twice; }
 twice() { battery --seed 7 --list > one && battery --seed 7 --list > two && cmp one two && battery --seed 8 --list > three && ! cmp -s one three; }
 not() { "$@" && return 1; return 0; }
 without() { pattern_=$1; shift; "$@" > text || return; cat text; not grep -q -e "$pattern_" text; }
 
 works 'cases are listed with their options and the thresholds that they watch' '2d-balls-1e3 .*-region balls:3:0.35 .*KCYCLE_COARSEST_JUMPS' battery --list
-works 'the thresholds are in the sources' '' thresholds
 works 'no two cases have the same name' '' names
 works 'held-out cases follow from the seed' '' twice
 works 'the cases that watch a threshold' '2d-film-15' battery --list --watching KCYCLE_HELD
