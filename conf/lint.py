@@ -39,7 +39,7 @@ PATTERNS = [
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
     (r"src/.*", "code", r"\b(?:malloc|calloc|realloc|free|exit|abort)\s*\(", "use PetscMalloc(), PetscFree() and error codes"),
     (r"(?!include/petsckcycle\.h$)(?:src|include)/.*\.[ch]$", "code",
-     r"\bPETSC_EXTERN\b(?!\s+PetscErrorCode\s+PetscDLLibraryRegister_|\s+\w+\s+KCycle(?:Line(?:Gather|Coefficients|Compute)|BoxExchange)\()", f"PETSC_EXTERN outside {PUBLIC_HEADER}: use PETSC_INTERN"),
+     r"\bPETSC_EXTERN\b(?!\s+PetscErrorCode\s+PetscDLLibraryRegister_|\s+(?:const\s+)?\w+\s+\*?KCycle(?:Line(?:Gather|Coefficients|Compute)|BoxExchange|StencilOf)\()", f"PETSC_EXTERN outside {PUBLIC_HEADER}: use PETSC_INTERN"),
     (ANY, "text", r"(?<![\w.$})\]*~<-])/(?:work|root|home)\b(?![-.])", "path of one machine"),
     (ANY, "text", r"\b(?:pypi\.org|pythonhosted\.org|(?:deb|security|ftp|archive)\.debian\.org|archive\.ubuntu\.com|conda\.anaconda\.org"
      r"|download\.(?:nvidia|pytorch)\.(?:com|org)|registry\.npmjs\.org|crates\.io|(?:ftp\.mcs|web\.cels)\.anl\.gov)\b", "address of a package host"),

@@ -10,7 +10,7 @@ typedef struct {
 } YLines;
 
 /* What lines of one parity need: r = b - the couplings with lines beside them */
-static void Gather(const Mat_Stencil *st, const PetscScalar *b, const PetscScalar *x, PetscInt parity, YLines *y)
+static void Gather(const KCycleStencil *st, const PetscScalar *b, const PetscScalar *x, PetscInt parity, YLines *y)
 {
   const KCycleBox *box = st->box;
   KCycleLine       l;
@@ -25,7 +25,7 @@ static void Gather(const Mat_Stencil *st, const PetscScalar *b, const PetscScala
   }
 }
 
-static void Solve(const Mat_Stencil *st, PetscInt parity, YLines *y, PetscScalar *x)
+static void Solve(const KCycleStencil *st, PetscInt parity, YLines *y, PetscScalar *x)
 {
   const PetscInt n = st->box->n[0], m = st->box->n[1];
   KCycleLine     l;
@@ -47,8 +47,8 @@ static void Solve(const Mat_Stencil *st, PetscInt parity, YLines *y, PetscScalar
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
-  const Mat_Stencil *st    = (Mat_Stencil *)s->A->data;
-  const PetscInt     turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
+  const KCycleStencil *st    = KCycleStencilOf(s->A);
+  const PetscInt       turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
 
   PetscFunctionBegin;
   if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, st->box->npoints));
@@ -64,8 +64,8 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const Mat_Stencil *st = (Mat_Stencil *)s->A->data;
-  YLines            *y  = (YLines *)s->data;
+  const KCycleStencil *st = KCycleStencilOf(s->A);
+  YLines              *y  = (YLines *)s->data;
 
   PetscFunctionBegin;
   PetscCheck(st->box->dim == 2 && !st->shape.box && st->box->nproc[1] == 1 && !st->box->periodic[1], PetscObjectComm((PetscObject)s->A), PETSC_ERR_SUP,

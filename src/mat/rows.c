@@ -26,7 +26,7 @@ static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
 
 static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
 {
-  r->st = (Mat_Stencil *)A->data;
+  r->st = KCycleStencilOf(A);
   PetscFunctionBegin;
   PetscCheck(r->st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   r->nghost = r->st->box->nhalo;

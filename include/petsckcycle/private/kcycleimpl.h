@@ -157,6 +157,7 @@ typedef struct {
   char              type[64];        /* of the operators of levels that are not structured, at the last set-up */
   PetscBool         gamg;            /* the type inherits from PCGAMG */
   PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
+  PetscReal         steep;           /* part of the points of the finest grid with steep jumps */
   PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */
   PetscBool         chose[64][2];    /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
   PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */

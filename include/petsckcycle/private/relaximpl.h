@@ -48,17 +48,17 @@ typedef struct {
 
 /* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */
 typedef struct {
-  const Mat_Stencil *st;
-  int                nc, words;     /* coefficients; lines kept of each grid line */
-  PetscInt           half, split;   /* places of half a line, with and without the zeros before it */
-  PetscInt           lead;          /* lines before the first one of a plane */
-  PetscInt           width, lines;  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
-  PetscInt           base;          /* grid line that stands first in a plane of the ring */
-  PetscScalar       *memory, *ring; /* as allocated, and from the first place that suits vectors */
-  PetscScalar       *ends;          /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse of the diagonal behind them */
-  KCycleWindowClass *classes;
-  PetscInt           nclasses;
-  PetscScalar       *residual; /* half a line for each thread */
+  const KCycleStencil *st;
+  int                  nc, words;     /* coefficients; lines kept of each grid line */
+  PetscInt             half, split;   /* places of half a line, with and without the zeros before it */
+  PetscInt             lead;          /* lines before the first one of a plane */
+  PetscInt             width, lines;  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  PetscInt             base;          /* grid line that stands first in a plane of the ring */
+  PetscScalar         *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  PetscScalar         *ends; /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse of the diagonal behind them */
+  KCycleWindowClass   *classes;
+  PetscInt             nclasses;
+  PetscScalar         *residual; /* half a line for each thread */
 } KCycleWindow;
 
 /* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
@@ -73,7 +73,7 @@ typedef struct {
 
 /* A few planes of x for strokes with box stencils; see boxwindow.c */
 typedef struct {
-  const Mat_Stencil     *st;
+  const KCycleStencil   *st;
   PetscInt               length;        /* places of a line */
   PetscInt               lead, lines;   /* lines before the first one of a plane; lines of a plane */
   PetscInt               planes;        /* of the ring */
@@ -125,12 +125,12 @@ static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)
 /* Lines of coefficients at hand */
 #define KC_LINES 64
 typedef struct {
-  const Mat_Stencil *st;
-  PetscInt           key[KC_LINES]; /* which they are; -1: none */
-  KCycleLine         line[KC_LINES];
+  const KCycleStencil *st;
+  PetscInt             key[KC_LINES]; /* which they are; -1: none */
+  KCycleLine           line[KC_LINES];
 } KCycleLines;
 
-static inline void KCycleLinesCreate(const Mat_Stencil *st, KCycleLines *lines)
+static inline void KCycleLinesCreate(const KCycleStencil *st, KCycleLines *lines)
 {
   lines->st = st;
   for (int i = 0; i < KC_LINES; i++) lines->key[i] = -1;
@@ -156,7 +156,7 @@ PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **, PetscBool all);
 
 /* window.c */
-PETSC_INTERN PetscErrorCode KCycleWindowCreate(const Mat_Stencil *, KCycleWindow **);
+PETSC_INTERN PetscErrorCode KCycleWindowCreate(const KCycleStencil *, KCycleWindow **);
 PETSC_INTERN PetscErrorCode KCycleWindowDestroy(KCycleWindow **);
 PETSC_INTERN void           KCycleWindowPackX(const KCycleWindow *, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high);
@@ -168,7 +168,7 @@ PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, Pet
 PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const PetscScalar *);
 
 /* boxwindow.c */
-PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const Mat_Stencil *, KCycleBoxWindow **);
+PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *, KCycleBoxWindow **);
 PETSC_INTERN PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **);
 PETSC_INTERN void           KCycleBoxWindowPack(const KCycleBoxWindow *, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void           KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);

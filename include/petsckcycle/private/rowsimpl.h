@@ -11,22 +11,22 @@
 #include <petsckcycle/private/stencilimpl.h>
 
 typedef struct {
-  PetscInt           n, nghost;
-  PetscSF            sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
+  PetscInt             n, nghost;
+  PetscSF              sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
   /* AIJ: columns among the owned ones, and the others */
-  Mat                diagonal, off;
-  const PetscInt    *i, *j, *oi, *oj;
-  const PetscScalar *a, *oa;
+  Mat                  diagonal, off;
+  const PetscInt      *i, *j, *oi, *oj;
+  const PetscScalar   *a, *oa;
   /* stencil */
-  const Mat_Stencil *st;
-  PetscInt           line; /* the line that is at hand: */
-  KCycleLine         at;
-  const PetscScalar *coefficient[KC_MAX_COEFFS];                                     /* of its points but the first and the last */
-  PetscInt           place[KC_MAX_COEFFS];                                           /* of what the coefficients of its first point multiply, if there were points left of it */
-  PetscInt           outside[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES]; /* is a neighbour line outside the grid; places left and right of it, or -1 */
+  const KCycleStencil *st;
+  PetscInt             line; /* the line that is at hand: */
+  KCycleLine           at;
+  const PetscScalar   *coefficient[KC_MAX_COEFFS];                                     /* of its points but the first and the last */
+  PetscInt             place[KC_MAX_COEFFS];                                           /* of what the coefficients of its first point multiply, if there were points left of it */
+  PetscInt             outside[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES]; /* is a neighbour line outside the grid; places left and right of it, or -1 */
   /* one row */
-  PetscInt          *cols;
-  PetscScalar       *values;
+  PetscInt            *cols;
+  PetscScalar         *values;
 } KCycleRows;
 
 PETSC_INTERN PetscErrorCode KCycleRowsCreate(Mat, const char user[], KCycleRows **);

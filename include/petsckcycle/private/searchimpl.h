@@ -54,38 +54,39 @@ typedef struct {
 } KCycleSieve;
 
 typedef struct {
-  const Mat_Stencil *st;
-  int                nc;
-  PetscInt           most; /* points of a cluster */
-  PetscInt           nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
-  KCycleNode        *node;
-  PetscInt          *parent; /* towards the root of a group, which is its own */
-  PetscInt          *next;   /* member of the same group */
-  unsigned short    *death;  /* of roots: rank at which the group died */
-  PetscScalar       *a;      /* coefficients, point by point */
-  unsigned short    *rank;   /* of couplings, point by point */
-  KCycleChunk       *chunk;
-  PetscInt           unused;         /* first chunk that is free again */
-  PetscInt           head[KC_RANKS]; /* chunk of each rank */
-  PetscInt           now;            /* rank that is worked on, */
-  PetscReal          weakest;        /* and its weakest coupling */
-  PetscInt          *touched;        /* points joined at this rank */
-  KCycleClusterList  found;          /* members are nodes */
+  const KCycleStencil *st;
+  int                  nc;
+  PetscReal            steep; /* part of the points with steep jumps */
+  PetscInt             most;  /* points of a cluster */
+  PetscInt             nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
+  KCycleNode          *node;
+  PetscInt            *parent; /* towards the root of a group, which is its own */
+  PetscInt            *next;   /* member of the same group */
+  unsigned short      *death;  /* of roots: rank at which the group died */
+  PetscScalar         *a;      /* coefficients, point by point */
+  unsigned short      *rank;   /* of couplings, point by point */
+  KCycleChunk         *chunk;
+  PetscInt             unused;         /* first chunk that is free again */
+  PetscInt             head[KC_RANKS]; /* chunk of each rank */
+  PetscInt             now;            /* rank that is worked on, */
+  PetscReal            weakest;        /* and its weakest coupling */
+  PetscInt            *touched;        /* points joined at this rank */
+  KCycleClusterList    found;          /* members are nodes */
   /* the process's own points */
-  PetscInt           npoints, width[2];    /* the owned box with a layer around: points; of a line and of a plane */
-  PetscInt           delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point in it */
-  PetscInt          *index;                /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
-  PetscScalar       *row[KC_MAX_COEFFS];   /* coefficients of points in the halo */
-  KCycleLines        lines;
-  KCycleSieve        sieve;
+  PetscInt             npoints, width[2];    /* the owned box with a layer around: points; of a line and of a plane */
+  PetscInt             delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point in it */
+  PetscInt            *index;                /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
+  PetscScalar         *row[KC_MAX_COEFFS];   /* coefficients of points in the halo */
+  KCycleLines          lines;
+  KCycleSieve          sieve;
   /* candidates */
-  PetscInt          *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody, or not known here */
+  PetscInt            *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody, or not known here */
 } KCycleSearch;
 
 /* search.c */
 PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
 PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation, PetscMPIInt owner, PetscInt slot);
-PETSC_INTERN PetscErrorCode KCycleSearchCreate(const Mat_Stencil *, KCycleSearch **);
+PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, PetscReal steep, KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);
 PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscInt rank);

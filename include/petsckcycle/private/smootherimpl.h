@@ -43,7 +43,7 @@ typedef struct {
 /* Steps that go behind each other through the grid */
 struct _KCyclePass {
   const KCycleSmoother *smoother;
-  const Mat_Stencil    *st;
+  const KCycleStencil  *st;
   const PetscScalar    *b;
   PetscScalar          *x;
   Mat_StencilTransfer  *tr;

@@ -43,14 +43,6 @@ typedef struct {
   PetscInt     uses;    /* lines that share it */
 } KCycleClass;
 
-/* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all neighbours of the grid in it */
-typedef struct {
-  PetscInt corner[3], width, height, plane;
-  PetscInt low[3], high[3];
-  PetscInt difference[KC_MAX_COEFFS]; /* of columns to their row, as they came last, */
-  int      offset[KC_MAX_COEFFS];     /* and their coefficients */
-} KCycleFrame;
-
 /* What one look at all coefficients finds, on all processes; rows are global */
 typedef struct {
   PetscBool        done;
@@ -64,39 +56,19 @@ typedef struct {
   PetscBool        alone;            /* there are points that are coupled to nobody */
 } KCycleScan;
 
+/* The coefficients of a stencil on the lines that a process owns: data of the kernels, no PETSc object among it */
 typedef struct {
-  DM               dm; /* that the box belongs to, whatever becomes of the matrix's own */
-  KCycleBox       *box;
-  KCycleShape      shape;
-  /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
-  PetscScalar     *dense;
-  PetscSegBuffer   away;           /* values for rows of other processes, */
-  InsertMode       awaymode;       /* and what these are to do with them; NOT_SET_VALUES: there are none on this process */
-  PetscBool        ignoreothers;   /* such values are dropped */
-  PetscBool        columnoriented; /* blocks of values come by columns */
-  KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
-  /* afterwards */
-  PetscInt         nclasses, maxclasses;
-  KCycleClass     *classes;
-  PetscInt        *kind;                   /* of each owned line: its class, or -1: it has a block of its own */
-  PetscScalar    **block;                  /* of each extended line, or NULL */
-  KCyclePool       store;                  /* blocks */
-  PetscBool        half;                   /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
-  PetscReal        slack;                  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
-  PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
-  PetscInt         shared;                 /* lines so far that were in the dictionary already */
-  PetscScalar     *zeros;                  /* a line of zeros */
-  PetscScalar     *halo;                   /* for the exchange of vectors */
-  PetscScalar     *back;                   /* halo buffer for what goes to neighbours, made when first used */
-  PetscScalar     *inverse;                /* of the diagonal, for MatInvertBlockDiagonal() */
-  PetscInt         rowcols[KC_MAX_COEFFS]; /* for MatGetRow() */
-  PetscScalar      rowvalues[KC_MAX_COEFFS];
-  PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
-  PetscErrorCode (*dmview)(Mat, PetscViewer); /* how the DMDA shows contents: in natural order */
-  KCycleScan       scan;
-  PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
-  PetscBool        symmetric;
-} Mat_Stencil;
+  KCycleBox    *box;
+  KCycleShape   shape;
+  PetscInt      nclasses;
+  KCycleClass  *classes; /* coefficients that lines share */
+  PetscInt     *kind;    /* of each owned line: its class, or -1: it has a block of its own */
+  PetscScalar **block;   /* of each extended line, or NULL */
+  PetscBool     blocks;  /* some lines have */
+  PetscBool     half;    /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
+  PetscScalar  *zeros;   /* a line of zeros */
+  PetscScalar  *halo;    /* for the exchange of vectors */
+} KCycleStencil;
 
 /* One line of the matrix and the lines of a vector that it reads */
 typedef struct {
@@ -113,7 +85,7 @@ typedef struct {
 } KCycleLine;
 
 /* Does a line share its coefficients with the one that was looked at last (-1: none was)? */
-static inline PetscBool MatStencilLineIsLast(const Mat_Stencil *st, PetscInt line, PetscInt last)
+static inline PetscBool MatStencilLineIsLast(const KCycleStencil *st, PetscInt line, PetscInt last)
 {
   return (PetscBool)(last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]);
 }
@@ -124,10 +96,11 @@ static inline __attribute__((always_inline)) void KCycleFetch(PetscInt n, const 
   for (PetscInt i = 0; i < n; i += 8) __builtin_prefetch(places + i);
 }
 
-PETSC_INTERN PetscErrorCode MatCreate_Stencil(Mat);
-PETSC_INTERN PetscErrorCode MatStencilIs(Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode MatStencilCreateOnDM(DM, PetscBool, Mat *);
-PETSC_INTERN PetscErrorCode MatStencilMakeOnDM(Mat, DM, PetscBool);
+PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
+PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);
+PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of programs */
+PETSC_INTERN PetscErrorCode       MatStencilCreateOnDM(DM, PetscBool, Mat *);
+PETSC_INTERN PetscErrorCode       MatStencilMakeOnDM(Mat, DM, PetscBool);
 
 /* values.c */
 PETSC_INTERN void           MatStencilMakeFrames(Mat);
@@ -157,7 +130,7 @@ PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscInt       MatStencilRow(const Mat_Stencil *, const KCycleLine *, const PetscInt[], PetscInt[], PetscScalar[]);
+PETSC_INTERN PetscInt       MatStencilRow(const KCycleStencil *, const KCycleLine *, const PetscInt[], PetscInt[], PetscScalar[]);
 
 /* entries.c, rows.c, copy.c, throughaij.c, product.c, factor.c, sor.c: operations */
 PETSC_INTERN PetscErrorCode MatStencilComposeProducts(Mat, PetscBool);
@@ -169,7 +142,6 @@ PETSC_INTERN PetscErrorCode MatStencilSetAIJOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetViewOps(Mat);
 PETSC_INTERN PetscErrorCode MatSOR_Stencil(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
 PETSC_INTERN PetscErrorCode MatStencilKeepView(Mat);
-PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
 PETSC_INTERN PetscErrorCode MatStencilColumnSums(Mat, PetscReal *);
 PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
 
@@ -187,15 +159,14 @@ PETSC_INTERN PetscErrorCode MatStencilStoreSame(Mat, PetscInt, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreEnd(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreZeros(Mat);
-PETSC_INTERN PetscInt       MatStencilBlockLength(const Mat_Stencil *);
-PETSC_INTERN PetscErrorCode MatStencilNewBlock(Mat_Stencil *, PetscInt);
-PETSC_INTERN PetscErrorCode MatStencilNewClass(Mat_Stencil *, const PetscScalar[]);
-PETSC_INTERN PetscErrorCode MatStencilClassChanged(const Mat_Stencil *, KCycleClass *);
+PETSC_INTERN PetscInt       MatStencilBlockLength(const KCycleStencil *);
+PETSC_INTERN PetscErrorCode MatStencilClassChanged(const KCycleStencil *, KCycleClass *);
 PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
-PETSC_INTERN void           MatStencilLineArrays(const Mat_Stencil *, PetscInt, KCycleLine *);
+PETSC_INTERN void           MatStencilLineArrays(const KCycleStencil *, PetscInt, KCycleLine *);
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
-PETSC_INTERN void           MatStencilMirrorLine(const Mat_Stencil *, PetscInt, PetscScalar[]);
+PETSC_INTERN void           MatStencilExpectRounding(Mat);
+PETSC_INTERN void           MatStencilMirrorLine(const KCycleStencil *, PetscInt, PetscScalar[]);
 
 /* scan.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
@@ -203,14 +174,14 @@ PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetryOps(Mat);
-PETSC_INTERN void           MatStencilTakeCoefficient(const Mat_Stencil *, int, PetscScalar *);
+PETSC_INTERN void           MatStencilTakeCoefficient(const KCycleStencil *, int, PetscScalar *);
 PETSC_INTERN PetscBool      MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[], PetscScalar *);
 
 /* line.c: kernels on lines */
-PETSC_EXTERN void KCycleLineGather(const Mat_Stencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);              /* for smoothers of programs */
-PETSC_EXTERN void KCycleLineCoefficients(const Mat_Stencil *, PetscInt, PetscInt, KCycleLine *);                                                  /* for smoothers of programs */
+PETSC_EXTERN void KCycleLineGather(const KCycleStencil *, const PetscScalar *, const PetscScalar *, PetscInt, PetscInt, KCycleLine *);            /* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCoefficients(const KCycleStencil *, PetscInt, PetscInt, KCycleLine *);                                                /* for smoothers of programs */
 PETSC_EXTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y); /* for smoothers of programs */
-PETSC_INTERN void KCycleLineRelaxBoth(const Mat_Stencil *, KCycleLine *, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work,
+PETSC_INTERN void KCycleLineRelaxBoth(const KCycleStencil *, KCycleLine *, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work,
                                       PetscScalar *x);
 PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const PetscScalar *b, const PetscScalar *w, PetscScalar *y);
 
@@ -241,7 +212,7 @@ static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shap
 }
 
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
-static inline const PetscScalar *KCycleCoefficientsFrom(const Mat_Stencil *st, PetscInt j, PetscInt k, int o)
+static inline const PetscScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
 {
   const KCycleBox *box = st->box;
   const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);

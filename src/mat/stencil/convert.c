@@ -1,7 +1,7 @@
 /*
   From AIJ to stencil: straight through the rows of one line after the other.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 /* So many rows at once are tried to be read without questions */
 #define KC_ROWS 64
@@ -339,16 +339,16 @@ static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
 
   PetscFunctionBegin;
   *fit = FITS;
-  PetscCall(PetscMalloc1((size_t)KC_MAX_COEFFS * st->box->n[0], &values));
+  PetscCall(PetscMalloc1((size_t)KC_MAX_COEFFS * st->s.box->n[0], &values));
   for (int half = 1; half >= 0 && !same && *fit == FITS; half--) {
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
-    for (PetscInt l = 0; l < st->box->nlines && same && *fit == FITS; l++) {
-      if (l && st->kind[l - 1] >= 0 && IsInside(rows, l) && IsInside(rows, l - 1) && AreAlike(rows, l, l - 1)) {
+    for (PetscInt l = 0; l < st->s.box->nlines && same && *fit == FITS; l++) {
+      if (l && st->s.kind[l - 1] >= 0 && IsInside(rows, l) && IsInside(rows, l - 1) && AreAlike(rows, l, l - 1)) {
         PetscCall(MatStencilStoreSame(A, l, l - 1));
         continue;
       }
-      *fit = SetLine(rows, &st->shape, l, values);
+      *fit = SetLine(rows, &st->s.shape, l, values);
       if (*fit == FITS) PetscCall(MatStencilStoreLine(A, l, values, &same));
     }
   }
@@ -370,10 +370,10 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
   do {
     PetscCall(StoreLines(A, rows, &fit));
     mine = (int)fit;
-    if (st->shape.box && fit == FITS) mine = (int)FITS_BOX;
+    if (st->s.shape.box && fit == FITS) mine = (int)FITS_BOX;
     PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-    if (all != (int)FITS_BOX || st->shape.box) break;
-    KCycleShapeCreate(st->box->dim, PETSC_TRUE, &st->shape);
+    if (all != (int)FITS_BOX || st->s.shape.box) break;
+    KCycleShapeCreate(st->s.box->dim, PETSC_TRUE, &st->s.shape);
     MatStencilMakeFrames(A);
     PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));
   } while (PETSC_TRUE);

@@ -1,7 +1,7 @@
 /*
   Copies of stencil matrices: what is stored is copied as it is.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 static PetscErrorCode CopyStore(Mat A, Mat B)
 {
@@ -9,20 +9,20 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
 
   PetscFunctionBegin;
   PetscCall(PetscFree(b->dense));
-  if (a->shape.ncoeffs != b->shape.ncoeffs) PetscCall(PetscObjectCompose((PetscObject)B, KC_STENCIL_AIJ, NULL));
-  b->shape = a->shape;
-  b->slack = a->slack;
+  if (a->s.shape.ncoeffs != b->s.shape.ncoeffs) PetscCall(PetscObjectCompose((PetscObject)B, KC_STENCIL_AIJ, NULL));
+  b->s.shape = a->s.shape;
+  b->slack   = a->slack;
   MatStencilMakeFrames(B);
-  PetscCall(MatStencilStoreBegin(B, a->half));
-  for (PetscInt c = 0; c < a->nclasses; c++) {
-    PetscCall(MatStencilNewClass(b, a->classes[c].c));
-    b->classes[c].uses = a->classes[c].uses;
+  PetscCall(MatStencilStoreBegin(B, a->s.half));
+  for (PetscInt c = 0; c < a->s.nclasses; c++) {
+    PetscCall(MatStencilNewClass(b, a->s.classes[c].c));
+    b->s.classes[c].uses = a->s.classes[c].uses;
   }
-  PetscCall(PetscArraycpy(b->kind, a->kind, a->box->nlines));
-  for (PetscInt e = 0; e < a->box->nextended; e++) {
-    if (!a->block[e]) continue;
+  PetscCall(PetscArraycpy(b->s.kind, a->s.kind, a->s.box->nlines));
+  for (PetscInt e = 0; e < a->s.box->nextended; e++) {
+    if (!a->s.block[e]) continue;
     PetscCall(MatStencilNewBlock(b, e));
-    PetscCall(PetscArraycpy(b->block[e], a->block[e], MatStencilBlockLength(a)));
+    PetscCall(PetscArraycpy(b->s.block[e], a->s.block[e], MatStencilBlockLength(&a->s)));
   }
   PetscCall(PetscHMapIDestroy(&b->map));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -33,7 +33,7 @@ static PetscErrorCode MatDuplicate_Stencil(Mat A, MatDuplicateOption option, Mat
   Mat_Stencil *a = (Mat_Stencil *)A->data, *b;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilCreateOnDM(a->dm, (PetscBool)(a->shape.box != 0), B));
+  PetscCall(MatStencilCreateOnDM(a->dm, (PetscBool)(a->s.shape.box != 0), B));
   PetscCall(PetscLayoutReference(A->rmap, &(*B)->rmap));
   PetscCall(PetscLayoutReference(A->cmap, &(*B)->cmap));
   b                 = (Mat_Stencil *)(*B)->data;
@@ -73,7 +73,7 @@ static PetscErrorCode MatCopy_Stencil(Mat A, Mat B, MatStructure structure)
   (void)structure;
   PetscCall(MatStencilIs(B, &same));
   if (same) {
-    const KCycleBox *a = ((Mat_Stencil *)A->data)->box, *b = ((Mat_Stencil *)B->data)->box;
+    const KCycleBox *a = ((Mat_Stencil *)A->data)->s.box, *b = ((Mat_Stencil *)B->data)->s.box;
 
     for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && a->size[d] == b->size[d] && a->nproc[d] == b->nproc[d] && a->n[d] == b->n[d] && a->periodic[d] == b->periodic[d]);
   }

@@ -1,12 +1,12 @@
 /*
   Operations on all entries of a stencil matrix; those that keep equal lines equal work on what is stored.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 static PetscErrorCode CheckStored(Mat A)
 {
   PetscFunctionBegin;
-  PetscCheck(((Mat_Stencil *)A->data)->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(((Mat_Stencil *)A->data)->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -14,19 +14,19 @@ static PetscErrorCode CheckStored(Mat A)
 static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
 {
   Mat_Stencil   *st = (Mat_Stencil *)A->data;
-  const PetscInt n = st->box->n[0], o = st->shape.ncoeffs / 2;
+  const PetscInt n = st->s.box->n[0], o = st->s.shape.ncoeffs / 2;
   PetscScalar   *a;
 
   PetscFunctionBegin;
   PetscCall(CheckStored(A));
   PetscCall(VecGetArrayWrite(d, &a));
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     PetscScalar *to = a + line * n;
     KCycleLine   l;
 
-    if (st->kind[line] >= 0) PetscCall(PetscArraycpy(to, st->classes[st->kind[line]].c + o * n, n));
+    if (st->s.kind[line] >= 0) PetscCall(PetscArraycpy(to, st->s.classes[st->s.kind[line]].c + o * n, n));
     else {
-      KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
+      KCycleLineCoefficients(&st->s, line % st->s.box->n[1], line / st->s.box->n[1], &l);
       to[0] = l.end[0][o];
       if (n > 2) PetscCall(PetscArraycpy(to + 1, l.c[o] + 1, n - 2));
       to[n - 1] = l.end[1][o];
@@ -61,14 +61,14 @@ static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
 
   PetscFunctionBegin;
   PetscCall(CheckStored(A));
-  for (PetscInt c = 0; c < st->nclasses; c++) {
-    KCycleClass *k = &st->classes[c];
+  for (PetscInt c = 0; c < st->s.nclasses; c++) {
+    KCycleClass *k = &st->s.classes[c];
 
-    for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) k->c[i] *= s;
-    PetscCall(MatStencilClassChanged(st, k));
+    for (PetscInt i = 0; i < st->s.shape.ncoeffs * st->s.box->n[0]; i++) k->c[i] *= s;
+    PetscCall(MatStencilClassChanged(&st->s, k));
   }
-  for (PetscInt e = 0; e < st->box->nextended; e++) {
-    for (PetscInt i = 0; st->block[e] && i < MatStencilBlockLength(st); i++) st->block[e][i] *= s;
+  for (PetscInt e = 0; e < st->s.box->nextended; e++) {
+    for (PetscInt i = 0; st->s.block[e] && i < MatStencilBlockLength(&st->s); i++) st->s.block[e][i] *= s;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,19 +76,19 @@ static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
 static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
 {
   Mat_Stencil   *st = (Mat_Stencil *)A->data;
-  const PetscInt n = st->box->n[0], nc = st->shape.ncoeffs, o = nc / 2, half = st->half ? o : 0;
+  const PetscInt n = st->s.box->n[0], nc = st->s.shape.ncoeffs, o = nc / 2, half = st->s.half ? o : 0;
 
   PetscFunctionBegin;
   PetscCall(CheckStored(A));
-  for (PetscInt c = 0; c < st->nclasses; c++) {
-    for (PetscInt i = 0; i < n; i++) st->classes[c].c[o * n + i] += s;
-    PetscCall(MatStencilClassChanged(st, &st->classes[c]));
+  for (PetscInt c = 0; c < st->s.nclasses; c++) {
+    for (PetscInt i = 0; i < n; i++) st->s.classes[c].c[o * n + i] += s;
+    PetscCall(MatStencilClassChanged(&st->s, &st->s.classes[c]));
   }
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     PetscScalar *to;
 
-    if (st->kind[line] >= 0) continue;
-    to = st->block[KCycleBoxExtended(st->box, line % st->box->n[1], line / st->box->n[1])];
+    if (st->s.kind[line] >= 0) continue;
+    to = st->s.block[KCycleBoxExtended(st->s.box, line % st->s.box->n[1], line / st->s.box->n[1])];
     for (PetscInt i = 0; i < n; i++) to[(o - half) * n + i] += s;
     to += (nc - half) * n;
     to[o] += s;
@@ -98,7 +98,7 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
 }
 
 /* A = L A R: columns of neighbours take their factor from the halo */
-static void ScaleLine(const Mat_Stencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r, PetscScalar values[])
+static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r, PetscScalar values[])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
@@ -129,9 +129,9 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
   if (left) PetscCall(VecGetArrayRead(left, &l));
   if (right) {
     PetscCall(VecGetArrayRead(right, &r));
-    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, r, st->halo));
+    PetscCall(KCycleBoxExchange(st->s.box, PETSC_TRUE, r, st->s.halo));
   }
-  for (PetscInt line = 0; line < st->box->nlines; line++) ScaleLine(st, line, l, r, st->dense + (size_t)line * st->shape.ncoeffs * st->box->n[0]);
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) ScaleLine(&st->s, line, l, r, st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0]);
   if (left) PetscCall(VecRestoreArrayRead(left, &l));
   if (right) PetscCall(VecRestoreArrayRead(right, &r));
   PetscCall(MatStencilStoreDense(A));
@@ -142,21 +142,21 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
 static PetscErrorCode Widen(Mat A)
 {
   Mat_Stencil      *st  = (Mat_Stencil *)A->data;
-  const KCycleShape old = st->shape;
-  const PetscInt    n   = st->box->n[0];
+  const KCycleShape old = st->s.shape;
+  const PetscInt    n   = st->s.box->n[0];
   PetscScalar      *narrow;
 
   PetscFunctionBegin;
   PetscCall(MatStencilExpand(A));
   narrow = st->dense;
-  KCycleShapeCreate(st->box->dim, PETSC_TRUE, &st->shape);
+  KCycleShapeCreate(st->s.box->dim, PETSC_TRUE, &st->s.shape);
   MatStencilMakeFrames(A);
-  PetscCall(PetscCalloc1((size_t)st->box->npoints * st->shape.ncoeffs, &st->dense));
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
+  PetscCall(PetscCalloc1((size_t)st->s.box->npoints * st->s.shape.ncoeffs, &st->dense));
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     for (int f = 0; f < 27; f++) {
       const PetscScalar *from = narrow + ((size_t)line * old.ncoeffs + old.find[f]) * n;
 
-      if (old.find[f] >= 0) PetscCall(PetscArraycpy(st->dense + ((size_t)line * st->shape.ncoeffs + st->shape.find[f]) * n, from, n));
+      if (old.find[f] >= 0) PetscCall(PetscArraycpy(st->dense + ((size_t)line * st->s.shape.ncoeffs + st->s.shape.find[f]) * n, from, n));
     }
   }
   PetscCall(PetscFree(narrow));
@@ -169,30 +169,31 @@ static PetscErrorCode Widen(Mat A)
 static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
 {
   Mat_Stencil    *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
-  const PetscInt  n = y->box->n[0];
+  const PetscInt  n = y->s.box->n[0];
   PetscScalar    *values;
-  const PetscBool wider = (PetscBool)(x->shape.ncoeffs > y->shape.ncoeffs);
+  const PetscBool wider = (PetscBool)(x->s.shape.ncoeffs > y->s.shape.ncoeffs);
   PetscBool       same  = (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
 
   PetscFunctionBegin;
   PetscCall(CheckStored(X));
   PetscCall(CheckStored(Y));
-  for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && x->box->n[d] == y->box->n[d] && x->box->start[d] == y->box->start[d] && x->box->size[d] == y->box->size[d]);
+  for (PetscInt d = 0; d < 3; d++)
+    same = (PetscBool)(same && x->s.box->n[d] == y->s.box->n[d] && x->s.box->start[d] == y->s.box->start[d] && x->s.box->size[d] == y->s.box->size[d]);
   PetscCheck(
       same, PETSC_COMM_SELF, PETSC_ERR_SUP,
       "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
       "second (%d points): use DIFFERENT_NONZERO_PATTERN",
-      y->shape.ncoeffs, x->shape.ncoeffs);
-  PetscCall(PetscMalloc1((size_t)x->shape.ncoeffs * n, &values));
+      y->s.shape.ncoeffs, x->s.shape.ncoeffs);
+  PetscCall(PetscMalloc1((size_t)x->s.shape.ncoeffs * n, &values));
   if (wider) PetscCall(Widen(Y));
   PetscCall(MatStencilExpand(Y));
-  for (PetscInt line = 0; line < y->box->nlines; line++) {
+  for (PetscInt line = 0; line < y->s.box->nlines; line++) {
     PetscCall(MatStencilGetLine(X, line, values));
     for (int f = 0; f < 27; f++) {
-      const int o = x->shape.find[f];
+      const int o = x->s.shape.find[f];
 
       if (o < 0) continue;
-      for (PetscInt i = 0; i < n; i++) y->dense[((size_t)line * y->shape.ncoeffs + y->shape.find[f]) * n + i] += a * values[o * n + i];
+      for (PetscInt i = 0; i < n; i++) y->dense[((size_t)line * y->s.shape.ncoeffs + y->s.shape.find[f]) * n + i] += a * values[o * n + i];
     }
   }
   PetscCall(PetscFree(values));
@@ -216,13 +217,13 @@ static PetscErrorCode MatNorm_Stencil(Mat A, NormType type, PetscReal *norm)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(type == NORM_FROBENIUS || type == NORM_INFINITY, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A matrix of type stencil has norms 1, infinity and Frobenius");
-  for (PetscInt r = 0; r < st->box->npoints; r++) {
-    const PetscInt *n = st->box->n, at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
+  for (PetscInt r = 0; r < st->s.box->npoints; r++) {
+    const PetscInt *n = st->s.box->n, at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
     PetscReal       sum = 0;
     PetscInt        m;
 
-    if (!at[0]) KCycleLineCoefficients(st, at[1], at[2], &l);
-    m = MatStencilRow(st, &l, at, cols, values);
+    if (!at[0]) KCycleLineCoefficients(&st->s, at[1], at[2], &l);
+    m = MatStencilRow(&st->s, &l, at, cols, values);
     for (PetscInt i = 0; i < m; i++) sum += type == NORM_INFINITY ? PetscAbsScalar(values[i]) : PetscRealPart(PetscConj(values[i]) * values[i]);
     mine = type == NORM_INFINITY ? PetscMax(mine, sum) : mine + sum;
   }
@@ -239,8 +240,8 @@ static PetscErrorCode MatGetInfo_Stencil(Mat A, MatInfoType which, MatInfo *info
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
-  in[0]  = (PetscReal)st->box->npoints * st->shape.ncoeffs;
-  in[1]  = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0] + (st->dense ? in[0] : 0));
+  in[0]  = (PetscReal)st->s.box->npoints * st->s.shape.ncoeffs;
+  in[1]  = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0] + (st->dense ? in[0] : 0));
   out[0] = in[0];
   out[1] = in[1];
   if (which != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(in, out, 2, MPIU_REAL, which == MAT_GLOBAL_MAX ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)A)));

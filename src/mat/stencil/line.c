@@ -170,7 +170,7 @@ KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const PetscScala
 
 /* Relaxes the points of weights first of line x, then those of weights second, in place. Other lines do not change meanwhile: their share is summed up once.
    work: two lines. For boxes that no process boundary cuts across lines */
-void KCycleLineRelaxBoth(const Mat_Stencil *st, KCycleLine *l, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work, PetscScalar *x)
+void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work, PetscScalar *x)
 {
   l->x[st->shape.nl / 2] = st->zeros;
   KCycleLineCompute(&st->shape, KC_RESIDUAL, l, b, NULL, work);
@@ -179,7 +179,7 @@ void KCycleLineRelaxBoth(const Mat_Stencil *st, KCycleLine *l, const PetscScalar
 }
 
 /* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
-static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar *block, KCycleLine *l)
+static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar *block, KCycleLine *l)
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n     = st->box->n[0];
@@ -207,7 +207,7 @@ static void BlockCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, con
 }
 
 /* The coefficients of line (j, k) */
-void KCycleLineCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, KCycleLine *l)
+void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleLine *l)
 {
   const PetscInt n = st->box->n[0], kind = st->kind[j + st->box->n[1] * k];
 
@@ -241,7 +241,7 @@ static PetscBool IsSurrounded(const KCycleBox *box, PetscInt j, PetscInt k)
 }
 
 /* Line (j, k) of the matrix, and what it reads of x */
-void KCycleLineGather(const Mat_Stencil *st, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
+void KCycleLineGather(const KCycleStencil *st, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
 {
   static const PetscScalar zeros[KC_MAX_LINES] = {0};
   const KCycleBox         *box                 = st->box;

@@ -1,7 +1,7 @@
 /*
   Products with a stencil matrix.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 typedef enum {
   ALL,
@@ -17,7 +17,7 @@ static PetscBool IsInner(const KCycleBox *box, PetscInt j, PetscInt k)
 }
 
 /* Works on lines one after the other, so that neighbour lines are still in cache */
-static void ComputeShare(const Mat_Stencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+static void ComputeShare(const KCycleStencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
 {
   const KCycleBox *box = st->box;
   PetscInt         first, end;
@@ -33,7 +33,7 @@ static void ComputeShare(const Mat_Stencil *st, WhichLines which, int op, const 
   }
 }
 
-static void ComputeLines(const Mat_Stencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+static void ComputeLines(const KCycleStencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
 {
   KC_PARALLEL(st->box->npoints)
   ComputeShare(st, which, op, x, b, y);
@@ -43,25 +43,25 @@ static void ComputeLines(const Mat_Stencil *st, WhichLines which, int op, const 
 PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
 {
   Mat_Stencil       *st      = (Mat_Stencil *)A->data;
-  const PetscBool    corners = (PetscBool)(st->shape.box != 0);
+  const PetscBool    corners = (PetscBool)(st->s.shape.box != 0);
   const PetscScalar *xa, *ba = NULL;
   PetscScalar       *ya;
 
   PetscFunctionBegin;
-  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(VecGetArrayRead(x, &xa));
   if (b && b != y) PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(y, &ya));
-  if (KCycleBoxTalks(st->box)) {
-    PetscCall(KCycleBoxExchangeBegin(st->box, corners, xa, st->halo));
-    ComputeLines(st, INNER, op, xa, b == y ? ya : ba, ya);
-    PetscCall(KCycleBoxExchangeEnd(st->box, corners, xa, st->halo));
-    ComputeLines(st, OUTER, op, xa, b == y ? ya : ba, ya);
-  } else ComputeLines(st, ALL, op, xa, b == y ? ya : ba, ya);
+  if (KCycleBoxTalks(st->s.box)) {
+    PetscCall(KCycleBoxExchangeBegin(st->s.box, corners, xa, st->s.halo));
+    ComputeLines(&st->s, INNER, op, xa, b == y ? ya : ba, ya);
+    PetscCall(KCycleBoxExchangeEnd(st->s.box, corners, xa, st->s.halo));
+    ComputeLines(&st->s, OUTER, op, xa, b == y ? ya : ba, ya);
+  } else ComputeLines(&st->s, ALL, op, xa, b == y ? ya : ba, ya);
   PetscCall(VecRestoreArray(y, &ya));
   if (b && b != y) PetscCall(VecRestoreArrayRead(b, &ba));
   PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PetscLogFlops(2.0 * (st->shape.ncoeffs + (op == KC_MULT ? 0 : 1)) * st->box->npoints));
+  PetscCall(PetscLogFlops(2.0 * (st->s.shape.ncoeffs + (op == KC_MULT ? 0 : 1)) * st->s.box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,20 +1,20 @@
 /*
   Single rows of a stencil matrix: they are shown, or made rows of the identity.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 static PetscErrorCode MatGetRow_Stencil(Mat A, PetscInt row, PetscInt *m, PetscInt **cols, PetscScalar **values)
 {
   Mat_Stencil    *st = (Mat_Stencil *)A->data;
-  const PetscInt *n = st->box->n, r = row - A->rmap->rstart, at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
+  const PetscInt *n = st->s.box->n, r = row - A->rmap->rstart, at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
   KCycleLine      l;
   PetscInt        count;
 
   PetscFunctionBegin;
   PetscCheck(row >= A->rmap->rstart && row < A->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " is not on this process", row);
-  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
-  KCycleLineCoefficients(st, at[1], at[2], &l);
-  count = MatStencilRow(st, &l, at, st->rowcols, st->rowvalues);
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  KCycleLineCoefficients(&st->s, at[1], at[2], &l);
+  count = MatStencilRow(&st->s, &l, at, st->rowcols, st->rowvalues);
   if (m) *m = count;
   if (cols) *cols = st->rowcols;
   if (values) *values = st->rowvalues;
@@ -51,7 +51,7 @@ static PetscErrorCode SetRightSide(PetscInt m, const PetscInt rows[], PetscScala
 /* Rows of this process, by their place in it */
 static void ReplaceRows(Mat_Stencil *st, PetscInt m, const PetscInt rows[], PetscScalar diagonal)
 {
-  const PetscInt n = st->box->n[0], nc = st->shape.ncoeffs;
+  const PetscInt n = st->s.box->n[0], nc = st->s.shape.ncoeffs;
 
   for (PetscInt r = 0; r < m; r++) {
     PetscScalar *entry = st->dense + (size_t)(rows[r] / n) * nc * n + rows[r] % n;
@@ -77,13 +77,13 @@ static PetscErrorCode MatZeroRows_Stencil(Mat A, PetscInt m, const PetscInt rows
 /* What marked columns, known for the owned box and its halo, contribute to the rows of a line goes to b */
 static void ZeroColumns(Mat_Stencil *st, PetscInt line, const PetscScalar *mark, const PetscScalar *x, PetscScalar *b)
 {
-  const KCycleBox   *box   = st->box;
-  const KCycleShape *shape = &st->shape;
+  const KCycleBox   *box   = st->s.box;
+  const KCycleShape *shape = &st->s.shape;
   const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
 
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscInt     jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
-    const PetscScalar *marks = KCycleBoxLine(box, mark, st->back, jj, kk), *xs = x ? KCycleBoxLine(box, x, st->halo, jj, kk) : NULL;
+    const PetscScalar *marks = KCycleBoxLine(box, mark, st->back, jj, kk), *xs = x ? KCycleBoxLine(box, x, st->s.halo, jj, kk) : NULL;
     PetscScalar       *v = st->dense + ((size_t)line * shape->ncoeffs + o) * n;
 
     for (PetscInt i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static void ZeroColumns(Mat_Stencil *st, PetscInt line, const PetscScalar *mark,
 
       if (out && !box->ends) continue;
       if ((out ? st->back[place] : marks[at]) == (PetscScalar)0.0) continue;
-      if (x && b) b[line * n + i] -= v[i] * (out ? st->halo[place] : xs[at]);
+      if (x && b) b[line * n + i] -= v[i] * (out ? st->s.halo[place] : xs[at]);
       v[i] = 0;
     }
   }
@@ -109,15 +109,15 @@ static PetscErrorCode MatZeroRowsColumns_Stencil(Mat A, PetscInt m, const PetscI
   PetscCall(MatStencilExpand(A));
   PetscCall(MatStencilGetBack(st));
   PetscCall(PetscLayoutMapLocal(A->rmap, m, rows, &count, &mine, NULL));
-  PetscCall(PetscCalloc1(st->box->npoints, &mark));
+  PetscCall(PetscCalloc1(st->s.box->npoints, &mark));
   for (PetscInt r = 0; r < count; r++) mark[mine[r]] = 1;
-  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, mark, st->back));
+  PetscCall(KCycleBoxExchange(st->s.box, PETSC_TRUE, mark, st->back));
   if (x) {
     PetscCall(VecGetArrayRead(x, &xa));
-    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, xa, st->halo));
+    PetscCall(KCycleBoxExchange(st->s.box, PETSC_TRUE, xa, st->s.halo));
   }
   if (b) PetscCall(VecGetArray(b, &ba));
-  for (PetscInt line = 0; line < st->box->nlines; line++) ZeroColumns(st, line, mark, xa, ba);
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) ZeroColumns(st, line, mark, xa, ba);
   if (b) PetscCall(VecRestoreArray(b, &ba));
   if (x) PetscCall(VecRestoreArrayRead(x, &xa));
   ReplaceRows(st, count, mine, diagonal);

@@ -6,7 +6,7 @@
   Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall, that of a hole for instance: as for the
   equations beside it, this is the steepest of jumps.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 /* What is summed up, or sought, over all lines; something above zero says yes */
 enum {
@@ -196,7 +196,7 @@ static PetscInt Apart(PetscInt n, int p)
 }
 
 /* A line that comes so many times: its inner points, then those apart, whose coefficients are gathered, and which have places behind those of all points */
-static void LookAtLine(const Mat_Stencil *st, PetscInt line, PetscInt times, const PetscReal inside[], PetscReal *const at[])
+static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[], PetscReal *const at[])
 {
   void (*const look)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]) = st->shape.ncoeffs == 3   ? LookAtPoints_3
                                                                                                                : st->shape.ncoeffs == 5 ? LookAtPoints_5
@@ -232,15 +232,15 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
-  for (PetscInt line = 0; line < st->box->nlines; line++) {
-    MatStencilLineArrays(st, line, &l);
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) {
+    MatStencilLineArrays(&st->s, line, &l);
     for (PetscInt i = 0; i < l.n; i++) {
       const PetscInt row = start + line * l.n + i;
       PetscScalar    sum = 0;
 
-      for (int o = 0; o < st->shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
+      for (int o = 0; o < st->s.shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
       if (PetscIsInfOrNanScalar(sum)) scan->notfinite = PetscMin(scan->notfinite, row);
-      else if (KCycleLineCoefficient(&l, st->shape.ncoeffs / 2, i) == (PetscScalar)0.0) scan->zero = PetscMin(scan->zero, row);
+      else if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) == (PetscScalar)0.0) scan->zero = PetscMin(scan->zero, row);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,7 +249,7 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 /* From all points to one, and from all processes */
 static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
-  const KCycleBox *box                   = ((Mat_Stencil *)A->data)->box;
+  const KCycleBox *box                   = ((Mat_Stencil *)A->data)->s.box;
   const PetscInt   n                     = box->n[0];
   PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED], couplings = 0;
   PetscInt         rows[2], allrows[2];
@@ -301,15 +301,15 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   *found = scan;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(LOOK_NUM * (st->box->n[0] + LOOK_APART), &work));
-  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->box->n[0] + LOOK_APART);
-  for (PetscInt line = 0; line < st->box->nlines; line += times) {
-    FindInside(st->box, line, inside);
-    for (times = 1; line + times < st->box->nlines && MatStencilLineIsLast(st, line + times, line); times++) {
-      FindInside(st->box, line + times, next);
+  PetscCall(PetscCalloc1(LOOK_NUM * (st->s.box->n[0] + LOOK_APART), &work));
+  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->s.box->n[0] + LOOK_APART);
+  for (PetscInt line = 0; line < st->s.box->nlines; line += times) {
+    FindInside(st->s.box, line, inside);
+    for (times = 1; line + times < st->s.box->nlines && MatStencilLineIsLast(&st->s, line + times, line); times++) {
+      FindInside(st->s.box, line + times, next);
       if (inside[1] != next[1] || inside[2] != next[2]) break;
     }
-    LookAtLine(st, line, times, inside, at);
+    LookAtLine(&st->s, line, times, inside, at);
   }
   PetscCall(LookEnd(A, at, scan));
   PetscCall(PetscFree(work));

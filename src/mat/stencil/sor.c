@@ -1,10 +1,10 @@
 /*
   SOR in the order of points, on each process with the values that its neighbours had before: what PETSc's multigrid smooths with unless told otherwise.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 /* One line, forth or back; neighbour lines and this one are read from x as it changes */
-static PetscErrorCode RelaxLine(const Mat_Stencil *st, PetscInt line, PetscBool forward, PetscReal omega, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode RelaxLine(const KCycleStencil *st, PetscInt line, PetscBool forward, PetscReal omega, const PetscScalar *b, PetscScalar *x)
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[0], diagonal = shape->ncoeffs / 2;
@@ -44,10 +44,10 @@ PetscErrorCode MatSOR_Stencil(Mat A, Vec bb, PetscReal omega, MatSORType flag, P
   PetscCall(VecGetArrayRead(bb, &b));
   PetscCall(VecGetArray(xx, &x));
   for (PetscInt it = 0; it < its; it++) {
-    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, x, st->halo));
+    PetscCall(KCycleBoxExchange(st->s.box, PETSC_TRUE, x, st->s.halo));
     for (PetscInt local = 0; local < lits; local++) {
-      for (PetscInt line = 0; forward && line < st->box->nlines; line++) PetscCall(RelaxLine(st, line, PETSC_TRUE, omega, b, x));
-      for (PetscInt line = st->box->nlines - 1; backward && line >= 0; line--) PetscCall(RelaxLine(st, line, PETSC_FALSE, omega, b, x));
+      for (PetscInt line = 0; forward && line < st->s.box->nlines; line++) PetscCall(RelaxLine(&st->s, line, PETSC_TRUE, omega, b, x));
+      for (PetscInt line = st->s.box->nlines - 1; backward && line >= 0; line--) PetscCall(RelaxLine(&st->s, line, PETSC_FALSE, omega, b, x));
     }
   }
   PetscCall(VecRestoreArray(xx, &x));

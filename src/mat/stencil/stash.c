@@ -1,7 +1,7 @@
 /*
   Values for rows of other processes: kept aside until assembly, which sends each to the owner of its row, in the order of the processes that set them.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 #include <petscsf.h>
 
 /* One coefficient of one row */
@@ -57,11 +57,11 @@ static PetscErrorCode FindMode(Mat A, InsertMode *mode)
 /* What arrives, row by row; degree: how much for each row */
 static void Put(Mat_Stencil *st, InsertMode mode, const PetscInt degree[], const PetscInt coefficient[], const PetscScalar value[])
 {
-  const PetscInt n  = st->box->n[0];
+  const PetscInt n  = st->s.box->n[0];
   PetscInt       at = 0;
 
-  for (PetscInt r = 0; r < st->box->npoints; r++) {
-    PetscScalar *to = st->dense + (size_t)(r / n) * st->shape.ncoeffs * n + r % n;
+  for (PetscInt r = 0; r < st->s.box->npoints; r++) {
+    PetscScalar *to = st->dense + (size_t)(r / n) * st->s.shape.ncoeffs * n + r % n;
 
     for (PetscInt d = 0; d < degree[r]; d++, at++) {
       if (mode == ADD_VALUES) to[coefficient[at] * n] += value[at];

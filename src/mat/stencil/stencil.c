@@ -1,7 +1,7 @@
 /*
   MATSTENCIL: the matrix of a stencil on a DMDA, without column indices. Here: the type and its assembly.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 PetscErrorCode MatStencilIs(Mat A, PetscBool *is)
 {
@@ -10,10 +10,16 @@ PetscErrorCode MatStencilIs(Mat A, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The coefficients, for kernels; A is of type stencil */
+const KCycleStencil *KCycleStencilOf(Mat A)
+{
+  return &((Mat_Stencil *)A->data)->s;
+}
+
 static PetscErrorCode SetGrid(Mat_Stencil *st, DM dm)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, &st->box));
+  PetscCall(KCycleBoxGet(dm, &st->s.box));
   PetscCall(PetscObjectReference((PetscObject)dm));
   st->dm = dm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -27,7 +33,7 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
   char         why[256];
 
   PetscFunctionBegin;
-  if (st->box) PetscFunctionReturn(PETSC_SUCCESS);
+  if (st->s.box) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(A, &dm));
   PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
   PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
@@ -38,11 +44,11 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(MatGetSize(A, &size, NULL));
-  PetscCheck(size == st->box->size[0] * st->box->size[1] * st->box->size[2] && A->rmap->n == st->box->npoints && A->cmap->n == st->box->npoints, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n, st->box->npoints);
-  KCycleShapeCreate(st->box->dim, (PetscBool)!st->box->star, &st->shape);
-  PetscCall(PetscCalloc1(st->box->n[0] + 2, &st->zeros));
-  PetscCall(KCycleBoxHaloCreate(st->box, &st->halo));
+  PetscCheck(size == st->s.box->size[0] * st->s.box->size[1] * st->s.box->size[2] && A->rmap->n == st->s.box->npoints && A->cmap->n == st->s.box->npoints, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n, st->s.box->npoints);
+  KCycleShapeCreate(st->s.box->dim, (PetscBool)!st->s.box->star, &st->s.shape);
+  PetscCall(PetscCalloc1(st->s.box->n[0] + 2, &st->s.zeros));
+  PetscCall(KCycleBoxHaloCreate(st->s.box, &st->s.halo));
   MatStencilMakeFrames(A);
   PetscCall(MatStencilStoreZeros(A));
   A->preallocated = A->assembled = PETSC_TRUE;
@@ -57,8 +63,8 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscCall(MatStencilStoreReset(A));
   PetscCall(PetscFree(st->dense));
   PetscCall(MatStencilStashReset(A));
-  PetscCall(PetscFree(st->zeros));
-  PetscCall(PetscFree(st->halo));
+  PetscCall(PetscFree(st->s.zeros));
+  PetscCall(PetscFree(st->s.halo));
   PetscCall(PetscFree(st->back));
   PetscCall(PetscFree(st->inverse));
   PetscCall(DMDestroy(&st->dm));
@@ -94,7 +100,7 @@ static PetscErrorCode MatZeroEntries_Stencil(Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatStencilStashReset(A));
-  if (st->dense) PetscCall(PetscArrayzero(st->dense, (size_t)st->box->npoints * st->shape.ncoeffs));
+  if (st->dense) PetscCall(PetscArrayzero(st->dense, (size_t)st->s.box->npoints * st->s.shape.ncoeffs));
   else PetscCall(MatStencilStoreZeros(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,9 +131,9 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(SetGrid(st, dm));
-  KCycleShapeCreate(b->dim, box, &st->shape);
-  PetscCall(PetscCalloc1(b->n[0] + 2, &st->zeros));
-  PetscCall(KCycleBoxHaloCreate(b, &st->halo));
+  KCycleShapeCreate(b->dim, box, &st->s.shape);
+  PetscCall(PetscCalloc1(b->n[0] + 2, &st->s.zeros));
+  PetscCall(KCycleBoxHaloCreate(b, &st->s.halo));
   MatStencilMakeFrames(A);
   A->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

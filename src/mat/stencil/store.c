@@ -9,7 +9,7 @@
 
   Lines come in their order, so that what a line shares with earlier ones can be checked on arrival.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 /* Places behind all coefficients of a line that whole vectors may read */
 #define KC_BEHIND 8
@@ -22,20 +22,21 @@ PetscErrorCode MatStencilStoreReset(Mat A)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < st->nclasses; c++) {
-    PetscCall(PetscFree(st->classes[c].c));
-    PetscCall(PetscFree(st->classes[c].ends));
+  for (PetscInt c = 0; c < st->s.nclasses; c++) {
+    PetscCall(PetscFree(st->s.classes[c].c));
+    PetscCall(PetscFree(st->s.classes[c].ends));
   }
-  st->nclasses = st->maxclasses = 0;
-  PetscCall(PetscFree(st->classes));
-  PetscCall(PetscFree(st->kind));
-  PetscCall(PetscFree(st->block));
+  st->s.nclasses = st->maxclasses = 0;
+  PetscCall(PetscFree(st->s.classes));
+  PetscCall(PetscFree(st->s.kind));
+  PetscCall(PetscFree(st->s.block));
   PetscCall(KCyclePoolDestroy(&st->store));
+  st->s.blocks = PETSC_FALSE;
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscInt MatStencilBlockLength(const Mat_Stencil *st)
+PetscInt MatStencilBlockLength(const KCycleStencil *st)
 {
   const int half = st->half ? st->shape.ncoeffs / 2 : 0;
 
@@ -50,18 +51,19 @@ PetscErrorCode MatStencilStoreBegin(Mat A, PetscBool half)
   PetscFunctionBegin;
   PetscCall(MatStencilStoreReset(A));
   PetscCall(PetscHMapICreate(&st->map));
-  st->half   = half;
+  st->s.half = half;
   st->shared = 0;
-  PetscCall(PetscMalloc1(st->box->nlines, &st->kind));
-  PetscCall(PetscCalloc1(st->box->nextended, &st->block));
-  PetscCall(KCyclePoolCreate((PetscInt64)st->box->nextended * MatStencilBlockLength(st), &st->store));
+  PetscCall(PetscMalloc1(st->s.box->nlines, &st->s.kind));
+  PetscCall(PetscCalloc1(st->s.box->nextended, &st->s.block));
+  PetscCall(KCyclePoolCreate((PetscInt64)st->s.box->nextended * MatStencilBlockLength(&st->s), &st->store));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatStencilNewBlock(Mat_Stencil *st, PetscInt e)
 {
   PetscFunctionBegin;
-  PetscCall(KCyclePoolNew(&st->store, MatStencilBlockLength(st), &st->block[e]));
+  PetscCall(KCyclePoolNew(&st->store, MatStencilBlockLength(&st->s), &st->s.block[e]));
+  st->s.blocks = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +106,7 @@ static PetscErrorCode KeepEnds(const KCycleShape *shape, PetscInt n, KCycleClass
 }
 
 /* What is kept beside the coefficients of a class follows them */
-PetscErrorCode MatStencilClassChanged(const Mat_Stencil *st, KCycleClass *k)
+PetscErrorCode MatStencilClassChanged(const KCycleStencil *st, KCycleClass *k)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(k->ends));
@@ -115,21 +117,21 @@ PetscErrorCode MatStencilClassChanged(const Mat_Stencil *st, KCycleClass *k)
 
 PetscErrorCode MatStencilNewClass(Mat_Stencil *st, const PetscScalar values[])
 {
-  const PetscInt n = st->box->n[0];
+  const PetscInt n = st->s.box->n[0];
   KCycleClass   *k;
 
   PetscFunctionBegin;
-  if (st->nclasses == st->maxclasses) {
+  if (st->s.nclasses == st->maxclasses) {
     st->maxclasses = PetscMax(8, 2 * st->maxclasses);
-    PetscCall(PetscRealloc(st->maxclasses * sizeof(*st->classes), &st->classes));
+    PetscCall(PetscRealloc(st->maxclasses * sizeof(*st->s.classes), &st->s.classes));
   }
-  k       = &st->classes[st->nclasses++];
+  k       = &st->s.classes[st->s.nclasses++];
   k->uses = 0;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n + KC_BEHIND, &k->c));
-  PetscCall(PetscArraycpy(k->c, values, st->shape.ncoeffs * n));
-  PetscCall(PetscArrayzero(k->c + st->shape.ncoeffs * n, KC_BEHIND));
+  PetscCall(PetscMalloc1(st->s.shape.ncoeffs * n + KC_BEHIND, &k->c));
+  PetscCall(PetscArraycpy(k->c, values, st->s.shape.ncoeffs * n));
+  PetscCall(PetscArrayzero(k->c + st->s.shape.ncoeffs * n, KC_BEHIND));
   k->ends = NULL;
-  PetscCall(MatStencilClassChanged(st, k));
+  PetscCall(MatStencilClassChanged(&st->s, k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,24 +179,24 @@ static PetscInt LineKey(const KCycleShape *shape, PetscInt n, const PetscScalar 
 /* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a new class goes */
 static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscInt *key, PetscInt *found)
 {
-  const size_t   bytes     = sizeof(PetscScalar) * st->shape.ncoeffs * st->box->n[0];
-  const PetscInt likely[3] = {line > 0 ? st->kind[line - 1] : -1, line >= st->box->n[1] ? st->kind[line - st->box->n[1]] : -1, line > 1 ? st->kind[line - 2] : -1};
+  const size_t   bytes     = sizeof(PetscScalar) * st->s.shape.ncoeffs * st->s.box->n[0];
+  const PetscInt likely[3] = {line > 0 ? st->s.kind[line - 1] : -1, line >= st->s.box->n[1] ? st->s.kind[line - st->s.box->n[1]] : -1, line > 1 ? st->s.kind[line - 2] : -1};
 
   PetscFunctionBegin;
   *found = -1;
   for (int i = 0; i < 3; i++) {
-    if (likely[i] < 0 || memcmp(st->classes[likely[i]].c, values, bytes)) continue;
+    if (likely[i] < 0 || memcmp(st->s.classes[likely[i]].c, values, bytes)) continue;
     *found = likely[i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *key = LineKey(&st->shape, st->box->n[0], values);
+  *key = LineKey(&st->s.shape, st->s.box->n[0], values);
   PetscCall(PetscHMapIGet(st->map, *key, found));
-  if (*found >= 0 && memcmp(st->classes[*found].c, values, bytes)) *found = -1;
+  if (*found >= 0 && memcmp(st->s.classes[*found].c, values, bytes)) *found = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Coefficient array of an owned or halo line, if it is kept */
-static const PetscScalar *UpperArray(const Mat_Stencil *st, PetscInt j, PetscInt k, int o)
+static const PetscScalar *UpperArray(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
 {
   const KCycleBox *box = st->box;
   const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
@@ -213,7 +215,7 @@ KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const Pets
 }
 
 /* What owned lines that came before, or the line itself, keep of coefficient o of its lower half: that of point i + dx is the one of point i. NULL: not owned, or outside the grid */
-static const PetscScalar *UpperOf(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], int o)
+static const PetscScalar *UpperOf(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar values[], int o)
 {
   const KCycleShape *shape = &st->shape;
   const int          q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
@@ -226,15 +228,15 @@ static const PetscScalar *UpperOf(const Mat_Stencil *st, PetscInt j, PetscInt k,
 /* Is the lower half of a line what other lines of this process have, or will have? */
 static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
 {
-  const KCycleShape *shape    = &st->shape;
-  const PetscInt     n        = st->box->n[0];
+  const KCycleShape *shape    = &st->s.shape;
+  const PetscInt     n        = st->s.box->n[0];
   const PetscScalar *diagonal = values + shape->ncoeffs / 2 * n;
 
   PetscFunctionBegin;
   for (int o = 0; *same && o < shape->ncoeffs / 2; o++) {
     const int          dx    = shape->dx[o];
     const PetscInt     first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
-    const PetscScalar *upper = UpperOf(st, j, k, values, o);
+    const PetscScalar *upper = UpperOf(&st->s, j, k, values, o);
 
     if (upper && Differ(end - first, upper + first + dx, values + o * n + first, diagonal + first, st->slack)) *same = PETSC_FALSE;
   }
@@ -244,26 +246,32 @@ static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, 
 /* The lower half of a line is kept for lines that belong to a neighbour */
 static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[])
 {
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     n     = st->box->n[0];
+  const KCycleShape *shape = &st->s.shape;
+  const PetscInt     n     = st->s.box->n[0];
 
   PetscFunctionBegin;
   for (int o = 0; o < shape->ncoeffs / 2; o++) {
     const int      q = shape->line[o], dx = shape->dx[o];
-    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(st->box, jj, kk);
+    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(st->s.box, jj, kk);
 
-    if (st->box->slot[e] <= 0) continue;
-    if (!st->block[e]) {
+    if (st->s.box->slot[e] <= 0) continue;
+    if (!st->s.block[e]) {
       PetscCall(MatStencilNewBlock(st, e));
-      PetscCall(PetscArrayzero(st->block[e], MatStencilBlockLength(st)));
+      PetscCall(PetscArrayzero(st->s.block[e], MatStencilBlockLength(&st->s)));
     }
-    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) ((PetscScalar *)UpperArray(st, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
+    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) ((PetscScalar *)UpperArray(&st->s, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lines that come may be those of a symmetric matrix to rounding only, as products of matrices are */
+void MatStencilExpectRounding(Mat A)
+{
+  ((Mat_Stencil *)A->data)->slack = 1000 * PETSC_MACHINE_EPSILON;
+}
+
 /* The lower half of the next line of a symmetric matrix of which this process has all rows: what lines stored before say, and the upper half itself */
-void MatStencilMirrorLine(const Mat_Stencil *st, PetscInt line, PetscScalar values[])
+void MatStencilMirrorLine(const KCycleStencil *st, PetscInt line, PetscScalar values[])
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
@@ -281,22 +289,22 @@ void MatStencilMirrorLine(const Mat_Stencil *st, PetscInt line, PetscScalar valu
 
 static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscBool *same)
 {
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1], e = KCycleBoxExtended(st->box, j, k);
-  const int          half = st->half ? shape->ncoeffs / 2 : 0;
+  const KCycleShape *shape = &st->s.shape;
+  const PetscInt     n = st->s.box->n[0], j = line % st->s.box->n[1], k = line / st->s.box->n[1], e = KCycleBoxExtended(st->s.box, j, k);
+  const int          half = st->s.half ? shape->ncoeffs / 2 : 0;
   PetscScalar       *to;
 
   PetscFunctionBegin;
   PetscCall(MatStencilNewBlock(st, e));
-  st->kind[line] = -1;
-  to             = st->block[e];
+  st->s.kind[line] = -1;
+  to               = st->s.block[e];
   PetscCall(PetscArraycpy(to, values + half * n, (shape->ncoeffs - half) * n));
   to += (shape->ncoeffs - half) * n;
   for (int o = 0; o < shape->ncoeffs; o++) {
     to[o]                  = values[o * n];
     to[shape->ncoeffs + o] = values[o * n + n - 1];
   }
-  if (!st->half) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!st->s.half) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckLower(st, j, k, values, same));
   PetscCall(StoreLower(st, j, k, values));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -311,14 +319,14 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   PetscFunctionBegin;
   *same = PETSC_TRUE;
   PetscCall(FindClass(st, line, values, &key, &kind));
-  if (kind < 0 && st->nclasses < KC_FEW_CLASSES + st->shared / 4) {
-    kind = st->nclasses;
+  if (kind < 0 && st->s.nclasses < KC_FEW_CLASSES + st->shared / 4) {
+    kind = st->s.nclasses;
     PetscCall(PetscHMapISet(st->map, key, kind));
     PetscCall(MatStencilNewClass(st, values));
   }
   if (kind >= 0) {
-    st->kind[line] = kind;
-    st->shared += st->classes[kind].uses++ > 0;
+    st->s.kind[line] = kind;
+    st->shared += st->s.classes[kind].uses++ > 0;
   } else PetscCall(StoreBlock(st, line, values, same));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -329,8 +337,8 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  st->kind[line] = st->kind[as];
-  st->classes[st->kind[line]].uses++;
+  st->s.kind[line] = st->s.kind[as];
+  st->s.classes[st->s.kind[line]].uses++;
   st->shared++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -338,33 +346,33 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
 /* Takes up less room: a line of a box stencil that came to the dictionary and was never shared, if it is as its neighbours know it */
 static PetscErrorCode MoveSingles(Mat_Stencil *st)
 {
-  const PetscInt nlines = st->box->nlines;
+  const PetscInt nlines = st->s.box->nlines;
   PetscInt      *to, kept = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(st->nclasses, &to));
+  PetscCall(PetscMalloc1(st->s.nclasses, &to));
   for (PetscInt line = 0; line < nlines; line++) {
-    KCycleClass *k    = st->kind[line] < 0 ? NULL : &st->classes[st->kind[line]];
+    KCycleClass *k    = st->s.kind[line] < 0 ? NULL : &st->s.classes[st->s.kind[line]];
     PetscBool    same = PETSC_TRUE;
 
     if (!k || k->uses > 1 || k->b > k->a) continue;
-    PetscCall(CheckLower(st, line % st->box->n[1], line / st->box->n[1], k->c, &same));
+    PetscCall(CheckLower(st, line % st->s.box->n[1], line / st->s.box->n[1], k->c, &same));
     if (!same) continue;
     PetscCall(StoreBlock(st, line, k->c, &same));
     k->uses = 0;
   }
-  for (PetscInt c = 0; c < st->nclasses; c++) {
+  for (PetscInt c = 0; c < st->s.nclasses; c++) {
     to[c] = kept;
-    if (st->classes[c].uses) st->classes[kept++] = st->classes[c];
+    if (st->s.classes[c].uses) st->s.classes[kept++] = st->s.classes[c];
     else {
-      PetscCall(PetscFree(st->classes[c].c));
-      PetscCall(PetscFree(st->classes[c].ends));
+      PetscCall(PetscFree(st->s.classes[c].c));
+      PetscCall(PetscFree(st->s.classes[c].ends));
     }
   }
   for (PetscInt line = 0; line < nlines; line++) {
-    if (st->kind[line] >= 0) st->kind[line] = to[st->kind[line]];
+    if (st->s.kind[line] >= 0) st->s.kind[line] = to[st->s.kind[line]];
   }
-  st->nclasses = kept;
+  st->s.nclasses = kept;
   PetscCall(PetscFree(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -374,7 +382,7 @@ PetscErrorCode MatStencilStoreEnd(Mat A)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  if (st->shape.box && st->half) PetscCall(MoveSingles(st));
+  if (st->s.shape.box && st->s.half) PetscCall(MoveSingles(st));
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -387,9 +395,9 @@ PetscErrorCode MatStencilStoreZeros(Mat A)
   PetscBool    same;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)st->shape.ncoeffs * st->box->n[0], &zeros));
+  PetscCall(PetscCalloc1((size_t)st->s.shape.ncoeffs * st->s.box->n[0], &zeros));
   PetscCall(MatStencilStoreBegin(A, PETSC_TRUE));
-  for (PetscInt l = 0; l < st->box->nlines; l++) PetscCall(MatStencilStoreLine(A, l, zeros, &same));
+  for (PetscInt l = 0; l < st->s.box->nlines; l++) PetscCall(MatStencilStoreLine(A, l, zeros, &same));
   PetscCall(MatStencilStoreEnd(A));
   PetscCall(PetscFree(zeros));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -399,14 +407,14 @@ PetscErrorCode MatStencilStoreZeros(Mat A)
 PetscErrorCode MatStencilStoreDense(Mat A)
 {
   Mat_Stencil   *st     = (Mat_Stencil *)A->data;
-  const PetscInt length = st->shape.ncoeffs * st->box->n[0];
+  const PetscInt length = st->s.shape.ncoeffs * st->s.box->n[0];
   PetscBool      same   = PETSC_FALSE;
 
   PetscFunctionBegin;
   for (int half = 1; half >= 0 && !same; half--) {
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
-    for (PetscInt l = 0; l < st->box->nlines && same; l++) PetscCall(MatStencilStoreLine(A, l, st->dense + (size_t)l * length, &same));
+    for (PetscInt l = 0; l < st->s.box->nlines && same; l++) PetscCall(MatStencilStoreLine(A, l, st->dense + (size_t)l * length, &same));
   }
   PetscCall(MatStencilStoreEnd(A));
   PetscCall(PetscFree(st->dense));
@@ -414,7 +422,7 @@ PetscErrorCode MatStencilStoreDense(Mat A)
 }
 
 /* Coefficients of a line: c[o] are those of the points 1 to n - 2, end those of the first and the last. Not while values are set */
-void MatStencilLineArrays(const Mat_Stencil *st, PetscInt line, KCycleLine *l)
+void MatStencilLineArrays(const KCycleStencil *st, PetscInt line, KCycleLine *l)
 {
   KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], l);
   for (int o = 0; l->constant && o < st->shape.ncoeffs; o++) l->c[o] = l->constant->c + o * l->n;
@@ -424,8 +432,8 @@ void MatStencilLineArrays(const Mat_Stencil *st, PetscInt line, KCycleLine *l)
 PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
 {
   Mat_Stencil       *st    = (Mat_Stencil *)A->data;
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     n     = st->box->n[0];
+  const KCycleShape *shape = &st->s.shape;
+  const PetscInt     n     = st->s.box->n[0];
   KCycleLine         l;
 
   PetscFunctionBegin;
@@ -433,7 +441,7 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
     PetscCall(PetscArraycpy(values, st->dense + (size_t)line * shape->ncoeffs * n, shape->ncoeffs * n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  MatStencilLineArrays(st, line, &l);
+  MatStencilLineArrays(&st->s, line, &l);
   for (int o = 0; o < shape->ncoeffs; o++) {
     values[o * n] = l.end[0][o * l.stride];
     if (n > 2) PetscCall(PetscArraycpy(values + o * n + 1, l.c[o] + 1, n - 2));
@@ -445,9 +453,9 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
 /* Is there nothing but zeros? Not sought in more than one set of coefficients */
 static PetscBool IsZero(const Mat_Stencil *st)
 {
-  if (st->nclasses != 1 || st->store.used) return PETSC_FALSE;
-  for (PetscInt i = 0; i < st->shape.ncoeffs * st->box->n[0]; i++) {
-    if (st->classes[0].c[i] != (PetscScalar)0.0) return PETSC_FALSE;
+  if (st->s.nclasses != 1 || st->s.blocks) return PETSC_FALSE;
+  for (PetscInt i = 0; i < st->s.shape.ncoeffs * st->s.box->n[0]; i++) {
+    if (st->s.classes[0].c[i] != (PetscScalar)0.0) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -462,9 +470,9 @@ PetscErrorCode MatStencilExpand(Mat A)
   PetscFunctionBegin;
   if (st->dense) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSetUp(A));
-  length = st->shape.ncoeffs * st->box->n[0];
-  nlines = !st->kind || IsZero(st) ? 0 : st->box->nlines;
-  PetscCall(PetscCalloc1((size_t)st->box->nlines * length, &dense));
+  length = st->s.shape.ncoeffs * st->s.box->n[0];
+  nlines = !st->s.kind || IsZero(st) ? 0 : st->s.box->nlines;
+  PetscCall(PetscCalloc1((size_t)st->s.box->nlines * length, &dense));
   for (PetscInt l = 0; l < nlines; l++) PetscCall(MatStencilGetLine(A, l, dense + (size_t)l * length));
   st->dense = dense;
   PetscCall(MatStencilStoreReset(A));

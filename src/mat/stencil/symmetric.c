@@ -1,7 +1,7 @@
 /*
   Is a stencil symmetric to the last bit? Answered without products or vectors, from the coefficients of neighbouring lines. Or is it but for rounding?
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 KC_VERSIONS static PetscInt Differences(PetscInt n, const PetscScalar *KC_RESTRICT a, const PetscScalar *KC_RESTRICT b)
 {
@@ -24,7 +24,7 @@ static PetscBool CouplingsAgree(const KCycleLine *l, const KCycleLine *m, int o,
 }
 
 /* Is line (j, k) symmetric, with the lines behind it? last: the classes that were compared last, for each coefficient */
-static PetscBool LineIsSymmetric(const Mat_Stencil *st, PetscInt j, PetscInt k, PetscInt last[][2])
+static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, PetscInt last[][2])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
@@ -59,9 +59,9 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
-  *yes = (PetscBool)!KCycleBoxTalks(st->box);
-  for (PetscInt k = 0; *yes && k < st->box->n[2]; k++) {
-    for (PetscInt j = 0; *yes && j < st->box->n[1]; j++) *yes = LineIsSymmetric(st, j, k, last);
+  *yes = (PetscBool)!KCycleBoxTalks(st->s.box);
+  for (PetscInt k = 0; *yes && k < st->s.box->n[2]; k++) {
+    for (PetscInt j = 0; *yes && j < st->s.box->n[1]; j++) *yes = LineIsSymmetric(&st->s, j, k, last);
   }
   PetscCall(MatStencilSetSymmetric(A, *yes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,7 +79,7 @@ PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
 }
 
 /* Coefficient o of all points of this process */
-void MatStencilTakeCoefficient(const Mat_Stencil *st, int o, PetscScalar *field)
+void MatStencilTakeCoefficient(const KCycleStencil *st, int o, PetscScalar *field)
 {
   const PetscInt n = st->box->n[0];
   KCycleLine     l;
@@ -109,7 +109,7 @@ typedef struct {
 } Tolerance;
 
 /* Do the points of a line say of the couplings opposite to o what the points there say? d and c: the diagonal and coefficient o */
-static PetscBool LineAgrees(const Mat_Stencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2], const PetscScalar *const c[2])
+static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2], const PetscScalar *const c[2])
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
@@ -134,7 +134,7 @@ static PetscBool LineAgrees(const Mat_Stencil *st, PetscInt line, int o, Toleran
 static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
 {
   const Mat_Stencil *st   = (Mat_Stencil *)A->data;
-  const KCycleBox   *box  = st->box;
+  const KCycleBox   *box  = st->s.box;
   int                mine = 1, all;
   PetscScalar       *d, *dhalo, *c, *chalo;
 
@@ -142,14 +142,14 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
   PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &dhalo));
   PetscCall(KCycleBoxHaloCreate(box, &chalo));
-  MatStencilTakeCoefficient(st, st->shape.ncoeffs / 2, d);
+  MatStencilTakeCoefficient(&st->s, st->s.shape.ncoeffs / 2, d);
   PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
-  for (int o = st->shape.ncoeffs / 2; o < st->shape.ncoeffs; o++) {
+  for (int o = st->s.shape.ncoeffs / 2; o < st->s.shape.ncoeffs; o++) {
     const PetscScalar *const diagonal[2] = {d, dhalo}, *const coefficient[2] = {c, chalo};
 
-    MatStencilTakeCoefficient(st, o, c);
+    MatStencilTakeCoefficient(&st->s, o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
-    for (PetscInt line = 0; mine && line < box->nlines; line++) mine = LineAgrees(st, line, o, tol, diagonal, coefficient);
+    for (PetscInt line = 0; mine && line < box->nlines; line++) mine = LineAgrees(&st->s, line, o, tol, diagonal, coefficient);
   }
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *yes = (PetscBool)all;

@@ -1,7 +1,7 @@
 /*
   What a stencil matrix leaves to AIJ: submatrices, rows for orderings, graphs for algebraic multigrid, the diagonal block of a process, contents on a viewer.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 static const char RowsIJ[] = "KCycleStencilRowIJ";
 

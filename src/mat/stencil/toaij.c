@@ -1,10 +1,10 @@
 /*
   From stencil to AIJ. Rows have all columns of the stencil, zeros included, so that the pattern never changes.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 /* The row of a point of this process, its line given: columns ascending; returns how many */
-PetscInt MatStencilRow(const Mat_Stencil *st, const KCycleLine *l, const PetscInt point[], PetscInt cols[], PetscScalar values[])
+PetscInt MatStencilRow(const KCycleStencil *st, const KCycleLine *l, const PetscInt point[], PetscInt cols[], PetscScalar values[])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
@@ -40,7 +40,7 @@ PetscInt MatStencilRow(const Mat_Stencil *st, const KCycleLine *l, const PetscIn
 }
 
 /* Writes all rows one after the other */
-static void FillRows(const Mat_Stencil *st, PetscInt start[], PetscInt cols[], PetscScalar values[])
+static void FillRows(const KCycleStencil *st, PetscInt start[], PetscInt cols[], PetscScalar values[])
 {
   const PetscInt *n = st->box->n;
   KCycleLine      l;
@@ -74,17 +74,17 @@ PetscErrorCode MatStencilReplaceHeader(Mat A, Mat *B)
 PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *aij)
 {
   Mat_Stencil *st     = (Mat_Stencil *)A->data;
-  const size_t length = (size_t)st->box->npoints * st->shape.ncoeffs;
+  const size_t length = (size_t)st->s.box->npoints * st->s.shape.ncoeffs;
   PetscInt    *start, *cols, most;
   PetscScalar *values;
   Mat          B = reuse == MAT_REUSE_MATRIX ? *aij : NULL;
   DM           dm;
 
   PetscFunctionBegin;
-  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(PetscIntCast((PetscInt64)length, &most)); /* places of rows are PetscInt in AIJ too */
-  PetscCall(PetscMalloc3(st->box->npoints + 1, &start, length, &cols, length, &values));
-  FillRows(st, start, cols, values);
+  PetscCall(PetscMalloc3(st->s.box->npoints + 1, &start, length, &cols, length, &values));
+  FillRows(&st->s, start, cols, values);
   if (!B) {
     PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
     PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
@@ -95,7 +95,7 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
     PetscCall(MatSetDM(B, dm));
   } else {
     PetscCall(MatZeroEntries(B));
-    for (PetscInt r = 0; r < st->box->npoints; r++) {
+    for (PetscInt r = 0; r < st->s.box->npoints; r++) {
       const PetscInt row = A->rmap->rstart + r;
 
       PetscCall(MatSetValues(B, 1, &row, start[r + 1] - start[r], cols + start[r], values + start[r], INSERT_VALUES));

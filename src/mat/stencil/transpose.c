@@ -1,13 +1,13 @@
 /*
   Products with the transpose: columns are scattered to the lines they reach, and what is a neighbour's goes there. And the transpose itself.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 PetscErrorCode MatStencilGetBack(Mat_Stencil *st)
 {
   PetscFunctionBegin;
-  if (st->back) PetscCall(PetscArrayzero(st->back, st->box->nhalo));
-  else PetscCall(KCycleBoxHaloCreate(st->box, &st->back));
+  if (st->back) PetscCall(PetscArrayzero(st->back, st->s.box->nhalo));
+  else PetscCall(KCycleBoxHaloCreate(st->s.box, &st->back));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,8 +38,8 @@ static PetscInt Within(PetscInt i, PetscInt n)
 /* What goes to this thread's share of the lines, and to the halo lines beside them, comes from these lines and those around: in the same order for any number of threads */
 static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscScalar *y)
 {
-  const KCycleBox   *box   = st->box;
-  const KCycleShape *shape = &st->shape;
+  const KCycleBox   *box   = st->s.box;
+  const KCycleShape *shape = &st->s.shape;
   const PetscInt     away  = box->n[2] > 1 ? box->n[1] + 1 : 1;
   PetscInt           first, end;
 
@@ -48,7 +48,7 @@ static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscSca
     const PetscInt j = line % box->n[1], k = line / box->n[1];
     KCycleLine     l;
 
-    KCycleLineCoefficients(st, j, k, &l);
+    KCycleLineCoefficients(&st->s, j, k, &l);
     for (int o = 0; o < shape->ncoeffs; o++) {
       const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
       const PetscInt to = Within(jj, box->n[1]) + box->n[1] * Within(kk, box->n[2]);
@@ -64,10 +64,10 @@ static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscSca
 static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
 {
   Mat_Stencil     *st  = (Mat_Stencil *)A->data;
-  const KCycleBox *box = st->box;
+  const KCycleBox *box = st->s.box;
 
   PetscFunctionBegin;
-  PetscCheck(st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(MatStencilGetBack(st));
   PetscCall(PetscArrayzero(y, box->npoints));
   KC_PARALLEL(box->npoints)
@@ -87,7 +87,7 @@ static PetscErrorCode MatMultTranspose_Stencil(Mat A, Vec x, Vec y)
   PetscCall(ScatterLines(A, xa, ya));
   PetscCall(VecRestoreArrayWrite(y, &ya));
   PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PetscLogFlops(2.0 * ((Mat_Stencil *)A->data)->shape.ncoeffs * A->rmap->n));
+  PetscCall(PetscLogFlops(2.0 * ((Mat_Stencil *)A->data)->s.shape.ncoeffs * A->rmap->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,8 +123,8 @@ static PetscErrorCode FillTranspose(Mat A, Mat B)
 {
   const Mat_Stencil *a     = (Mat_Stencil *)A->data;
   Mat_Stencil       *b     = (Mat_Stencil *)B->data;
-  const KCycleBox   *box   = a->box;
-  const KCycleShape *shape = &a->shape;
+  const KCycleBox   *box   = a->s.box;
+  const KCycleShape *shape = &a->s.shape;
   const PetscInt     n     = box->n[0];
   PetscScalar       *c, *halo;
 
@@ -132,7 +132,7 @@ static PetscErrorCode FillTranspose(Mat A, Mat B)
   PetscCall(PetscMalloc1(box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &halo));
   for (int o = 0; o < shape->ncoeffs; o++) {
-    MatStencilTakeCoefficient(a, shape->ncoeffs - 1 - o, c);
+    MatStencilTakeCoefficient(&a->s, shape->ncoeffs - 1 - o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, halo));
     for (PetscInt r = 0; r < box->npoints; r++) {
       const PetscInt line = r / n, there[3] = {r % n + shape->dx[o], line % box->n[1] + shape->dy[shape->line[o]], line / box->n[1] + shape->dz[shape->line[o]]};
@@ -153,12 +153,12 @@ static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
   Mat                T;
 
   PetscFunctionBegin;
-  PetscCheck(((Mat_Stencil *)A->data)->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(((Mat_Stencil *)A->data)->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   if (reuse == MAT_REUSE_MATRIX) {
     T = *B;
     PetscCall(MatStencilIs(T, &is));
-    PetscCheck(is && ((Mat_Stencil *)T->data)->box == ((Mat_Stencil *)A->data)->box, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+    PetscCheck(is && ((Mat_Stencil *)T->data)->s.box == ((Mat_Stencil *)A->data)->s.box, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
                "The matrix to reuse is no transpose of this one: make it with MatTranspose(mat, MAT_INITIAL_MATRIX, &transpose)");
     PetscCall(MatCopy(A, T, SAME_NONZERO_PATTERN)); /* brings the shape */
   } else PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &T));

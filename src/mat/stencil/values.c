@@ -1,13 +1,13 @@
 /*
   How values get into a stencil matrix: from numbers of rows and columns to places in an array.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 /* In both numberings a column beside a row is found from the difference of their numbers, if the row's point has all its neighbours in the box */
 void MatStencilMakeFrames(Mat A)
 {
   Mat_Stencil     *st  = (Mat_Stencil *)A->data;
-  const KCycleBox *box = st->box;
+  const KCycleBox *box = st->s.box;
   PetscInt         width[3], tiny = 0;
 
   for (PetscInt d = 0; d < 3; d++) {
@@ -27,7 +27,7 @@ void MatStencilMakeFrames(Mat A)
   st->global.plane  = width[0] * width[1];
   for (int c = 0; c < KC_MAX_COEFFS; c++) {
     st->local.difference[c] = st->global.difference[c] = 0;
-    st->local.offset[c] = st->global.offset[c] = st->shape.ncoeffs / 2;
+    st->local.offset[c] = st->global.offset[c] = st->s.shape.ncoeffs / 2;
   }
   if (tiny) st->local.high[0] = st->global.high[0] = 0;
 }
@@ -42,8 +42,8 @@ static PetscErrorCode MakeLocalFrame(Mat A)
   PetscFunctionBegin;
   PetscCall(DMDAGetGhostCorners(st->dm, &corner[0], &corner[1], &corner[2], &width[0], &width[1], &width[2]));
   for (PetscInt d = 0; d < 3; d++) {
-    f->corner[d] = d < st->box->dim ? corner[d] - st->box->start[d] : 0;
-    if (d >= st->box->dim) width[d] = 1;
+    f->corner[d] = d < st->s.box->dim ? corner[d] - st->s.box->start[d] : 0;
+    if (d >= st->s.box->dim) width[d] = 1;
   }
   f->width  = width[0];
   f->height = width[1];
@@ -87,7 +87,7 @@ static PetscBool InGrid(const KCycleBox *box, const PetscInt at[])
 }
 
 /* Only zeros may be set where the stencil has no entry */
-static PetscErrorCode CheckZero(const Mat_Stencil *st, const PetscInt row[], const PetscInt col[], PetscScalar value)
+static PetscErrorCode CheckZero(const KCycleStencil *st, const PetscInt row[], const PetscInt col[], PetscScalar value)
 {
   const KCycleBox *box  = st->box;
   const PetscInt  *s    = box->start;
@@ -106,15 +106,15 @@ static PetscErrorCode CheckZero(const Mat_Stencil *st, const PetscInt row[], con
 static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col[], PetscScalar value, InsertMode mode)
 {
   Mat_Stencil     *st     = (Mat_Stencil *)A->data;
-  const KCycleBox *box    = st->box;
+  const KCycleBox *box    = st->s.box;
   PetscInt         row[3] = {point[0], point[1], point[2]};
-  const int        o      = KCycleFindOffset(box, &st->shape, row, col);
+  const int        o      = KCycleFindOffset(box, &st->s.shape, row, col);
   PetscBool        owned  = PETSC_TRUE;
   PetscScalar     *entry;
 
   PetscFunctionBegin;
   if (o < 0) {
-    PetscCall(CheckZero(st, row, col, value));
+    PetscCall(CheckZero(&st->s, row, col, value));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt d = 0; d < 3; d++) {
@@ -127,7 +127,7 @@ static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col
     PetscCall(MatStencilStashAdd(A, KCycleBoxPointToRow(box, r), o, value, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  entry = st->dense + ((size_t)(row[1] + box->n[1] * row[2]) * st->shape.ncoeffs + o) * box->n[0] + row[0];
+  entry = st->dense + ((size_t)(row[1] + box->n[1] * row[2]) * st->s.shape.ncoeffs + o) * box->n[0] + row[0];
   if (mode == ADD_VALUES) *entry += value;
   else *entry = value;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -137,8 +137,8 @@ static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col
 static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, const PetscInt at[], PetscInt n, const PetscInt cols[], const PetscScalar *values, PetscInt stride,
                                  InsertMode mode)
 {
-  const PetscInt length = st->box->n[0];
-  PetscScalar   *place  = st->dense + (size_t)(at[1] + st->box->n[1] * at[2]) * st->shape.ncoeffs * length + at[0];
+  const PetscInt length = st->s.box->n[0];
+  PetscScalar   *place  = st->dense + (size_t)(at[1] + st->s.box->n[1] * at[2]) * st->s.shape.ncoeffs * length + at[0];
 
   if (n > KC_MAX_COEFFS) return 0;
   for (PetscInt c = 0; c < n; c++) {
@@ -147,7 +147,7 @@ static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, 
 
     if (cols[c] < 0) continue;
     if (difference != f->difference[c]) {
-      const int o = FindDifference(f, &st->shape, difference);
+      const int o = FindDifference(f, &st->s.shape, difference);
 
       if (o < 0) return c;
       f->difference[c] = difference;
@@ -176,11 +176,11 @@ PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[
     if (rows[r] < 0) continue;
     Decode(f, rows[r], row);
     if (IsInside(f, row)) c = SetInside(st, f, rows[r], row, n, cols, v, stride, mode);
-    if (c == n || !InGrid(st->box, row)) continue;
+    if (c == n || !InGrid(st->s.box, row)) continue;
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
       Decode(f, cols[c], col);
-      if (InGrid(st->box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
+      if (InGrid(st->s.box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,11 +218,11 @@ PetscErrorCode MatSetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], Pe
     if (rows[r] >= first && rows[r] < end) {
       Decode(f, rows[r] - first, row);
       if (IsInside(f, row)) c = SetInside(st, f, rows[r], row, n, cols, v, stride, mode);
-    } else PetscCall(GlobalToPoint(st->box, rows[r], row));
+    } else PetscCall(GlobalToPoint(st->s.box, rows[r], row));
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
       PetscCheck(cols[c] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Column too large: %" PetscInt_FMT " of %" PetscInt_FMT, cols[c], size);
-      PetscCall(GlobalToPoint(st->box, cols[c], col));
+      PetscCall(GlobalToPoint(st->s.box, cols[c], col));
       PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
     }
   }

@@ -1,21 +1,21 @@
 /*
   Stencil matrices on viewers: what is stored in words; contents as AIJ, in the order that the DMDA's matrices have in files.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include "matstencil.h"
 
 static PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
 {
   Mat_Stencil    *st    = (Mat_Stencil *)A->data;
-  const PetscInt *size  = st->box->size;
+  const PetscInt *size  = st->s.box->size;
   PetscReal       in[4] = {0, 0, 0, 0}, out[4];
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; st->kind && l < st->box->nlines; l++) in[0] += st->kind[l] >= 0;
-  in[1] = (PetscReal)st->box->nlines;
-  in[2] = (PetscReal)st->nclasses;
-  in[3] = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->nclasses * st->shape.ncoeffs * st->box->n[0]);
+  for (PetscInt l = 0; st->s.kind && l < st->s.box->nlines; l++) in[0] += st->s.kind[l] >= 0;
+  in[1] = (PetscReal)st->s.box->nlines;
+  in[2] = (PetscReal)st->s.nclasses;
+  in[3] = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0]);
   PetscCallMPI(MPI_Allreduce(in, out, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n", st->shape.ncoeffs, size[0], size[1], size[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n", st->s.shape.ncoeffs, size[0], size[1], size[2]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%.0f of %.0f grid lines share %.0f sets of coefficients; %.3g MB stored\n", (double)out[0], (double)out[1], (double)out[2],
                                    (double)out[3] / 1e6));
 #if defined(_OPENMP)

@@ -6,7 +6,7 @@
 
 PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *tr, KCycleApart *ap)
 {
-  const KCycleShape *shape = &((Mat_Stencil *)A->data)->shape;
+  const KCycleShape *shape = &KCycleStencilOf(A)->shape;
 
   PetscFunctionBegin;
   ap->A   = A;
@@ -37,9 +37,9 @@ KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT fr
 /* Coefficients of an owned fine line; those of other processes' points stay zero */
 void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
 {
-  const Mat_Stencil *st = (Mat_Stencil *)ap->A->data;
-  const PetscInt     f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad, place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
-  KCycleLine         l;
+  const KCycleStencil *st = KCycleStencilOf(ap->A);
+  const PetscInt       f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad, place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
+  KCycleLine           l;
 
   for (int x = 0; x < 2; x++) c[x] = ap->c + (size_t)(2 * place + x) * length;
   if (ap->line[place] == j + st->box->n[1] * k) return;

@@ -24,7 +24,7 @@ typedef struct {
 } Rows;
 
 typedef struct {
-  Mat_Stencil         *st; /* fine */
+  const KCycleStencil *st; /* fine */
   Mat_StencilTransfer *tr;
   Mat                  A;
   PetscInt             n, pad; /* coarse points of a line; n + 2 */
@@ -43,7 +43,7 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
 
   PetscFunctionBegin;
   pr->A     = A;
-  pr->st    = (Mat_Stencil *)A->data;
+  pr->st    = KCycleStencilOf(A);
   pr->tr    = (Mat_StencilTransfer *)P->data;
   pr->n     = pr->tr->coarse->n[0];
   pr->pad   = pr->n + 2;
@@ -250,11 +250,11 @@ static PetscInt LineAlike(const KCycleBox *box, PetscInt line, const Signature *
 /* Coarse lines whose coefficients are complete on this process, in order */
 static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBool *same)
 {
-  Mat_Stencil       *sc    = (Mat_Stencil *)Ac->data;
-  const KCycleShape *shape = &sc->shape;
-  const KCycleBox   *box   = sc->box;
-  Signature         *signs, now;
-  PetscScalar       *values;
+  const KCycleStencil *sc    = KCycleStencilOf(Ac);
+  const KCycleShape   *shape = &sc->shape;
+  const KCycleBox     *box   = sc->box;
+  Signature           *signs, now;
+  PetscScalar         *values;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(box->n[1], &signs));
@@ -299,7 +299,7 @@ typedef struct {
   KCyclePool         store;
 } Fields;
 
-static PetscErrorCode FieldsCreate(const Mat_Stencil *sc, PetscBool star, Fields *f)
+static PetscErrorCode FieldsCreate(const KCycleStencil *sc, PetscBool star, Fields *f)
 {
   const KCycleBox *box = sc->box;
 
@@ -508,10 +508,10 @@ static void FoldSelf(const KCycleShape *shape, const KCycleBox *box, PetscScalar
 
 static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, PetscBool *same)
 {
-  Mat_Stencil     *sc  = (Mat_Stencil *)Ac->data;
-  const KCycleBox *box = sc->box;
-  const PetscInt   n   = box->n[0];
-  PetscScalar     *values;
+  const KCycleStencil *sc  = KCycleStencilOf(Ac);
+  const KCycleBox     *box = sc->box;
+  const PetscInt       n   = box->n[0];
+  PetscScalar         *values;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(sc->shape.ncoeffs * n, &values));
@@ -543,7 +543,7 @@ static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
   Fields    f;
 
   PetscFunctionBegin;
-  PetscCall(FieldsCreate((Mat_Stencil *)Ac->data, star, &f));
+  PetscCall(FieldsCreate(KCycleStencilOf(Ac), star, &f));
   PetscCall(FillFields(pr, &f));
   PetscCall(GatherFields(&f));
   for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(Ac, &f, (PetscBool)half, &same));
@@ -565,7 +565,7 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, 
   PetscFunctionBegin;
   if (tr->coarse->dim == 1) star = PETSC_FALSE;
   if (!*Ac) PetscCall(MatStencilCreateOnDM(tr->coarsedm, (PetscBool)!star, Ac));
-  ((Mat_Stencil *)(*Ac)->data)->slack = 1000 * PETSC_MACHINE_EPSILON;
+  MatStencilExpectRounding(*Ac);
   PetscCall(ProductCreate(A, P, &pr));
   pr.fill = fill;
   if (star || KCycleBoxTalks(tr->coarse)) PetscCall(ProductToFields(&pr, *Ac, star));

@@ -17,18 +17,18 @@
 #include <petsckcycle/private/transferimpl.h>
 
 typedef struct {
-  KCycleWeights     *ws;
-  const Mat_Stencil *st;
-  KCycleApart        apart;
-  PetscInt           n, pad;
-  int                low;     /* first offset of the grid */
-  PetscBool          merged;  /* no process needs its neighbours for a line in x: both kinds of points at once */
-  PetscScalar       *sums;    /* [offset][pad]: coefficients that have been summed up */
-  PetscScalar       *w;       /* [offset][pad]: weights of neighbours */
-  PetscScalar       *inverse; /* of what the weights are divided by */
-  PetscScalar       *excess;
-  PetscScalar       *end; /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
-  PetscScalar       *row[4];
+  KCycleWeights       *ws;
+  const KCycleStencil *st;
+  KCycleApart          apart;
+  PetscInt             n, pad;
+  int                  low;     /* first offset of the grid */
+  PetscBool            merged;  /* no process needs its neighbours for a line in x: both kinds of points at once */
+  PetscScalar         *sums;    /* [offset][pad]: coefficients that have been summed up */
+  PetscScalar         *w;       /* [offset][pad]: weights of neighbours */
+  PetscScalar         *inverse; /* of what the weights are divided by */
+  PetscScalar         *excess;
+  PetscScalar         *end; /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
+  PetscScalar         *row[4];
 } Operator;
 
 static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
@@ -37,7 +37,7 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
 
   PetscFunctionBegin;
   op->ws     = ws;
-  op->st     = (Mat_Stencil *)A->data;
+  op->st     = KCycleStencilOf(A);
   op->n      = ws->tr->coarse->n[0];
   op->pad    = op->n + 2;
   op->low    = KCycleOffsetsFirst(ws->tr->fine->dim);

@@ -23,7 +23,7 @@ static PetscErrorCode MatProductSymbolic_PtAP_Stencil_StencilTransfer(Mat produc
 /* The interpolation must be that of the operator's grid */
 PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat product)
 {
-  const Mat_Stencil         *st = (Mat_Stencil *)product->product->A->data;
+  const KCycleStencil       *st = KCycleStencilOf(product->product->A);
   const Mat_StencilTransfer *tr = (Mat_StencilTransfer *)product->product->B->data;
 
   PetscFunctionBegin;

@@ -38,7 +38,7 @@ typedef struct {
 } Neighbour;
 
 typedef struct {
-  const Mat_Stencil         *st; /* fine */
+  const KCycleStencil       *st; /* fine */
   const Mat_StencilTransfer *tr;
   PetscInt                   n, pad, nfields; /* coarse points of a line; n + 2 */
   KCycleApart                apart;
@@ -57,7 +57,7 @@ static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
   PetscScalar   *work;
 
   PetscFunctionBegin;
-  s->st      = (Mat_Stencil *)A->data;
+  s->st      = KCycleStencilOf(A);
   s->tr      = tr;
   s->n       = tr->coarse->n[0];
   s->pad     = s->n + 2;

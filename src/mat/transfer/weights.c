@@ -412,14 +412,14 @@ KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *KC_RESTRI
 /* Masks of the owned lines, as if there were no points beside them */
 static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
 {
-  Mat_Stencil       *st     = (Mat_Stencil *)A->data;
-  const KCycleBox   *box    = st->box;
-  const PetscInt     n      = box->n[0];
-  const PetscScalar *before = NULL; /* that of the last line */
-  PetscScalar       *m;
-  PetscInt           last = -1;
-  PetscBool          inside; /* points between the ends that may be coupled to nobody */
-  KCycleLine         l;
+  const KCycleStencil *st     = KCycleStencilOf(A);
+  const KCycleBox     *box    = st->box;
+  const PetscInt       n      = box->n[0];
+  const PetscScalar   *before = NULL; /* that of the last line */
+  PetscScalar         *m;
+  PetscInt             last = -1;
+  PetscBool            inside; /* points between the ends that may be coupled to nobody */
+  KCycleLine           l;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(n + 2, &m));

@@ -144,8 +144,8 @@ static PetscErrorCode GraphLook(Graph *g, PetscInt64 *excess, PetscInt *unpaired
 /* A star has no triangles, but where the grid wraps around after three points; nor has its pattern an entry without its counterpart */
 static PetscErrorCode FindInStencil(PC pc)
 {
-  PC_IncPoisson     *ip = (PC_IncPoisson *)pc->data;
-  const Mat_Stencil *st = (const Mat_Stencil *)pc->pmat->data;
+  PC_IncPoisson       *ip = (PC_IncPoisson *)pc->data;
+  const KCycleStencil *st = (const KCycleStencil *)pc->pmat->data;
 
   PetscFunctionBegin;
   ip->simple = (PetscBool)(!st->shape.box || st->box->dim == 1);
@@ -277,7 +277,7 @@ typedef struct {
   PetscScalar       *padded;         /* 1 / d of a neighbour line, one point more at each end */
 } Lines;
 
-static PetscErrorCode LinesCreate(const Mat_Stencil *st, Vec diagonal, Lines *l)
+static PetscErrorCode LinesCreate(const KCycleStencil *st, Vec diagonal, Lines *l)
 {
   const PetscScalar *d;
   const PetscInt     n = st->box->n[0];
@@ -374,11 +374,11 @@ static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
 /* Half of the coefficients is stored if that suffices for the operator */
 static PetscErrorCode SetUpStencil(PC pc, Vec diagonal)
 {
-  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
-  Mat_Stencil   *st = (Mat_Stencil *)pc->pmat->data;
-  PetscInt       start, bad = PETSC_INT_MAX;
-  PetscBool      same = PETSC_FALSE;
-  Lines          l;
+  PC_IncPoisson       *ip = (PC_IncPoisson *)pc->data;
+  const KCycleStencil *st = KCycleStencilOf(pc->pmat);
+  PetscInt             start, bad = PETSC_INT_MAX;
+  PetscBool            same = PETSC_FALSE;
+  Lines                l;
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(pc->pmat, &start, NULL));

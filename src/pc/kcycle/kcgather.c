@@ -21,7 +21,7 @@ PetscErrorCode PCKCycleGather(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  dim = ((Mat_Stencil *)kc->structure[0].A->data)->box->dim;
+  dim = KCycleStencilOf(kc->structure[0].A)->box->dim;
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)coarse), &size));

@@ -27,10 +27,10 @@ static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i,
 
 /* What looking at ends needs: row sums of neighbours' points are known where somebody owns an end and not the next point */
 typedef struct {
-  const Mat_Stencil *st;
-  PetscScalar       *halo;
-  PetscInt           last; /* line whose coefficients were needed last for a row sum */
-  KCycleLine         line;
+  const KCycleStencil *st;
+  PetscScalar         *halo;
+  PetscInt             last; /* line whose coefficients were needed last for a row sum */
+  KCycleLine           line;
 } Look;
 
 /* The sum of the row of a point, which this process owns or a neighbour */
@@ -90,7 +90,7 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   const PetscScalar *own;
 
   PetscFunctionBegin;
-  look->st   = (Mat_Stencil *)A->data;
+  look->st   = KCycleStencilOf(A);
   look->halo = NULL;
   look->last = -1;
   box        = look->st->box;
@@ -140,12 +140,12 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleEndFact
 /* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has the same ends, if the points beside these are on it */
 static PetscErrorCode LookAtEnds(Mat A, KCycleEndFacts end[])
 {
-  const Mat_Stencil *st     = (Mat_Stencil *)A->data;
-  const KCycleBox   *box    = st->box;
-  const PetscInt     nreals = (PetscInt)(3 * sizeof(*end) / sizeof(PetscReal));
-  PetscInt           last   = -1;
-  KCycleEndFacts     mine[3], now[3];
-  Look               look;
+  const KCycleStencil *st     = KCycleStencilOf(A);
+  const KCycleBox     *box    = st->box;
+  const PetscInt       nreals = (PetscInt)(3 * sizeof(*end) / sizeof(PetscReal));
+  PetscInt             last   = -1;
+  KCycleEndFacts       mine[3], now[3];
+  Look                 look;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(mine, sizeof(mine)));
@@ -278,7 +278,7 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
 {
   PC_KCycle        *kc;
-  const KCycleBox  *box = ((Mat_Stencil *)level->A->data)->box;
+  const KCycleBox  *box = KCycleStencilOf(level->A)->box;
   const KCycleScan *scan;
   KCycleEndFacts    ends[3];
 
@@ -287,6 +287,7 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   PetscCall(MatStencilScan(level->A, &scan));
   *jumps = scan->jumps;
   if (level == kc->structure) {
+    kc->steep = kc->finer.exists ? kc->finer.steep : scan->steep;
     kc->mixed = kc->finer.exists ? kc->finer.mixed : (PetscBool)(scan->steep > KCYCLE_MIXED);
     PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep, kc->mixed ? ": materials are mixed" : ""));
     if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO) PetscCall(PetscArraycpy(&level->end[0][0], &kc->finer.end[0][0], 6));
@@ -311,7 +312,7 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, kc->structure, &jumps));
-  PetscCall(CheckAssembled(((Mat_Stencil *)kc->structure[0].A->data)->box, kc->structure, len, why));
+  PetscCall(CheckAssembled(KCycleStencilOf(kc->structure[0].A)->box, kc->structure, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,7 +320,7 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool jumps, PetscBool *wants)
 {
   PC_KCycle       *kc;
-  const KCycleBox *box      = ((Mat_Stencil *)level->A->data)->box;
+  const KCycleBox *box      = KCycleStencilOf(level->A)->box;
   char             why[256] = "";
 
   PetscFunctionBegin;
@@ -336,7 +337,7 @@ static KCycleInterpolation ChooseInterpolation(const PC_KCycle *kc, KCycleStruct
   KCycleInterpolation interpolation = kc->interpolation;
 
   if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
-  level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !((Mat_Stencil *)level->A->data)->shape.box);
+  level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !KCycleStencilOf(level->A)->shape.box);
   return interpolation;
 }
 
@@ -344,7 +345,7 @@ static KCycleInterpolation ChooseInterpolation(const PC_KCycle *kc, KCycleStruct
 static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolation interpolation)
 {
   PC_KCycle       *kc;
-  const KCycleBox *box = ((Mat_Stencil *)level->A->data)->box;
+  const KCycleBox *box = KCycleStencilOf(level->A)->box;
   PetscBool        insulated[6];
 
   PetscFunctionBegin;
@@ -381,11 +382,11 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   for (PetscInt d = 0; d < 3; d++) *changed = (PetscBool)(*changed || (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));
   if (!*coarser || *changed) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->P) {
-    PetscCall(CoarseDM(level->dm, ((Mat_Stencil *)level->A->data)->box, level, kc->assembled, &level[1].dm));
+    PetscCall(CoarseDM(level->dm, KCycleStencilOf(level->A)->box, level, kc->assembled, &level[1].dm));
     PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->first, &level->P));
     if (kc->assembled) PetscCall(KCycleAssembleOnDM(level));
   }
-  CoarsenEnds(((Mat_Stencil *)level->A->data)->box, level, level[1].end);
+  CoarsenEnds(KCycleStencilOf(level->A)->box, level, level[1].end);
   PetscCall(FillLevel(pc, level, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

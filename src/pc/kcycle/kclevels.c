@@ -366,13 +366,13 @@ static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
 /* What the sweeps of a level depend on, level 0 being the finest */
 static void GetSweepFacts(const PC_KCycle *kc, PetscInt l, KCycleSweepFacts *facts)
 {
-  const Mat_Stencil *st = (Mat_Stencil *)kc->structure[l].A->data, *fine = (Mat_Stencil *)kc->structure[0].A->data;
+  const KCycleStencil *st = KCycleStencilOf(kc->structure[l].A), *fine = KCycleStencilOf(kc->structure[0].A);
 
   facts->dim     = st->box->dim;
   facts->ncoeffs = st->shape.ncoeffs;
   facts->fewer   = Fewer(kc, l);
   facts->mixed   = kc->mixed;
-  facts->steep   = kc->finer.exists ? kc->finer.steep : fine->scan.steep;
+  facts->steep   = kc->steep;
   facts->points  = kc->finer.exists ? kc->finer.points : (PetscReal)fine->box->size[0] * fine->box->size[1] * fine->box->size[2];
 }
 

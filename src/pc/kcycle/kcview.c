@@ -158,7 +158,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscCall(ViewCopies(pc, kc, viewer));
   for (PetscInt i = 0; i < kc->nstructured; i++) {
     const KCycleStructure *level  = &kc->structure[i];
-    const Mat_Stencil     *st     = (Mat_Stencil *)level->A->data;
+    const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
     char                   to[64] = "";
 

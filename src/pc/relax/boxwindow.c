@@ -28,7 +28,7 @@ PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **window)
 }
 
 /* Those of line (j, k). Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i + 1 there */
-static void FindCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, KCycleBoxCoefficients *c)
+static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleBoxCoefficients *c)
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[0], kind = st->kind[j + st->box->n[1] * k];
@@ -52,7 +52,7 @@ static void FindCoefficients(const Mat_Stencil *st, PetscInt j, PetscInt k, KCyc
 }
 
 /* For a matrix with a box stencil in two or three dimensions */
-PetscErrorCode KCycleBoxWindowCreate(const Mat_Stencil *st, KCycleBoxWindow **window)
+PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **window)
 {
   const KCycleBox *box   = st->box;
   const uintptr_t  bytes = KC_VECTOR * sizeof(PetscScalar);

@@ -332,7 +332,7 @@ PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleCl
   PetscInt      p = 0;
 
   PetscFunctionBegin;
-  PetscCall(KCycleSearchCreate(own->st, &s));
+  PetscCall(KCycleSearchCreate(own->st, own->steep, &s));
   PetscCall(SendCandidates(comm, own, &mail));
   PetscCall(PetscMalloc1(RecordSize(s->nc), &record));
   for (PetscInt q = 0; q < own->nnodes; q++) {

@@ -11,10 +11,10 @@ typedef struct {
 } Chebyshev;
 
 typedef struct {
-  const Chebyshev   *chebyshev;
-  const Mat_Stencil *st;
-  const PetscScalar *b;
-  PetscScalar       *x;
+  const Chebyshev     *chebyshev;
+  const KCycleStencil *st;
+  const PetscScalar   *b;
+  PetscScalar         *x;
 } Sweep;
 
 /* d <- keep d + add D^-1 (b - A x); zeroguess: x counts as zero, and d before as nothing */
@@ -52,7 +52,7 @@ static void Correct(const Sweep *sweep, PetscBool zeroguess)
 
 static PetscErrorCode Step(const Sweep *sweep, PetscReal keep, PetscReal add, PetscBool zeroguess)
 {
-  const Mat_Stencil *st = sweep->st;
+  const KCycleStencil *st = sweep->st;
 
   PetscFunctionBegin;
   if (!zeroguess) PetscCall(KCycleBoxExchange(st->box, (PetscBool)(st->shape.box != 0), sweep->x, st->halo));
@@ -66,8 +66,8 @@ static PetscErrorCode Step(const Sweep *sweep, PetscReal keep, PetscReal add, Pe
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
-  const Chebyshev   *chebyshev = (Chebyshev *)s->data;
-  const Mat_Stencil *st        = (Mat_Stencil *)s->A->data;
+  const Chebyshev     *chebyshev = (Chebyshev *)s->data;
+  const KCycleStencil *st        = KCycleStencilOf(s->A);
   const PetscReal upper = chebyshev->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim), theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
   const Sweep     sweep = {chebyshev, st, b, x};
 
@@ -89,7 +89,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
   Chebyshev         *chebyshev = (Chebyshev *)s->data;
-  const KCycleBox   *box       = ((Mat_Stencil *)s->A->data)->box;
+  const KCycleBox   *box       = KCycleStencilOf(s->A)->box;
   const KCycleScan  *scan;
   const PetscScalar *a;
   Vec                diagonal;

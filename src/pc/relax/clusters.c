@@ -90,7 +90,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycl
 }
 
 /* Nothing is in place yet */
-static PetscErrorCode MakerCreate(const Mat_Stencil *st, Maker *maker)
+static PetscErrorCode MakerCreate(const KCycleStencil *st, Maker *maker)
 {
   const KCycleBox *box = st->box;
 
@@ -135,7 +135,7 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
 }
 
 /* Rows of all clusters, generation by generation; those in parts come first. order becomes the order of the rows */
-static PetscErrorCode MakeRows(const Mat_Stencil *st, const KCycleClusterList *list, KCycleClusters *cl, PetscInt order[])
+static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList *list, KCycleClusters *cl, PetscInt order[])
 {
   PetscInt *sorted, most = 0;
   Maker    *maker;
@@ -232,11 +232,11 @@ static PetscErrorCode ClustersDestroy(KCycleClusters **clusters)
 /* Clusters of an operator, or none: then *clusters is NULL on all processes. all: look for them where nothing jumps, too */
 static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clusters)
 {
-  const Mat_Stencil *st           = (Mat_Stencil *)A->data;
-  MPI_Comm           comm         = PetscObjectComm((PetscObject)A);
-  PetscInt           ngenerations = 0, *order;
-  KCycleClusterList  list;
-  KCycleClusters    *cl;
+  const KCycleStencil *st           = KCycleStencilOf(A);
+  MPI_Comm             comm         = PetscObjectComm((PetscObject)A);
+  PetscInt             ngenerations = 0, *order;
+  KCycleClusterList    list;
+  KCycleClusters      *cl;
 
   PetscFunctionBegin;
   *clusters = NULL;
@@ -311,8 +311,8 @@ static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, co
 /* Corrections of all clusters, the inner ones first, or last */
 static PetscErrorCode Correct(const KCycleClusters *cl, Mat A, PetscBool innerlast, const PetscScalar *b, PetscScalar *x)
 {
-  const Mat_Stencil *st      = (Mat_Stencil *)A->data;
-  const PetscBool    corners = (PetscBool)(st->shape.box != 0);
+  const KCycleStencil *st      = KCycleStencilOf(A);
+  const PetscBool      corners = (PetscBool)(st->shape.box != 0);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
@@ -336,7 +336,7 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
   KCycleSweeps   sweeps = *one;
 
   PetscFunctionBegin;
-  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)s->A->data)->box->npoints));
+  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, KCycleStencilOf(s->A)->box->npoints));
   if (sweeps.reverse) {
     sweeps.zeroguess = PETSC_FALSE;
     PetscCall(Correct(w->clusters, s->A, PETSC_TRUE, b, x));

@@ -11,7 +11,7 @@ static int Beyond(const KCycleBox *box, PetscInt d, PetscInt i)
 }
 
 /* Sum of |a_ij| / sqrt(a_ii a_jj) over the points j of its own colour that a point is coupled to */
-static PetscReal CouplingsWithinColour(const Mat_Stencil *st, const PetscScalar *values, const PetscScalar *diagonal, const PetscScalar *halo, const PetscInt at[])
+static PetscReal CouplingsWithinColour(const KCycleStencil *st, const PetscScalar *values, const PetscScalar *diagonal, const PetscScalar *halo, const PetscInt at[])
 {
   const KCycleBox *box       = st->box;
   const int        beyond[3] = {Beyond(box, 0, at[0]), Beyond(box, 1, at[1]), Beyond(box, 2, at[2])};
@@ -35,13 +35,13 @@ static PetscReal CouplingsWithinColour(const Mat_Stencil *st, const PetscScalar 
 /* A bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
 static PetscErrorCode CouplingsWithinColours(Mat A, PetscReal *within)
 {
-  const Mat_Stencil *st  = (Mat_Stencil *)A->data;
-  const KCycleBox   *box = st->box;
-  const PetscScalar *a;
-  PetscScalar       *values, *halo;
-  PetscReal          most = 0;
-  PetscBool          any  = PETSC_FALSE;
-  Vec                diagonal;
+  const KCycleStencil *st  = KCycleStencilOf(A);
+  const KCycleBox     *box = st->box;
+  const PetscScalar   *a;
+  PetscScalar         *values, *halo;
+  PetscReal            most = 0;
+  PetscBool            any  = PETSC_FALSE;
+  Vec                  diagonal;
 
   PetscFunctionBegin;
   *within = 0;
@@ -89,7 +89,7 @@ PetscErrorCode KCycleColoursCreate(KCycleSmoother *s)
 PetscErrorCode KCycleColoursSetUp(KCycleSmoother *s)
 {
   KCycleColours *colours = (KCycleColours *)s->data;
-  const PetscInt n       = ((Mat_Stencil *)s->A->data)->box->n[0];
+  const PetscInt n       = KCycleStencilOf(s->A)->box->n[0];
   PetscReal      within;
 
   PetscFunctionBegin;

@@ -9,20 +9,20 @@ typedef struct {
 } Jacobi;
 
 typedef struct {
-  const Jacobi      *jacobi;
-  const Mat_Stencil *st;
-  const PetscScalar *b;
-  PetscScalar       *x;
+  const Jacobi        *jacobi;
+  const KCycleStencil *st;
+  const PetscScalar   *b;
+  PetscScalar         *x;
 } Sweep;
 
 /* A Jacobi sweep in place: what the next plane still reads of this one is kept aside */
 static void JacobiPlane(const Sweep *sweep, PetscInt t)
 {
-  const Mat_Stencil *st     = sweep->st;
-  const KCycleBox   *box    = st->box;
-  const PetscInt     length = box->n[0] * KCycleLinesOfPlane(box);
-  PetscInt           first, end;
-  KCycleLine         l;
+  const KCycleStencil *st     = sweep->st;
+  const KCycleBox     *box    = st->box;
+  const PetscInt       length = box->n[0] * KCycleLinesOfPlane(box);
+  PetscInt             first, end;
+  KCycleLine           l;
 
   KCycleShare(0, KCycleLinesOfPlane(box), &first, &end);
   memcpy(sweep->jacobi->old + (t & 1) * length + first * box->n[0], sweep->x + t * length + first * box->n[0], (end - first) * box->n[0] * sizeof(PetscScalar));
@@ -62,8 +62,8 @@ static void JacobiPlanes(const Sweep *sweep)
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
-  const Mat_Stencil *st    = (Mat_Stencil *)s->A->data;
-  const Sweep        sweep = {(Jacobi *)s->data, st, b, x};
+  const KCycleStencil *st    = KCycleStencilOf(s->A);
+  const Sweep          sweep = {(Jacobi *)s->data, st, b, x};
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
@@ -83,7 +83,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
   Jacobi           *jacobi = (Jacobi *)s->data;
-  const KCycleBox  *box    = ((Mat_Stencil *)s->A->data)->box;
+  const KCycleBox  *box    = KCycleStencilOf(s->A)->box;
   const KCycleScan *scan;
 
   PetscFunctionBegin;

@@ -97,9 +97,9 @@ static PetscErrorCode RunThroughBoxWindow(const KCyclePass *pass)
 /* For box stencils; not in two dimensions where lines on all processes share their coefficients, as there is nothing to gain */
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
-  KCycleColours     *colours = (KCycleColours *)s->data;
-  const Mat_Stencil *st      = (Mat_Stencil *)s->A->data;
-  int                mine    = st->box->dim == 3 || st->store.used > 0, any;
+  KCycleColours       *colours = (KCycleColours *)s->data;
+  const KCycleStencil *st      = KCycleStencilOf(s->A);
+  int                  mine    = st->box->dim == 3 || st->blocks > 0, any;
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxWindowDestroy(&colours->boxwindow));
@@ -149,7 +149,7 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 /* Where an odd number of planes wraps around two of the same step are neighbours */
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const KCycleBox *box  = ((Mat_Stencil *)s->A->data)->box;
+  const KCycleBox *box  = KCycleStencilOf(s->A)->box;
   const PetscInt   slow = box->dim - 1;
 
   PetscFunctionBegin;
@@ -160,7 +160,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 
 static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
 {
-  const PetscInt dim = ((Mat_Stencil *)s->A->data)->box->dim;
+  const PetscInt dim = KCycleStencilOf(s->A)->box->dim;
 
   PetscFunctionBegin;
   PetscCheck(dim == 2, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP, "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
@@ -171,7 +171,7 @@ static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
 
 static PetscErrorCode SetUp_EightColor(KCycleSmoother *s)
 {
-  const PetscInt dim = ((Mat_Stencil *)s->A->data)->box->dim;
+  const PetscInt dim = KCycleStencilOf(s->A)->box->dim;
 
   PetscFunctionBegin;
   PetscCheck(dim == 3, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP, "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim,

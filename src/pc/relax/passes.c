@@ -181,7 +181,7 @@ static PetscErrorCode PassCreate(KCycleSmoother *s, const PetscScalar *b, PetscS
   PetscCall(KCycleSmootherTile(s)); /* a preconditioner that is kept sweeps with the operator's new values */
   PetscCall(PetscMemzero(pass, sizeof(*pass)));
   pass->smoother = s;
-  pass->st       = (Mat_Stencil *)s->A->data;
+  pass->st       = KCycleStencilOf(s->A);
   pass->b        = b;
   pass->x        = x;
   PetscFunctionReturn(PETSC_SUCCESS);

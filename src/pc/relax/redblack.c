@@ -6,8 +6,8 @@
 /* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the line */
 static PetscInt ParityOfHalf(const KCyclePass *pass, int half, PetscInt t, PetscInt l)
 {
-  const Mat_Stencil *st = pass->st;
-  const PetscInt     d  = st->box->dim - 1;
+  const KCycleStencil *st = pass->st;
+  const PetscInt       d  = st->box->dim - 1;
 
   return (half + KCycleParity(pass, 0, 0) + (d > 0 ? KCycleParity(pass, d, t) : 0) + (d > 1 ? KCycleParity(pass, 1, l) : 0)) & 1;
 }
@@ -111,12 +111,12 @@ static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
 /* Is a box stencil a star in truth? Galerkin products of constant coefficients with simplex interpolation are */
 static PetscErrorCode IsStar(Mat A, PetscBool *star)
 {
-  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
-  const PetscInt     n    = st->box->n[0];
-  PetscBool          mine = PETSC_TRUE;
-  PetscScalar       *values;
-  PetscInt           last = -1;
-  int                here, all;
+  const KCycleStencil *st   = KCycleStencilOf(A);
+  const PetscInt       n    = st->box->n[0];
+  PetscBool            mine = PETSC_TRUE;
+  PetscScalar         *values;
+  PetscInt             last = -1;
+  int                  here, all;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
@@ -143,9 +143,9 @@ static PetscErrorCode IsStar(Mat A, PetscBool *star)
 */
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
-  KCycleColours     *colours = (KCycleColours *)s->data;
-  const Mat_Stencil *st      = (Mat_Stencil *)s->A->data;
-  const PetscInt     slow    = st->box->dim - 1;
+  KCycleColours       *colours = (KCycleColours *)s->data;
+  const KCycleStencil *st      = KCycleStencilOf(s->A);
+  const PetscInt       slow    = st->box->dim - 1;
 
   PetscFunctionBegin;
   PetscCall(KCycleWindowDestroy(&colours->window));
@@ -191,7 +191,7 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const KCycleShape *shape = &((Mat_Stencil *)s->A->data)->shape;
+  const KCycleShape *shape = &KCycleStencilOf(s->A)->shape;
   PetscBool          star;
 
   PetscFunctionBegin;

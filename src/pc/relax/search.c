@@ -552,7 +552,7 @@ static PetscErrorCode FillHaloRows(KCycleSearch *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleSearchCreate(const Mat_Stencil *st, KCycleSearch **search)
+PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, PetscReal steep, KCycleSearch **search)
 {
   const KCycleBox *box = st->box;
   KCycleSearch    *s;
@@ -561,7 +561,7 @@ PetscErrorCode KCycleSearchCreate(const Mat_Stencil *st, KCycleSearch **search)
   PetscCall(PetscNew(&s));
   s->st   = st;
   s->nc   = st->shape.ncoeffs;
-  s->most = box->dim < 3 ? KC_CLUSTER_POINTS_2D : st->scan.steep > KCYCLE_MIXED ? KC_CLUSTER_POINTS_MIXED : KC_CLUSTER_POINTS_3D;
+  s->most = box->dim < 3 ? KC_CLUSTER_POINTS_2D : steep > KCYCLE_MIXED ? KC_CLUSTER_POINTS_MIXED : KC_CLUSTER_POINTS_3D;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
@@ -644,14 +644,17 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
 /* The clusters of an operator, or the parts of them that this process has. all: start from all points, not from those with jumps */
 PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *list)
 {
-  KCycleSearch *s;
-  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt   nprocs;
-  int           here, any;
+  KCycleSearch     *s;
+  const KCycleScan *scan;
+  MPI_Comm          comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt       nprocs;
+  int               here, any;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
-  PetscCall(KCycleSearchCreate((Mat_Stencil *)A->data, &s));
+  PetscCall(MatStencilScan(A, &scan));
+  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), scan->steep, &s));
+  s->steep = scan->steep;
   PetscCall(KCycleSift(s, all));
   here = (int)KCycleSieveHasRough(&s->sieve);
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));

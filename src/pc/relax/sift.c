@@ -150,9 +150,9 @@ static void LookAtLine(Sift *sift, const KCycleLine *l, PetscInt first)
 /* Bits of all lines. Those of a line that shares its coefficients with the one before are its bits */
 static void LookAtLines(Sift *sift)
 {
-  const Mat_Stencil *st    = sift->s->st;
-  KCycleSieve       *sieve = &sift->s->sieve;
-  PetscInt           last = -1, before = 0;
+  const KCycleStencil *st    = sift->s->st;
+  KCycleSieve         *sieve = &sift->s->sieve;
+  PetscInt             last = -1, before = 0;
 
   for (PetscInt line = 0; line < st->box->nlines; line++) {
     const PetscInt j = line % st->box->n[1], k = line / st->box->n[1], first = KCycleSieveWord(sieve, j, k);
@@ -420,7 +420,7 @@ static PetscErrorCode FindOthers(const Sift *sift)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SieveCreate(const Mat_Stencil *st, KCycleSieve *sieve)
+static PetscErrorCode SieveCreate(const KCycleStencil *st, KCycleSieve *sieve)
 {
   const PetscInt  *n      = st->box->n;
   const PetscInt64 points = KC_WORD * (n[0] / KC_WORD + 1) * (PetscInt64)(n[1] + 2) * (n[2] + 2) + 2 * KC_WORD;

@@ -62,7 +62,7 @@ PetscErrorCode KCycleSmootherGetList(PetscFunctionList *list)
 /* The smoother for coloured sweeps with as few colours as separate the points of the stencil */
 PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *s)
 {
-  const Mat_Stencil *st = (Mat_Stencil *)s->A->data;
+  const KCycleStencil *st = KCycleStencilOf(s->A);
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherSetName(s, !st->shape.box ? PC_RELAX_REDBLACK : st->box->dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR));
@@ -105,7 +105,7 @@ PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **smoother)
 PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *s)
 {
   PetscFunctionBegin;
-  s->planes     = (PetscBool)(s->ops.plane && KCyclePlanesAreWhole(((Mat_Stencil *)s->A->data)->box));
+  s->planes     = (PetscBool)(s->ops.plane && KCyclePlanesAreWhole(KCycleStencilOf(s->A)->box));
   s->tile_state = -1;
   if (s->ops.setup) PetscCall((*s->ops.setup)(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,7 +128,7 @@ PetscErrorCode KCycleSmootherTile(KCycleSmoother *s)
 /* Each point is computed once in a sweep; those of other colours, which the kernels compute and leave as they are, do not count */
 PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweeps *sweeps)
 {
-  const Mat_Stencil *st = (Mat_Stencil *)s->A->data;
+  const KCycleStencil *st = KCycleStencilOf(s->A);
 
   PetscFunctionBegin;
   PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1) * st->box->npoints));
@@ -139,7 +139,7 @@ PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweep
 PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
   PetscFunctionBegin;
-  if (sweeps->zeroguess && !sweeps->its) PetscCall(PetscArrayzero(x, ((Mat_Stencil *)s->A->data)->box->npoints));
+  if (sweeps->zeroguess && !sweeps->its) PetscCall(PetscArrayzero(x, KCycleStencilOf(s->A)->box->npoints));
   else if (s->ops.plane) PetscCall(KCyclePassSweeps(s, sweeps, b, x));
   else PetscCall((*s->ops.sweeps)(s, sweeps, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

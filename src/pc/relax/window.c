@@ -161,13 +161,13 @@ static void PackBelow(const KCycleWindow *w, PetscInt l)
 /* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points, see store.c */
 static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
-  const Mat_Stencil *st  = w->st;
-  const KCycleBox   *box = st->box;
-  const PetscInt     n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = st->kind[j + box->n[1] * k];
-  const int          nc = w->nc, mid = nc / 2;
-  const Place        place = PlaceOf(w, t, l);
-  const PetscScalar *block, *of;
-  PetscScalar       *ends = EndsOf(w, place);
+  const KCycleStencil *st  = w->st;
+  const KCycleBox     *box = st->box;
+  const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = st->kind[j + box->n[1] * k];
+  const int            nc = w->nc, mid = nc / 2;
+  const Place          place = PlaceOf(w, t, l);
+  const PetscScalar   *block, *of;
+  PetscScalar         *ends = EndsOf(w, place);
 
   if (kind >= 0) {
     PackShared(w, place, j, k, st->classes[kind].c);
@@ -193,12 +193,12 @@ static PetscErrorCode Allocate(KCycleWindow *w)
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size + VECTOR, &w->memory));
   w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
-  for (PetscInt i = 0; w->st->store.used && i < 2 * RING * w->lines; i++) {
+  for (PetscInt i = 0; w->st->blocks && i < 2 * RING * w->lines; i++) {
     const Place place = {i / 2 / w->lines, i / 2 % w->lines};
 
     FillBehind(w, Half(w, place, WORD_INVERSE, i % 2), i % 2);
   }
-  PetscCall(PetscMalloc1(w->st->store.used ? (size_t)RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
+  PetscCall(PetscMalloc1(w->st->blocks ? (size_t)RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
   PetscCall(PetscCalloc1(KCycleThreadsMost() * w->half, &w->residual));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
@@ -206,7 +206,7 @@ static PetscErrorCode Allocate(KCycleWindow *w)
 }
 
 /* For a matrix with a star stencil in two or three dimensions; none where lines keep all their coefficients */
-PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
+PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window)
 {
   const KCycleBox *box = st->box;
   const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
@@ -214,7 +214,7 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
   KCycleWindow    *w;
 
   PetscFunctionBegin;
-  if (st->store.used && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
+  if (st->blocks && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&w));
   *window  = w;
   w->st    = st;
@@ -222,7 +222,7 @@ PetscErrorCode KCycleWindowCreate(const Mat_Stencil *st, KCycleWindow **window)
   w->split = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
   w->half  = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
   w->lead  = box->dim == 3 ? 1 : 0;
-  w->words = st->store.used ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
+  w->words = st->blocks ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(PetscScalar);
   w->width = PetscMin(m, PetscMax((PetscInt)(KC_WINDOW_BYTES / bytes), 4 * KC_WINDOW_STEPS));
   w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2 * w->lead;

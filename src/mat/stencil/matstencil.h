@@ -1,0 +1,45 @@
+/*
+  MATSTENCIL: the coefficients, and what PETSc's operations need beside them.
+*/
+#pragma once
+
+#include <petsckcycle/private/stencilimpl.h>
+
+/* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all neighbours of the grid in it */
+typedef struct {
+  PetscInt corner[3], width, height, plane;
+  PetscInt low[3], high[3];
+  PetscInt difference[KC_MAX_COEFFS]; /* of columns to their row, as they came last, */
+  int      offset[KC_MAX_COEFFS];     /* and their coefficients */
+} KCycleFrame;
+
+typedef struct {
+  KCycleStencil    s;
+  DM               dm; /* that the box belongs to, whatever becomes of the matrix's own */
+  /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
+  PetscScalar     *dense;
+  PetscSegBuffer   away;           /* values for rows of other processes, */
+  InsertMode       awaymode;       /* and what these are to do with them; NOT_SET_VALUES: there are none on this process */
+  PetscBool        ignoreothers;   /* such values are dropped */
+  PetscBool        columnoriented; /* blocks of values come by columns */
+  KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
+  /* afterwards */
+  PetscInt         maxclasses;
+  KCyclePool       store;                  /* blocks */
+  PetscReal        slack;                  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
+  PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
+  PetscInt         shared;                 /* lines so far that were in the dictionary already */
+  PetscScalar     *back;                   /* halo buffer for what goes to neighbours, made when first used */
+  PetscScalar     *inverse;                /* of the diagonal, for MatInvertBlockDiagonal() */
+  PetscInt         rowcols[KC_MAX_COEFFS]; /* for MatGetRow() */
+  PetscScalar      rowvalues[KC_MAX_COEFFS];
+  PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
+  PetscErrorCode (*dmview)(Mat, PetscViewer); /* how the DMDA shows contents: in natural order */
+  KCycleScan       scan;
+  PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
+  PetscBool        symmetric;
+} Mat_Stencil;
+
+PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
+PETSC_INTERN PetscErrorCode MatStencilNewBlock(Mat_Stencil *, PetscInt);
+PETSC_INTERN PetscErrorCode MatStencilNewClass(Mat_Stencil *, const PetscScalar[]);
