@@ -163,9 +163,9 @@ PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscS
 PETSC_INTERN void           KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
 PETSC_INTERN void           KCycleWindowRelaxZero(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
 PETSC_INTERN void           KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
-PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const KCycleTransferLines *,
+PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *, const KCycleTransferLines *,
                                        PetscScalar *);
-PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *, const PetscScalar *);
+PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *, const PetscScalar *);
 
 /* boxwindow.c */
 PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *, KCycleBoxWindow **);
@@ -174,6 +174,6 @@ PETSC_INTERN void           KCycleBoxWindowPack(const KCycleBoxWindow *, const P
 PETSC_INTERN void           KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
 PETSC_INTERN void           KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, PetscInt by, PetscBool alone, const PetscScalar *b,
                                                  const PetscScalar *const weights[]);
-PETSC_INTERN void           KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const PetscScalar *b, const Mat_StencilTransfer *,
+PETSC_INTERN void           KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const PetscScalar *b, const KCycleTransfer *,
                                                     const KCycleTransferLines *, PetscScalar *);
-PETSC_INTERN void           KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const Mat_StencilTransfer *, const PetscScalar *);
+PETSC_INTERN void           KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const KCycleTransfer *, const PetscScalar *);

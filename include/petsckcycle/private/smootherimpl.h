@@ -46,7 +46,7 @@ struct _KCyclePass {
   const KCycleStencil  *st;
   const PetscScalar    *b;
   PetscScalar          *x;
-  Mat_StencilTransfer  *tr;
+  const KCycleTransfer *tr;
   PetscScalar          *coarse; /* restricted residual */
   const PetscScalar    *e;      /* coarse correction */
   PetscInt              nsteps;

@@ -2,9 +2,9 @@
   Fine lines with points that coincide with coarse ones and those between apart, and sums of products along lines: with both, loops run along coarse
   points, and the index of each array differs from that of the loop by a constant.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
-PetscErrorCode KCycleApartCreate(Mat A, const Mat_StencilTransfer *tr, KCycleApart *ap)
+PetscErrorCode KCycleApartCreate(Mat A, const KCycleTransfer *tr, KCycleApart *ap)
 {
   const KCycleShape *shape = &KCycleStencilOf(A)->shape;
 

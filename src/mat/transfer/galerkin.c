@@ -5,7 +5,7 @@
   nine coarse lines around. All loops run along coarse points; fine points that coincide with coarse ones and those between
   are worked on apart, so that the index of each array differs from that of the loop by a constant.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
 #define LINES_AROUND 9
 #define FINE_AROUND  25
@@ -24,16 +24,16 @@ typedef struct {
 } Rows;
 
 typedef struct {
-  const KCycleStencil *st; /* fine */
-  Mat_StencilTransfer *tr;
-  Mat                  A;
-  PetscInt             n, pad; /* coarse points of a line; n + 2 */
-  KCycleApart          apart;
-  Rows                 rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
-  PetscScalar         *out;                     /* [offset][-1 to n] */
-  PetscBool            fill;                    /* empty rows get a diagonal */
-  int                  low, end;                /* the offsets that the grid has */
-  int                  first;                   /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
+  const KCycleStencil  *st; /* fine */
+  const KCycleTransfer *tr;
+  Mat                   A;
+  PetscInt              n, pad; /* coarse points of a line; n + 2 */
+  KCycleApart           apart;
+  Rows                  rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
+  PetscScalar          *out;                     /* [offset][-1 to n] */
+  PetscBool             fill;                    /* empty rows get a diagonal */
+  int                   low, end;                /* the offsets that the grid has */
+  int                   first;                   /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
@@ -44,7 +44,7 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
   PetscFunctionBegin;
   pr->A     = A;
   pr->st    = KCycleStencilOf(A);
-  pr->tr    = (Mat_StencilTransfer *)P->data;
+  pr->tr    = KCycleTransferOf(P);
   pr->n     = pr->tr->coarse->n[0];
   pr->pad   = pr->n + 2;
   pr->first = pr->low = KCycleOffsetsFirst(pr->st->box->dim);
@@ -178,10 +178,10 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
 /* Owned coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of their fine points */
 static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar *diagonal)
 {
-  const Mat_StencilTransfer *tr = pr->tr;
-  const PetscInt             j = tr->factor[1] * J + tr->shift[1], k = tr->factor[2] * K + tr->shift[2];
-  const PetscScalar         *w;
-  KCycleLine                 l;
+  const KCycleTransfer *tr = pr->tr;
+  const PetscInt        j = tr->factor[1] * J + tr->shift[1], k = tr->factor[2] * K + tr->shift[2];
+  const PetscScalar    *w;
+  KCycleLine            l;
 
   if (!pr->fill || J < 0 || J >= tr->coarse->n[1] || K < 0 || K >= tr->coarse->n[2]) return;
   w = tr->weights[4 * KCycleBoxExtended(tr->fine, j, k)];
@@ -194,9 +194,9 @@ static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar
 /* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets, from pr->first on */
 static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
 {
-  const Mat_StencilTransfer *tr  = pr->tr;
-  const KCycleBox           *box = tr->fine;
-  const PetscInt             fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
+  const KCycleTransfer *tr  = pr->tr;
+  const KCycleBox      *box = tr->fine;
+  const PetscInt        fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(OutOf(pr, pr->first), (pr->end - pr->first) * pr->pad));
@@ -217,10 +217,10 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
 /* All that ProductLine() reads; kind[0] is -2 if the line cannot be the same as another */
 static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 {
-  const Mat_StencilTransfer *tr  = pr->tr;
-  const KCycleBox           *box = tr->fine;
-  const PetscInt             fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
-  int                        nkind = 0, nweights = 0;
+  const KCycleTransfer *tr  = pr->tr;
+  const KCycleBox      *box = tr->fine;
+  const PetscInt        fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
+  int                   nkind = 0, nweights = 0;
 
   memset(s, 0, sizeof(*s));
   for (PetscInt k = fk - 2; k <= fk + 2; k++) {
@@ -558,13 +558,13 @@ static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 */
 PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {
-  Mat_StencilTransfer *tr   = (Mat_StencilTransfer *)P->data;
-  PetscBool            same = PETSC_FALSE, symmetric;
-  Product              pr;
+  const KCycleTransfer *tr   = KCycleTransferOf(P);
+  PetscBool             same = PETSC_FALSE, symmetric;
+  Product               pr;
 
   PetscFunctionBegin;
   if (tr->coarse->dim == 1) star = PETSC_FALSE;
-  if (!*Ac) PetscCall(MatStencilCreateOnDM(tr->coarsedm, (PetscBool)!star, Ac));
+  if (!*Ac) PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)P->data)->coarsedm, (PetscBool)!star, Ac));
   MatStencilExpectRounding(*Ac);
   PetscCall(ProductCreate(A, P, &pr));
   pr.fill = fill;

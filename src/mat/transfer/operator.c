@@ -14,7 +14,7 @@
 
   Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are kept.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
 typedef struct {
   KCycleWeights       *ws;
@@ -56,7 +56,7 @@ static PetscErrorCode OperatorDestroy(Operator *op)
 }
 
 /* Directions in which a coordinate of the owned box lies between coarse points */
-static int Between(const Mat_StencilTransfer *tr, PetscInt d, PetscInt i)
+static int Between(const KCycleTransfer *tr, PetscInt d, PetscInt i)
 {
   return tr->factor[d] == 2 && ((i - tr->shift[d]) & 1) ? 1 << d : 0;
 }
@@ -90,10 +90,10 @@ static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
 /* Which points of the kind x have a neighbour in S that is missing or coupled to nobody? any: there are some */
 static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, PetscBool *any)
 {
-  const Mat_StencilTransfer *tr   = op->ws->tr;
-  const KCycleBox           *box  = tr->fine;
-  const KCycleMask          *mask = op->ws->mask;
-  const PetscInt             f = tr->factor[0], low = x + tr->shift[0];
+  const KCycleTransfer *tr   = op->ws->tr;
+  const KCycleBox      *box  = tr->fine;
+  const KCycleMask     *mask = op->ws->mask;
+  const PetscInt        f = tr->factor[0], low = x + tr->shift[0];
 
   *any = PETSC_FALSE;
   for (PetscInt i = 0; i < op->pad; i++) op->end[i] = 0;
@@ -142,8 +142,8 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
 /* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point that is coupled to nobody. ends: some points lie beside an end */
 static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diagonal[], const PetscScalar *const c[], PetscInt j, PetscInt k, PetscBool *ends)
 {
-  const Mat_StencilTransfer *tr   = op->ws->tr;
-  const PetscScalar         *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
+  const KCycleTransfer *tr   = op->ws->tr;
+  const PetscScalar    *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
 
   for (PetscInt i = 0; i < op->pad; i++) op->inverse[i] = op->excess[i] = 0;
   for (int o = 0; o < 27; o++) {
@@ -171,11 +171,11 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
 /* The rows of the points o further, as terms of the rows of this line: [coarse line][same, left, right] */
 static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, const KCycleTouch *touch, KCycleTerms terms[][3])
 {
-  const Mat_StencilTransfer *tr = op->ws->tr;
-  const PetscInt             n = op->n, jj = j + o / 3 % 3 - 1, kk = k + o / 9 - 1;
-  const int                  dx = o % 3 - 1;
-  const PetscScalar         *w  = op->w + (o - op->low) * op->pad + 1;
-  KCycleTouch                there;
+  const KCycleTransfer *tr = op->ws->tr;
+  const PetscInt        n = op->n, jj = j + o / 3 % 3 - 1, kk = k + o / 9 - 1;
+  const int             dx = o % 3 - 1;
+  const PetscScalar    *w  = op->w + (o - op->low) * op->pad + 1;
+  KCycleTouch           there;
 
   if (tr->fine->slot[KCycleBoxExtended(tr->fine, jj, kk)] == 0) return;
   KCycleTransferTouch(tr, jj, kk, &there);
@@ -248,8 +248,8 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
 /* Points that coincide with coarse ones take their values */
 static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
 {
-  const Mat_StencilTransfer *tr   = op->ws->tr;
-  const PetscScalar         *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
+  const KCycleTransfer *tr   = op->ws->tr;
+  const PetscScalar    *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
 
   for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
@@ -265,10 +265,10 @@ static PetscErrorCode OwnWeights(KCycleWeights *ws, PetscInt e, PetscInt count)
 /* A line whose weights are complete is kept at once; the weights of others stay where they can be changed */
 static PetscErrorCode StageLine(Operator *op, PetscInt j, PetscInt k, PetscBool same, PetscBool between)
 {
-  Mat_StencilTransfer *tr = op->ws->tr;
-  const PetscInt       e  = KCycleBoxExtended(tr->fine, j, k);
-  const int            S  = Between(tr, 1, j) | Between(tr, 2, k);
-  KCycleTouch          touch;
+  const KCycleTransfer *tr = op->ws->tr;
+  const PetscInt        e  = KCycleBoxExtended(tr->fine, j, k);
+  const int             S  = Between(tr, 1, j) | Between(tr, 2, k);
+  KCycleTouch           touch;
 
   PetscFunctionBegin;
   KCycleTransferTouch(tr, j, k, &touch);
@@ -290,9 +290,9 @@ static PetscErrorCode StageLine(Operator *op, PetscInt j, PetscInt k, PetscBool 
 /* What neighbours have worked out so far */
 static PetscErrorCode StageSee(const Operator *op)
 {
-  Mat_StencilTransfer *tr  = op->ws->tr;
-  const KCycleBox     *box = tr->fine;
-  KCycleTouch          touch;
+  const KCycleTransfer *tr  = op->ws->tr;
+  const KCycleBox      *box = tr->fine;
+  KCycleTouch           touch;
 
   PetscFunctionBegin;
   if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,9 +320,9 @@ typedef struct {
 
 static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
 {
-  const Mat_StencilTransfer *tr  = op->ws->tr;
-  const KCycleBox           *box = tr->fine;
-  const int                  S   = Between(tr, 1, j) | Between(tr, 2, k);
+  const KCycleTransfer *tr  = op->ws->tr;
+  const KCycleBox      *box = tr->fine;
+  const int             S   = Between(tr, 1, j) | Between(tr, 2, k);
 
   memset(sign, 0, sizeof(*sign));
   sign->kind = op->merged ? op->st->kind[j + box->n[1] * k] : -1;
@@ -342,10 +342,10 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
 /* All of a line; or it is like the one two lines or two planes before. signs: of these, of even planes and of odd ones */
 static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature *signs[2])
 {
-  Mat_StencilTransfer *tr = op->ws->tr;
-  const PetscInt       e = KCycleBoxExtended(tr->fine, j, k), planes = 2 * (tr->fine->n[1] + 2 * tr->fine->reach[1]);
-  PetscInt             like = -1;
-  Signature            now;
+  const KCycleTransfer *tr = op->ws->tr;
+  const PetscInt        e = KCycleBoxExtended(tr->fine, j, k), planes = 2 * (tr->fine->n[1] + 2 * tr->fine->reach[1]);
+  PetscInt              like = -1;
+  Signature             now;
 
   PetscFunctionBegin;
   Sign(op, j, k, &now);
@@ -360,10 +360,10 @@ static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature 
 /* Line by line, in the order of the number of directions across in which a line lies between coarse lines. Where points beside a line are other processes', its points between wait for them */
 PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
 {
-  const Mat_StencilTransfer *tr  = ws->tr;
-  const KCycleBox           *box = tr->fine;
-  Signature                 *signs[2];
-  Operator                   op;
+  const KCycleTransfer *tr  = ws->tr;
+  const KCycleBox      *box = tr->fine;
+  Signature            *signs[2];
+  Operator              op;
 
   PetscFunctionBegin;
   PetscCall(OperatorCreate(ws, A, &op));

@@ -1,7 +1,7 @@
 /*
   MatPtAP() and MatGalerkin() of a MATSTENCIL and a MATSTENCILTRANSFER: a MATSTENCIL.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
 static PetscErrorCode MatProductNumeric_PtAP_Stencil_StencilTransfer(Mat product)
 {
@@ -23,8 +23,8 @@ static PetscErrorCode MatProductSymbolic_PtAP_Stencil_StencilTransfer(Mat produc
 /* The interpolation must be that of the operator's grid */
 PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat product)
 {
-  const KCycleStencil       *st = KCycleStencilOf(product->product->A);
-  const Mat_StencilTransfer *tr = (Mat_StencilTransfer *)product->product->B->data;
+  const KCycleStencil  *st = KCycleStencilOf(product->product->A);
+  const KCycleTransfer *tr = KCycleTransferOf(product->product->B);
 
   PetscFunctionBegin;
   PetscCheck(product->product->type == MATPRODUCT_PtAP, PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,

@@ -13,7 +13,7 @@
 
   One fine line at a time, which adds to the one, two or four coarse lines that it touches. A line is restricted once where its weights are the same on all of them.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
 #define MAX_FIELDS 7 /* forward and back in each direction, all */
 #define PLACES     4 /* lines in y, and in z, whose sums are remembered */
@@ -38,20 +38,20 @@ typedef struct {
 } Neighbour;
 
 typedef struct {
-  const KCycleStencil       *st; /* fine */
-  const Mat_StencilTransfer *tr;
-  PetscInt                   n, pad, nfields; /* coarse points of a line; n + 2 */
-  KCycleApart                apart;
-  Sums                       sums[PLACES * PLACES];
-  PetscInt                   numbers;    /* so many were given */
-  PetscScalar               *rows;       /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
-  PetscScalar               *restricted; /* [field][-1 to n] */
-  PetscScalar               *balanced;   /* the diagonal less the row sum, of points of one kind of a line: [-1 to n] */
-  PetscScalar               *zeros;      /* [-1 to n] */
-  PetscBool                  used[2][MAX_FIELDS];
+  const KCycleStencil  *st; /* fine */
+  const KCycleTransfer *tr;
+  PetscInt              n, pad, nfields; /* coarse points of a line; n + 2 */
+  KCycleApart           apart;
+  Sums                  sums[PLACES * PLACES];
+  PetscInt              numbers;    /* so many were given */
+  PetscScalar          *rows;       /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
+  PetscScalar          *restricted; /* [field][-1 to n] */
+  PetscScalar          *balanced;   /* the diagonal less the row sum, of points of one kind of a line: [-1 to n] */
+  PetscScalar          *zeros;      /* [-1 to n] */
+  PetscBool             used[2][MAX_FIELDS];
 } Star;
 
-static PetscErrorCode StarCreate(Mat A, const Mat_StencilTransfer *tr, Star *s)
+static PetscErrorCode StarCreate(Mat A, const KCycleTransfer *tr, Star *s)
 {
   const PetscInt length = tr->stride + 2 * PARTS * (tr->coarse->n[0] + 2);
   PetscScalar   *work;
@@ -97,7 +97,7 @@ static void Number(Star *s, Sums *sums)
     const PetscScalar *mine   = t ? sums->across + 2 * (t - 1) * s->pad : sums->along;
 
     sums->number[t] = ++s->numbers;
-    for (int i = 0; i < PLACES * PLACES && s->tr->lists.n <= FEW_LISTS; i++) {
+    for (int i = 0; i < PLACES * PLACES && s->tr->nsets <= FEW_LISTS; i++) {
       const Sums *other = &s->sums[i];
 
       if (other == sums || !other->number[t] || memcmp(mine, t ? other->across + 2 * (t - 1) * s->pad : other->along, (size_t)length * sizeof(*mine))) continue;
@@ -441,7 +441,7 @@ static void AddRestricted(const Star *s, const Neighbour *own, const PetscInt up
 /*
   Adds the products to the fields of coarse lines: line[e] of extended coarse line e, [forward and back in x, in y, in z, all][-1 to n], where wanted[e]
 */
-PetscErrorCode KCycleStarProducts(Mat A, const Mat_StencilTransfer *tr, const PetscBool wanted[], PetscScalar *const line[])
+PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const PetscBool wanted[], PetscScalar *const line[])
 {
   const KCycleBox *box = tr->fine;
   Star             s;

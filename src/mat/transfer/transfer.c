@@ -1,7 +1,7 @@
 /*
   MATSTENCILTRANSFER: interpolation between two DMDA grids, and restriction as its transpose, without indices.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
 const char *const KCycleInterpolations[] = {"auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};
 
@@ -17,8 +17,13 @@ static PetscInt FloorHalf(PetscInt i)
   return i >= 0 ? i / 2 : -((1 - i) / 2);
 }
 
+const KCycleTransfer *KCycleTransferOf(Mat P)
+{
+  return &((Mat_StencilTransfer *)P->data)->t;
+}
+
 /* The coarse lines that fine line (j, k) touches, in the numbering of the owned boxes, halo lines included */
-void KCycleTransferTouch(const Mat_StencilTransfer *tr, PetscInt j, PetscInt k, KCycleTouch *touch)
+void KCycleTransferTouch(const KCycleTransfer *tr, PetscInt j, PetscInt k, KCycleTouch *touch)
 {
   const PetscInt fine[2] = {j, k}, e = KCycleBoxExtended(tr->fine, j, k);
   PetscInt       low[2], count[2];
@@ -42,7 +47,7 @@ void KCycleTransferTouch(const Mat_StencilTransfer *tr, PetscInt j, PetscInt k, 
 }
 
 /* The first coarse line at fine line j or behind it */
-static PetscInt CoarseFrom(const Mat_StencilTransfer *tr, PetscInt j)
+static PetscInt CoarseFrom(const KCycleTransfer *tr, PetscInt j)
 {
   return tr->factor[1] == 1 ? j - tr->shift[1] : FloorHalf(j - tr->shift[1] + 1);
 }
@@ -51,7 +56,7 @@ static PetscInt CoarseFrom(const Mat_StencilTransfer *tr, PetscInt j)
   Restriction adds several fine lines to one coarse line. So each thread has a share of the coarse lines, in y, and takes all fine lines that these
   touch: what is between the shares of two threads is read by both. Of fine lines low to high - 1, threads share out of which first and end are this thread's
 */
-void KCycleTransferShare(const Mat_StencilTransfer *tr, PetscInt low, PetscInt high, KCycleTransferLines *lines)
+void KCycleTransferShare(const KCycleTransfer *tr, PetscInt low, PetscInt high, KCycleTransferLines *lines)
 {
   const PetscInt factor = tr->factor[1], shift = tr->shift[1];
   const int      me = KCycleThread();
@@ -69,7 +74,7 @@ void KCycleTransferShare(const Mat_StencilTransfer *tr, PetscInt low, PetscInt h
 }
 
 /* Which points between coarse ones this process owns: the one before its first coarse point, the one behind its last */
-static void OwnedBetween(const Mat_StencilTransfer *tr, PetscBool *before, PetscBool *behind)
+static void OwnedBetween(const KCycleTransfer *tr, PetscBool *before, PetscBool *behind)
 {
   *before = (PetscBool)(tr->shift[0] > 0);
   *behind = (PetscBool)(2 * (tr->coarse->n[0] - 1) + tr->shift[0] + 1 < tr->fine->n[0]);
@@ -91,7 +96,7 @@ KC_VERSIONS static void RestrictPairs(PetscInt n, const PetscScalar *same, const
 }
 
 /* x += P e on one fine line, from coarse line e with the points before and behind it */
-static void InterpolateFromLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *e, PetscScalar before, PetscScalar behind, PetscScalar *x)
+static void InterpolateFromLine(const KCycleTransfer *tr, const PetscScalar *w, const PetscScalar *e, PetscScalar before, PetscScalar behind, PetscScalar *x)
 {
   const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -109,7 +114,7 @@ static void InterpolateFromLine(const Mat_StencilTransfer *tr, const PetscScalar
 }
 
 /* Fine line (j, k) of x = P e or x += P e; halo lines of e are in tr->halo */
-void KCycleTransferInterpolateLine(const Mat_StencilTransfer *tr, const PetscScalar *e, PetscInt j, PetscInt k, PetscBool add, PetscScalar *x)
+void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const PetscScalar *e, PetscInt j, PetscInt k, PetscBool add, PetscScalar *x)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
@@ -128,7 +133,7 @@ void KCycleTransferInterpolateLine(const Mat_StencilTransfer *tr, const PetscSca
 }
 
 /* b += P^T r of one fine line; before and behind: the coarse points there, which other processes may own */
-static void RestrictToLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *r, PetscScalar *before, PetscScalar *behind, PetscScalar *b)
+static void RestrictToLine(const KCycleTransfer *tr, const PetscScalar *w, const PetscScalar *r, PetscScalar *before, PetscScalar *behind, PetscScalar *b)
 {
   const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -158,7 +163,7 @@ static void RestrictToLine(const Mat_StencilTransfer *tr, const PetscScalar *w, 
 }
 
 /* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points gather in tr->halo */
-void KCycleTransferRestrictLine(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *lines, PetscScalar *b)
+void KCycleTransferRestrictLine(const KCycleTransfer *tr, const PetscScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *lines, PetscScalar *b)
 {
   const KCycleBox *box        = tr->coarse;
   PetscScalar      nowhere[2] = {0, 0};
@@ -190,7 +195,7 @@ KC_VERSIONS static void RestrictBetween(PetscInt n, const PetscScalar *left, con
 }
 
 /* The same for the points of one parity of a line, which lie side by side. Lines do not reach other processes, nor wrap around */
-static void InterpolateHalfFromLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *e, PetscInt parity, PetscScalar *x)
+static void InterpolateHalfFromLine(const KCycleTransfer *tr, const PetscScalar *w, const PetscScalar *e, PetscInt parity, PetscScalar *x)
 {
   const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -207,7 +212,7 @@ static void InterpolateHalfFromLine(const Mat_StencilTransfer *tr, const PetscSc
   }
 }
 
-static void RestrictHalfToLine(const Mat_StencilTransfer *tr, const PetscScalar *w, const PetscScalar *r, PetscInt parity, PetscScalar *b)
+static void RestrictHalfToLine(const KCycleTransfer *tr, const PetscScalar *w, const PetscScalar *r, PetscInt parity, PetscScalar *b)
 {
   const PetscInt     n = tr->coarse->n[0], shift = tr->shift[0];
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -228,7 +233,7 @@ static void RestrictHalfToLine(const Mat_StencilTransfer *tr, const PetscScalar 
   }
 }
 
-void KCycleTransferInterpolateHalf(const Mat_StencilTransfer *tr, const PetscScalar *e, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *x)
+void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const PetscScalar *e, PetscInt parity, PetscInt j, PetscInt k, PetscScalar *x)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
@@ -240,7 +245,7 @@ void KCycleTransferInterpolateHalf(const Mat_StencilTransfer *tr, const PetscSca
   }
 }
 
-void KCycleTransferRestrictHalf(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *lines, PetscScalar *b)
+void KCycleTransferRestrictHalf(const KCycleTransfer *tr, const PetscScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *lines, PetscScalar *b)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
@@ -252,7 +257,7 @@ void KCycleTransferRestrictHalf(const Mat_StencilTransfer *tr, const PetscScalar
   }
 }
 
-static void InterpolateShare(const Mat_StencilTransfer *tr, const PetscScalar *e, PetscBool add, PetscScalar *x)
+static void InterpolateShare(const KCycleTransfer *tr, const PetscScalar *e, PetscBool add, PetscScalar *x)
 {
   const KCycleBox *box = tr->fine;
   PetscInt         first, end;
@@ -261,7 +266,7 @@ static void InterpolateShare(const Mat_StencilTransfer *tr, const PetscScalar *e
   for (PetscInt line = first; line < end; line++) KCycleTransferInterpolateLine(tr, e, line % box->n[1], line / box->n[1], add, x + box->n[0] * line);
 }
 
-static void RestrictShare(const Mat_StencilTransfer *tr, const PetscScalar *r, PetscScalar *b)
+static void RestrictShare(const KCycleTransfer *tr, const PetscScalar *r, PetscScalar *b)
 {
   const KCycleBox    *box = tr->fine;
   KCycleTransferLines lines;
@@ -276,10 +281,10 @@ static void RestrictShare(const Mat_StencilTransfer *tr, const PetscScalar *r, P
 
 static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
 {
-  Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
-  const KCycleBox     *box = tr->fine;
-  const PetscScalar   *ea;
-  PetscScalar         *xa;
+  const KCycleTransfer *tr  = KCycleTransferOf(P);
+  const KCycleBox      *box = tr->fine;
+  const PetscScalar    *ea;
+  PetscScalar          *xa;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(e, &ea));
@@ -311,7 +316,7 @@ static PetscErrorCode MatMultAdd_StencilTransfer(Mat P, Vec e, Vec y, Vec x)
 /* Before fine lines are restricted into b, which holds what they are added to */
 PetscErrorCode MatStencilTransferRestrictBegin(Mat P, PetscScalar *b)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+  const KCycleTransfer *tr = KCycleTransferOf(P);
 
   PetscFunctionBegin;
   (void)b;
@@ -322,7 +327,7 @@ PetscErrorCode MatStencilTransferRestrictBegin(Mat P, PetscScalar *b)
 /* After it: the shares of other processes go to them; lines outside the grid are zero again */
 PetscErrorCode MatStencilTransferRestrictEnd(Mat P, PetscScalar *b)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+  const KCycleTransfer *tr = KCycleTransferOf(P);
 
   PetscFunctionBegin;
   if (!KCycleBoxTalks(tr->coarse)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -333,10 +338,10 @@ PetscErrorCode MatStencilTransferRestrictEnd(Mat P, PetscScalar *b)
 
 static PetscErrorCode Restrict(Mat P, Vec r, Vec b)
 {
-  Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
-  const KCycleBox     *box = tr->fine;
-  const PetscScalar   *ra;
-  PetscScalar         *ba;
+  const KCycleTransfer *tr  = KCycleTransferOf(P);
+  const KCycleBox      *box = tr->fine;
+  const PetscScalar    *ra;
+  PetscScalar          *ba;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(r, &ra));
@@ -369,29 +374,29 @@ static PetscErrorCode MatMultTransposeAdd_StencilTransfer(Mat P, Vec r, Vec c, V
 
 static PetscErrorCode MatDestroy_StencilTransfer(Mat P)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
+  Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
-  PetscCall(PetscFree(tr->weights));
-  PetscCall(PetscFree(tr->halo));
-  PetscCall(PetscFree(tr->line));
+  PetscCall(PetscFree(p->t.weights));
+  PetscCall(PetscFree(p->t.halo));
+  PetscCall(PetscFree(p->t.line));
   PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C", NULL));
-  PetscCall(DMDestroy(&tr->finedm));
-  PetscCall(DMDestroy(&tr->coarsedm));
+  PetscCall(DMDestroy(&p->finedm));
+  PetscCall(DMDestroy(&p->coarsedm));
   PetscCall(PetscFree(P->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInfo *info)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
-  PetscReal            local, all;
+  const KCycleTransfer *tr = KCycleTransferOf(P);
+  PetscReal             local, all;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size = 1;
-  local = all = sizeof(PetscScalar) * ((PetscReal)tr->lists.n * tr->stride + tr->coarse->nhalo) + 4.0 * sizeof(void *) * tr->fine->nextended;
+  local = all = sizeof(PetscScalar) * ((PetscReal)tr->nsets * tr->stride + tr->coarse->nhalo) + 4.0 * sizeof(void *) * tr->fine->nextended;
   if (type == MAT_GLOBAL_SUM) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)P)));
   if (type == MAT_GLOBAL_MAX) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)P)));
   info->memory = all;
@@ -400,9 +405,9 @@ static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInf
 
 static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
 {
-  Mat_StencilTransfer *tr = (Mat_StencilTransfer *)P->data;
-  MatInfo              info;
-  PetscBool            ascii;
+  const KCycleTransfer *tr = KCycleTransferOf(P);
+  MatInfo               info;
+  PetscBool             ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
@@ -428,11 +433,11 @@ static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
 M*/
 PetscErrorCode MatCreate_StencilTransfer(Mat P)
 {
-  Mat_StencilTransfer *tr;
+  Mat_StencilTransfer *p;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&tr));
-  P->data                  = (void *)tr;
+  PetscCall(PetscNew(&p));
+  P->data                  = (void *)p;
   P->ops->mult             = MatMult_StencilTransfer;
   P->ops->multadd          = MatMultAdd_StencilTransfer;
   P->ops->multtranspose    = MatMultTranspose_StencilTransfer;
@@ -448,18 +453,20 @@ PetscErrorCode MatCreate_StencilTransfer(Mat P)
 /* An interpolation without weights yet. Each process owns the coarse points whose fine points it owns, and at least one */
 PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[], const PetscInt first[], Mat *P)
 {
-  Mat_StencilTransfer *tr;
+  Mat_StencilTransfer *p;
+  KCycleTransfer      *tr;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
   PetscCall(MatSetType(*P, MATSTENCILTRANSFER));
-  tr = (Mat_StencilTransfer *)(*P)->data;
+  p  = (Mat_StencilTransfer *)(*P)->data;
+  tr = &p->t;
   PetscCall(KCycleBoxGet(fine, &tr->fine));
   PetscCall(KCycleBoxGet(coarse, &tr->coarse));
   PetscCall(PetscObjectReference((PetscObject)fine));
   PetscCall(PetscObjectReference((PetscObject)coarse));
-  tr->finedm   = fine;
-  tr->coarsedm = coarse;
+  p->finedm   = fine;
+  p->coarsedm = coarse;
   for (PetscInt d = 0; d < 3; d++) {
     tr->factor[d] = factor[d];
     tr->first[d]  = first[d];

@@ -5,7 +5,7 @@
   slot s of a point is its weight on the coarse point that is further in x (bit 0), y (bit 1), z (bit 2) than the point's base. Only the points that
   neighbours see are put into slots.
 */
-#include <petsckcycle/private/transferimpl.h>
+#include "mattransfer.h"
 
 static PetscErrorCode ListsDestroy(KCycleLists *lists)
 {
@@ -59,7 +59,7 @@ PetscErrorCode MatStencilTransferResetWeights(Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool CoarseExists(const Mat_StencilTransfer *tr, PetscInt d, PetscInt local)
+static PetscBool CoarseExists(const KCycleTransfer *tr, PetscInt d, PetscInt local)
 {
   const PetscInt global = local + tr->coarse->start[d];
 
@@ -92,9 +92,9 @@ static void LineFactors(const KCycleWeights *ws, const KCycleTouch *touch, Petsc
 
 static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscScalar *out)
 {
-  const Mat_StencilTransfer *tr = ws->tr;
-  const PetscInt             n  = tr->coarse->n[0];
-  PetscReal                  factor[4], wx[2];
+  const KCycleTransfer *tr = ws->tr;
+  const PetscInt        n  = tr->coarse->n[0];
+  PetscReal             factor[4], wx[2];
 
   LineFactors(ws, touch, factor);
   for (PetscInt q = 0; q < touch->count; q++) {
@@ -121,9 +121,9 @@ static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt sta
 /* Linear on simplices: half of the two ends of the edge or diagonal that the point halves */
 static void SimplexLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscScalar *out)
 {
-  const Mat_StencilTransfer *tr = ws->tr;
-  const PetscInt             n = tr->coarse->n[0], last = touch->count - 1;
-  PetscInt                   x[2], y[2] = {0, 0}, z[2] = {0, 0};
+  const KCycleTransfer *tr = ws->tr;
+  const PetscInt        n = tr->coarse->n[0], last = touch->count - 1;
+  PetscInt              x[2], y[2] = {0, 0}, z[2] = {0, 0};
 
   if (touch->j[last] != touch->j[0]) Pair(ws, 1, touch->j[0], y);
   if (touch->k[last] != touch->k[0]) Pair(ws, 2, touch->k[0], z);
@@ -153,8 +153,8 @@ static PetscScalar Mask(const KCycleWeights *ws, PetscInt i, PetscInt j, PetscIn
 
 static void ApplyMask(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, PetscScalar *out)
 {
-  const Mat_StencilTransfer *tr = ws->tr;
-  const PetscInt             n = tr->coarse->n[0], f = tr->factor[0];
+  const KCycleTransfer *tr = ws->tr;
+  const PetscInt        n = tr->coarse->n[0], f = tr->factor[0];
 
   for (PetscInt q = 0; q < touch->count; q++) {
     const PetscInt jj = touch->j[q] * tr->factor[1] + tr->shift[1], kk = touch->k[q] * tr->factor[2] + tr->shift[2];
@@ -174,7 +174,7 @@ static void ApplyMask(const KCycleWeights *ws, const KCycleTouch *touch, PetscIn
 /* Weights of an owned line by rule; those of points that the process does not own are zero */
 static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, KCycleTouch *touch)
 {
-  const Mat_StencilTransfer *tr = ws->tr;
+  const KCycleTransfer *tr = ws->tr;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(ws->temp, 4 * tr->stride));
@@ -188,8 +188,8 @@ static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, 
 /* Keeps the weights of a line. Two lines further there is a line of the same kind */
 PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
 {
-  Mat_StencilTransfer *tr = ws->tr;
-  const PetscInt       e  = KCycleBoxExtended(tr->fine, j, k);
+  const KCycleTransfer *tr = ws->tr;
+  const PetscInt        e  = KCycleBoxExtended(tr->fine, j, k);
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < touch->count; q++) {
@@ -201,7 +201,7 @@ PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, con
     if (likely && !memcmp(likely, v, tr->stride * sizeof(*v))) continue;
     *kept = NULL;
     for (PetscInt i = 0; i < tr->stride && zero; i++) zero = (PetscBool)(v[i] == (PetscScalar)0.0);
-    if (!zero) PetscCall(ListsKeep(&tr->lists, v, kept));
+    if (!zero) PetscCall(ListsKeep(ws->lists, v, kept));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -212,7 +212,7 @@ static PetscInt Slot(const KCycleTouch *touch, PetscInt q, PetscInt x)
 }
 
 /* One slot of the points of an owned line */
-static void SlotOfLine(const Mat_StencilTransfer *tr, PetscInt s, PetscInt j, PetscInt k, PetscScalar *slot)
+static void SlotOfLine(const KCycleTransfer *tr, PetscInt s, PetscInt j, PetscInt k, PetscScalar *slot)
 {
   const PetscInt n = tr->coarse->n[0], f = tr->factor[0], shift = tr->shift[0], nf = tr->fine->n[0];
   KCycleTouch    touch;
@@ -236,8 +236,8 @@ static void SlotOfLine(const Mat_StencilTransfer *tr, PetscInt s, PetscInt j, Pe
 /* What neighbours see of owned lines goes to them */
 PetscErrorCode KCycleWeightsExchange(KCycleWeights *ws)
 {
-  const Mat_StencilTransfer *tr  = ws->tr;
-  const KCycleBox           *box = tr->fine;
+  const KCycleTransfer *tr  = ws->tr;
+  const KCycleBox      *box = tr->fine;
 
   PetscFunctionBegin;
   for (PetscInt s = 0; s < 8; s++) {
@@ -265,7 +265,7 @@ static PetscScalar SlotValue(const KCycleWeights *ws, PetscInt s, PetscInt i, Pe
 }
 
 /* Where a grid of odd size wraps around, coarse points 0 and -1 are neighbours on the fine grid: seen from here the point behind the last one lies between, but it coincides with the next coarse one */
-static PetscBool Wraps(const Mat_StencilTransfer *tr, PetscInt d, PetscInt at)
+static PetscBool Wraps(const KCycleTransfer *tr, PetscInt d, PetscInt at)
 {
   const KCycleBox *box = tr->fine;
 
@@ -273,7 +273,7 @@ static PetscBool Wraps(const Mat_StencilTransfer *tr, PetscInt d, PetscInt at)
 }
 
 /* The slot of a halo point for coarse line q of those that its line touches, further in x or not; -1: its weight is zero */
-static PetscInt SlotSeen(const Mat_StencilTransfer *tr, const KCycleTouch *touch, PetscInt q, PetscInt x, const PetscInt at[])
+static PetscInt SlotSeen(const KCycleTransfer *tr, const KCycleTouch *touch, PetscInt q, PetscInt x, const PetscInt at[])
 {
   PetscInt       further[3] = {x, touch->j[q] - touch->j[0], touch->k[q] - touch->k[0]};
   const PetscInt place[3]   = {1, 2, 4};
@@ -296,10 +296,10 @@ static PetscScalar WeightSeen(const KCycleWeights *ws, const KCycleTouch *touch,
 /* Puts the weights of neighbours' points into those of a line: all points of a neighbour's line, of an owned one those beside it */
 void KCycleWeightsSee(const KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch, PetscScalar *weights)
 {
-  const Mat_StencilTransfer *tr  = ws->tr;
-  const KCycleBox           *box = tr->fine;
-  const PetscInt             n = tr->coarse->n[0], f = tr->factor[0], nf = box->n[0];
-  const PetscBool            owned = (PetscBool)(box->slot[KCycleBoxExtended(box, j, k)] < 0);
+  const KCycleTransfer *tr  = ws->tr;
+  const KCycleBox      *box = tr->fine;
+  const PetscInt        n = tr->coarse->n[0], f = tr->factor[0], nf = box->n[0];
+  const PetscBool       owned = (PetscBool)(box->slot[KCycleBoxExtended(box, j, k)] < 0);
 
   for (PetscInt q = 0; q < touch->count; q++) {
     PetscScalar *same = weights + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
@@ -322,9 +322,9 @@ void KCycleWeightsSee(const KCycleWeights *ws, PetscInt j, PetscInt k, const KCy
 /* The weights of all lines that neighbours have a part in */
 static PetscErrorCode CompleteWeights(KCycleWeights *ws)
 {
-  Mat_StencilTransfer *tr  = ws->tr;
-  const KCycleBox     *box = tr->fine;
-  KCycleTouch          touch;
+  const KCycleTransfer *tr  = ws->tr;
+  const KCycleBox      *box = tr->fine;
+  KCycleTouch           touch;
 
   PetscFunctionBegin;
   if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -354,7 +354,7 @@ typedef struct {
 
 static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
 {
-  const Mat_StencilTransfer *tr = ws->tr;
+  const KCycleTransfer *tr = ws->tr;
 
   memset(sign, 0, sizeof(*sign));
   LineFactors(ws, touch, sign->factor);
@@ -368,10 +368,10 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
 /* A line is like the one two lines or two planes before, or is worked out */
 static PetscErrorCode WeightsByLine(KCycleWeights *ws)
 {
-  Mat_StencilTransfer *tr  = ws->tr;
-  const KCycleBox     *box = tr->fine;
-  LineSign            *signs[2];
-  KCycleTouch          touch;
+  const KCycleTransfer *tr  = ws->tr;
+  const KCycleBox      *box = tr->fine;
+  LineSign             *signs[2];
+  KCycleTouch           touch;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(box->n[1], &signs[0], box->n[1], &signs[1]));
@@ -476,16 +476,17 @@ static PetscErrorCode MaskComplete(const KCycleBox *box, PetscScalar *field, KCy
 /* insulated: through which ends of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid */
 PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[], Mat A)
 {
-  Mat_StencilTransfer *tr  = (Mat_StencilTransfer *)P->data;
+  Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
+  KCycleTransfer      *tr  = &p->t;
   const KCycleBox     *box = tr->fine;
   const KCycleScan    *scan;
-  KCycleWeights        ws = {tr, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, NULL, NULL}};
+  KCycleWeights        ws = {tr, &p->lists, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, NULL, NULL}};
   KCycleMask           mask;
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
   PetscCall(PetscArrayzero(tr->weights, 4 * box->nextended));
-  PetscCall(ListsCreate(tr->stride, box->nextended, &tr->lists));
+  PetscCall(ListsCreate(tr->stride, box->nextended, &p->lists));
   tr->interpolation = interpolation;
   PetscCall(PetscMalloc1((size_t)4 * tr->stride, &ws.temp));
   if (KCycleBoxTalks(box)) {
@@ -507,7 +508,8 @@ PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpola
   PetscCall(CompleteWeights(&ws));
   PetscCall(ListsDestroy(&mask.lists));
   PetscCall(PetscFree(mask.line));
-  PetscCall(PetscHMapIDestroy(&tr->lists.map));
+  PetscCall(PetscHMapIDestroy(&p->lists.map));
+  tr->nsets = p->lists.n;
   PetscCall(PetscFree(ws.temp));
   PetscCall(PetscFree(ws.field));
   PetscCall(PetscFree(ws.halos));

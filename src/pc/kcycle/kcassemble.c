@@ -9,9 +9,9 @@
 /* Takes the values of the fine points that coarse points lie on, or of those that are "more" ahead */
 static PetscErrorCode Injection(const KCycleStructure *level, const PetscInt more[], Mat *inject)
 {
-  const Mat_StencilTransfer *tr = (Mat_StencilTransfer *)level->P->data;
-  const PetscInt            *n  = tr->coarse->n;
-  PetscInt                   row;
+  const KCycleTransfer *tr = KCycleTransferOf(level->P);
+  const PetscInt       *n  = tr->coarse->n;
+  PetscInt              row;
 
   PetscFunctionBegin;
   PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)level->P), tr->coarse->npoints, tr->fine->npoints, PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 1, NULL, inject));
@@ -55,10 +55,10 @@ static PetscErrorCode AddCoordinates(const KCycleStructure *level, const PetscIn
 /* Coarse points have the coordinates of their fine points; a pair of cells those of its centre */
 static PetscErrorCode CoarsenCoordinates(const KCycleStructure *level)
 {
-  const Mat_StencilTransfer *tr      = (Mat_StencilTransfer *)level->P->data;
-  const PetscInt             none[3] = {0, 0, 0};
-  PetscInt                   pair[3];
-  Vec                        fine, coarse;
+  const KCycleTransfer *tr      = KCycleTransferOf(level->P);
+  const PetscInt        none[3] = {0, 0, 0};
+  PetscInt              pair[3];
+  Vec                   fine, coarse;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinates(level->dm, &fine));

@@ -209,7 +209,7 @@ typedef struct {
   PetscBool                  alone;
   const PetscScalar         *b;
   const PetscScalar         *weights[2];
-  const Mat_StencilTransfer *tr;
+  const KCycleTransfer      *tr;
   const KCycleTransferLines *lines;
   PetscScalar               *coarse;
 } Plane;
@@ -280,8 +280,8 @@ void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, 
 }
 
 /* Adds the residual of lines first to end - 1 of plane t to the given lines of the restricted residual */
-void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const PetscScalar *b, const Mat_StencilTransfer *tr,
-                             const KCycleTransferLines *lines, PetscScalar *coarse)
+void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const PetscScalar *b, const KCycleTransfer *tr, const KCycleTransferLines *lines,
+                             PetscScalar *coarse)
 {
   const Plane p = {t, first, end, 1, PETSC_FALSE, b, {NULL, NULL}, tr, lines, coarse};
 
@@ -290,7 +290,7 @@ void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt firs
 }
 
 /* Adds the interpolated correction to lines first to end - 1 of plane t */
-void KCycleBoxWindowInterpolate(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const Mat_StencilTransfer *tr, const PetscScalar *e)
+void KCycleBoxWindowInterpolate(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const KCycleTransfer *tr, const PetscScalar *e)
 {
   for (PetscInt l = first; l < end; l++) KCycleTransferInterpolateLine(tr, e, w->lead ? l : t, w->lead ? t : 0, PETSC_TRUE, LineAt(w, t, l));
 }

@@ -239,7 +239,7 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   PetscCall(PassCreate(s, b, x, &pass));
-  pass.tr     = (Mat_StencilTransfer *)P->data;
+  pass.tr     = KCycleTransferOf(P);
   pass.coarse = coarse;
   PetscCall(PetscLogFlops((2.0 * pass.st->shape.ncoeffs + 5) * pass.st->box->npoints)); /* residual and restriction */
   PetscCall(AddSweeps(&pass, sweeps));
@@ -258,7 +258,7 @@ PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   PetscCall(PassCreate(s, b, x, &pass));
-  pass.tr = (Mat_StencilTransfer *)P->data;
+  pass.tr = KCycleTransferOf(P);
   pass.e  = e;
   PetscCall(KCycleBoxExchange(pass.tr->coarse, PETSC_TRUE, e, pass.tr->halo));
   pass.step[pass.nsteps++].kind = KCYCLE_STEP_INTERPOLATE;

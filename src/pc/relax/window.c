@@ -393,27 +393,27 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
 }
 
-#define KC_WINDOW_LINES(nc)                                                                                                                             \
-  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                                   \
-  {                                                                                                                                                     \
-    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                       \
-                                                                                                                                                        \
-    for (PetscInt l = low; l < high; l++) {                                                                                                             \
-      const PetscInt p = (parity + l) & 1;                                                                                                              \
-                                                                                                                                                        \
-      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                                                              \
-    }                                                                                                                                                   \
-  }                                                                                                                                                     \
-                                                                                                                                                        \
-  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, \
-                                        const KCycleTransferLines *lines, PetscScalar *residual, PetscScalar *coarse)                                   \
-  {                                                                                                                                                     \
-    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                       \
-                                                                                                                                                        \
-    for (PetscInt l = low; l < high; l++) {                                                                                                             \
-      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                                                        \
-      KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);                                      \
-    }                                                                                                                                                   \
+#define KC_WINDOW_LINES(nc)                                                                                                                        \
+  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                              \
+  {                                                                                                                                                \
+    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                  \
+                                                                                                                                                   \
+    for (PetscInt l = low; l < high; l++) {                                                                                                        \
+      const PetscInt p = (parity + l) & 1;                                                                                                         \
+                                                                                                                                                   \
+      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                                                         \
+    }                                                                                                                                              \
+  }                                                                                                                                                \
+                                                                                                                                                   \
+  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *tr, \
+                                        const KCycleTransferLines *lines, PetscScalar *residual, PetscScalar *coarse)                              \
+  {                                                                                                                                                \
+    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                  \
+                                                                                                                                                   \
+    for (PetscInt l = low; l < high; l++) {                                                                                                        \
+      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                                                   \
+      KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);                                 \
+    }                                                                                                                                              \
   }
 
 KC_WINDOW_LINES(5)
@@ -456,7 +456,7 @@ void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt
 }
 
 /* Adds the share of these points to the given lines of the restricted residual */
-void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, const KCycleTransferLines *lines,
+void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *tr, const KCycleTransferLines *lines,
                           PetscScalar *coarse)
 {
   PetscScalar *residual = w->residual + KCycleThread() * w->half;
@@ -466,7 +466,7 @@ void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, Petsc
 }
 
 /* Adds the interpolated correction to these points */
-void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const Mat_StencilTransfer *tr, const PetscScalar *e)
+void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *tr, const PetscScalar *e)
 {
   for (PetscInt l = low; l < high; l++) {
     KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, Half(w, PlaceOf(w, t, l), WORD_X, (parity + l) & 1));

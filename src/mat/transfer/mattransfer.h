@@ -1,0 +1,93 @@
+/*
+  MATSTENCILTRANSFER, and what its set-up works with.
+*/
+#pragma once
+
+#include <petsckcycle/private/transferimpl.h>
+
+/* Different arrays of the same length, each kept once */
+typedef struct {
+  PetscInt      length, n, most;
+  PetscScalar **list;
+  KCyclePool    pool; /* holds them */
+  PetscHMapI    map;  /* while arrays arrive: from the key of one to its number */
+} KCycleLists;
+
+typedef struct {
+  KCycleTransfer t;
+  DM             finedm, coarsedm;
+  KCycleLists    lists; /* hold the weights */
+} Mat_StencilTransfer;
+
+/*
+  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. line[e]: of extended fine line e, 0 for such points and 1
+  for others, from -1 to n, the points beside the line included; NULL for lines outside the grid
+*/
+typedef struct {
+  KCycleLists         lists;
+  const PetscScalar **line;
+} KCycleMask;
+
+/* What SetWeights works with */
+typedef struct {
+  KCycleTransfer     *tr;
+  KCycleLists        *lists; /* that hold the weights */
+  KCycleInterpolation interpolation;
+  const PetscBool    *insulated; /* no flux through the low and the high end, in each direction */
+  KCycleMask         *mask;      /* NULL if all points are coupled to others */
+  PetscScalar        *temp;      /* weights of one line on up to four coarse lines */
+  PetscScalar        *field;     /* for exchanges: what neighbours see of one slot */
+  PetscScalar        *halos;     /* of eight slots */
+  PetscScalar       **own;       /* weights of lines that are not complete yet: of each extended line, on the coarse lines that it touches; or NULL */
+  KCyclePool          pool;      /* holds them */
+} KCycleWeights;
+
+PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
+PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
+PETSC_INTERN PetscErrorCode KCycleWeightsExchange(KCycleWeights *);
+PETSC_INTERN void           KCycleWeightsSee(const KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *, PetscScalar *weights);
+
+/* apart.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i], i = -1 to n. The lines around that were needed last are kept */
+#define KC_NEAR 3
+typedef struct {
+  Mat                   A;
+  const KCycleTransfer *tr;
+  PetscInt              n, pad; /* coarse points of a line; n + 2 */
+  PetscInt              line[KC_NEAR * KC_NEAR];
+  PetscScalar          *c;
+} KCycleApart;
+
+PETSC_INTERN PetscErrorCode KCycleApartCreate(Mat A, const KCycleTransfer *, KCycleApart *);
+PETSC_INTERN PetscErrorCode KCycleApartDestroy(KCycleApart *);
+PETSC_INTERN void           KCycleApartLine(KCycleApart *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
+
+/* Places of the lines that are kept: as many as the grid has near each other */
+static inline PetscInt KCycleNearPlaces(const KCycleBox *fine)
+{
+  return PetscMin(fine->n[1], KC_NEAR) + KC_NEAR * (PetscMin(fine->n[2], KC_NEAR) - 1);
+}
+
+/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of so many dimensions has; the last one is opposite */
+static inline int KCycleOffsetsFirst(PetscInt dim)
+{
+  return dim == 3 ? 0 : dim == 2 ? 9 : 12;
+}
+
+/* A sum of products a w, point by point */
+typedef struct {
+  int m;
+  struct {
+    const PetscScalar *a, *w;
+  } of[KC_MAX_COEFFS];
+} KCycleTerms;
+
+/* y = sum, or y += sum, for n points */
+PETSC_INTERN void KCycleSumOfProducts(const KCycleTerms *, PetscInt n, PetscBool add, PetscScalar *y);
+
+static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, const PetscScalar *w)
+{
+  terms->of[terms->m].a   = a;
+  terms->of[terms->m++].w = w;
+}
+
+PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *, const PetscBool wanted[], PetscScalar *const line[]);
