@@ -100,12 +100,20 @@ docs:
 	@python3 -B $(top)/conf/docs.py
 
 # Not asked of anyone: initial values for all fields, as C has zeros for the rest
+nvcc           := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+petsc_includes  = $(if $(PETSC_PC),$(shell pkg-config --cflags-only-I $(PETSC_PC)))
 every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
 compilers: | have-petsc
 	@sh $(top)/conf/install-deps.sh lint
 	@for cc in "gcc -std=gnu99" "clang -std=gnu99" "g++ -x c++ -std=gnu++11"; do \
 	  echo "  $$cc"; export OMPI_CC="$$cc" MPICH_CC="$$cc"; \
 	  printf '%s\n' $(every_source) | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC) || exit 1; \
+	done
+	@echo "  kernels in single precision, and with nvcc if there is one"; mkdir -p $(B)/compilers
+	@for source in $(wildcard $(top)/src/kernel/*.c); do \
+	  $(CC) -std=gnu99 -fsyntax-only -DKCYCLE_SINGLE $(WARNFLAGS) $(CPPFLAGS_KC) $$source || exit 1; \
+	  test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \
+	    $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -c $$source -o $(B)/compilers/kernel.o || exit 1; done; \
 	done
 
 petsc-latest:

@@ -3,6 +3,11 @@
 */
 #include <petsckcycle/private/boximpl.h>
 
+/* Exchanges without and with the corner lines: the same where none are corners */
+struct _KCycleExchange {
+  PetscSF sf[2];
+};
+
 static const char Container[] = "KCycleBox";
 
 static PetscErrorCode BoxDestroy(KCycleCtxDestroyArg arg)
@@ -13,8 +18,9 @@ static PetscErrorCode BoxDestroy(KCycleCtxDestroyArg arg)
   for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(box->first[d]));
   PetscCall(PetscFree(box->rows));
   PetscCall(PetscFree(box->slot));
-  PetscCall(PetscSFDestroy(&box->sf[0]));
-  PetscCall(PetscSFDestroy(&box->sf[1]));
+  PetscCall(PetscSFDestroy(&box->exchange->sf[0]));
+  PetscCall(PetscSFDestroy(&box->exchange->sf[1]));
+  PetscCall(PetscFree(box->exchange));
   PetscCall(PetscFree(box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,13 +262,14 @@ PetscErrorCode KCycleBoxGet(DM dm, KCycleBox **box)
   PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
   PetscCheck(!why[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The matrix has no structured form: %s", why);
   PetscCall(PetscNew(box));
+  PetscCall(PetscNew(&(*box)->exchange));
   PetscCall(BoxFindOwnership(dm, *box));
   PetscCall(BoxLayHalo(*box));
-  PetscCall(BoxCreateExchange(dm, *box, PETSC_FALSE, &(*box)->sf[0]));
-  if (HasCorners(*box)) PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->sf[1]));
+  PetscCall(BoxCreateExchange(dm, *box, PETSC_FALSE, &(*box)->exchange->sf[0]));
+  if (HasCorners(*box)) PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->exchange->sf[1]));
   else {
-    PetscCall(PetscObjectReference((PetscObject)(*box)->sf[0]));
-    (*box)->sf[1] = (*box)->sf[0];
+    PetscCall(PetscObjectReference((PetscObject)(*box)->exchange->sf[0]));
+    (*box)->exchange->sf[1] = (*box)->exchange->sf[0];
   }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, *box));
@@ -288,7 +295,7 @@ static PetscErrorCode SpoilHalo(const KCycleBox *box, PetscScalar *halo)
   const PetscReal nan = (PetscReal)NAN; /* not made by arithmetic, which -fp_trap would trap */
 
   PetscFunctionBegin;
-  PetscCall(PetscSFGetGraph(box->sf[1], NULL, &nleaves, &leaf, NULL));
+  PetscCall(PetscSFGetGraph(box->exchange->sf[1], NULL, &nleaves, &leaf, NULL));
   for (PetscInt i = 0; i < nleaves; i++) halo[leaf ? leaf[i] : i] = nan;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -298,14 +305,14 @@ PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *box, PetscBool corners, c
   PetscFunctionBegin;
   if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_DEBUG)) PetscCall(SpoilHalo(box, halo));
-  PetscCall(PetscSFBcastBegin(box->sf[corners], MPIU_SCALAR, x, halo, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(box->exchange->sf[corners], MPIU_SCALAR, x, halo, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *box, PetscBool corners, const PetscScalar *x, PetscScalar *halo)
 {
   PetscFunctionBegin;
-  if (KCycleBoxTalks(box)) PetscCall(PetscSFBcastEnd(box->sf[corners], MPIU_SCALAR, x, halo, MPI_REPLACE));
+  if (KCycleBoxTalks(box)) PetscCall(PetscSFBcastEnd(box->exchange->sf[corners], MPIU_SCALAR, x, halo, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,7 +329,13 @@ PetscErrorCode KCycleBoxExchange(const KCycleBox *box, PetscBool corners, const 
 PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const PetscScalar *halo, PetscScalar *x)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceBegin(box->sf[1], MPIU_SCALAR, halo, x, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(box->sf[1], MPIU_SCALAR, halo, x, MPIU_SUM));
+  PetscCall(PetscSFReduceBegin(box->exchange->sf[1], MPIU_SCALAR, halo, x, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(box->exchange->sf[1], MPIU_SCALAR, halo, x, MPIU_SUM));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The exchange that includes the corner lines, for other kinds of data */
+PetscSF KCycleBoxGetSF(const KCycleBox *box)
+{
+  return box->exchange->sf[1];
 }

@@ -31,7 +31,7 @@ static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
   PetscCheck(r->st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   r->nghost = r->st->box->nhalo;
   r->line   = -1;
-  r->sf     = r->st->box->sf[1];
+  r->sf     = KCycleBoxGetSF(r->st->box);
   PetscCall(PetscObjectReference((PetscObject)r->sf));
   PetscCall(PetscMalloc2(KC_MAX_COEFFS, &r->cols, KC_MAX_COEFFS, &r->values));
   PetscFunctionReturn(PETSC_SUCCESS);

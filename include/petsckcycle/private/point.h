@@ -7,7 +7,15 @@
 */
 #pragma once
 
+#include <petscmacros.h>
 #include <petscsystypes.h>
+
+/* The numbers that kernels compute with: each of their sources is right for both */
+#if defined(KCYCLE_SINGLE)
+typedef float KCScalar;
+#else
+typedef PetscScalar KCScalar;
+#endif
 
 #if defined(__CUDACC__)
   #define KC_POINT  static __host__ __device__ __forceinline__
@@ -45,10 +53,10 @@
 #define KC_COUNT(nl, box) ((box) ? 3 * (nl) : (nl) + 2)
 
 /* sum_o c[o][i] x(i + offset o), coefficients in arrays; x[q] is line q of the stencil */
-KC_POINT PetscScalar KCyclePointSum(const int nl, const int box, const PetscScalar *const c[], const PetscScalar *const x[], PetscInt i)
+KC_POINT KCScalar KCyclePointSum(const int nl, const int box, const KCScalar *const c[], const KCScalar *const x[], PetscInt i)
 {
-  PetscScalar sum = 0;
-  int         o   = 0;
+  KCScalar sum = 0;
+  int      o   = 0;
 
   KC_UNROLL
   for (int q = 0; q < nl; q++) {
@@ -66,10 +74,10 @@ KC_POINT PetscScalar KCyclePointSum(const int nl, const int box, const PetscScal
 }
 
 /* The same with coefficients that are the same along the line */
-KC_POINT PetscScalar KCyclePointSumConstant(const int nl, const int box, const PetscScalar c[], const PetscScalar *const x[], PetscInt i)
+KC_POINT KCScalar KCyclePointSumConstant(const int nl, const int box, const KCScalar c[], const KCScalar *const x[], PetscInt i)
 {
-  PetscScalar sum = 0;
-  int         o   = 0;
+  KCScalar sum = 0;
+  int      o   = 0;
 
   KC_UNROLL
   for (int q = 0; q < nl; q++) {
@@ -87,9 +95,9 @@ KC_POINT PetscScalar KCyclePointSumConstant(const int nl, const int box, const P
 }
 
 /* The sum without the diagonal; x[o] and c[o] belong to coefficient o of n */
-KC_POINT PetscScalar KCyclePointNeighbours(const int n, const PetscScalar *const c[], const PetscScalar *const x[], PetscInt i)
+KC_POINT KCScalar KCyclePointNeighbours(const int n, const KCScalar *const c[], const KCScalar *const x[], PetscInt i)
 {
-  PetscScalar sum = 0;
+  KCScalar sum = 0;
 
   KC_UNROLL
   for (int o = 0; o < n; o++) {
@@ -98,9 +106,9 @@ KC_POINT PetscScalar KCyclePointNeighbours(const int n, const PetscScalar *const
   return sum;
 }
 
-KC_POINT PetscScalar KCyclePointNeighboursConstant(const int n, const PetscScalar c[], const PetscScalar *const x[], PetscInt i)
+KC_POINT KCScalar KCyclePointNeighboursConstant(const int n, const KCScalar c[], const KCScalar *const x[], PetscInt i)
 {
-  PetscScalar sum = 0;
+  KCScalar sum = 0;
 
   KC_UNROLL
   for (int o = 0; o < n; o++) {
@@ -118,7 +126,7 @@ typedef enum {
   KC_NUM_OPS
 } KCyclePointOp;
 
-KC_POINT PetscScalar KCyclePointFinish(const int op, PetscScalar s, PetscScalar b, PetscScalar x, PetscScalar w, PetscScalar inverse)
+KC_POINT KCScalar KCyclePointFinish(const int op, KCScalar s, KCScalar b, KCScalar x, KCScalar w, KCScalar inverse)
 {
   return op == KC_MULT ? s : op == KC_ADD ? b + s : op == KC_RESIDUAL ? b - s : x + w * (b - s) * inverse;
 }

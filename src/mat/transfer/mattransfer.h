@@ -14,9 +14,10 @@ typedef struct {
 } KCycleLists;
 
 typedef struct {
-  KCycleTransfer t;
-  DM             finedm, coarsedm;
-  KCycleLists    lists; /* hold the weights */
+  KCycleTransfer      t;
+  DM                  finedm, coarsedm;
+  KCycleInterpolation interpolation;
+  KCycleLists         lists; /* hold the weights */
 } Mat_StencilTransfer;
 
 /*

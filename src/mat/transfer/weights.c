@@ -487,7 +487,7 @@ PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpola
   PetscCall(MatStencilTransferResetWeights(P));
   PetscCall(PetscArrayzero(tr->weights, 4 * box->nextended));
   PetscCall(ListsCreate(tr->stride, box->nextended, &p->lists));
-  tr->interpolation = interpolation;
+  p->interpolation = interpolation;
   PetscCall(PetscMalloc1((size_t)4 * tr->stride, &ws.temp));
   if (KCycleBoxTalks(box)) {
     PetscCall(PetscMalloc1(box->npoints, &ws.field));

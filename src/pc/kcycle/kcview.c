@@ -164,7 +164,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 
     if (level->P) {
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation", level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
-                              level->factor[2] == 2 ? "z" : "", KCycleInterpolations[KCycleTransferOf(level->P)->interpolation]));
+                              level->factor[2] == 2 ? "z" : "", KCycleInterpolations[MatStencilTransferInterpolation(level->P)]));
     }
     PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s\n", kc->nstructured - 1 - i,
                                      size[0], size[1], size[2], st->shape.ncoeffs, kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,

@@ -1,7 +1,7 @@
 /*
   Shapes of stencils: 3 points in 1D, 5 or 9 in 2D, 7 or 27 in 3D.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include <petsckcycle/private/kernelimpl.h>
 
 void KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *shape)
 {

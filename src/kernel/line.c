@@ -2,13 +2,13 @@
   Kernels on one line of a stencil matrix: the hot loops. The compiler makes versions for several vector units of each, and the
   machine that loads the library chooses.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include <petsckcycle/private/kernelimpl.h>
 
 /* (A x) of a point at an end of the line, with all its coefficients at c */
-KC_POINT PetscScalar EndSum(const int nl, const int box, const KCycleLine *l, const PetscScalar *c, PetscInt i)
+KC_POINT KCScalar EndSum(const int nl, const int box, const KCycleLine *l, const KCScalar *c, PetscInt i)
 {
-  PetscScalar sum = 0;
-  int         o   = 0;
+  KCScalar sum = 0;
+  int      o   = 0;
 
   KC_UNROLL
   for (int q = 0; q < nl; q++) {
@@ -25,13 +25,13 @@ KC_POINT PetscScalar EndSum(const int nl, const int box, const KCycleLine *l, co
   return sum;
 }
 
-KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const PetscScalar *c, PetscInt a, PetscInt b_, const PetscScalar *b, const PetscScalar *w,
-                        PetscScalar *y)
+KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const KCScalar *c, PetscInt a, PetscInt b_, const KCScalar *b, const KCScalar *w,
+                        KCScalar *y)
 {
   for (PetscInt i = a; i < b_; i++, c += KC_COUNT(nl, box)) {
-    PetscScalar s;
+    KCScalar s;
 
-    if (op == KC_RELAX && w[i] == (PetscScalar)0.0) { /* a point of another colour */
+    if (op == KC_RELAX && w[i] == (KCScalar)0.0) { /* a point of another colour */
       y[i] = l->x[nl / 2][i];
       continue;
     }
@@ -42,10 +42,10 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
 
 /* A line whose coefficients are in arrays */
 #define KC_LINE_ARRAY(name, op, nl, box)                                                                                                               \
-  KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                                        \
+  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)                                                 \
   {                                                                                                                                                    \
-    const PetscScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                                                   \
-    const PetscInt     a = l->nhead, n = l->n - l->ntail;                                                                                              \
+    const KCScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                                                      \
+    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                                                                 \
                                                                                                                                                        \
     EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                                 \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                                                        \
@@ -54,7 +54,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                                       \
     KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                                                          \
     {                                                                                                                                                  \
-      const PetscScalar s = KCyclePointSum(nl, box, c, x, i);                                                                                          \
+      const KCScalar s = KCyclePointSum(nl, box, c, x, i);                                                                                             \
                                                                                                                                                        \
       y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0,                        \
                                op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0);                                                                  \
@@ -64,18 +64,18 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
 
 /* A line whose coefficients are the same but at its ends */
 #define KC_LINE_CONSTANT(name, op, nl, box)                                                                                               \
-  KC_VERSIONS static void name(const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)                           \
+  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)                                    \
   {                                                                                                                                       \
-    const PetscScalar *x[nl], inverse = l->constant->inverse;                                                                             \
-    const PetscInt     a = l->nhead, n = l->n - l->ntail;                                                                                 \
-    PetscScalar        c[KC_COUNT(nl, box)];                                                                                              \
+    const KCScalar *x[nl], inverse = l->constant->inverse;                                                                                \
+    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                                                    \
+    KCScalar        c[KC_COUNT(nl, box)];                                                                                                 \
                                                                                                                                           \
     EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                    \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                                                            \
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                          \
     KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                                             \
     {                                                                                                                                     \
-      const PetscScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                                                     \
+      const KCScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                                                        \
                                                                                                                                           \
       y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0, inverse); \
     }                                                                                                                                     \
@@ -98,7 +98,7 @@ KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, ADD)
 KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RESIDUAL)
 KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RELAX)
 
-typedef void (*LineKernel)(const KCycleLine *, const PetscScalar *, const PetscScalar *, PetscScalar *);
+typedef void (*LineKernel)(const KCycleLine *, const KCScalar *, const KCScalar *, KCScalar *);
 
 #define KC_LINE_TABLE(kind, op)                                                                          \
   {                                                                                                      \
@@ -115,17 +115,17 @@ static int ShapeIndex(const KCycleShape *shape)
 }
 
 /* y = A x, b + A x, b - A x or x + w D^-1 (b - A x) on one line; w has one weight for each point. y is no line of x */
-void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, const PetscScalar *b, const PetscScalar *w, PetscScalar *y)
+void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)
 {
   (*(l->constant ? ConstantKernels : ArrayKernels)[op][ShapeIndex(shape)])(l, b, w, y);
 }
 
 /* y = w D^-1 b: a relaxation that starts from zero */
-KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT w, PetscScalar *KC_RESTRICT y)
+KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const KCScalar *KC_RESTRICT b, const KCScalar *KC_RESTRICT w, KCScalar *KC_RESTRICT y)
 {
-  const int          diagonal = shape->ncoeffs / 2;
-  const PetscInt     n        = l->n;
-  const PetscScalar *d = l->constant ? NULL : l->c[diagonal], inverse = l->constant ? l->constant->inverse : 0;
+  const int       diagonal = shape->ncoeffs / 2;
+  const PetscInt  n        = l->n;
+  const KCScalar *d = l->constant ? NULL : l->c[diagonal], inverse = l->constant ? l->constant->inverse : 0;
 
   for (PetscInt i = 0; i < l->nhead; i++) y[i] = w[i] * b[i] / l->head[i * shape->ncoeffs + diagonal];
   if (l->constant) {
@@ -137,31 +137,30 @@ KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, 
 }
 
 /* x + w (t - couplings along the line) / d of points at an end of it, whose coefficients stand point by point at c; y is not x */
-static void RelaxEndAlong(const KCycleLine *l, int nc, const PetscScalar *c, PetscInt low, PetscInt high, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x,
-                          PetscScalar *y)
+static void RelaxEndAlong(const KCycleLine *l, int nc, const KCScalar *c, PetscInt low, PetscInt high, const KCScalar *t, const KCScalar *w, const KCScalar *x, KCScalar *y)
 {
   for (PetscInt i = low; i < high; i++, c += nc) {
-    const PetscScalar *m = c + nc / 2;
-    PetscScalar        s = m[0] * x[i];
+    const KCScalar *m = c + nc / 2;
+    KCScalar        s = m[0] * x[i];
 
     if (i > 0) s += m[-1] * x[i - 1];
     if (i < l->n - 1) s += m[1] * x[i + 1];
-    y[i] = w[i] == (PetscScalar)0.0 ? x[i] : KCyclePointFinish(KC_RELAX, s, t[i], x[i], w[i], 1 / m[0]);
+    y[i] = w[i] == (KCScalar)0.0 ? x[i] : KCyclePointFinish(KC_RELAX, s, t[i], x[i], w[i], 1 / m[0]);
   }
 }
 
-KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *KC_RESTRICT y)
+KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const KCScalar *t, const KCScalar *w, const KCScalar *x, KCScalar *KC_RESTRICT y)
 {
   const PetscInt a = l->nhead, n = l->n - l->ntail;
   const int      mid = nc / 2;
 
   RelaxEndAlong(l, nc, l->head, 0, a, t, w, x, y);
   if (l->constant) {
-    const PetscScalar *c = l->constant->middle + mid - 1, inverse = l->constant->inverse;
+    const KCScalar *c = l->constant->middle + mid - 1, inverse = l->constant->inverse;
 
     for (PetscInt i = a; i < n; i++) y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSumConstant(1, 0, c, &x, i), t[i], x[i], w[i], inverse);
   } else {
-    const PetscScalar *const c[3] = {l->c[mid - 1], l->c[mid], l->c[mid + 1]};
+    const KCScalar *const c[3] = {l->c[mid - 1], l->c[mid], l->c[mid + 1]};
 
     for (PetscInt i = a; i < n; i++) y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSum(1, 0, c, &x, i), t[i], x[i], w[i], 1 / c[1][i]);
   }
@@ -170,7 +169,7 @@ KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const PetscScala
 
 /* Relaxes the points of weights first of line x, then those of weights second, in place. Other lines do not change meanwhile: their share is summed up once.
    work: two lines. For boxes that no process boundary cuts across lines */
-void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const PetscScalar *b, const PetscScalar *first, const PetscScalar *second, PetscScalar *work, PetscScalar *x)
+void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const KCScalar *b, const KCScalar *first, const KCScalar *second, KCScalar *work, KCScalar *x)
 {
   l->x[st->shape.nl / 2] = st->zeros;
   KCycleLineCompute(&st->shape, KC_RESIDUAL, l, b, NULL, work);
@@ -179,12 +178,12 @@ void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const PetscScal
 }
 
 /* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
-static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar *block, KCycleLine *l)
+static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, const KCScalar *block, KCycleLine *l)
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n     = st->box->n[0];
   const int          half  = st->half ? shape->ncoeffs / 2 : 0;
-  const PetscScalar *from  = NULL;
+  const KCScalar    *from  = NULL;
   int                first = 0; /* coefficient of this neighbour's line */
 
   for (int o = half; o < shape->ncoeffs; o++) l->c[o] = block + (o - half) * n;
@@ -241,11 +240,11 @@ static PetscBool IsSurrounded(const KCycleBox *box, PetscInt j, PetscInt k)
 }
 
 /* Line (j, k) of the matrix, and what it reads of x */
-void KCycleLineGather(const KCycleStencil *st, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
+void KCycleLineGather(const KCycleStencil *st, const KCScalar *x, const KCScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
 {
-  static const PetscScalar zeros[KC_MAX_LINES] = {0};
-  const KCycleBox         *box                 = st->box;
-  const KCycleShape       *shape               = &st->shape;
+  static const KCScalar zeros[KC_MAX_LINES] = {0};
+  const KCycleBox      *box                 = st->box;
+  const KCycleShape    *shape               = &st->shape;
 
   KCycleLineCoefficients(st, j, k, l);
   l->left = l->right = zeros;

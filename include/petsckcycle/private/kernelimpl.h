@@ -1,0 +1,222 @@
+/*
+  What the kernels work on, and the kernels: data without PETSc objects, and functions without MPI. Of PETSc only the types of numbers are known here.
+
+  The part of a DMDA that a process owns, as lines in x, and the halo lines around it.
+
+  Line (j, k) holds the points (0..n[0]-1, j, k) of the owned box. Lines with j = -1 or n[1], k = -1 or n[2] belong to
+  neighbours and lie in a halo buffer; those outside the grid are one line of zeros there. So a kernel needs pointers to
+  neighbour lines and no padded copy of a vector:
+
+                 k+1   . . . o . . .           halo buffer: [ zeros | halo lines | points left of lines | points right of lines ]
+       y         k     . . o x o . .
+       |__ x     k-1   . . . o . . .
+
+  In a direction that is coarsened, coarse point I lies on fine point 2 I + first; a fine point either coincides with a coarse
+  one or lies between two. So a fine line touches one, two or four coarse lines, and has three arrays of weights for each of
+  them: its points that coincide in x, and for those between, the coarse point on the left and the one on the right:
+
+    fine      o x o x o x o           o coincides, x lies between
+    coarse    0   1   2   3
+    weights   same[I]: I -> 2 I + first;  left[I], right[I]: I, I + 1 -> the point behind 2 I + first
+*/
+#pragma once
+
+#include <petsckcycle/private/point.h>
+#include <petsckcycle/private/threads.h>
+#include <string.h>
+
+#define KC_MAX_LINES  9
+#define KC_MAX_COEFFS 27
+
+/* The part of a grid that a process owns: lines in x */
+typedef struct {
+  PetscInt                dim;
+  PetscInt                size[3];  /* points of the grid; 1 in directions beyond dim */
+  PetscInt                start[3]; /* first point of the owned box */
+  PetscInt                n[3];     /* points of the owned box */
+  PetscBool               periodic[3];
+  PetscBool               star; /* the DMDA has a star stencil */
+  PetscInt                nproc[3];
+  PetscInt               *first[3]; /* first point of each process, and one past the last */
+  PetscInt               *rows;     /* first global row of each process */
+  PetscMPIInt             rank;
+  PetscInt                npoints;     /* owned points */
+  PetscInt                nlines;      /* owned lines */
+  PetscInt                reach[3];    /* 1 in directions of the grid, 0 beyond: halo lines on each side */
+  PetscInt                nextended;   /* owned and halo lines */
+  PetscInt               *slot;        /* where each extended line starts in the halo buffer; -1: owned; 0: outside the grid */
+  PetscBool               ends;        /* points left and right of lines exist: x is periodic or cut */
+  PetscInt                left, right; /* where these points start in the halo buffer, in the order of extended lines */
+  PetscInt                nhalo;       /* length of a halo buffer */
+  struct _KCycleExchange *exchange;    /* of halos, see box.c */
+} KCycleBox;
+
+static inline PetscInt KCycleBoxExtended(const KCycleBox *box, PetscInt j, PetscInt k)
+{
+  return (j + box->reach[1]) + (box->n[1] + 2 * box->reach[1]) * (k + box->reach[2]);
+}
+
+/* The points of line (j, k), owned or not */
+static inline const KCScalar *KCycleBoxLine(const KCycleBox *box, const KCScalar *x, const KCScalar *halo, PetscInt j, PetscInt k)
+{
+  if (j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]) return x + box->n[0] * (j + box->n[1] * k);
+  return halo + box->slot[KCycleBoxExtended(box, j, k)];
+}
+
+/* Does any process hold points that another one reads, or does the grid wrap around? */
+static inline PetscBool KCycleBoxTalks(const KCycleBox *box)
+{
+  for (PetscInt d = 0; d < box->dim; d++) {
+    if (box->periodic[d] || box->nproc[d] > 1) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* Do neighbours read all points of line (j, k)? Of other lines they read the two ends at most, where box->ends */
+static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, PetscInt k)
+{
+  const PetscInt at[3] = {0, j, k};
+
+  for (PetscInt d = 1; d < box->dim; d++) {
+    if ((box->periodic[d] || box->nproc[d] > 1) && (at[d] == 0 || at[d] == box->n[d] - 1)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* Which neighbours a stencil has */
+typedef struct {
+  int nl;  /* lines */
+  int box; /* three coefficients on every line, not on the middle one alone */
+  int ncoeffs;
+  int dy[KC_MAX_LINES], dz[KC_MAX_LINES];
+  int line[KC_MAX_COEFFS], dx[KC_MAX_COEFFS]; /* of each coefficient */
+  int find[27];                               /* coefficient of (dx + 1) + 3 (dy + 1) + 9 (dz + 1), or -1 */
+} KCycleShape;
+
+/* An entry of the line dictionary: coefficients that several lines share */
+typedef struct {
+  KCScalar *c; /* coefficient o of point i: c[o * n + i] */
+  KCScalar  middle[KC_MAX_COEFFS];
+  KCScalar  inverse; /* 1 / diagonal of the middle; 0 where that is zero, as before values arrive */
+  PetscInt  a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */
+  KCScalar *ends;    /* all coefficients of the points before a, point by point, then of those from b on */
+  PetscInt  uses;    /* lines that share it */
+} KCycleClass;
+
+/* The coefficients of a stencil on the lines that a process owns: data of the kernels, no PETSc object among it */
+typedef struct {
+  KCycleBox   *box;
+  KCycleShape  shape;
+  PetscInt     nclasses;
+  KCycleClass *classes; /* coefficients that lines share */
+  PetscInt    *kind;    /* of each owned line: its class, or -1: it has a block of its own */
+  KCScalar   **block;   /* of each extended line, or NULL */
+  PetscBool    blocks;  /* some lines have */
+  PetscBool    half;    /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
+  KCScalar    *zeros;   /* a line of zeros */
+  KCScalar    *halo;    /* for the exchange of vectors */
+} KCycleStencil;
+
+/* One line of the matrix and the lines of a vector that it reads */
+typedef struct {
+  const KCScalar    *x[KC_MAX_LINES];
+  const KCScalar    *left, *right;             /* what lies beyond the ends of these lines */
+  KCScalar           beyond[2 * KC_MAX_LINES]; /* holds it, unless it is zero */
+  const KCScalar    *head, *tail;              /* coefficients of the first and the last points, point by point */
+  PetscInt           nhead, ntail;             /* number of these points */
+  const KCScalar    *c[KC_MAX_COEFFS];         /* if not constant: coefficients of points 1 to n - 2 */
+  const KCycleClass *constant;                 /* or NULL */
+  const KCScalar    *end[2];                   /* coefficients of the first and the last point */
+  PetscInt           stride;                   /* between them */
+  PetscInt           n;
+} KCycleLine;
+
+/* Does a line share its coefficients with the one that was looked at last (-1: none was)? */
+static inline PetscBool MatStencilLineIsLast(const KCycleStencil *st, PetscInt line, PetscInt last)
+{
+  return (PetscBool)(last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]);
+}
+
+/* Asks for n places that are read soon: the processor by itself does not see far enough ahead */
+static inline __attribute__((always_inline)) void KCycleFetch(PetscInt n, const KCScalar *places)
+{
+  for (PetscInt i = 0; i < n; i += 8) __builtin_prefetch(places + i);
+}
+
+/* shape.c */
+PETSC_INTERN void KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
+
+/* line.c: kernels on lines */
+PETSC_EXTERN void KCycleLineGather(const KCycleStencil *, const KCScalar *, const KCScalar *, PetscInt, PetscInt, KCycleLine *);         /* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCoefficients(const KCycleStencil *, PetscInt, PetscInt, KCycleLine *);                                       /* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const KCScalar *b, const KCScalar *w, KCScalar *y); /* for smoothers of programs */
+PETSC_INTERN void KCycleLineRelaxBoth(const KCycleStencil *, KCycleLine *, const KCScalar *b, const KCScalar *first, const KCScalar *second, KCScalar *work, KCScalar *x);
+PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const KCScalar *b, const KCScalar *w, KCScalar *y);
+
+/* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
+static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
+{
+  const KCycleBox *box = st->box;
+  const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
+
+  if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
+  return st->block[e] ? st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n : NULL;
+}
+
+/* Coefficient o of point i of a line */
+static inline KCScalar KCycleLineCoefficient(const KCycleLine *l, int o, PetscInt i)
+{
+  if (i == 0) return l->end[0][o * l->stride];
+  if (i == l->n - 1) return l->end[1][o * l->stride];
+  return l->constant ? l->end[0][o * l->stride + i] : l->c[o][i];
+}
+
+/* The weights between two grids: data of the kernels, no PETSc object among it */
+typedef struct {
+  KCycleBox       *fine, *coarse;
+  PetscInt         factor[3]; /* 1 or 2 */
+  PetscInt         first[3];  /* fine point of coarse point 0, in the numbering of the grids */
+  PetscInt         shift[3];  /* the same in the numbering of the owned boxes */
+  PetscInt         stride;    /* length of the weights of a line on one coarse line */
+  const KCScalar **weights;   /* of extended fine line e on its coarse line q: weights[4 * e + q], or NULL where all are zero */
+  PetscInt         nsets;     /* different weights of lines */
+  KCScalar        *halo;      /* coarse halo buffer */
+  KCScalar        *line;      /* one fine line for each thread, for fused steps */
+} KCycleTransfer;
+
+/* A fine line and the coarse lines that it touches */
+typedef struct {
+  PetscInt        count;
+  PetscInt        j[4], k[4]; /* coarse lines */
+  const KCScalar *w[4];
+} KCycleTouch;
+
+/* The coarse lines (1) that a thread restricts to, in y, and the fine lines (0) that touch them: low to high - 1 */
+typedef struct {
+  PetscInt low[2], high[2];
+} KCycleTransferLines;
+
+/* transfer.c: kernels on lines */
+PETSC_INTERN void KCycleTransferShare(const KCycleTransfer *, PetscInt low, PetscInt high, KCycleTransferLines *);
+PETSC_INTERN void KCycleTransferTouch(const KCycleTransfer *, PetscInt j, PetscInt k, KCycleTouch *);
+PETSC_INTERN void KCycleTransferInterpolateLine(const KCycleTransfer *, const KCScalar *e, PetscInt j, PetscInt k, PetscBool add, KCScalar *x);
+PETSC_INTERN void KCycleTransferRestrictLine(const KCycleTransfer *, const KCScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *, KCScalar *b);
+PETSC_INTERN void KCycleTransferInterpolateHalf(const KCycleTransfer *, const KCScalar *e, PetscInt parity, PetscInt j, PetscInt k, KCScalar *x);
+PETSC_INTERN void KCycleTransferRestrictHalf(const KCycleTransfer *, const KCScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *, KCScalar *b);
+
+/* Weights of points that coincide start here, with index -1 to n; n: coarse points of a line on this process */
+static inline const KCScalar *KCycleWeightsSame(const KCScalar *w)
+{
+  return w + 1;
+}
+
+/* Index -1 to n - 1, as of the coarse point on the left */
+static inline const KCScalar *KCycleWeightsLeft(const KCScalar *w, PetscInt n)
+{
+  return w + n + 3;
+}
+
+static inline const KCScalar *KCycleWeightsRight(const KCScalar *w, PetscInt n)
+{
+  return w + 2 * n + 4;
+}

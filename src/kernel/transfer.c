@@ -1,0 +1,246 @@
+/*
+  Interpolation and restriction of one line, or of its points of even or odd place.
+*/
+#include <petsckcycle/private/kernelimpl.h>
+
+/* Further away than any line of a process */
+#define KC_FAR ((PetscInt)1 << 30)
+
+static PetscInt FloorHalf(PetscInt i)
+{
+  return i >= 0 ? i / 2 : -((1 - i) / 2);
+}
+
+/* The coarse lines that fine line (j, k) touches, in the numbering of the owned boxes, halo lines included */
+void KCycleTransferTouch(const KCycleTransfer *tr, PetscInt j, PetscInt k, KCycleTouch *touch)
+{
+  const PetscInt fine[2] = {j, k}, e = KCycleBoxExtended(tr->fine, j, k);
+  PetscInt       low[2], count[2];
+
+  for (int d = 0; d < 2; d++) {
+    const PetscInt away = fine[d] - tr->shift[d + 1];
+
+    low[d]   = tr->factor[d + 1] == 1 ? away : FloorHalf(away);
+    count[d] = tr->factor[d + 1] == 1 || 2 * low[d] == away ? 1 : 2;
+  }
+  touch->count = 0;
+  for (PetscInt kk = 0; kk < count[1]; kk++) {
+    for (PetscInt jj = 0; jj < count[0]; jj++) {
+      const PetscInt q = touch->count++;
+
+      touch->j[q] = low[0] + jj;
+      touch->k[q] = low[1] + kk;
+      touch->w[q] = tr->weights[4 * e + q];
+    }
+  }
+}
+
+/* The first coarse line at fine line j or behind it */
+static PetscInt CoarseFrom(const KCycleTransfer *tr, PetscInt j)
+{
+  return tr->factor[1] == 1 ? j - tr->shift[1] : FloorHalf(j - tr->shift[1] + 1);
+}
+
+/*
+  Restriction adds several fine lines to one coarse line. So each thread has a share of the coarse lines, in y, and takes all fine lines that these
+  touch: what is between the shares of two threads is read by both. Of fine lines low to high - 1, threads share out of which first and end are this thread's
+*/
+void KCycleTransferShare(const KCycleTransfer *tr, PetscInt low, PetscInt high, KCycleTransferLines *lines)
+{
+  const PetscInt factor = tr->factor[1], shift = tr->shift[1];
+  const int      me = KCycleThread();
+
+  lines->low[1] = lines->low[0] = -KC_FAR;
+  lines->high[1] = lines->high[0] = KC_FAR;
+  if (me > 0) {
+    lines->low[1] = CoarseFrom(tr, KCycleShareStart(low, high, me));
+    lines->low[0] = factor * lines->low[1] + shift - (factor - 1);
+  }
+  if (me < KCycleTeam() - 1) {
+    lines->high[1] = CoarseFrom(tr, KCycleShareStart(low, high, me + 1));
+    lines->high[0] = factor * (lines->high[1] - 1) + shift + factor;
+  }
+}
+
+/* Which points between coarse ones this process owns: the one before its first coarse point, the one behind its last */
+static void OwnedBetween(const KCycleTransfer *tr, PetscBool *before, PetscBool *behind)
+{
+  *before = (PetscBool)(tr->shift[0] > 0);
+  *behind = (PetscBool)(2 * (tr->coarse->n[0] - 1) + tr->shift[0] + 1 < tr->fine->n[0]);
+}
+
+/* Points 2 I and 2 I + 1 of x (x starts at the first coarse point) from one coarse line */
+KC_VERSIONS static void AddPairs(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right, const KCScalar *e, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    x[2 * i] += same[i] * e[i];
+    x[2 * i + 1] += left[i] * e[i] + right[i] * e[i + 1];
+  }
+}
+
+KC_VERSIONS static void RestrictPairs(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right, const KCScalar *KC_RESTRICT r, KCScalar *KC_RESTRICT b)
+{
+  for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
+}
+
+/* x += P e on one fine line, from coarse line e with the points before and behind it */
+static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, KCScalar before, KCScalar behind, KCScalar *x)
+{
+  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool       first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = 0; i < n; i++) x[i] += same[i] * e[i];
+    return;
+  }
+  OwnedBetween(tr, &first, &last);
+  if (first) x[0] += left[-1] * before + right[-1] * e[0];
+  AddPairs(n - 1, same, left, right, e, x + shift);
+  x[2 * (n - 1) + shift] += same[n - 1] * e[n - 1];
+  if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * e[n - 1] + right[n - 1] * behind;
+}
+
+/* Fine line (j, k) of x = P e or x += P e; halo lines of e are in tr->halo */
+void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, PetscInt j, PetscInt k, PetscBool add, KCScalar *x)
+{
+  const KCycleBox *box = tr->coarse;
+  KCycleTouch      touch;
+
+  if (!add) {
+    for (PetscInt i = 0; i < tr->fine->n[0]; i++) x[i] = 0;
+  }
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+
+    if (!touch.w[q] || box->slot[f] == 0) continue;
+    InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), box->ends ? tr->halo[box->left + f] : 0, box->ends ? tr->halo[box->right + f] : 0,
+                        x);
+  }
+}
+
+/* b += P^T r of one fine line; before and behind: the coarse points there, which other processes may own */
+static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before, KCScalar *behind, KCScalar *b)
+{
+  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool       first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = 0; i < n; i++) b[i] += same[i] * r[i];
+    return;
+  }
+  OwnedBetween(tr, &first, &last);
+  r += shift;
+  if (first) {
+    *before += left[-1] * r[-1];
+    b[0] += right[-1] * r[-1];
+  }
+  if (last) {
+    *behind += right[n - 1] * r[2 * n - 1];
+    b[n - 1] += left[n - 1] * r[2 * n - 1];
+  }
+  if (n == 1) {
+    b[0] += same[0] * r[0];
+    return;
+  }
+  b[0] += same[0] * r[0] + left[0] * r[1];
+  RestrictPairs(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1);
+  b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
+}
+
+/* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points gather in tr->halo */
+void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *lines, KCScalar *b)
+{
+  const KCycleBox *box        = tr->coarse;
+  KCScalar         nowhere[2] = {0, 0};
+  KCycleTouch      touch;
+
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+
+    if (!touch.w[q] || box->slot[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
+    RestrictToLine(tr, touch.w[q], r, box->ends ? &tr->halo[box->left + f] : &nowhere[0], box->ends ? &tr->halo[box->right + f] : &nowhere[1],
+                   (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
+  }
+}
+
+KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
+}
+
+KC_VERSIONS static void AddBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *e, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] += left[i] * e[i] + right[i] * e[i + 1];
+}
+
+KC_VERSIONS static void RestrictBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *r, KCScalar *KC_RESTRICT b)
+{
+  for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[i - 1] + left[i] * r[i];
+}
+
+/* The same for the points of one parity of a line, which lie side by side. Lines do not reach other processes, nor wrap around */
+static void InterpolateHalfFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, PetscInt parity, KCScalar *x)
+{
+  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool       first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = parity; i < n; i += 2) x[i / 2] += same[i] * e[i];
+  } else if (parity == shift) AddSame(n, same, e, x);
+  else {
+    OwnedBetween(tr, &first, &last);
+    if (first) x[0] += right[-1] * e[0];
+    AddBetween(n - 1, left, right, e, x + shift);
+    if (last) x[n - 1 + shift] += left[n - 1] * e[n - 1];
+  }
+}
+
+static void RestrictHalfToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, PetscInt parity, KCScalar *b)
+{
+  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool       first, last;
+
+  if (tr->factor[0] == 1) {
+    for (PetscInt i = parity; i < n; i += 2) b[i] += same[i] * r[i / 2];
+  } else if (parity == shift) AddSame(n, same, r, b);
+  else {
+    OwnedBetween(tr, &first, &last);
+    r += shift;
+    if (first) b[0] += right[-1] * r[-1];
+    if (last) b[n - 1] += left[n - 1] * r[n - 1];
+    if (n == 1) return;
+    b[0] += left[0] * r[0];
+    RestrictBetween(n - 2, left + 1, right + 1, r + 1, b + 1);
+    b[n - 1] += right[n - 2] * r[n - 2];
+  }
+}
+
+void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const KCScalar *e, PetscInt parity, PetscInt j, PetscInt k, KCScalar *x)
+{
+  const KCycleBox *box = tr->coarse;
+  KCycleTouch      touch;
+
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
+    InterpolateHalfFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), parity, x);
+  }
+}
+
+void KCycleTransferRestrictHalf(const KCycleTransfer *tr, const KCScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *lines, KCScalar *b)
+{
+  const KCycleBox *box = tr->coarse;
+  KCycleTouch      touch;
+
+  KCycleTransferTouch(tr, j, k, &touch);
+  for (PetscInt q = 0; q < touch.count; q++) {
+    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
+    RestrictHalfToLine(tr, touch.w[q], r, parity, (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
+  }
+}
