@@ -6,6 +6,7 @@
 */
 #pragma once
 
+#include <petscmacros.h>
 #include <petscsystypes.h>
 
 /* So many points between two barriers, or fewer, are left to one thread. Measured: two threads gain 15 % in a cycle with planes of 33^2 points, and nothing below */
