@@ -1,14 +1,20 @@
-static char help[] = "One problem of the battery: diffusion on a grid, -div k grad u + c u = f, solved by conjugate gradients. bench/battery.py runs all of them.\n\
+static char help[] =
+    "One problem of the battery: diffusion on a grid, -div k grad u + c u = f, solved by conjugate gradients. \
+bench/battery.py runs all of them.\n\
   -cells <64,64,64>            points in each direction; their number is the dimension\n\
-  -ends <dd,dd,dd>             both ends of each direction: d Dirichlet half a cell away, v a whole cell away, s rows stored, n no flux, p periodic,\n\
+  -ends <dd,dd,dd>             both ends of each direction: d Dirichlet half a cell away, v a whole cell away, s rows \
+stored, n no flux, p periodic,\n\
                                i inlet (Dirichlet on half of the end), o outlet (on a small part)\n\
   -scheme <cells|elements>     finite volumes (5 or 7 points) or bilinear elements (9 or 27)\n\
   -h <1,1,1> -stretch <1,1,1>  width of the narrowest cells; each is so many times as wide as the next narrower one,\n\
   -fine <low|walls|middle> -widest <1000>   narrowest there; at most so many times as wide as the narrowest\n\
-  -k <1,1,1>                   diffusion in each direction; -turn <none|smooth|blocks> -turn_by <100>: x against the others, changing from place to place\n\
+  -k <1,1,1>                   diffusion in each direction; -turn <none|smooth|blocks> -turn_by <100>: x against the \
+others, changing from place to place\n\
   -region <name:a:b> -contrast <1000>   the diffusion is so many times as large there: the regions are\n\
-                               none all block:width square:side ball:radius balls:number:radius scattered:number:radius mixed:part checker:width walls:every:gaps\n\
-                               rooms:every:gaps fibres:part bodies:part:length channels:every:width inlet:part wells:number rim\n\
+                               none all block:width square:side ball:radius balls:number:radius \
+scattered:number:radius mixed:part checker:width walls:every:gaps\n\
+                               rooms:every:gaps fibres:part bodies:part:length channels:every:width inlet:part \
+wells:number rim\n\
   -layers <width:contrast>     each layer across the last direction has a diffusion of its own\n\
   -random <contrast>           each point has, between 1 and this\n\
   -sd <0> -length <10,10,2>    log-normal diffusion: standard deviation of ln k, correlation in cells\n\
@@ -20,11 +26,14 @@ static char help[] = "One problem of the battery: diffusion on a grid, -div k gr
   -repeat <9> -patience <1>    runs, and seconds after which there is no further one\n\n";
 
 /*
-  Every number is a function of places in the grid, so that any number of processes works on the same problem. Prints one line:
+  Every number is a function of places in the grid, so that any number of processes works on the same problem. Prints
+  one line:
 
-    result,<unknowns>,<iterations>,<reason>,<seconds of set-up>,<seconds of the solve>,<relative residual, computed afresh>
+    result,<unknowns>,<iterations>,<reason>,<seconds of set-up>,<seconds of the solve>,<relative residual, computed
+    afresh>
 
-  Seconds are of a processor, of the slowest process: the least of the runs, as others on the machine can only add to them.
+  Seconds are of a processor, of the slowest process: the least of the runs, as others on the machine can only add to
+  them.
 */
 
 #include <petscksp.h>
@@ -54,8 +63,9 @@ typedef enum {
   REGION_WELLS,
   REGION_RIM
 } RegionKind;
-static const char *const RegionKinds[] = {"none",  "all",    "block",  "square",   "ball",  "balls", "scattered", "mixed",      "checker", "walls",
-                                          "rooms", "fibres", "bodies", "channels", "inlet", "wells", "rim",       "RegionKind", "REGION_", NULL};
+static const char *const RegionKinds[] = {"none",  "all",     "block", "square",     "ball",    "balls",  "scattered",
+                                          "mixed", "checker", "walls", "rooms",      "fibres",  "bodies", "channels",
+                                          "inlet", "wells",   "rim",   "RegionKind", "REGION_", NULL};
 
 /* A set of points, with its parameters */
 typedef struct {
@@ -142,7 +152,8 @@ static PetscReal Normal(const Problem *p, int what, PetscInt i, PetscInt j, Pets
   return (sum - 2) * PetscSqrtReal(3.0);
 }
 
-/* A normal field of variance 1: numbers at the points of a lattice as wide as the correlation is long, linear in between */
+/* A normal field of variance 1: numbers at the points of a lattice as wide as the correlation is long, linear in
+   between */
 static PetscReal Noise(const Problem *p, int what, const PetscInt at[], const PetscReal length[])
 {
   PetscInt  low[3]  = {0, 0, 0};
@@ -181,7 +192,8 @@ static PetscReal Quantile(PetscReal part)
 
 /* Regions */
 
-/* Is the point in one of the balls? So many, with random centres, the radii between half of the largest and this, in cells */
+/* Is the point in one of the balls? So many, with random centres, the radii between half of the largest and this, in
+   cells */
 static PetscBool IsInScattered(const Problem *p, const Region *r, const PetscInt at[])
 {
   for (PetscInt m = 0; m < (PetscInt)r->a; m++) {
@@ -221,8 +233,10 @@ static PetscBool IsInWall(const Problem *p, const Region *r, PetscInt directions
 static PetscBool IsInChannel(const Problem *p, const Region *r, const PetscInt at[])
 {
   const PetscInt  strip = (PetscInt)(at[1] / r->a), layer = p->dim == 3 ? at[2] / 4 : 0;
-  const PetscReal wave   = 6.283185307179586 * (at[0] / (r->a * (2 + 2 * Uniform(p, 6, strip, layer, 0))) + Uniform(p, 7, strip, layer, 0));
-  const PetscReal middle = r->a * (strip + 0.5) + (r->a - r->b) / 2 * PetscSinReal(wave) * Uniform(p, 8, strip, layer, 0);
+  const PetscReal wave =
+      6.283185307179586 * (at[0] / (r->a * (2 + 2 * Uniform(p, 6, strip, layer, 0))) + Uniform(p, 7, strip, layer, 0));
+  const PetscReal middle =
+      r->a * (strip + 0.5) + (r->a - r->b) / 2 * PetscSinReal(wave) * Uniform(p, 8, strip, layer, 0);
 
   return (PetscBool)(PetscAbsReal(at[1] + 0.5 - middle) < r->b / 2);
 }
@@ -232,14 +246,17 @@ static PetscBool IsInBody(const Problem *p, const Region *r, const PetscInt at[]
 {
   const PetscReal length[3] = {r->b, r->b, PetscMax(r->b / 3, 2)}, one[3] = {1, 1, 1};
 
-  return (PetscBool)(PetscSqrtReal(0.9) * Noise(p, 9, at, length) + PetscSqrtReal(0.1) * Noise(p, 10, at, one) < p->quantile);
+  return (PetscBool)(PetscSqrtReal(0.9) * Noise(p, 9, at, length) + PetscSqrtReal(0.1) * Noise(p, 10, at, one) <
+                     p->quantile);
 }
 
 /* The columns of so many wells */
 static PetscBool IsInWell(const Problem *p, const Region *r, const PetscInt at[])
 {
   for (PetscInt m = 0; m < (PetscInt)r->a; m++) {
-    if (at[0] == (PetscInt)(p->n[0] * Uniform(p, 11, m, 0, 0)) && at[1] == (PetscInt)(p->n[1] * Uniform(p, 11, m, 1, 0))) return PETSC_TRUE;
+    if (at[0] == (PetscInt)(p->n[0] * Uniform(p, 11, m, 0, 0)) &&
+        at[1] == (PetscInt)(p->n[1] * Uniform(p, 11, m, 1, 0)))
+      return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }
@@ -327,7 +344,8 @@ static void Diffusion(const Problem *p, const PetscInt at[], PetscReal k[])
 
 static inline PetscReal *GridDiffusion(const Grid *g, const PetscInt at[])
 {
-  return &g->k[3 * ((at[0] - g->start[0]) + g->width[0] * ((at[1] - g->start[1]) + g->width[1] * (at[2] - g->start[2])))];
+  return &g->k[3 *
+               ((at[0] - g->start[0]) + g->width[0] * ((at[1] - g->start[1]) + g->width[1] * (at[2] - g->start[2])))];
 }
 
 static PetscErrorCode GridCreate(const Problem *p, DM da, Grid *g)
@@ -345,7 +363,8 @@ static PetscErrorCode GridCreate(const Problem *p, DM da, Grid *g)
   for (at[2] = g->start[2]; at[2] < g->start[2] + g->width[2]; at[2]++) {
     for (at[1] = g->start[1]; at[1] < g->start[1] + g->width[1]; at[1]++) {
       for (at[0] = g->start[0]; at[0] < g->start[0] + g->width[0]; at[0]++) {
-        for (PetscInt d = 0; d < 3; d++) to[d] = p->end[d][0] == 'p' ? (at[d] + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(at[d], p->n[d] - 1));
+        for (PetscInt d = 0; d < 3; d++)
+          to[d] = p->end[d][0] == 'p' ? (at[d] + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(at[d], p->n[d] - 1));
         Diffusion(p, to, GridDiffusion(g, at));
       }
     }
@@ -385,7 +404,8 @@ static PetscReal EndCoupling(const Grid *g, const PetscInt at[], PetscInt d, int
   if (end == 'n') return 0;
   if (end == 'v' || end == 's') return coupling;
   if (end == 'i') open = (PetscBool)(p->dim == 1 || at[other] < p->n[other] / 2);
-  for (PetscInt e = 0; end == 'o' && e < p->dim; e++) open = (PetscBool)(open && (e == d || PetscAbsReal(at[e] + 0.5 - 0.6 * p->n[e]) < 0.1 * p->n[e]));
+  for (PetscInt e = 0; end == 'o' && e < p->dim; e++)
+    open = (PetscBool)(open && (e == d || PetscAbsReal(at[e] + 0.5 - 0.6 * p->n[e]) < 0.1 * p->n[e]));
   return open ? 2 * coupling : 0;
 }
 
@@ -434,7 +454,8 @@ static PetscReal ElementCoupling(const Grid *g, const PetscInt of[], const Petsc
   return sum;
 }
 
-/* Element i lies between the points i and i + 1; there are some beyond the ends of Dirichlet points that are left out */
+/* Element i lies between the points i and i + 1; there are some beyond the ends of Dirichlet points that are left
+   out */
 static PetscBool HasElement(const Problem *p, PetscInt d, PetscInt i)
 {
   if (p->end[d][0] == 'p') return PETSC_TRUE;
@@ -446,16 +467,18 @@ static void RowOfElements(const Grid *g, const PetscInt at[], Row *row)
   const Problem *p = g->p;
 
   for (int o = 0; o < 27; o++) {
-    const PetscInt offset[3] = {o % 3 - 1, o / 3 % 3 - 1, o / 9 - 1}, to[3] = {at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]};
-    PetscBool      has = PETSC_TRUE;
-    PetscReal      sum = 0;
+    const PetscInt offset[3] = {o % 3 - 1, o / 3 % 3 - 1, o / 9 - 1},
+                   to[3]     = {at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]};
+    PetscBool has            = PETSC_TRUE;
+    PetscReal sum            = 0;
 
     for (PetscInt d = 0; d < 3; d++) has = (PetscBool)(has && (d < p->dim ? !IsOutside(p, d, to[d]) : offset[d] == 0));
     if (!has) continue;
     for (int e = 0; e < 1 << p->dim; e++) {
       PetscInt of[3] = {at[0] - 1 + (e & 1), at[1] - 1 + ((e >> 1) & 1), p->dim == 3 ? at[2] - 1 + (e >> 2) : 0};
 
-      for (PetscInt d = 0; d < p->dim; d++) has = (PetscBool)(has && HasElement(p, d, of[d]) && (to[d] == of[d] || to[d] == of[d] + 1));
+      for (PetscInt d = 0; d < p->dim; d++)
+        has = (PetscBool)(has && HasElement(p, d, of[d]) && (to[d] == of[d] || to[d] == of[d] + 1));
       if (has) sum += ElementCoupling(g, of, offset);
       has = PETSC_TRUE;
     }
@@ -530,7 +553,8 @@ static PetscErrorCode AttachNullSpace(const Problem *p, Mat A, Vec b, Vec active
 
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < p->dim; d++) {
-    for (int side = 0; side < 2; side++) singular = (PetscBool)(singular && (p->end[d][side] == 'n' || p->end[d][side] == 'p'));
+    for (int side = 0; side < 2; side++)
+      singular = (PetscBool)(singular && (p->end[d][side] == 'n' || p->end[d][side] == 'p'));
   }
   if (!singular) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecNormalize(active, NULL));
@@ -553,8 +577,12 @@ static PetscErrorCode ProblemCreate(const Problem *p, Mat *A, Vec *b)
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++) t[d] = p->end[d][0] == 'p' ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   if (p->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, t[0], p->n[0], 1, 1, NULL, &da));
-  else if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t[0], t[1], shape, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t[0], t[1], t[2], shape, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  else if (p->dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t[0], t[1], shape, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1,
+                           NULL, NULL, &da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t[0], t[1], t[2], shape, p->n[0], p->n[1], p->n[2], PETSC_DECIDE,
+                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
@@ -583,8 +611,10 @@ static PetscErrorCode GetTriple(const char name[], PetscInt dim, PetscReal value
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, name, values, &n, &given));
-  PetscCheck(!given || n == dim, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s wants %" PetscInt_FMT " numbers, not %" PetscInt_FMT, name, dim, n);
-  for (PetscInt d = 0; d < dim; d++) PetscCheck(values[d] > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive", name);
+  PetscCheck(!given || n == dim, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+             "%s wants %" PetscInt_FMT " numbers, not %" PetscInt_FMT, name, dim, n);
+  for (PetscInt d = 0; d < dim; d++)
+    PetscCheck(values[d] > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive", name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -609,10 +639,10 @@ static PetscErrorCode GetRegion(const char option[], const Problem *p, Region *r
   PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s: no region is called %s, see -help", option, text);
   region->a = (PetscReal)a;
   region->b = (PetscReal)b;
-  PetscCheck(a > 0 || region->kind <= REGION_ALL || region->kind == REGION_RIM, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option,
-             text, text);
-  PetscCheck(p->dim > 1 || (region->kind != REGION_CHANNELS && region->kind != REGION_FIBRES), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option,
-             text);
+  PetscCheck(a > 0 || region->kind <= REGION_ALL || region->kind == REGION_RIM, PETSC_COMM_WORLD,
+             PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option, text, text);
+  PetscCheck(p->dim > 1 || (region->kind != REGION_CHANNELS && region->kind != REGION_FIBRES), PETSC_COMM_WORLD,
+             PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option, text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -624,14 +654,16 @@ static PetscErrorCode GetEnds(Problem *p)
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-ends", words, &n, &given));
-  PetscCheck(!given || n == p->dim, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-ends wants %" PetscInt_FMT " words of two letters, not %" PetscInt_FMT, p->dim, n);
+  PetscCheck(!given || n == p->dim, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+             "-ends wants %" PetscInt_FMT " words of two letters, not %" PetscInt_FMT, p->dim, n);
   for (PetscInt d = 0; given && d < n; d++) {
     const char *known = p->scheme == SCHEME_ELEMENTS ? "vsnp" : "dvsnpio";
 
-    PetscCheck(words[d][0] && words[d][1] && !words[d][2] && strchr(known, words[d][0]) && strchr(known, words[d][1]), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
-               "-ends %s: two letters of %s", words[d], known);
+    PetscCheck(words[d][0] && words[d][1] && !words[d][2] && strchr(known, words[d][0]) && strchr(known, words[d][1]),
+               PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-ends %s: two letters of %s", words[d], known);
     for (int side = 0; side < 2; side++) p->end[d][side] = words[d][side];
-    PetscCheck((p->end[d][0] == 'p') == (p->end[d][1] == 'p'), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-ends %s: both ends are periodic, or none", words[d]);
+    PetscCheck((p->end[d][0] == 'p') == (p->end[d][1] == 'p'), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+               "-ends %s: both ends are periodic, or none", words[d]);
     PetscCall(PetscFree(words[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -644,8 +676,11 @@ static PetscErrorCode MakeWidths(Problem *p)
   for (PetscInt d = 0; d < 3; d++) {
     PetscCall(PetscMalloc1(p->n[d] + 2, &p->width[d]));
     for (PetscInt i = -1; i <= p->n[d]; i++) {
-      const PetscInt  last = p->n[d] - 1, at = p->end[d][0] == 'p' ? (i + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(i, last));
-      const PetscReal away = p->fine == FINE_LOW ? at : p->fine == FINE_WALLS ? PetscMin(at, last - at) : PetscAbsReal(at - last / 2.);
+      const PetscInt last  = p->n[d] - 1,
+                     at    = p->end[d][0] == 'p' ? (i + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(i, last));
+      const PetscReal away = p->fine == FINE_LOW     ? at
+                             : p->fine == FINE_WALLS ? PetscMin(at, last - at)
+                                                     : PetscAbsReal(at - last / 2.);
 
       p->width[d][i + 1] = p->h[d] * PetscMin(PetscPowReal(p->stretch[d], away), p->widest);
     }
@@ -703,7 +738,8 @@ static PetscErrorCode GetCoefficients(Problem *p)
   PetscCall(GetRegion("-inactive", p, &p->inactive));
   PetscCall(GetRegion("-reactive", p, &p->reactive));
   PetscCall(GetRegion("-held", p, &p->held));
-  PetscCheck(p->scheme == SCHEME_CELLS || p->inactive.kind == REGION_NONE, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-inactive is for -scheme cells");
+  PetscCheck(p->scheme == SCHEME_CELLS || p->inactive.kind == REGION_NONE, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "-inactive is for -scheme cells");
   p->quantile = Quantile(p->inactive.kind == REGION_BODIES ? p->inactive.a : p->region.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -798,8 +834,8 @@ static PetscErrorCode Measure(Mat A, Vec b, PetscInt repeat, PetscReal patience)
   PetscCall(VecNorm(r, NORM_2, &residual));
   PetscCall(VecNorm(b, NORM_2, &norm));
   PetscCall(VecGetSize(b, &size));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.5f,%.5f,%.1e\n", size, its, KSPConvergedReasons[reason], (double)setup[0],
-                        (double)solve[0], (double)(residual / norm)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.5f,%.5f,%.1e\n", size, its,
+                        KSPConvergedReasons[reason], (double)setup[0], (double)solve[0], (double)(residual / norm)));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&r));

@@ -45,7 +45,8 @@ static void CreateMatrix(BenchHypre *h, int dim, int constant, const double valu
   HYPRE_StructMatrixAssemble(h->A);
 }
 
-int BenchHypreCreate(MPI_Comm comm, int dim, const int low[], const int high[], int constant, const double values[], const double b[], BenchHypre **hypre)
+int BenchHypreCreate(MPI_Comm comm, int dim, const int low[], const int high[], int constant, const double values[],
+                     const double b[], BenchHypre **hypre)
 {
   BenchHypre *h = (BenchHypre *)calloc(1, sizeof(*h));
 
@@ -138,7 +139,8 @@ int BenchHypreExists(void)
   return 0;
 }
 
-int BenchHypreCreate(MPI_Comm comm, int dim, const int low[], const int high[], int constant, const double values[], const double b[], BenchHypre **h)
+int BenchHypreCreate(MPI_Comm comm, int dim, const int low[], const int high[], int constant, const double values[],
+                     const double b[], BenchHypre **h)
 {
   (void)comm, (void)dim, (void)low, (void)high, (void)constant, (void)values, (void)b, (void)h;
   return 1;

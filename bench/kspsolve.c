@@ -1,6 +1,6 @@
 /*
-  Loaded before a PETSc program (LD_PRELOAD): the processor time of this process in the KSPSolve() that the program calls, set-up included, without its assembly.
-  Printed when the process ends.
+  Loaded before a PETSc program (LD_PRELOAD): the processor time of this process in the KSPSolve() that the program
+  calls, set-up included, without its assembly. Printed when the process ends.
 */
 #ifndef _GNU_SOURCE
   #define _GNU_SOURCE

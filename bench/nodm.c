@@ -1,14 +1,16 @@
-static char help[] = "The same problem with a DMDA and without one, in turns: iterations, processor time of set-up and solve.\n\
+static char help[] =
+    "The same problem with a DMDA and without one, in turns: iterations, processor time of set-up and solve.\n\
   -dim 2|3 -n <points in each direction>\n\
-  -layout planes|cut|boxes    who owns which rows of the matrix without a DM: whole planes, as many rows each, or as a DMDA numbers them\n\
+  -layout planes|cut|boxes    who owns which rows of the matrix without a DM: whole planes, as many rows each, or as \
+a DMDA numbers them\n\
   -smooth                     a coefficient that varies, 1000:1; else it is 1\n\
   -renew <3>                  times that values are renewed and solved for again\n\
   -pairs <5>                  pairs of runs\n\n";
 
 /*
-  -div c grad u = f in the unit square or cube, u = 0 on its boundary. Times are those of processors, added up over processes.
-  Lines printed, comma separated: pair, then for a new solver and for renewed values seconds with a DMDA, seconds without; at last iterations,
-  with and without, of all solves.
+  -div c grad u = f in the unit square or cube, u = 0 on its boundary. Times are those of processors, added up over
+  processes. Lines printed, comma separated: pair, then for a new solver and for renewed values seconds with a DMDA,
+  seconds without; at last iterations, with and without, of all solves.
 */
 #include <petscksp.h>
 #include <petscdmda.h>
@@ -43,7 +45,8 @@ static PetscErrorCode Seconds(PetscReal *seconds)
 
   PetscFunctionBeginUser;
   getrusage(RUSAGE_SELF, &usage);
-  *seconds = (PetscReal)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (PetscReal)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  *seconds = (PetscReal)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+             1e-6 * (PetscReal)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +55,8 @@ static PetscReal Coefficient(const Problem *p, const PetscInt at[], PetscInt d)
   PetscReal wave = 1;
 
   if (!p->smooth) return 1;
-  for (PetscInt e = 0; e < p->dim; e++) wave *= PetscCosReal(2 * PETSC_PI * ((PetscReal)at[e] + (e == d ? 0.5 : 0)) / (PetscReal)p->n);
+  for (PetscInt e = 0; e < p->dim; e++)
+    wave *= PetscCosReal(2 * PETSC_PI * ((PetscReal)at[e] + (e == d ? 0.5 : 0)) / (PetscReal)p->n);
   return PetscPowReal(1000, (1 + wave) / 2);
 }
 
@@ -169,7 +173,8 @@ static PetscErrorCode CreateWays(const Problem *p, DM da, Way way[])
     PetscCall(MatCreateVecs(way[w].A, &way[w].x, &way[w].b));
     PetscCall(VecGetOwnershipRange(way[w].b, &start, &end));
     PetscCall(VecGetArrayWrite(way[w].b, &a));
-    for (PetscInt row = start; row < end; row++) a[row - start] = 1 + (PetscReal)((PetscInt64)(row + 1) * 40503 % 65536) / 32768;
+    for (PetscInt row = start; row < end; row++)
+      a[row - start] = 1 + (PetscReal)((PetscInt64)(row + 1) * 40503 % 65536) / 32768;
     PetscCall(VecRestoreArrayWrite(way[w].b, &a));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,8 +242,9 @@ int main(int argc, char **argv)
 
       PetscCall(RunWay(&p, which ? NULL : da, &way[which]));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pair,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%" PetscInt_FMT "\n", (double)way[0].first, (double)way[1].first, (double)way[0].renewed,
-                          (double)way[1].renewed, way[0].its, way[1].its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pair,%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%" PetscInt_FMT "\n",
+                          (double)way[0].first, (double)way[1].first, (double)way[0].renewed, (double)way[1].renewed,
+                          way[0].its, way[1].its));
   }
   for (int w = 0; w < 2; w++) {
     PetscCall(MatDestroy(&way[w].A));

@@ -10,15 +10,17 @@ static char help[] = "Multigrid on structured grids: PCKCYCLE beside the solvers
 Options of one solver carry its name with _ for -: -mg_galerkin_pc_mg_levels 4\n\n";
 
 /*
-  Diffusion, -div c grad u = f in the unit square or cube, multiplied by h^dim, so that transposed interpolation restricts residuals.
-  All matrices are symmetric: rows of stored Dirichlet points are diagonal, and so are their columns.
+  Diffusion, -div c grad u = f in the unit square or cube, multiplied by h^dim, so that transposed interpolation
+  restricts residuals. All matrices are symmetric: rows of stored Dirichlet points are diagonal, and so are their
+  columns.
 
-  A solver is set up from scratch in each repetition, with a grid of its own; its matrix is assembled once. Set-up is KSPSetUp(), which
-  for multigrid with rediscretised operators includes the assembly of coarse matrices; the assembly of the fine one is reported apart.
-  Times are of the slowest process between barriers, medians of the repetitions.
+  A solver is set up from scratch in each repetition, with a grid of its own; its matrix is assembled once. Set-up is
+  KSPSetUp(), which for multigrid with rediscretised operators includes the assembly of coarse matrices; the assembly of
+  the fine one is reported apart. Times are of the slowest process between barriers, medians of the repetitions.
 
   Lines printed, comma separated, the first word says of what kind:
-    result, see ResultHeader[];  kernel, see KernelHeader[];  triad: processes, GB/s;  running: the solver that starts now
+    result, see ResultHeader[];  kernel, see KernelHeader[];  triad: processes, GB/s;  running: the solver that starts
+    now
 */
 
 #include <petscksp.h>
@@ -36,8 +38,10 @@ Options of one solver carry its name with _ for -: -mg_galerkin_pc_mg_levels 4\n
   #endif
 #endif
 
-static const char ResultHeader[] = "result,case,dim,n,boundary,procs,solver,assembly_s,setup_s,solve_s,total_s,iterations,residual,matrix_doubles,memory_doubles,ratio,status\n";
-static const char KernelHeader[] = "kernel,case,dim,n,boundary,procs,solver,kernel,seconds,bytes,GB/s,fraction_of_triad\n";
+static const char ResultHeader[] = "result,case,dim,n,boundary,procs,solver,assembly_s,setup_s,solve_s,total_s,"
+                                   "iterations,residual,matrix_doubles,memory_doubles,ratio,status\n";
+static const char KernelHeader[] =
+    "kernel,case,dim,n,boundary,procs,solver,kernel,seconds,bytes,GB/s,fraction_of_triad\n";
 
 enum {
   MAX_REPEAT  = 25,
@@ -54,7 +58,8 @@ typedef enum {
   CASE_BOX27,
   CASE_ANISOTROPIC
 } Case;
-static const char *const Cases[] = {"constant", "smooth", "balls", "jumps", "box27", "anisotropic", "Case", "CASE_", NULL};
+static const char *const Cases[] = {"constant",    "smooth", "balls", "jumps", "box27",
+                                    "anisotropic", "Case",   "CASE_", NULL};
 
 typedef enum {
   BOUNDARY_STORED,
@@ -91,15 +96,19 @@ typedef struct {
 } Solver;
 
 #define BOOMERAMG "-pc_type hypre -pc_hypre_type boomeramg "
-#define HMIS      "-pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi "
+#define HMIS                                                                                                        \
+  "-pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_relax_type_all " \
+  "l1scaled-SOR/Jacobi "
 
 static const Solver Solvers[] = {
     {"mg", GRID_FULL, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg"},
-    {"mg-sor", GRID_FULL, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type sor"},
+    {"mg-sor", GRID_FULL, PETSC_TRUE, MATAIJ, NULL,
+     "-pc_type mg -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type sor"},
     {"mg-galerkin", GRID_FULL, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg -pc_mg_galerkin both"},
     {"mg-semi", GRID_SEMI, PETSC_TRUE, MATAIJ, NULL, "-pc_type mg"},
     {"pfmg", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type pfmg"},
-    {"pfmg-redblack", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type pfmg -pc_pfmg_relax_type symmetric-Red/Black-Gauss-Seidel -pc_pfmg_rap_type non-Galerkin"},
+    {"pfmg-redblack", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre",
+     "-pc_type pfmg -pc_pfmg_relax_type symmetric-Red/Black-Gauss-Seidel -pc_pfmg_rap_type non-Galerkin"},
     {"pfmg-direct", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {1, 0, 0}},
     {"pfmg-direct-nongalerkin", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {1, 1, 0}},
     {"pfmg-direct-redblack", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, NULL, {2, 1, 0}},
@@ -107,12 +116,16 @@ static const Solver Solvers[] = {
     {"smg", GRID_FLAT, PETSC_TRUE, MATHYPRESTRUCT, "hypre", "-pc_type smg"},
     {"boomeramg", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre", BOOMERAMG},
     {"boomeramg-pmis", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre",
-     BOOMERAMG "-pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_agg_nl 1 -pc_hypre_boomeramg_P_max 4 "
+     BOOMERAMG "-pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_agg_nl "
+               "1 -pc_hypre_boomeramg_P_max 4 "
                "-pc_hypre_boomeramg_strong_threshold 0.5"},
-    {"boomeramg-hmis-2d", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre", BOOMERAMG HMIS "-pc_hypre_boomeramg_strong_threshold 0.25"},
-    {"boomeramg-hmis-3d", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre", BOOMERAMG HMIS "-pc_hypre_boomeramg_strong_threshold 0.5"},
+    {"boomeramg-hmis-2d", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre",
+     BOOMERAMG HMIS "-pc_hypre_boomeramg_strong_threshold 0.25"},
+    {"boomeramg-hmis-3d", GRID_NONE, PETSC_TRUE, MATAIJ, "hypre",
+     BOOMERAMG HMIS "-pc_hypre_boomeramg_strong_threshold 0.5"},
     {"gamg", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, "-pc_type gamg"},
-    {"gamg-tuned", GRID_NONE, PETSC_TRUE, MATAIJ, NULL, "-pc_type gamg -pc_gamg_threshold 0.02 -mg_levels_ksp_max_it 1"},
+    {"gamg-tuned", GRID_NONE, PETSC_TRUE, MATAIJ, NULL,
+     "-pc_type gamg -pc_gamg_threshold 0.02 -mg_levels_ksp_max_it 1"},
     {"kcycle", GRID_FULL, PETSC_FALSE, MATAIJ, NULL, "-pc_type kcycle"},
     {"kcycle-stencil", GRID_FULL, PETSC_FALSE, "stencil", NULL, "-pc_type kcycle"},
     {"kcycle-semi", GRID_SEMI, PETSC_FALSE, "stencil", NULL, "-pc_type kcycle"},
@@ -205,7 +218,8 @@ static PetscErrorCode Median(PetscInt n, PetscReal values[], PetscReal *median)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = b + s c as STREAM counts it: 24 bytes an element. Each array is four times the last-level cache, each process has its part */
+/* a = b + s c as STREAM counts it: 24 bytes an element. Each array is four times the last-level cache, each process
+   has its part */
 static PetscErrorCode Triad(PetscReal *rate)
 {
   PetscMPIInt    size;
@@ -261,10 +275,12 @@ static PetscErrorCode ProblemSetFromOptions(Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p->n, NULL));
   if (p->kind == CASE_ANISOTROPIC) p->contrast = 100;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
-  PetscCheck(p->dim == 2 || p->dim == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dim must be 2 or 3, not %" PetscInt_FMT, p->dim);
+  PetscCheck(p->dim == 2 || p->dim == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dim must be 2 or 3, not %" PetscInt_FMT, p->dim);
   PetscCheck(p->n > 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n must be at least 3, not %" PetscInt_FMT, p->n);
   PetscCheck(p->contrast > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-contrast must be positive");
-  PetscCheck(p->kind != CASE_BOX27 || p->boundary != BOUNDARY_CELLS, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-case box27 has finite elements, and no cells");
+  PetscCheck(p->kind != CASE_BOX27 || p->boundary != BOUNDARY_CELLS, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "-case box27 has finite elements, and no cells");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -312,7 +328,8 @@ typedef struct {
 
 static inline PetscInt GridIndex(const Grid *g, const PetscInt at[])
 {
-  return (at[0] - g->start[0] + 1) + (g->width[0] + 2) * ((at[1] - g->start[1] + 1) + (g->width[1] + 2) * (at[2] - g->start[2] + 1));
+  return (at[0] - g->start[0] + 1) +
+         (g->width[0] + 2) * ((at[1] - g->start[1] + 1) + (g->width[1] + 2) * (at[2] - g->start[2] + 1));
 }
 
 static PetscErrorCode GridCreate(const Problem *p, DM da, Grid *g)
@@ -323,14 +340,16 @@ static PetscErrorCode GridCreate(const Problem *p, DM da, Grid *g)
   PetscFunctionBeginUser;
   g->p = p;
   g->c = NULL;
-  PetscCall(DMDAGetInfo(da, NULL, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetInfo(da, NULL, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                        NULL));
   PetscCall(DMDAGetCorners(da, &g->start[0], &g->start[1], &g->start[2], &g->width[0], &g->width[1], &g->width[2]));
   g->volume = 1;
   for (PetscInt d = 0; d < p->dim; d++) {
     g->h[d] = Spacing(p, g->size[d]);
     g->volume *= g->h[d];
   }
-  if (p->kind == CASE_CONSTANT || p->kind == CASE_ANISOTROPIC || p->kind == CASE_BOX27) PetscFunctionReturn(PETSC_SUCCESS);
+  if (p->kind == CASE_CONSTANT || p->kind == CASE_ANISOTROPIC || p->kind == CASE_BOX27)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1((g->width[0] + 2) * (g->width[1] + 2) * (g->width[2] + 2), &g->c));
   for (at[2] = g->start[2] - 1; at[2] <= g->start[2] + g->width[2]; at[2]++) {
     for (at[1] = g->start[1] - 1; at[1] <= g->start[1] + g->width[1]; at[1]++) {
@@ -377,7 +396,8 @@ static inline void RowAdd(Row *row, const PetscInt at[], PetscReal value)
   row->value[row->n++] = value;
 }
 
-/* Finite volumes: through a face flows the harmonic mean of both coefficients times the difference. The diagonal comes first */
+/* Finite volumes: through a face flows the harmonic mean of both coefficients times the difference. The diagonal
+   comes first */
 static inline void RowStar(const Grid *g, const PetscInt at[], Row *row)
 {
   const PetscBool dirichlet = GridIsDirichlet(g, at);
@@ -387,7 +407,8 @@ static inline void RowStar(const Grid *g, const PetscInt at[], Row *row)
   row->n = 0;
   RowAdd(row, at, 0);
   for (PetscInt d = 0; d < g->p->dim; d++) {
-    const PetscReal strength = g->volume / (g->h[d] * g->h[d]) * (g->p->kind == CASE_ANISOTROPIC && d == g->p->dim - 1 ? g->p->contrast : 1);
+    const PetscReal strength =
+        g->volume / (g->h[d] * g->h[d]) * (g->p->kind == CASE_ANISOTROPIC && d == g->p->dim - 1 ? g->p->contrast : 1);
 
     for (PetscInt side = -1; side <= 1; side += 2) {
       PetscInt  to[3] = {at[0], at[1], at[2]};
@@ -592,7 +613,8 @@ static PetscErrorCode CreateDMDA(const Run *run, const PetscInt size[], MatType 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A DMDA remembers the factors of semi-coarsening only if it was refined, so the finest grid is made from the coarsest */
+/* A DMDA remembers the factors of semi-coarsening only if it was refined, so the finest grid is made from the
+   coarsest */
 static PetscErrorCode CreateSemiGrid(const Run *run, DM *da)
 {
   PetscInt nlevels, size[3], factor[3][32];
@@ -602,7 +624,8 @@ static PetscErrorCode CreateSemiGrid(const Run *run, DM *da)
   for (PetscInt d = 0; d < run->problem->dim; d++) {
     char name[128], text[128] = "";
 
-    for (PetscInt k = 0; k < nlevels - 1; k++) PetscCall(PetscStrlcat(text, factor[d][k] == 2 ? (k ? ",2" : "2") : (k ? ",1" : "1"), sizeof(text)));
+    for (PetscInt k = 0; k < nlevels - 1; k++)
+      PetscCall(PetscStrlcat(text, factor[d][k] == 2 ? (k ? ",2" : "2") : (k ? ",1" : "1"), sizeof(text)));
     PetscCall(PetscSNPrintf(name, sizeof(name), "-%sda_refine_hierarchy_%c", run->prefix, (char)('x' + d)));
     PetscCall(PetscOptionsSetValue(NULL, name, text));
   }
@@ -646,7 +669,8 @@ static PetscErrorCode SetLevels(const Run *run)
       nlevels++;
     }
   }
-  PetscCheck(size <= LARGE, PETSC_COMM_WORLD, PETSC_ERR_SUP, "the grid coarsens to %" PetscInt_FMT " points in each direction only", size);
+  PetscCheck(size <= LARGE, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "the grid coarsens to %" PetscInt_FMT " points in each direction only", size);
   PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_mg_levels", run->prefix));
   PetscCall(PetscOptionsHasName(NULL, NULL, name, &given));
   if (given) PetscFunctionReturn(PETSC_SUCCESS);
@@ -784,30 +808,36 @@ static PetscErrorCode HypreCopy(const Grid *g, Vec v, double box[], PetscBool ba
 /* With constant coefficients where they are: each point but those that were left out has the same row */
 static PetscErrorCode HypreCreate(Run *run, Result *result)
 {
-  const Problem  *p        = run->problem;
-  const PetscBool constant = (PetscBool)((p->kind == CASE_CONSTANT || p->kind == CASE_ANISOTROPIC) && p->boundary != BOUNDARY_CELLS);
-  int             low[3], high[3], m = 0;
-  PetscInt        at[3];
-  double         *values, *b;
-  PetscReal       before, after;
-  PetscLogDouble  start;
-  Grid            g;
+  const Problem  *p = run->problem;
+  const PetscBool constant =
+      (PetscBool)((p->kind == CASE_CONSTANT || p->kind == CASE_ANISOTROPIC) && p->boundary != BOUNDARY_CELLS);
+  int            low[3], high[3], m = 0;
+  PetscInt       at[3];
+  double        *values, *b;
+  PetscReal      before, after;
+  PetscLogDouble start;
+  Grid           g;
 
   PetscFunctionBeginUser;
-  PetscCheck(p->kind != CASE_BOX27 && p->boundary != BOUNDARY_PERIODIC, PETSC_COMM_WORLD, PETSC_ERR_SUP, "not for box stencils and periodic grids");
+  PetscCheck(p->kind != CASE_BOX27 && p->boundary != BOUNDARY_PERIODIC, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "not for box stencils and periodic grids");
   PetscCall(BytesInUse(&before));
   PetscCall(ClockStart(&start));
   PetscCall(GridCreate(p, run->da, &g));
   HypreBox(&g, low, high);
-  PetscCall(PetscMalloc2((p->dim + 1) * g.width[0] * g.width[1] * g.width[2], &values, g.width[0] * g.width[1] * g.width[2], &b));
+  PetscCall(PetscMalloc2((p->dim + 1) * g.width[0] * g.width[1] * g.width[2], &values,
+                         g.width[0] * g.width[1] * g.width[2], &b));
   for (at[2] = low[2]; at[2] <= high[2]; at[2]++) {
     for (at[1] = low[1]; at[1] <= high[1]; at[1]++) {
       for (at[0] = low[0]; at[0] <= high[0] && !(constant && m); at[0]++) HypreRow(&g, at, values + (p->dim + 1) * m++);
     }
   }
-  for (PetscInt d = 0; constant && d < p->dim; d++) values[d] = -(double)(g.volume / (g.h[d] * g.h[d]) * (p->kind == CASE_ANISOTROPIC && d == p->dim - 1 ? p->contrast : 1));
+  for (PetscInt d = 0; constant && d < p->dim; d++)
+    values[d] =
+        -(double)(g.volume / (g.h[d] * g.h[d]) * (p->kind == CASE_ANISOTROPIC && d == p->dim - 1 ? p->contrast : 1));
   PetscCall(HypreCopy(&g, run->b, b, PETSC_FALSE));
-  PetscCheck(!BenchHypreCreate(PETSC_COMM_WORLD, (int)p->dim, low, high, constant, values, b, &run->hypre), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre makes no matrix");
+  PetscCheck(!BenchHypreCreate(PETSC_COMM_WORLD, (int)p->dim, low, high, constant, values, b, &run->hypre),
+             PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre makes no matrix");
   PetscCall(PetscFree2(values, b));
   PetscCall(PetscFree(g.c));
   PetscCall(ClockStop(start, &result->assembly));
@@ -825,7 +855,8 @@ static PetscErrorCode HypreRunOnce(Run *run, PetscReal rtol, PetscReal *setup, P
   PetscFunctionBeginUser;
   PetscCall(BytesInUse(&before));
   PetscCall(ClockStart(&start));
-  PetscCheck(!BenchHypreSetUp(run->hypre, run->solver->setting, (double)rtol), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre's set-up fails");
+  PetscCheck(!BenchHypreSetUp(run->hypre, run->solver->setting, (double)rtol), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "hypre's set-up fails");
   PetscCall(ClockStop(start, setup));
   PetscCall(ClockStart(&start));
   PetscCheck(!BenchHypreSolve(run->hypre, &its), PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre does not converge");
@@ -876,7 +907,8 @@ static PetscErrorCode RunCreate(Run *run, Result *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One set-up and one solve. Memory is what they leave in use, the grid excepted, in the first repetition: later ones find buffers that libraries keep */
+/* One set-up and one solve. Memory is what they leave in use, the grid excepted, in the first repetition: later ones
+   find buffers that libraries keep */
 static PetscErrorCode RunOnce(Run *run, PetscReal rtol, PetscReal *setup, PetscReal *solve, PetscReal *bytes)
 {
   PetscReal      before;
@@ -929,7 +961,9 @@ static PetscErrorCode RunRepeated(Run *run, PetscInt repeat, PetscReal patience,
   PetscCall(TrueResidual(run, &result->residual));
   result->ok = (reason > 0 && result->residual <= 2 * rtol) ? PETSC_TRUE : PETSC_FALSE; /* not so for NaN */
   if (result->ok) PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "ok"));
-  else PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "FAILED: %s with residual %.1e", KSPConvergedReasons[reason], (double)result->residual));
+  else
+    PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "FAILED: %s with residual %.1e",
+                            KSPConvergedReasons[reason], (double)result->residual));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -948,8 +982,8 @@ static PetscErrorCode RunDestroy(Run *run)
 /* Kernels of a multigrid cycle on the finest level */
 
 /*
-  Bytes that a product with the matrix must read. AIJ: its values and indices. Matrices without entries of their own (MatGetInfo()
-  knows none in AIJ's sense): the memory they report, that is the coefficient arrays.
+  Bytes that a product with the matrix must read. AIJ: its values and indices. Matrices without entries of their own
+  (MatGetInfo() knows none in AIJ's sense): the memory they report, that is the coefficient arrays.
 */
 static PetscErrorCode MatrixBytes(Mat A, PetscReal *bytes)
 {
@@ -961,7 +995,8 @@ static PetscErrorCode MatrixBytes(Mat A, PetscReal *bytes)
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCall(MatGetSize(A, &rows, NULL));
-  *bytes = aij ? (PetscReal)info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscReal)rows * sizeof(PetscInt) : (PetscReal)info.memory;
+  *bytes = aij ? (PetscReal)info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscReal)rows * sizeof(PetscInt)
+               : (PetscReal)info.memory;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1013,23 +1048,26 @@ static PetscErrorCode KernelTime(Kernel kernel, Finest *f, PetscReal *best)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KernelPrint(const Run *run, const char name[], PetscReal seconds, PetscReal bytes, PetscReal triad)
+static PetscErrorCode KernelPrint(const Run *run, const char name[], PetscReal seconds, PetscReal bytes,
+                                  PetscReal triad)
 {
   const Problem *p = run->problem;
   PetscMPIInt    size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kernel,%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%d,%s,%s,%.3e,%.4e,%.2f,%.3f\n", Cases[p->kind], p->dim, p->n, Boundaries[p->boundary],
-                        size, run->solver->name, name, (double)seconds, (double)bytes, (double)(bytes / seconds * 1e-9), (double)(bytes / seconds / triad)));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "kernel,%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%d,%s,%s,%.3e,%.4e,%.2f,%.3f\n",
+                  Cases[p->kind], p->dim, p->n, Boundaries[p->boundary], size, run->solver->name, name, (double)seconds,
+                  (double)bytes, (double)(bytes / seconds * 1e-9), (double)(bytes / seconds / triad)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Words counted are those that a perfect kernel moves between memory and cache, each once; the residual r is none of them, because it can
-  be restricted while it is in cache:
+  Words counted are those that a perfect kernel moves between memory and cache, each once; the residual r is none of
+  them, because it can be restricted while it is in cache:
     a sweep                   reads b, reads and writes x            3 for each point        + the matrix
-    residual and restriction  reads b and x, writes the coarse b     2 + 1 for a coarse one  + the matrix and the restriction
+    residual and restriction  reads b and x, writes the coarse b     2 + 1 for a coarse one  + matrix and restriction
     interpolation             reads the coarse x, reads and writes x 2 + 1 for a coarse one  + the interpolation
   A smoother of several sweeps is timed as a whole and divided by their number.
 */
@@ -1049,10 +1087,12 @@ static PetscErrorCode KernelsMeasure(const Run *run, Finest *f, PetscReal triad)
   PetscCall(KernelTime(KernelSweep, f, &seconds));
   PetscCall(KernelPrint(run, "sweep", seconds / (PetscReal)sweeps, 8 * (3 * (PetscReal)n) + matrix, triad));
   PetscCall(KernelTime(KernelRestrict, f, &seconds));
-  PetscCall(KernelPrint(run, "residual+restriction", seconds, 8 * (2 * (PetscReal)n + (PetscReal)coarse) + matrix + restriction, triad));
+  PetscCall(KernelPrint(run, "residual+restriction", seconds,
+                        8 * (2 * (PetscReal)n + (PetscReal)coarse) + matrix + restriction, triad));
   PetscCall(VecSet(f->coarse, 1e-3)); /* added again and again */
   PetscCall(KernelTime(KernelInterpolate, f, &seconds));
-  PetscCall(KernelPrint(run, "interpolation", seconds, 8 * (2 * (PetscReal)n + (PetscReal)coarse) + interpolation, triad));
+  PetscCall(
+      KernelPrint(run, "interpolation", seconds, 8 * (2 * (PetscReal)n + (PetscReal)coarse) + interpolation, triad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1095,8 +1135,10 @@ typedef struct {
   PetscReal patience, rtol, triad;
 } Protocol;
 
-/* An error handler that keeps the first message of an error, fit for one field of a CSV line, and lets the error climb */
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char function[], const char file[], PetscErrorCode error, PetscErrorType type, const char message[], void *ctx)
+/* An error handler that keeps the first message of an error, fit for one field of a CSV line, and lets the error
+   climb */
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char function[], const char file[],
+                                  PetscErrorCode error, PetscErrorType type, const char message[], void *ctx)
 {
   Result *result = (Result *)ctx;
 
@@ -1125,7 +1167,8 @@ static PetscErrorCode SolverMeasure(Run *run, const Protocol *protocol, int *arg
 }
 
 /* An error of a solver is a result and does not end the run. What the solver has left in memory is lost then */
-static PetscErrorCode SolverRun(const Problem *problem, const Solver *solver, const Protocol *protocol, int *argc, char ***args, Result *result)
+static PetscErrorCode SolverRun(const Problem *problem, const Solver *solver, const Protocol *protocol, int *argc,
+                                char ***args, Result *result)
 {
   Run            run;
   Result         unread;
@@ -1147,7 +1190,8 @@ static PetscErrorCode SolverRun(const Problem *problem, const Solver *solver, co
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (solver->grid == GRID_FLAT && problem->kind == CASE_BOX27) {
-    PetscCall(PetscSNPrintf(result->status, sizeof(result->status), "skipped: %s has no box stencils", solver->mat_type));
+    PetscCall(
+        PetscSNPrintf(result->status, sizeof(result->status), "skipped: %s has no box stencils", solver->mat_type));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "running,%s\n", solver->name));
@@ -1176,11 +1220,12 @@ static PetscErrorCode PrintResults(const Problem *p, PetscInt n, const Result re
     const Result   *r     = &results[i];
     const PetscReal total = r->setup + r->solve;
 
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD, "result,%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%d,%s,", Cases[p->kind], p->dim, p->n, Boundaries[p->boundary], size, r->solver->name));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%d,%s,", Cases[p->kind],
+                          p->dim, p->n, Boundaries[p->boundary], size, r->solver->name));
     if (r->ok) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%.1e,%.1f,%.1f,", (double)r->assembly, (double)r->setup, (double)r->solve, (double)total,
-                            r->iterations, (double)r->residual, (double)r->matrix, (double)r->memory));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.4f,%.4f,%.4f,%.4f,%" PetscInt_FMT ",%.1e,%.1f,%.1f,",
+                            (double)r->assembly, (double)r->setup, (double)r->solve, (double)total, r->iterations,
+                            (double)r->residual, (double)r->matrix, (double)r->memory));
       if (best < PETSC_MAX_REAL) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.2f", (double)(best / total)));
     } else PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",,,,,,,,"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%s\n", r->status));
@@ -1236,7 +1281,8 @@ static PetscErrorCode PrintTriad(PetscReal triad)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Benchmark(const Problem *problem, PetscInt n, const Solver *const chosen[], int *argc, char ***args)
+static PetscErrorCode Benchmark(const Problem *problem, PetscInt n, const Solver *const chosen[], int *argc,
+                                char ***args)
 {
   Protocol protocol = {3, 20, 1e-8, 0};
   Result   results[MAX_SOLVERS];

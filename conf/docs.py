@@ -126,7 +126,7 @@ def declaration(page, tree):
 
 def markdown(page, tree):
     """A manual page as Markdown; PETSc's lists are marked + . -"""
-    text = re.sub(r"^  ", "", page.text, flags=re.M)
+    text = re.sub(r"^  ", "", re.sub(r"\n {6,}(?=\S)", " ", page.text), flags=re.M)
     text = re.sub(r"^[+.-] +(.*)", r"- \1", text, flags=re.M)
     text = re.sub(r"^\.seealso: ", "**See also:** ", text, flags=re.M)
     text = re.sub(r"^((?:[A-Z][\w/ ]* )?(?:Parameters?|Keys?|Values|Notes?|Level|References?)):", r"**\1:**", text, flags=re.M)

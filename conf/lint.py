@@ -18,6 +18,7 @@ import sys
 
 CLANG_FORMAT_MAJOR = 14
 MAX_LINES = 60
+MAX_COLUMNS = 120
 MAX_README_LINES = 100
 PUBLIC_HEADER = "include/petsckcycle.h"
 OPTIONS_PAGE = "docs/options.md"
@@ -218,7 +219,7 @@ def literal(arg):
 
 def items(text, heading):
     """The (mark, text) pairs of a list in a manual page"""
-    match = re.search(rf"^[ \t]*(?:{heading}):[ \t]*\n((?:[ \t]*\S.*\n)*)", text, re.M)
+    match = re.search(rf"^[ \t]*(?:{heading}):[ \t]*\n((?:[ \t]*\S.*\n)*)", re.sub(r"\n {6,}(?=\S)", " ", text), re.M)
     return re.findall(r"^[ \t]*([-+.])[ \t]+(.*)", match[1], re.M) if match else []
 
 
@@ -275,6 +276,9 @@ def check_length(tree):
         if f.path == "README.md" and len(f.line_starts) > MAX_README_LINES:
             yield f.path, MAX_README_LINES, f"more than {MAX_README_LINES} lines, which are two screens: move details to docs/"
     for s in tree.sources:
+        tests = s.text.find("/*TEST\n")
+        for m in re.finditer(rf"^.{{{MAX_COLUMNS + 1},}}$", s.text[:tests if tests >= 0 else None], re.M):
+            yield s.path, s.line(m.start()), f"more than {MAX_COLUMNS} columns"
         for f in s.functions:
             if f.lines > MAX_LINES:
                 yield s.path, f.line, f"{f.name}() has {f.lines} lines, at most {MAX_LINES} are allowed"
@@ -659,11 +663,12 @@ def check_policy(tree):
     tests = {os.path.splitext(os.path.basename(f.path))[0] for f in tree.files if f.path.startswith("tests/")}
     documented = "".join(f.text for f in tree.files if f.path.startswith("docs/"))
     table = header.text[:header.text.index("#define KCYCLE_POLICY_NONE")]
-    entries = list(re.finditer(r'\b(?:REAL|INT)\((\w+), [^,]+,\s*\\?\s*"([^"]*)",\s*\\?\s*"([^"]*)",\s*\\?\s*"([^"]*)"\)', table))
+    entries = list(re.finditer(r'\b(?:REAL|INT)\((\w+), [^,]+,\s*"([^"]*)",\s*"([^"]*)",\s*"([^"]*)"\)',
+                               re.sub(r'"\s+"', "", re.sub(r"\s*\\\n\s*", " ", table))))
     if len(entries) != len(re.findall(r"^ *(?:REAL|INT)\(KC", table, re.M)):
         yield POLICY, 1, "an entry of the table is not: name, value, reason, option, test"
     for m in entries:
-        where = header.line(m.start())
+        where = header.line(header.text.index(m[1]))
         if not any(re.search(rf"\b{m[1]}\b", s.bare) for s in tree.src):
             yield POLICY, where, f"{m[1]} is not used"
         if m[3] and m[3] not in documented:

@@ -23,7 +23,8 @@
   PCKCycleHierarchy - where `PCKCYCLE` takes its levels from
 
   Values:
-+ `PC_KCYCLE_HIERARCHY_AUTO`   - the first that fits: interpolations given through the `PCMG` interface, structured levels, coarser grids, the `DM`, `PCGAMG`, a single level
++ `PC_KCYCLE_HIERARCHY_AUTO`   - the first that fits: interpolations given through the `PCMG` interface, structured
+      levels, coarser grids, the `DM`, `PCGAMG`, a single level
 . `PC_KCYCLE_HIERARCHY_DM`     - a `DM`: structured levels where they fit, else `DMCoarsen()`
 . `PC_KCYCLE_HIERARCHY_USER`   - interpolations given with `PCMGSetInterpolation()` or `PCMGSetRestriction()`
 . `PC_KCYCLE_HIERARCHY_GAMG`   - `PCGAMG` builds the levels from the matrix
@@ -48,10 +49,13 @@ PETSC_EXTERN const char *const PCKCycleHierarchies[];
   KCycleInterpolation - interpolation between structured levels
 
   Values:
-+ `KCYCLE_INTERPOLATION_AUTO`     - operator on a level where the couplings of some point with its two neighbours in a direction differ by more than a factor of three, linear on others
++ `KCYCLE_INTERPOLATION_AUTO`     - operator on a level where the couplings of some point with its two neighbours in a
+      direction differ by more than a factor of three, linear on others
 . `KCYCLE_INTERPOLATION_LINEAR`   - linear, bilinear, trilinear
-. `KCYCLE_INTERPOLATION_SIMPLEX`  - linear on triangles and tetrahedra: the 7-point and 15-point transfers of Feng and others, equation (4.7)
-. `KCYCLE_INTERPOLATION_CONSTANT` - a fine point has the value of the coarse point that it coincides with, or that lies before it
+. `KCYCLE_INTERPOLATION_SIMPLEX`  - linear on triangles and tetrahedra: the 7-point and 15-point transfers of Feng and
+      others, equation (4.7)
+. `KCYCLE_INTERPOLATION_CONSTANT` - a fine point has the value of the coarse point that it coincides with, or that lies
+      before it
 - `KCYCLE_INTERPOLATION_OPERATOR` - weights follow from the operator (Alcouffe, Brandt, Dendy, Painter; BoxMG)
 
   Level: intermediate
@@ -71,7 +75,8 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
   PCRelaxType - String with the name of a smoother of `PCRELAX`
 
   Values:
-+ `PC_RELAX_AUTO`       - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box stencils
++ `PC_RELAX_AUTO`       - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box
+      stencils
 . `PC_RELAX_JACOBI`     - damped Jacobi
 . `PC_RELAX_CHEBYSHEV`  - Chebyshev polynomial of the Jacobi iteration
 . `PC_RELAX_REDBLACK`   - Gauss-Seidel in two colours, by the sum of the coordinates
@@ -229,7 +234,8 @@ typedef enum {
 PETSC_EXTERN const char *const PCDeflSubTypes[];
 
 /*E
-  PCDeflSubForm - how `PCDEFLSUB` combines the inner preconditioner M^-1, the correction Q = Z E^-1 Z^T and the projection P = I - A Q
+  PCDeflSubForm - how `PCDEFLSUB` combines the inner preconditioner M^-1, the correction Q = Z E^-1 Z^T and the
+  projection P = I - A Q
 
   Values:
 + `PC_DEFLSUB_BNN`   - P^T M^-1 P + Q, balancing Neumann-Neumann: symmetric, for any start
@@ -251,7 +257,8 @@ PETSC_EXTERN const char *const PCDeflSubForms[];
   PCDeflSubCoarse - how `PCDEFLSUB` solves with E = Z^T A Z
 
   Values:
-+ `PC_DEFLSUB_COARSE_AUTO`    - inverse if E has at most 512 rows and the operator's vectors are of a CUDA type, factor otherwise
++ `PC_DEFLSUB_COARSE_AUTO`    - inverse if E has at most 512 rows and the operator's vectors are of a CUDA type, factor
+      otherwise
 . `PC_DEFLSUB_COARSE_FACTOR`  - by the coarse solver, which by default factors E
 - `PC_DEFLSUB_COARSE_INVERSE` - by a product with the dense inverse, which the coarse solver makes at set-up
 

@@ -22,24 +22,32 @@ static PetscErrorCode KCycleCheckPetsc(void)
   size_t        isize, ssize;
 
   if (PETSC_COMM_WORLD == MPI_COMM_NULL) {
-    fprintf(stderr, "petsc-kcycle: the PETSc library that this plugin found is not initialized: either PetscInitialize() has not been called yet, "
+    fprintf(stderr, "petsc-kcycle: the PETSc library that this plugin found is not initialized: either "
+                    "PetscInitialize() has not been called yet, "
                     "or the program uses another copy of PETSc (statically linked, or another version). "
-                    "Rebuild the plugin with the program's PETSC_DIR and PETSC_ARCH; a static program must be linked with -rdynamic.\n");
+                    "Rebuild the plugin with the program's PETSC_DIR and PETSC_ARCH; a static program must be linked "
+                    "with -rdynamic.\n");
     return PETSC_ERR_LIB;
   }
   PetscFunctionBegin;
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &isize));
-  PetscCall(PetscDataTypeFromString("Scalar", &scalar, &found)); /* PETSC_SCALAR is fixed when the plugin is compiled, this answer is PETSc's */
+  /* PETSC_SCALAR is fixed when the plugin is compiled, this answer is PETSc's */
+  PetscCall(PetscDataTypeFromString("Scalar", &scalar, &found));
   PetscCall(PetscDataTypeGetSize(scalar, &ssize));
-  PetscCheck(isize == sizeof(PetscInt) && ssize == sizeof(PetscScalar) && scalar == PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "petsc-kcycle was built for a PETSc with %d-byte integers and %s numbers of %d bytes, this PETSc has %d-byte integers and %s numbers of %d bytes: rebuild it with "
+  PetscCheck(isize == sizeof(PetscInt) && ssize == sizeof(PetscScalar) && scalar == PETSC_SCALAR, PETSC_COMM_SELF,
+             PETSC_ERR_LIB,
+             "petsc-kcycle was built for a PETSc with %d-byte integers and %s numbers of %d bytes, this PETSc has "
+             "%d-byte integers and %s numbers of %d bytes: rebuild it with "
              "this PETSC_DIR and PETSC_ARCH",
-             (int)sizeof(PetscInt), PETSC_SCALAR == PETSC_COMPLEX ? "complex" : "real", (int)sizeof(PetscScalar), (int)isize, scalar == PETSC_COMPLEX ? "complex" : "real",
-             (int)ssize);
+             (int)sizeof(PetscInt), PETSC_SCALAR == PETSC_COMPLEX ? "complex" : "real", (int)sizeof(PetscScalar),
+             (int)isize, scalar == PETSC_COMPLEX ? "complex" : "real", (int)ssize);
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
-  PetscCheck(major == KCYCLE_PETSC_MAJOR && minor == KCYCLE_PETSC_MINOR && release == KCYCLE_PETSC_RELEASE, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "petsc-kcycle was built for PETSc %d.%d%s, this is PETSc %" PetscInt_FMT ".%" PetscInt_FMT "%s: rebuild it with this PETSC_DIR and PETSC_ARCH", KCYCLE_PETSC_MAJOR,
-             KCYCLE_PETSC_MINOR, KCYCLE_PETSC_RELEASE ? "" : " (development)", major, minor, release ? "" : " (development)");
+  PetscCheck(major == KCYCLE_PETSC_MAJOR && minor == KCYCLE_PETSC_MINOR && release == KCYCLE_PETSC_RELEASE,
+             PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "petsc-kcycle was built for PETSc %d.%d%s, this is PETSc %" PetscInt_FMT ".%" PetscInt_FMT
+             "%s: rebuild it with this PETSC_DIR and PETSC_ARCH",
+             KCYCLE_PETSC_MAJOR, KCYCLE_PETSC_MINOR, KCYCLE_PETSC_RELEASE ? "" : " (development)", major, minor,
+             release ? "" : " (development)");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +73,8 @@ PetscErrorCode KCycleFinalizePackage(void)
 }
 
 /*@C
-  KCycleInitializePackage - Registers the types of petsc-kcycle with PETSc: `PCKCYCLE`, `PCDEFLSUB`, `KSPDPCG` and others.
+  KCycleInitializePackage - Registers the types of petsc-kcycle with PETSc: `PCKCYCLE`, `PCDEFLSUB`, `KSPDPCG` and
+  others.
 
   Logically Collective
 
@@ -97,7 +106,8 @@ PetscErrorCode KCycleInitializePackage(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc looks for PetscDLLibraryRegister_<file name without lib and .so>; the second name serves a renamed copy or link */
+/* PETSc looks for PetscDLLibraryRegister_<file name without lib and .so>; the second name serves a renamed copy or
+   link */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petsckcycle(void);
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_kcycle(void);
 

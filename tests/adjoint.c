@@ -1,4 +1,6 @@
-static char help[] = "The transposed application is the adjoint, (M x, y) = (x, M^T y), and blocks are columns: PCRELAX alone, and cycles with every smoother.\n\
+static char help[] =
+    "The transposed application is the adjoint, (M x, y) = (x, M^T y), and blocks are columns: PCRELAX alone, and \
+cycles with every smoother.\n\
   -hierarchies  levels of PCMG, of PCGAMG; else PCRELAX alone and structured levels\n\n";
 
 #include "grids.h"
@@ -86,7 +88,8 @@ static PetscErrorCode CreateVecs(const Case *c, DM da, Vec *x, Vec *y)
 }
 
 /* |(M x, y) - (x, M^T y)| / (|M x| |y|), without conjugation */
-static PetscErrorCode Difference(void *solver, PetscErrorCode (*apply)(void *, Vec, Vec), PetscErrorCode (*transpose)(void *, Vec, Vec), Vec x, Vec y, PetscReal *difference)
+static PetscErrorCode Difference(void *solver, PetscErrorCode (*apply)(void *, Vec, Vec),
+                                 PetscErrorCode (*transpose)(void *, Vec, Vec), Vec x, Vec y, PetscReal *difference)
 {
   Vec         Mx, My;
   PetscScalar left, right;
@@ -128,7 +131,8 @@ static PetscErrorCode SolveTranspose(void *ksp, Vec x, Vec y)
 }
 
 /* Largest difference of a column of the block that is found together from what it is alone */
-static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Mat), PetscErrorCode (*alone)(PC, Vec, Vec), Vec x, Vec y, PetscReal *difference)
+static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Mat),
+                                      PetscErrorCode (*alone)(PC, Vec, Vec), Vec x, Vec y, PetscReal *difference)
 {
   Mat       B, X;
   Vec       column;
@@ -211,8 +215,9 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
 #if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
       else PetscCall(BlockDifference(pc, PCMatApplyTranspose, PCApplyTranspose, x, y, &difference));
 #endif
-      PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s, kappa %" PetscInt_FMT ", %" PetscInt_FMT "D, %s, \"%s\"", parts[part], run < 3 ? "multiplicative" : "full",
-                              kappas[run % 3], c->dim, GridEnds[c->end], c->options));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s, kappa %" PetscInt_FMT ", %" PetscInt_FMT "D, %s, \"%s\"",
+                              parts[part], run < 3 ? "multiplicative" : "full", kappas[run % 3], c->dim,
+                              GridEnds[c->end], c->options));
       PetscCall(Judge(name, difference, holds));
     }
   }
@@ -248,10 +253,12 @@ static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
   PetscCall(PCSetType(pc, PCRELAX));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end], c->options));
+  PetscCall(
+      PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end], c->options));
   PetscCall(Difference(pc, Apply, ApplyTranspose, x, y, &difference));
   PetscCall(Judge(name, difference, holds));
-  PetscCall(PetscSNPrintf(name, sizeof(name), "sweeps, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end], c->options));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "sweeps, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end],
+                          c->options));
   PetscCall(Difference(ksp, Solve, SolveTranspose, x, y, &difference));
   PetscCall(Judge(name, difference, holds));
   PetscCall(KSPDestroy(&ksp));
@@ -263,7 +270,8 @@ static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
 }
 
 /* All cases, each with the options of its own */
-static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*run)(const Case *, PetscBool *), const char claim[])
+static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*run)(const Case *, PetscBool *),
+                             const char claim[])
 {
   PetscBool holds = PETSC_TRUE;
 
@@ -284,26 +292,28 @@ static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*ru
 
 static PetscErrorCode Relax(void)
 {
-  const Case star[] = {{1, {41, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
-                       {2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
-                       {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_FALSE, "-pc_relax_order backward"},
-                       {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_FALSE, ""},
-                       {3, {13, 12, 11}, END_CELL, 1, 0, PETSC_FALSE, "-pc_relax_omega 1.2"},
-                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_order symmetric"},
-                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type chebyshev -pc_relax_degree 4"},
-                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type jacobi"},
-                       {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type eightcolor"},
-                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
-                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_order symmetric"},
-                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_type jacobi"},
-                       {2, {5, 4, 1}, END_CELL, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
-                       {3, {13, 12, 11}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-pc_relax_type jacobi"}};
-  const Case box[]  = {{2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_TRUE, ""},
-                       {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_TRUE, "-pc_relax_order backward"},
-                       {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_TRUE, ""},
-                       {3, {9, 12, 11}, END_PERIODIC, 1, 0, PETSC_TRUE, ""},
-                       {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on"},
-                       {3, {13, 12, 11}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on -pc_relax_order symmetric"}};
+  const Case star[] = {
+      {1, {41, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
+      {2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
+      {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_FALSE, "-pc_relax_order backward"},
+      {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_FALSE, ""},
+      {3, {13, 12, 11}, END_CELL, 1, 0, PETSC_FALSE, "-pc_relax_omega 1.2"},
+      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_order symmetric"},
+      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type chebyshev -pc_relax_degree 4"},
+      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type jacobi"},
+      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type eightcolor"},
+      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
+      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_order symmetric"},
+      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_type jacobi"},
+      {2, {5, 4, 1}, END_CELL, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
+      {3, {13, 12, 11}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-pc_relax_type jacobi"}};
+  const Case box[] = {
+      {2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_TRUE, ""},
+      {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_TRUE, "-pc_relax_order backward"},
+      {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_TRUE, ""},
+      {3, {9, 12, 11}, END_PERIODIC, 1, 0, PETSC_TRUE, ""},
+      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on"},
+      {3, {13, 12, 11}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on -pc_relax_order symmetric"}};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(star), star, RunRelax, "PCRELAX, stars"));
@@ -313,63 +323,146 @@ static PetscErrorCode Relax(void)
 
 static PetscErrorCode Structured(void)
 {
-  const Case cases[] = {{1, {61, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
-                        {2, {31, 20, 1}, END_CELL, 1, 0, PETSC_TRUE, ""},
-                        {3, {21, 20, 17}, END_STORED, 1, 0, PETSC_FALSE, ""},
-                        {3, {11, 10, 13}, END_PERIODIC, 1, 0, PETSC_FALSE, ""},
-                        {3, {11, 10, 13}, END_INTERIOR, 100, 0, PETSC_FALSE, ""},
-                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
-                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type chebyshev"},
-                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
-                        {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
-                        {3, {11, 10, 13}, END_STORED, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 1 -mg_levels_1_pc_relax_order backward"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_multiplicative_cycles 2"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 3 -mg_coarse_pc_type jacobi"},
-                        {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x"}};
+  const Case cases[] = {
+      {1, {61, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
+      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
+      {2, {31, 20, 1}, END_CELL, 1, 0, PETSC_TRUE, ""},
+      {3, {21, 20, 17}, END_STORED, 1, 0, PETSC_FALSE, ""},
+      {3, {11, 10, 13}, END_PERIODIC, 1, 0, PETSC_FALSE, ""},
+      {3, {11, 10, 13}, END_INTERIOR, 100, 0, PETSC_FALSE, ""},
+      {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
+      {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type chebyshev"},
+      {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
+      {3,
+       {11, 10, 13},
+       END_INTERIOR,
+       1,
+       0,
+       PETSC_FALSE,
+       "-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"},
+      {2, {31, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
+      {3, {11, 10, 13}, END_STORED, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
+      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
+      {2,
+       {31, 20, 1},
+       END_INTERIOR,
+       1,
+       0.4,
+       PETSC_FALSE,
+       "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"},
+      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},
+      {2,
+       {31, 20, 1},
+       END_INTERIOR,
+       1,
+       0,
+       PETSC_FALSE,
+       "-pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 1 -mg_levels_1_pc_relax_order backward"},
+      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_multiplicative_cycles 2"},
+      {2,
+       {31, 20, 1},
+       END_INTERIOR,
+       1,
+       0,
+       PETSC_FALSE,
+       "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 3 -mg_coarse_pc_type jacobi"},
+      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x"}};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(cases), cases, RunCycles, "structured levels"));
   PetscFunctionReturn(0);
 }
 
+static const Case OnPCMG[] = {
+    {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"},
+    {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type relax"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1000,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_pc_relax_clusters "
+     "on"},
+    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
+    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
+    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off"},
+    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy grid", MATSELL},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0.4,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"},
+    {2,
+     {30, 33, 1},
+     END_STORED,
+     1,
+     0.4,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_ksp_max_it 2"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0.4,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_its "
+     "2"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type relax "
+     "-mg_levels_up_ksp_max_it 1"},
+    {3,
+     {9, 9, 17},
+     END_STORED,
+     1,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
+static const Case OnPCGAMG[] = {
+    {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
+    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
+    {2,
+     {33, 33, 1},
+     END_STORED,
+     1,
+     0,
+     PETSC_FALSE,
+     "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
+    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type sor"}};
+
 static PetscErrorCode Others(void)
 {
-  const Case pcmg[] = {
-      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off"},
-      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
-      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"},
-      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type relax"},
-      {2, {33, 33, 1}, END_STORED, 1000, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_pc_relax_clusters on"},
-      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
-      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
-      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off"},
-      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy grid", MATSELL},
-      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"},
-      {2, {30, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_ksp_max_it 2"},
-      {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_its 2"},
-      {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"},
-      {2,
-       {33, 33, 1},
-       END_STORED,
-       1,
-       0,
-       PETSC_FALSE,
-       "-pc_kcycle_structured off -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_up_ksp_max_it 1"},
-      {3, {9, 9, 17}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
-  const Case gamg[] = {{2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
-                       {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
-                       {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
-                       {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type sor"}};
-
   PetscFunctionBeginUser;
-  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(pcmg), pcmg, RunCycles, "levels of PCMG"));
-  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(gamg), gamg, RunCycles, "levels of PCGAMG"));
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(OnPCMG), OnPCMG, RunCycles, "levels of PCMG"));
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(OnPCGAMG), OnPCGAMG, RunCycles, "levels of PCGAMG"));
   PetscFunctionReturn(0);
 }
 

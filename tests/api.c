@@ -1,4 +1,5 @@
-static char help[] = "Options and setters reach what the getters say; choices of the user where others would be found.\n\n";
+static char help[] =
+    "Options and setters reach what the getters say; choices of the user where others would be found.\n\n";
 
 #include "poisson.h"
 
@@ -78,8 +79,11 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetGrid(pc, &grid));
   PetscCall(PCKCycleGetInterpolation(pc, &interpolation));
   PetscCall(PCKCycleGetSemicoarsen(pc, &directions));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s\n", kappa,
-                        PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid], KCycleInterpolations[interpolation], directions));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "kcycle: kappa %" PetscInt_FMT
+                        ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s\n",
+                        kappa, PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid],
+                        KCycleInterpolations[interpolation], directions));
   PetscFunctionReturn(0);
 }
 
@@ -97,8 +101,8 @@ static PetscErrorCode PrintRelax(PC pc)
   PetscCall(PCRelaxGetOrder(pc, &order));
   PetscCall(PCRelaxGetDegree(pc, &degree));
   PetscCall(PCRelaxGetClusters(pc, &clusters));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s\n", type, (double)omega, PCRelaxOrders[order], degree,
-                        PCRelaxClusterings[clusters]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s\n",
+                        type, (double)omega, PCRelaxOrders[order], degree, PCRelaxClusterings[clusters]));
   PetscFunctionReturn(0);
 }
 
@@ -110,7 +114,8 @@ static PetscErrorCode PrintIncPoisson(PC pc)
   PetscFunctionBeginUser;
   PetscCall(PCIncPoissonGetPattern(pc, &pattern));
   PetscCall(PCIncPoissonGetScaling(pc, &scaling));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatterns[pattern],
+                        PCIncPoissonScalings[scaling]));
   PetscFunctionReturn(0);
 }
 
@@ -129,8 +134,11 @@ static PetscErrorCode PrintDeflSub(PC pc)
   PetscCall(PCDeflSubGetBoxes(pc, &x, &y, &z));
   PetscCall(PCDeflSubGetSize(pc, &size));
   PetscCall(PCDeflSubGetJump(pc, &jump));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "deflsub: type %s, form %s, coarse %s, boxes %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ", size %" PetscInt_FMT ", jump %g\n",
-                        PCDeflSubTypes[type], PCDeflSubForms[form], PCDeflSubCoarses[coarse], x, y, z, size, (double)jump));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "deflsub: type %s, form %s, coarse %s, boxes %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+                        ", size %" PetscInt_FMT ", jump %g\n",
+                        PCDeflSubTypes[type], PCDeflSubForms[form], PCDeflSubCoarses[coarse], x, y, z, size,
+                        (double)jump));
   PetscFunctionReturn(0);
 }
 
@@ -181,7 +189,9 @@ static PetscErrorCode PrintColumn(Mat P, PetscInt column)
   PetscCall(VecGetOwnershipRange(fine, &start, &end));
   PetscCall(VecGetArrayRead(fine, &value));
   for (PetscInt i = start; i < end; i++) {
-    if (value[i - start] != (PetscScalar)0.0) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " (%g)", i, (double)PetscRealPart(value[i - start])));
+    if (value[i - start] != (PetscScalar)0.0)
+      PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " (%g)", i,
+                                        (double)PetscRealPart(value[i - start])));
   }
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
@@ -191,7 +201,8 @@ static PetscErrorCode PrintColumn(Mat P, PetscInt column)
   PetscFunctionReturn(0);
 }
 
-/* Interpolation in 1D of the unit vectors of the first, an inner and the last coarse point: where the points of the next coarser grid lie */
+/* Interpolation in 1D of the unit vectors of the first, an inner and the last coarse point: where the points of the
+   next coarser grid lie */
 static PetscErrorCode Interpolated(Poisson *p)
 {
   Mat      A, P;
@@ -269,7 +280,8 @@ static PetscErrorCode Again(void)
   PetscCall(KCycleInitializePackage());
   PetscCall(CreateTypes(&t));
   PetscCall(DestroyTypes(&t));
-  PetscCall(PoissonClaim(PETSC_TRUE, "all types are there after KCycleFinalizePackage() and KCycleInitializePackage()"));
+  PetscCall(
+      PoissonClaim(PETSC_TRUE, "all types are there after KCycleFinalizePackage() and KCycleInitializePackage()"));
   PetscFunctionReturn(0);
 }
 

@@ -2,7 +2,8 @@ static char help[] = "Structured levels whose coarse operators the program assem
 
 #include "poisson.h"
 
-/* What the callback is given: it counts its calls, and looks whether the grids have the coordinates that they should have */
+/* What the callback is given: it counts its calls, and looks whether the grids have the coordinates that they should
+   have */
 typedef struct {
   Poisson   p;
   PetscInt  calls;
@@ -27,7 +28,9 @@ static PetscErrorCode LookAtCoordinates(Context *c, DM da)
         for (PetscInt d = 0; d < c->p.dim; d++) {
           const PetscReal expected = (at[d] + (c->p.neumann ? 0.5 : 0)) * PoissonSpacing(&c->p, size);
 
-          if (PetscAbsScalar(x[c->p.dim * (at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))) + d] - expected) > 1e-12) c->right = PETSC_FALSE;
+          if (PetscAbsScalar(x[c->p.dim * (at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))) + d] -
+                             expected) > 1e-12)
+            c->right = PETSC_FALSE;
         }
       }
     }
@@ -46,7 +49,8 @@ static PetscErrorCode Compute(KSP ksp, Mat J, Mat A, void *ctx)
   (void)J;
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCIL, &stencil));
-  if (c->calls++ && !stencil && c->coordinates) c->right = PETSC_FALSE; /* coarse operators never take the way through another type */
+  /* coarse operators never take the way through another type */
+  if (c->calls++ && !stencil && c->coordinates) c->right = PETSC_FALSE;
   if (c->coordinates) PetscCall(LookAtCoordinates(c, da));
   PetscCall(MatZeroEntries(A));
   PetscCall(PoissonAssemble(&c->p, da, A));
@@ -109,14 +113,17 @@ static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b
   PetscBool agree = (PetscBool)(a->length == b->length && a->length > 2);
 
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; agree && i < a->length; i++) agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-11 * a->value[0]);
+  for (PetscInt i = 0; agree && i < a->length; i++)
+    agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-11 * a->value[0]);
   PetscCall(PoissonClaim(agree, claim));
   for (PetscInt i = 0; !agree && i < PetscMax(a->length, b->length); i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "  %g  %g\n", i, i < a->length ? (double)a->value[i] : 0., i < b->length ? (double)b->value[i] : 0.));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "  %g  %g\n", i,
+                          i < a->length ? (double)a->value[i] : 0., i < b->length ? (double)b->value[i] : 0.));
   PetscFunctionReturn(0);
 }
 
-/* PCMG with the transfers of structured levels, and operators that are assembled as ordinary matrices on the grids of DMCoarsen(): on one process, where rows have the same order */
+/* PCMG with the transfers of structured levels, and operators that are assembled as ordinary matrices on the grids
+   of DMCoarsen(): on one process, where rows have the same order */
 static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *residuals)
 {
   PetscInt nlevels;
@@ -191,12 +198,15 @@ static PetscErrorCode Assembled(Context *c)
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PoissonClaim((PetscBool)(first.length > 0 && nlevels == 4), "converges on 4 levels"));
   PetscCall(PoissonClaim((PetscBool)(c->calls == nlevels), "the program assembled each level once"));
-  PetscCall(PoissonClaim(c->right, "coarse matrices are stencils, and their grids have the coordinates that they should have"));
+  PetscCall(PoissonClaim(c->right,
+                         "coarse matrices are stencils, and their grids have the coordinates that they should have"));
   PetscCall(PoissonViewHas(pc, "assembled on the coarse grids, as stencils", &has));
   PetscCall(PoissonClaim(has, "the view says so"));
   c->coordinates = PETSC_FALSE;
   PetscCall(SolveAlone(c, &other));
-  PetscCall(Agree(&first, &other, "residual norms are those of PCMG, on one process, with the same smoothers, transfers and coarse operators"));
+  PetscCall(Agree(
+      &first, &other,
+      "residual norms are those of PCMG, on one process, with the same smoothers, transfers and coarse operators"));
   c->p.scale = 7;
   PetscCall(KSPSetComputeOperators(ksp, Compute, c));
   c->calls = 0;
@@ -229,8 +239,10 @@ static PetscErrorCode Refused(Context *c)
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   ierr = KSPSetUp(ksp);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PetscStrstr(words, c->p.periodic ? "every second of 35 points in x" : "every second of 36 points in x", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found), "a size of which every second point makes no even grid is an error that says so"));
+  PetscCall(
+      PetscStrstr(words, c->p.periodic ? "every second of 35 points in x" : "every second of 36 points in x", &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr && found),
+                         "a size of which every second point makes no even grid is an error that says so"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(KSPDestroy(&ksp));
   c->p.n = n;

@@ -1,4 +1,5 @@
-static char help[] = "Bad input: each case ends with a message of PCKCYCLE's own, or with a reason that KSP reports.\n\n";
+static char help[] =
+    "Bad input: each case ends with a message of PCKCYCLE's own, or with a reason that KSP reports.\n\n";
 
 #include "poisson.h"
 
@@ -229,48 +230,61 @@ static PetscErrorCode AskWhetherUsed(Solver *s)
 
 #define FAIL "-ksp_error_if_not_converged"
 
-static const Case cases[] = {{"kappa 0", {"-pc_kcycle_kappa 0"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"kappa -3", {"-pc_kcycle_kappa -3"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"kappa abc", {"-pc_kcycle_kappa abc"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"kappa 2.5", {"-pc_kcycle_kappa 2.5"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"kappa 0 by PCKCycleSetKappa()", {NULL}, SetKappaZero, NULL, 0, 0, ERROR},
-                             {"kappa with additive multigrid", {"-pc_mg_type additive", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"kappa with Kaskade multigrid", {"-pc_mg_type kaskade", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"the same after set-up", {NULL}, NULL, SetTypeLate, 0, 0, ERROR},
-                             {"cycle type and another kappa", {"-pc_mg_cycle_type w", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"cycle type of a level", {NULL}, SetCycleTypeOnLevel, NULL, 0, 0, OPTION_ERROR},
-                             {"no grid", {NULL}, ForgetGrid, NULL, 0, 0, NO_ERROR},
-                             {"no grid, hierarchy dm", {"-pc_kcycle_hierarchy dm"}, ForgetGrid, NULL, 0, 0, ERROR},
-                             {"no grid, hierarchy grid", {"-pc_kcycle_hierarchy grid"}, ForgetGrid, NULL, 0, 0, ERROR},
-                             {"no grid, number of levels", {"-pc_mg_levels 3"}, ForgetGrid, NULL, 0, 0, NO_ERROR},
-                             {"no interpolation, hierarchy user", {"-pc_kcycle_hierarchy user"}, NULL, NULL, 0, 0, ERROR},
-                             {"one interpolation missing", {NULL}, GiveOneInterpolation, NULL, 0, 0, ERROR},
-                             {"too many levels", {"-pc_mg_levels 9"}, NULL, NULL, 0, 0, NO_ERROR},
-                             {"too many levels of the DM", {"-pc_mg_levels 9", "-pc_kcycle_hierarchy dm"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"cube of 8 of the DM", {"-pc_kcycle_hierarchy dm"}, NULL, NULL, 3, 8, OPTION_ERROR},
-                             {"interpolation of structured levels", {"-pc_kcycle_interpolation simplex"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"points of structured levels", {"-pc_kcycle_grid cell"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"semicoarsening by the DM", {"-pc_kcycle_semicoarsen x", "-pc_kcycle_hierarchy dm"}, NULL, NULL, 0, 0, OPTION_ERROR},
-                             {"NaN in the operator", {FAIL}, PutNaN, NULL, 0, 0, ERROR},
-                             {"Inf in the operator", {FAIL}, PutInf, NULL, 0, 0, ERROR},
-                             {"zero on the diagonal", {FAIL}, PutZero, NULL, 0, 0, ERROR},
-                             {"rectangular operator", {NULL}, SetRectangle, SetUp, 0, 0, ERROR},
-                             {"hierarchy changed late", {NULL}, NULL, ChangeHierarchyLate, 0, 0, ERROR},
-                             {"calls asked for early", {NULL}, NULL, AskForCallsEarly, 0, 0, ERROR},
-                             {"NaN in the operator, watched", {NULL}, PutNaN, NULL, 0, 0, NO_ERROR},
-                             {"NaN, GMRES", {"-ksp_type gmres"}, PutNaN, NULL, 0, 0, NO_ERROR},
-                             {"NaN, Richardson", {"-ksp_type richardson"}, PutNaN, NULL, 0, 0, NO_ERROR},
-                             {"NaN, additive", {"-pc_mg_type additive"}, PutNaN, NULL, 0, 0, NO_ERROR},
-                             {"Inf, full", {"-pc_mg_type full", "-ksp_type fgmres"}, PutInf, NULL, 0, 0, NO_ERROR},
-                             {"zero on the diagonal, watched", {NULL}, PutZero, NULL, 0, 0, NO_ERROR},
-                             {"zero, smoothers that do not divide", {"-mg_levels_ksp_type gmres", "-mg_levels_pc_type none", "-ksp_type fgmres"}, PutZero, NULL, 0, 0, NO_ERROR},
-                             {"NaN inside", {NULL}, PutNaNInside, NULL, 0, 0, NO_ERROR},
-                             {"Inf inside", {NULL}, PutInfInside, NULL, 0, 0, NO_ERROR},
-                             {"nothing assembled", {"-pc_kcycle_structured off"}, PutZeros, NULL, 0, 0, NO_ERROR},
-                             {"zero inside", {NULL}, PutZeroInside, NULL, 0, 0, NO_ERROR},
-                             {"NaN in the right side", {NULL}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
-                             {"NaN in the right side, Richardson", {"-ksp_type richardson"}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
-                             {"misspelt option", {"-pc_kcycle_kapa 3", "-pc_kcycle_kappa 3"}, NULL, AskWhetherUsed, 0, 0, NO_ERROR}};
+static const Case cases[] = {
+    {"kappa 0", {"-pc_kcycle_kappa 0"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"kappa -3", {"-pc_kcycle_kappa -3"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"kappa abc", {"-pc_kcycle_kappa abc"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"kappa 2.5", {"-pc_kcycle_kappa 2.5"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"kappa 0 by PCKCycleSetKappa()", {NULL}, SetKappaZero, NULL, 0, 0, ERROR},
+    {"kappa with additive multigrid", {"-pc_mg_type additive", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"kappa with Kaskade multigrid", {"-pc_mg_type kaskade", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"the same after set-up", {NULL}, NULL, SetTypeLate, 0, 0, ERROR},
+    {"cycle type and another kappa", {"-pc_mg_cycle_type w", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"cycle type of a level", {NULL}, SetCycleTypeOnLevel, NULL, 0, 0, OPTION_ERROR},
+    {"no grid", {NULL}, ForgetGrid, NULL, 0, 0, NO_ERROR},
+    {"no grid, hierarchy dm", {"-pc_kcycle_hierarchy dm"}, ForgetGrid, NULL, 0, 0, ERROR},
+    {"no grid, hierarchy grid", {"-pc_kcycle_hierarchy grid"}, ForgetGrid, NULL, 0, 0, ERROR},
+    {"no grid, number of levels", {"-pc_mg_levels 3"}, ForgetGrid, NULL, 0, 0, NO_ERROR},
+    {"no interpolation, hierarchy user", {"-pc_kcycle_hierarchy user"}, NULL, NULL, 0, 0, ERROR},
+    {"one interpolation missing", {NULL}, GiveOneInterpolation, NULL, 0, 0, ERROR},
+    {"too many levels", {"-pc_mg_levels 9"}, NULL, NULL, 0, 0, NO_ERROR},
+    {"too many levels of the DM", {"-pc_mg_levels 9", "-pc_kcycle_hierarchy dm"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"cube of 8 of the DM", {"-pc_kcycle_hierarchy dm"}, NULL, NULL, 3, 8, OPTION_ERROR},
+    {"interpolation of structured levels", {"-pc_kcycle_interpolation simplex"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"points of structured levels", {"-pc_kcycle_grid cell"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"semicoarsening by the DM",
+     {"-pc_kcycle_semicoarsen x", "-pc_kcycle_hierarchy dm"},
+     NULL,
+     NULL,
+     0,
+     0,
+     OPTION_ERROR},
+    {"NaN in the operator", {FAIL}, PutNaN, NULL, 0, 0, ERROR},
+    {"Inf in the operator", {FAIL}, PutInf, NULL, 0, 0, ERROR},
+    {"zero on the diagonal", {FAIL}, PutZero, NULL, 0, 0, ERROR},
+    {"rectangular operator", {NULL}, SetRectangle, SetUp, 0, 0, ERROR},
+    {"hierarchy changed late", {NULL}, NULL, ChangeHierarchyLate, 0, 0, ERROR},
+    {"calls asked for early", {NULL}, NULL, AskForCallsEarly, 0, 0, ERROR},
+    {"NaN in the operator, watched", {NULL}, PutNaN, NULL, 0, 0, NO_ERROR},
+    {"NaN, GMRES", {"-ksp_type gmres"}, PutNaN, NULL, 0, 0, NO_ERROR},
+    {"NaN, Richardson", {"-ksp_type richardson"}, PutNaN, NULL, 0, 0, NO_ERROR},
+    {"NaN, additive", {"-pc_mg_type additive"}, PutNaN, NULL, 0, 0, NO_ERROR},
+    {"Inf, full", {"-pc_mg_type full", "-ksp_type fgmres"}, PutInf, NULL, 0, 0, NO_ERROR},
+    {"zero on the diagonal, watched", {NULL}, PutZero, NULL, 0, 0, NO_ERROR},
+    {"zero, smoothers that do not divide",
+     {"-mg_levels_ksp_type gmres", "-mg_levels_pc_type none", "-ksp_type fgmres"},
+     PutZero,
+     NULL,
+     0,
+     0,
+     NO_ERROR},
+    {"NaN inside", {NULL}, PutNaNInside, NULL, 0, 0, NO_ERROR},
+    {"Inf inside", {NULL}, PutInfInside, NULL, 0, 0, NO_ERROR},
+    {"nothing assembled", {"-pc_kcycle_structured off"}, PutZeros, NULL, 0, 0, NO_ERROR},
+    {"zero inside", {NULL}, PutZeroInside, NULL, 0, 0, NO_ERROR},
+    {"NaN in the right side", {NULL}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
+    {"NaN in the right side, Richardson", {"-ksp_type richardson"}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
+    {"misspelt option", {"-pc_kcycle_kapa 3", "-pc_kcycle_kappa 3"}, NULL, AskWhetherUsed, 0, 0, NO_ERROR}};
 
 static PetscErrorCode Create(const Case *c, Solver *s)
 {
@@ -311,7 +325,8 @@ static PetscErrorCode Tell(Solver *s)
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetConvergedReason(s->ksp, &reason));
-  if (reason) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", reason > 0 ? "converged" : KSPConvergedReasons[reason]));
+  if (reason)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", reason > 0 ? "converged" : KSPConvergedReasons[reason]));
   PetscCall(PoissonViewText(s->pc, &text));
   PetscCall(PetscStrstr(text, "set-up failed", &line));
   if (line) {
@@ -339,7 +354,8 @@ static PetscErrorCode Try(const Case *c)
   PetscCall(PetscFPTrapPop());
   PetscCall(PetscPopErrorHandler());
   if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", words));
-  if ((ierr != 0) != (c->ending != NO_ERROR)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", ierr ? "an error" : "no error"));
+  if ((ierr != 0) != (c->ending != NO_ERROR))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", ierr ? "an error" : "no error"));
   if (!ierr) PetscCall(Tell(&s));
   PetscCall(KSPDestroy(&s.ksp));
   PetscCall(MatDestroy(&s.A));

@@ -1,11 +1,13 @@
-static char help[] = "Calls of the kappa-cycle, counted in real cycles, against Propositions 2.2 and 2.4 of Avnat and Yavneh.\n\n";
+static char help[] =
+    "Calls of the kappa-cycle, counted in real cycles, against Propositions 2.2 and 2.4 of Avnat and Yavneh.\n\n";
 
 #include "poisson.h"
 
 #define MAX_LEVELS 13
 #define MAX_KAPPA  15
 
-/* The table of the paper's recursion, filled by its own rule: calls(kappa, l + 1) = calls(kappa, l) + calls(kappa - 1, l) */
+/* The table of the paper's recursion, filled by its own rule: calls(kappa, l + 1) = calls(kappa, l) + calls(kappa -
+   1, l) */
 static PetscInt64 Recursion(PetscInt kappa, PetscInt level)
 {
   if (kappa == 0) return 0;
@@ -94,7 +96,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-max_levels", &max, NULL));
   PetscCall(CheckFormulas());
   for (PetscInt n = 1; n <= max; n++) PetscCall(CountOnLevels(n, full, &wrong, &all));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt64_FMT " calls counted, numbers differ from the formulas in %" PetscInt_FMT " places\n", all, wrong));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "%" PetscInt64_FMT " calls counted, numbers differ from the formulas in %" PetscInt_FMT " places\n", all, wrong));
   PetscCall(PetscFinalize());
   return 0;
 }

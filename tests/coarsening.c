@@ -1,4 +1,5 @@
-static char help[] = "What structured levels look like: which directions are coarsened, what is found at ends, where coarsening stops.\n\n";
+static char help[] = "What structured levels look like: which directions are coarsened, what is found at ends, where "
+                     "coarsening stops.\n\n";
 
 #include "grids.h"
 #include "poisson.h"
@@ -14,7 +15,9 @@ typedef struct {
 
 static PetscReal Coefficient(const Problem *p, PetscInt i, PetscInt j)
 {
-  return p->jump > 0 && PetscAbs(2 * i - p->size[0]) < p->size[0] / 2 && PetscAbs(2 * j - p->size[1]) < p->size[1] / 2 ? p->jump : 1;
+  return p->jump > 0 && PetscAbs(2 * i - p->size[0]) < p->size[0] / 2 && PetscAbs(2 * j - p->size[1]) < p->size[1] / 2
+             ? p->jump
+             : 1;
 }
 
 static PetscErrorCode AssembleRow(const Problem *p, PetscInt i, PetscInt j, Mat A)
@@ -48,7 +51,8 @@ static PetscErrorCode CreateLevels(const Problem *p, const char options[], DM *d
   PetscInt s[2], n[2];
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->size[0], p->size[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->size[0],
+                         p->size[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
   PetscCall(DMSetMatType(*da, MATSTENCIL));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, &A));
@@ -89,7 +93,8 @@ static PetscErrorCode LevelSize(PC pc, PetscInt level, PetscInt size[])
   PetscFunctionReturn(0);
 }
 
-/* Weak couplings are those below 0.6 of the strongest, on each level: a direction of those waits until its couplings are not weak any more */
+/* Weak couplings are those below 0.6 of the strongest, on each level: a direction of those waits until its couplings
+   are not weak any more */
 static PetscErrorCode Directions(void)
 {
   const struct {
@@ -108,8 +113,8 @@ static PetscErrorCode Directions(void)
 
     PetscCall(CreateLevels(&p, "", &da, &pc));
     PetscCall(LevelSize(pc, 1, size));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g: coarsened in %s%s", (double)p.strength[0], (double)p.strength[1], cases[i].size[0] < 48 ? "x" : "",
-                            cases[i].size[1] < 64 ? "y" : ""));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g: coarsened in %s%s", (double)p.strength[0],
+                            (double)p.strength[1], cases[i].size[0] < 48 ? "x" : "", cases[i].size[1] < 64 ? "y" : ""));
     PetscCall(PoissonClaim((PetscBool)(size[0] == cases[i].size[0] && size[1] == cases[i].size[1]), claim));
     PetscCall(PCDestroy(&pc));
     PetscCall(DMDestroy(&da));
@@ -148,16 +153,19 @@ static PetscErrorCode AtEnd(PC pc, DM da, int side, PetscReal *most)
   PetscFunctionReturn(0);
 }
 
-/* Ends are closed where (nearly) nothing flows out, or at a part of them, and where points are held much more than by the next Dirichlet point */
+/* Ends are closed where (nearly) nothing flows out, or at a part of them, and where points are held much more than
+   by the next Dirichlet point */
 static PetscErrorCode EndsAreFound(void)
 {
   const struct {
     PetscReal excess[2];
     PetscInt  walls; /* of 96 points */
     PetscBool closed[2];
-  } cases[] = {{{0, 0}, 0, {PETSC_TRUE, PETSC_TRUE}},   {{1, 1}, 0, {PETSC_FALSE, PETSC_FALSE}},      {{0, 1}, 0, {PETSC_TRUE, PETSC_FALSE}},
-               {{2, 0}, 0, {PETSC_FALSE, PETSC_TRUE}},  {{0.06, 0.15}, 0, {PETSC_TRUE, PETSC_FALSE}}, {{0.15, 0.06}, 0, {PETSC_FALSE, PETSC_TRUE}},
-               {{7, 15}, 0, {PETSC_FALSE, PETSC_TRUE}}, {{1, 1}, 3, {PETSC_FALSE, PETSC_FALSE}},      {{1, 1}, 8, {PETSC_TRUE, PETSC_TRUE}}};
+  } cases[] = {{{0, 0}, 0, {PETSC_TRUE, PETSC_TRUE}},        {{1, 1}, 0, {PETSC_FALSE, PETSC_FALSE}},
+               {{0, 1}, 0, {PETSC_TRUE, PETSC_FALSE}},       {{2, 0}, 0, {PETSC_FALSE, PETSC_TRUE}},
+               {{0.06, 0.15}, 0, {PETSC_TRUE, PETSC_FALSE}}, {{0.15, 0.06}, 0, {PETSC_FALSE, PETSC_TRUE}},
+               {{7, 15}, 0, {PETSC_FALSE, PETSC_TRUE}},      {{1, 1}, 3, {PETSC_FALSE, PETSC_FALSE}},
+               {{1, 1}, 8, {PETSC_TRUE, PETSC_TRUE}}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -174,8 +182,9 @@ static PetscErrorCode EndsAreFound(void)
       PetscCall(AtEnd(pc, da, side, &value[side]));
       good = (PetscBool)(good && PetscAbsReal(value[side] - (cases[i].closed[side] ? 1 : 0.5)) < 1e-12);
     }
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "excess %g and %g, %" PetscInt_FMT " points with a wall: %s and %s", (double)p.excess[0], (double)p.excess[1], p.walls,
-                            cases[i].closed[0] ? "closed" : "open", cases[i].closed[1] ? "closed" : "open"));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "excess %g and %g, %" PetscInt_FMT " points with a wall: %s and %s",
+                            (double)p.excess[0], (double)p.excess[1], p.walls, cases[i].closed[0] ? "closed" : "open",
+                            cases[i].closed[1] ? "closed" : "open"));
     PetscCall(PoissonClaim(good, claim));
     if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g and %g\n", (double)value[0], (double)value[1]));
     PetscCall(PCDestroy(&pc));
@@ -185,7 +194,8 @@ static PetscErrorCode EndsAreFound(void)
   PetscFunctionReturn(0);
 }
 
-/* Down to 3 points in each direction, 8 where coefficients jump; a grid of 2 points still goes on in a direction beside a long one */
+/* Down to 3 points in each direction, 8 where coefficients jump; a grid of 2 points still goes on in a direction
+   beside a long one */
 static PetscErrorCode Coarsest(void)
 {
   const struct {
@@ -202,7 +212,8 @@ static PetscErrorCode Coarsest(void)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
-    Problem  p = {{cases[i].size[0], cases[i].size[1]}, {cases[i].strength[0], cases[i].strength[1]}, {0, 0}, 0, cases[i].jump};
+    Problem p = {
+        {cases[i].size[0], cases[i].size[1]}, {cases[i].strength[0], cases[i].strength[1]}, {0, 0}, 0, cases[i].jump};
     DM       da;
     PC       pc;
     PetscInt size[2], nlevels;
@@ -211,11 +222,17 @@ static PetscErrorCode Coarsest(void)
     PetscCall(CreateLevels(&p, "", &da, &pc));
     PetscCall(PCMGGetLevels(pc, &nlevels));
     PetscCall(LevelSize(pc, nlevels - 1, size));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT " x %" PetscInt_FMT " points%s: %" PetscInt_FMT " levels, the coarsest has %" PetscInt_FMT " x %" PetscInt_FMT,
-                            p.size[0], p.size[1], p.jump > 0 ? " and a jump" : "", cases[i].nlevels, cases[i].coarsest[0], cases[i].coarsest[1]));
-    PetscCall(PoissonClaim((PetscBool)(nlevels == cases[i].nlevels && size[0] == cases[i].coarsest[0] && size[1] == cases[i].coarsest[1]), claim));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim),
+                            "%" PetscInt_FMT " x %" PetscInt_FMT " points%s: %" PetscInt_FMT
+                            " levels, the coarsest has %" PetscInt_FMT " x %" PetscInt_FMT,
+                            p.size[0], p.size[1], p.jump > 0 ? " and a jump" : "", cases[i].nlevels,
+                            cases[i].coarsest[0], cases[i].coarsest[1]));
+    PetscCall(PoissonClaim(
+        (PetscBool)(nlevels == cases[i].nlevels && size[0] == cases[i].coarsest[0] && size[1] == cases[i].coarsest[1]),
+        claim));
     if (nlevels != cases[i].nlevels || size[0] != cases[i].coarsest[0])
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " levels, %" PetscInt_FMT " x %" PetscInt_FMT "\n", nlevels, size[0], size[1]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " levels, %" PetscInt_FMT " x %" PetscInt_FMT "\n",
+                            nlevels, size[0], size[1]));
     PetscCall(PCDestroy(&pc));
     PetscCall(DMDestroy(&da));
   }
@@ -244,7 +261,8 @@ static PetscErrorCode SetUpAssembled(KSP ksp)
   PetscFunctionReturn(0);
 }
 
-/* Is the grid one that a program can assemble coarse operators for? Words are those of an error, if levels are not structured */
+/* Is the grid one that a program can assemble coarse operators for? Words are those of an error, if levels are not
+   structured */
 static PetscErrorCode IsAssembled(GridEnd low, GridEnd high, PetscInt n, PetscBool *is)
 {
   Grid           g = {0};
@@ -267,7 +285,8 @@ static PetscErrorCode IsAssembled(GridEnd low, GridEnd high, PetscInt n, PetscBo
   PetscCall(KSPSetDM(ksp, da));
   PetscCall(KSPSetComputeOperators(ksp, Compute, &g));
   PetscCall(KSPSetOptionsPrefix(ksp, "assembled_"));
-  PetscCall(PetscOptionsInsertString(NULL, "-assembled_pc_type kcycle -assembled_pc_kcycle_structured on -assembled_pc_mg_galerkin none"));
+  PetscCall(PetscOptionsInsertString(
+      NULL, "-assembled_pc_type kcycle -assembled_pc_kcycle_structured on -assembled_pc_mg_galerkin none"));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   ierr = SetUpAssembled(ksp);
@@ -285,16 +304,19 @@ static PetscErrorCode IsAssembled(GridEnd low, GridEnd high, PetscInt n, PetscBo
   PetscFunctionReturn(0);
 }
 
-/* Every second point makes an even grid on the same domain for one parity of the number of points, for both, or for none */
+/* Every second point makes an even grid on the same domain for one parity of the number of points, for both, or for
+   none */
 static PetscErrorCode Assembled(void)
 {
   const struct {
     GridEnd   low, high;
     PetscBool even, odd;
-  } cases[] = {{END_STORED, END_STORED, PETSC_FALSE, PETSC_TRUE},     {END_INTERIOR, END_INTERIOR, PETSC_FALSE, PETSC_TRUE}, {END_CELL, END_CELL, PETSC_TRUE, PETSC_TRUE},
-               {END_PERIODIC, END_PERIODIC, PETSC_TRUE, PETSC_FALSE}, {END_STORED, END_INTERIOR, PETSC_TRUE, PETSC_FALSE},   {END_INTERIOR, END_STORED, PETSC_TRUE, PETSC_FALSE},
-               {END_CELL, END_STORED, PETSC_FALSE, PETSC_TRUE},       {END_STORED, END_CELL, PETSC_FALSE, PETSC_TRUE},       {END_CELL, END_INTERIOR, PETSC_FALSE, PETSC_FALSE},
-               {END_INTERIOR, END_CELL, PETSC_FALSE, PETSC_FALSE}};
+  } cases[] = {
+      {END_STORED, END_STORED, PETSC_FALSE, PETSC_TRUE},   {END_INTERIOR, END_INTERIOR, PETSC_FALSE, PETSC_TRUE},
+      {END_CELL, END_CELL, PETSC_TRUE, PETSC_TRUE},        {END_PERIODIC, END_PERIODIC, PETSC_TRUE, PETSC_FALSE},
+      {END_STORED, END_INTERIOR, PETSC_TRUE, PETSC_FALSE}, {END_INTERIOR, END_STORED, PETSC_TRUE, PETSC_FALSE},
+      {END_CELL, END_STORED, PETSC_FALSE, PETSC_TRUE},     {END_STORED, END_CELL, PETSC_FALSE, PETSC_TRUE},
+      {END_CELL, END_INTERIOR, PETSC_FALSE, PETSC_FALSE},  {END_INTERIOR, END_CELL, PETSC_FALSE, PETSC_FALSE}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -303,7 +325,8 @@ static PetscErrorCode Assembled(void)
 
     PetscCall(IsAssembled(cases[i].low, cases[i].high, 24, &even));
     PetscCall(IsAssembled(cases[i].low, cases[i].high, 25, &odd));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s-%s, coarse operators of the program: for %s numbers of points", GridEnds[cases[i].low], GridEnds[cases[i].high],
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s-%s, coarse operators of the program: for %s numbers of points",
+                            GridEnds[cases[i].low], GridEnds[cases[i].high],
                             cases[i].even  ? (cases[i].odd ? "all" : "even")
                             : cases[i].odd ? "odd"
                                            : "no"));

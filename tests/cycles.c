@@ -1,4 +1,5 @@
-static char help[] = "The kappa-cycle against cycles written out by hand: Algorithm 2 (F), Algorithm 3 (any kappa), and its adjoint.\n\n";
+static char help[] = "The kappa-cycle against cycles written out by hand: Algorithm 2 (F), Algorithm 3 (any kappa), "
+                     "and its adjoint.\n\n";
 
 #include "poisson.h"
 
@@ -109,7 +110,8 @@ static PetscErrorCode FCycle(Levels *lv, PetscInt l)
   PetscFunctionReturn(0);
 }
 
-/* kappa = 3 on five levels with every call written down, by its finest level: c(l, kappa) = { c(l-1, kappa), c(l-1, kappa-1) } */
+/* kappa = 3 on five levels with every call written down, by its finest level: c(l, kappa) = { c(l-1, kappa), c(l-1,
+   kappa-1) } */
 static PetscErrorCode ThreeCycle(Levels *lv, PetscInt l)
 {
   PetscFunctionBeginUser;
@@ -123,7 +125,8 @@ static PetscErrorCode ThreeCycle(Levels *lv, PetscInt l)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CompareWithHand(PC mg, PC kcycle, Vec b, Vec x, PetscInt kappa, PetscErrorCode (*cycle)(Levels *, PetscInt))
+static PetscErrorCode CompareWithHand(PC mg, PC kcycle, Vec b, Vec x, PetscInt kappa,
+                                      PetscErrorCode (*cycle)(Levels *, PetscInt))
 {
   Levels    lv;
   PetscInt  n;
@@ -140,7 +143,8 @@ static PetscErrorCode CompareWithHand(PC mg, PC kcycle, Vec b, Vec x, PetscInt k
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(VecAXPY(x, -1.0, lv.x[n - 1]));
   PetscCall(VecNorm(x, NORM_2, &difference));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa %" PetscInt_FMT " is the cycle written out by hand: %s\n", kappa, difference <= 1e-14 * norm ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa %" PetscInt_FMT " is the cycle written out by hand: %s\n", kappa,
+                        difference <= 1e-14 * norm ? "yes" : "NO"));
   PetscCall(LevelsDestroy(&lv));
   PetscFunctionReturn(0);
 }
@@ -161,7 +165,8 @@ static PetscErrorCode CheckAdjoint(PC pc, Vec u, Vec v, const char name[])
   PetscCall(VecTDot(u, Mv, &right));
   PetscCall(VecNorm(Mu, NORM_2, &norm));
   PetscCall(VecNorm(v, NORM_2, &scale));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: transpose is the adjoint: %s\n", name, PetscAbsScalar(left - right) <= 1e-12 * norm * scale ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: transpose is the adjoint: %s\n", name,
+                        PetscAbsScalar(left - right) <= 1e-12 * norm * scale ? "yes" : "NO"));
   PetscCall(VecDestroy(&Mu));
   PetscCall(VecDestroy(&Mv));
   PetscFunctionReturn(0);
@@ -177,7 +182,9 @@ static PetscErrorCode CheckAdjoints(PC pc, Vec u, Vec v)
     PetscCall(PCMGSetType(pc, type ? PC_MG_FULL : PC_MG_MULTIPLICATIVE));
     for (PetscInt i = 0; i < 4; i++) {
       PetscCall(PCKCycleSetKappa(pc, kappas[i]));
-      if (i < 3) PetscCall(PetscSNPrintf(name, sizeof(name), "%s, kappa %" PetscInt_FMT, type ? "full" : "multiplicative", kappas[i]));
+      if (i < 3)
+        PetscCall(
+            PetscSNPrintf(name, sizeof(name), "%s, kappa %" PetscInt_FMT, type ? "full" : "multiplicative", kappas[i]));
       else PetscCall(PetscSNPrintf(name, sizeof(name), "%s, kappa w", type ? "full" : "multiplicative"));
       PetscCall(CheckAdjoint(pc, u, v, name));
     }

@@ -1,4 +1,5 @@
-static char help[] = "Deflated PCG in all its forms: Algorithm 8 as printed, KSPCG with PCDEFLSUB, KSPCG with PCDEFLATION; and solves with E that are not exact.\n\n";
+static char help[] = "Deflated PCG in all its forms: Algorithm 8 as printed, KSPCG with PCDEFLSUB, KSPCG with "
+                     "PCDEFLATION; and solves with E that are not exact.\n\n";
 
 #include "twophase.h"
 
@@ -8,10 +9,12 @@ static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b
   PetscBool holds = (PetscBool)(a->length == b->length && a->length > 10);
 
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; holds && i < a->length; i++) holds = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-6 * a->value[i] + 1e-13 * a->value[0]);
+  for (PetscInt i = 0; holds && i < a->length; i++)
+    holds = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-6 * a->value[i] + 1e-13 * a->value[0]);
   PetscCall(PoissonClaim(holds, claim));
   for (PetscInt i = 0; !holds && i < PetscMax(a->length, b->length); i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "", i < b->length ? b->line[i] : ""));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                          i < b->length ? b->line[i] : ""));
   PetscFunctionReturn(0);
 }
 
@@ -100,7 +103,8 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
   PetscCall(VecDuplicate(b, &other_x));
   PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, rtol, &ksp, &pc));
   PetscCall(PCDeflSubSetType(pc, type));
-  PetscCall(PCDeflSubSetBoxes(pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5, t->dim == 3 ? 3 : 0));
+  PetscCall(PCDeflSubSetBoxes(pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5,
+                              t->dim == 3 ? 3 : 0));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
   PetscCall(Run(ksp, b, x, NULL, &printed));
   PetscCall(PoissonResidual(A, b, x, &relative));
@@ -117,7 +121,8 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
   PetscCall(Run(ksp, b, x, start, &other));
   PetscCall(Agree(&printed, &other, "  KSPCG with bnn, started at Q b, has its residuals"));
   PetscCall(Run(ksp, b, x, NULL, &other));
-  PetscCall(PoissonClaim((PetscBool)(PetscAbsInt(other.length - printed.length) <= 2), "  KSPCG with bnn, started at 0, needs about as many iterations"));
+  PetscCall(PoissonClaim((PetscBool)(PetscAbsInt(other.length - printed.length) <= 2),
+                         "  KSPCG with bnn, started at 0, needs about as many iterations"));
   PetscCall(VecSet(start, 3));
   PetscCall(VecSetValue(start, 0, -5, INSERT_VALUES));
   PetscCall(VecAssemblyBegin(start));
@@ -213,7 +218,8 @@ static PetscErrorCode Refusal(void)
   ierr = KSPSetUp(ksp);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, "its PC is of type jacobi: use -pc_type deflsub", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found), "Algorithm 8 with another preconditioner is an error that says so"));
+  PetscCall(
+      PoissonClaim((PetscBool)(ierr && found), "Algorithm 8 with another preconditioner is an error that says so"));
   PetscCall(PCSetType(pc, PCDEFLSUB));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
   PetscCall(VecDuplicate(b, &x));

@@ -19,7 +19,8 @@ static PetscErrorCode FillExact(const Poisson *p, DM da, Vec exact, Vec rhs)
     PetscInt index = row;
 
     a[row - start] = 1;
-    for (PetscInt d = 0; d < p->dim; d++, index /= p->n) a[row - start] *= index % p->n == 0 || index % p->n == p->n - 1 ? 0 : PetscSinReal(PETSC_PI * h * (index % p->n));
+    for (PetscInt d = 0; d < p->dim; d++, index /= p->n)
+      a[row - start] *= index % p->n == 0 || index % p->n == p->n - 1 ? 0 : PetscSinReal(PETSC_PI * h * (index % p->n));
   }
   PetscCall(VecRestoreArrayWrite(natural, &a));
   PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, exact));
@@ -82,7 +83,9 @@ static PetscErrorCode Order(Poisson *p)
   for (PetscInt i = 0; i < 3; i++, p->n = 2 * p->n - 1) {
     PetscCall(Errors(p, &fmg[i], &discrete[i]));
     if (fmg[i] > 2 * discrete[i]) near = PETSC_FALSE;
-    if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "n %3" PetscInt_FMT "  one application %.4e  discrete solution %.4e\n", p->n, (double)fmg[i], (double)discrete[i]));
+    if (show)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "n %3" PetscInt_FMT "  one application %.4e  discrete solution %.4e\n",
+                            p->n, (double)fmg[i], (double)discrete[i]));
   }
   factor = discrete[1] / discrete[2];
   PetscCall(PoissonClaim(near, "error of one application below twice the discretisation error"));
@@ -90,7 +93,8 @@ static PetscErrorCode Order(Poisson *p)
   PetscFunctionReturn(0);
 }
 
-/* The operator of the table: 2^L - 1 points in each direction, boundary points left out, 2 dim on the diagonal; its right side for u = prod sin(pi x_d) */
+/* The operator of the table: 2^L - 1 points in each direction, boundary points left out, 2 dim on the diagonal; its
+   right side for u = prod sin(pi x_d) */
 static PetscErrorCode FillTable(PetscInt dim, PetscReal h, DM da, Mat A, Vec exact, Vec rhs)
 {
   PetscInt       s[3], n[3], at[3];
@@ -105,8 +109,9 @@ static PetscErrorCode FillTable(PetscInt dim, PetscReal h, DM da, Mat A, Vec exa
       for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) {
         const MatStencil row  = {at[2], at[1], at[0], 0};
         MatStencil       c[7] = {row};
-        PetscScalar      v[7] = {(PetscScalar)(2 * dim)}, *u = &a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))];
-        PetscInt         m = 1;
+        PetscScalar      v[7] = {(PetscScalar)(2 * dim)},
+                    *u        = &a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))];
+        PetscInt m            = 1;
 
         *u = 1;
         for (PetscInt d = 0; d < dim; d++) {
@@ -157,8 +162,10 @@ static PetscErrorCode Table(PetscInt dim, PetscInt L, PetscReal expected)
   PetscCall(VecAXPY(x, -1.0, exact));
   PetscCall(VecNorm(x, NORM_2, &error));
   error *= PetscPowReal(h / (1 + h), dim / 2.0); /* the table divides by (2^L + 1)^dim */
-  PetscCall(PoissonClaim((PetscBool)(PetscAbsReal(error - expected) < 0.0005 * expected), "the error of one application is the table's, to all its digits"));
-  if (!(PetscAbsReal(error - expected) < 0.0005 * expected)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it is %.4e instead of %.4e\n", (double)error, (double)expected));
+  PetscCall(PoissonClaim((PetscBool)(PetscAbsReal(error - expected) < 0.0005 * expected),
+                         "the error of one application is the table's, to all its digits"));
+  if (!(PetscAbsReal(error - expected) < 0.0005 * expected))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it is %.4e instead of %.4e\n", (double)error, (double)expected));
   PetscCall(VecDestroy(&exact));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));

@@ -1,4 +1,6 @@
-static char help[] = "Levels of ordinary matrices on grids of any size: several unknowns at a point, wide stencils, other types of matrices.\n\
+static char help[] =
+    "Levels of ordinary matrices on grids of any size: several unknowns at a point, wide stencils, other types of \
+matrices.\n\
   -test <name>  iterations, interpolation, values, smoothers\n\n";
 
 #include "poisson.h"
@@ -22,18 +24,19 @@ typedef struct {
   KSP ksp;
 } Problem;
 
-static const Case cases[] = {{"2 unknowns, 20 x 20", 2, 2, 1, {20, 20, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
-                             {"3 unknowns, 12 x 13 x 9", 3, 3, 1, {12, 13, 9}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_TRUE, 11},
-                             {"4 unknowns, 101 points", 1, 4, 1, {101, 1, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 8},
-                             {"width 2, 31 x 26", 2, 1, 2, {31, 26, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
-                             {"width 2, 2 unknowns, periodic", 2, 2, 2, {24, 30, 1}, DM_BOUNDARY_PERIODIC, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
-                             {"1:1000, 2 unknowns, 24 x 21", 2, 2, 1, {24, 21, 1}, DM_BOUNDARY_NONE, {1, 1000, 1}, MATAIJ, PETSC_FALSE, 11},
-                             {"1000:1, 3 unknowns, stored", 3, 3, 1, {11, 12, 13}, DM_BOUNDARY_NONE, {1000, 1, 1}, MATAIJ, PETSC_TRUE, 11},
-                             {"baij", 2, 2, 1, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATBAIJ, PETSC_TRUE, 11},
-                             {"sbaij", 2, 2, 1, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATSBAIJ, PETSC_FALSE, 11},
-                             {"sell", 2, 1, 2, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATSELL, PETSC_FALSE, 11},
-                             {"one point", 2, 2, 1, {1, 1, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 1},
-                             {"2 x 3 points", 2, 3, 1, {2, 3, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 1}};
+static const Case cases[] = {
+    {"2 unknowns, 20 x 20", 2, 2, 1, {20, 20, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
+    {"3 unknowns, 12 x 13 x 9", 3, 3, 1, {12, 13, 9}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_TRUE, 11},
+    {"4 unknowns, 101 points", 1, 4, 1, {101, 1, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 8},
+    {"width 2, 31 x 26", 2, 1, 2, {31, 26, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
+    {"width 2, 2 unknowns, periodic", 2, 2, 2, {24, 30, 1}, DM_BOUNDARY_PERIODIC, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11},
+    {"1:1000, 2 unknowns, 24 x 21", 2, 2, 1, {24, 21, 1}, DM_BOUNDARY_NONE, {1, 1000, 1}, MATAIJ, PETSC_FALSE, 11},
+    {"1000:1, 3 unknowns, stored", 3, 3, 1, {11, 12, 13}, DM_BOUNDARY_NONE, {1000, 1, 1}, MATAIJ, PETSC_TRUE, 11},
+    {"baij", 2, 2, 1, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATBAIJ, PETSC_TRUE, 11},
+    {"sbaij", 2, 2, 1, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATSBAIJ, PETSC_FALSE, 11},
+    {"sell", 2, 1, 2, {20, 23, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATSELL, PETSC_FALSE, 11},
+    {"one point", 2, 2, 1, {1, 1, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 1},
+    {"2 x 3 points", 2, 3, 1, {2, 3, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 1}};
 
 static PetscBool IsStored(const Case *c, const PetscInt at[])
 {
@@ -43,7 +46,8 @@ static PetscBool IsStored(const Case *c, const PetscInt at[])
   return PETSC_FALSE;
 }
 
-/* One row of the symmetric operator that couples unknowns at a point, and each with itself at others. Upper triangle alone for MATSBAIJ */
+/* One row of the symmetric operator that couples unknowns at a point, and each with itself at others. Upper triangle
+   alone for MATSBAIJ */
 static PetscErrorCode Row(const Case *c, const PetscReal strength[], const PetscInt at[], PetscInt unknown, Mat A)
 {
   const PetscReal   far      = c->width == 2 ? 0.2 : 0;
@@ -150,7 +154,8 @@ static PetscErrorCode Fill(Problem *p)
   PetscFunctionBeginUser;
   PetscCall(DMDACreateNaturalVector(p->da, &natural));
   PetscCall(VecGetOwnershipRange(natural, &low, &high));
-  for (PetscInt i = low; i < high; i++) PetscCall(VecSetValue(natural, i, PetscSinReal((PetscReal)(i * i % 997)), INSERT_VALUES));
+  for (PetscInt i = low; i < high; i++)
+    PetscCall(VecSetValue(natural, i, PetscSinReal((PetscReal)(i * i % 997)), INSERT_VALUES));
   PetscCall(VecAssemblyBegin(natural));
   PetscCall(VecAssemblyEnd(natural));
   PetscCall(DMDANaturalToGlobalBegin(p->da, natural, INSERT_VALUES, p->b));
@@ -197,7 +202,8 @@ static PetscErrorCode Iterations(const Case *c)
   PetscFunctionReturn(0);
 }
 
-/* Points that are kept, rows of one entry, give the coarse coordinates; from these the interpolation makes the fine ones */
+/* Points that are kept, rows of one entry, give the coarse coordinates; from these the interpolation makes the fine
+   ones */
 static PetscErrorCode CheckInterpolation(Mat P, Vec fine, Vec *coarse, PetscBool *good)
 {
   PetscInt           low, high, ncols;
@@ -238,7 +244,10 @@ static PetscErrorCode Coordinates(const Case *c, Problem *p, Vec x)
   for (PetscInt i = 0; i < n[0] * n[1] * n[2] * c->dof; i++) {
     const PetscInt at = i / c->dof;
 
-    PetscCall(VecSetValue(x, low + i, start[0] + at % n[0] + 100 * (start[1] + at / n[0] % n[1]) + 10000 * (start[2] + at / n[0] / n[1]) + 0.1 * (i % c->dof), INSERT_VALUES));
+    PetscCall(VecSetValue(x, low + i,
+                          start[0] + at % n[0] + 100 * (start[1] + at / n[0] % n[1]) +
+                              10000 * (start[2] + at / n[0] / n[1]) + 0.1 * (i % c->dof),
+                          INSERT_VALUES));
   }
   PetscCall(VecAssemblyBegin(x));
   PetscCall(VecAssemblyEnd(x));
@@ -254,7 +263,8 @@ static PetscErrorCode Interpolation(const Case *c)
   Vec       fine, coarse;
 
   PetscFunctionBeginUser;
-  if (c->stored || c->boundary != DM_BOUNDARY_NONE || c->strength[1] > 1) PetscFunctionReturn(0); /* one point of two has no line through it */
+  /* one point of two has no line through it */
+  if (c->stored || c->boundary != DM_BOUNDARY_NONE || c->strength[1] > 1) PetscFunctionReturn(0);
   PetscCall(Create(c, &p));
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(KSPGetPC(p.ksp, &pc));
@@ -320,7 +330,8 @@ static PetscErrorCode CheckSmoother(PC pc, const char type[], const char sweep[]
   PetscFunctionReturn(0);
 }
 
-/* A sweep of SOR on one process where nobody chose another smoother, which PCMG's is again on other levels; a coarsest grid for a direct solver */
+/* A sweep of SOR on one process where nobody chose another smoother, which PCMG's is again on other levels; a
+   coarsest grid for a direct solver */
 static PetscErrorCode Smoothers(void)
 {
   const Case c = {"2 unknowns, 41 x 41", 2, 2, 1, {41, 41, 1}, DM_BOUNDARY_NONE, {1, 1, 1}, MATAIJ, PETSC_FALSE, 11};
@@ -347,15 +358,18 @@ static PetscErrorCode Smoothers(void)
     PetscCall(Create(&c, &p));
     PetscCall(Solve(&p, &its));
     PetscCall(KSPGetPC(p.ksp, &pc));
-    PetscCall(CheckSmoother(pc, size > 1 ? KSPCHEBYSHEV : choices[i].type, choices[i].sweep, size > 1 && i == 0 ? 2 : choices[i].its, &good));
-    PetscCall(PoissonClaim((PetscBool)(good && its >= 0 && its <= c.most), choices[i].option ? choices[i].option : "no option"));
+    PetscCall(CheckSmoother(pc, size > 1 ? KSPCHEBYSHEV : choices[i].type, choices[i].sweep,
+                            size > 1 && i == 0 ? 2 : choices[i].its, &good));
+    PetscCall(PoissonClaim((PetscBool)(good && its >= 0 && its <= c.most),
+                           choices[i].option ? choices[i].option : "no option"));
     if (choices[i].option) PetscCall(PetscOptionsClearValue(NULL, choices[i].option));
     if (i == 0) {
       PetscCall(PCMGGetLevels(pc, &nlevels));
       PetscCall(PCMGGetCoarseSolve(pc, &coarse));
       PetscCall(KSPGetOperators(coarse, &A, NULL));
       PetscCall(MatGetSize(A, &rows, NULL));
-      PetscCall(PoissonClaim((PetscBool)(nlevels == 3 && rows == 2 * 11 * 11), "the coarsest grid has at most 500 unknowns"));
+      PetscCall(
+          PoissonClaim((PetscBool)(nlevels == 3 && rows == 2 * 11 * 11), "the coarsest grid has at most 500 unknowns"));
       PetscCall(PCReset(pc));
       PetscCall(KSPSetOperators(p.ksp, p.A, p.A));
       PetscCall(PCKCycleSetHierarchy(pc, PC_KCYCLE_HIERARCHY_DM));

@@ -1,8 +1,8 @@
 /*
   Symmetric stencils on a DMDA of any size with any ends, for the tests of structured levels.
 
-  Every number depends on indices of the grid only, so that any number of processes works on the same problem; and each process can
-  ask for any row, so that references need no communication.
+  Every number depends on indices of the grid only, so that any number of processes works on the same problem; and each
+  process can ask for any row, so that references need no communication.
 */
 #pragma once
 
@@ -71,7 +71,8 @@ static inline PetscInt GridNumber(const Grid *g, const PetscInt at[])
 static inline PetscBool GridIsStored(const Grid *g, const PetscInt at[])
 {
   for (PetscInt d = 0; d < g->dim; d++) {
-    if ((at[d] == 0 && g->end[d][0] == END_STORED) || (at[d] == g->size[d] - 1 && g->end[d][1] == END_STORED)) return PETSC_TRUE;
+    if ((at[d] == 0 && g->end[d][0] == END_STORED) || (at[d] == g->size[d] - 1 && g->end[d][1] == END_STORED))
+      return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }
@@ -90,11 +91,14 @@ static inline PetscReal GridCoupling(const Grid *g, const PetscInt at[], const P
     from[d] = place < 0 ? GridWrap(g, d, at[d] + off[d]) : at[d];
     strength += off[d] ? g->strength[d] / (away * away) : 0;
   }
-  return (wraps && g->seam > 0 ? g->seam : 1) * strength * (1 + g->vary * (GridHash(g->number, sign * place, from[0] + 100 * from[1], from[2]) - 0.5));
+  return (wraps && g->seam > 0 ? g->seam : 1) * strength *
+         (1 + g->vary * (GridHash(g->number, sign * place, from[0] + 100 * from[1], from[2]) - 0.5));
 }
 
-/* The row of a point: numbers of its columns in natural order, values; the diagonal comes first. to: the places of the columns, not wrapped */
-static inline PetscInt GridRow(const Grid *g, const PetscInt at[], PetscInt col[], PetscInt to[][3], PetscScalar value[])
+/* The row of a point: numbers of its columns in natural order, values; the diagonal comes first. to: the places of
+   the columns, not wrapped */
+static inline PetscInt GridRow(const Grid *g, const PetscInt at[], PetscInt col[], PetscInt to[][3],
+                               PetscScalar value[])
 {
   const PetscBool stored = GridIsStored(g, at);
   PetscInt        m      = 1;
@@ -177,7 +181,8 @@ static inline PetscErrorCode GridCreateDM(const Grid *g, DM *da)
   PetscCall(DMDASetDof(*da, 1));
   PetscCall(DMDASetStencilType(*da, g->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
   PetscCall(DMDASetStencilWidth(*da, 1));
-  if (g->uneven && g->nproc[0]) PetscCall(DMDASetOwnershipRanges(*da, owned[0], g->dim > 1 ? owned[1] : NULL, g->dim > 2 ? owned[2] : NULL));
+  if (g->uneven && g->nproc[0])
+    PetscCall(DMDASetOwnershipRanges(*da, owned[0], g->dim > 1 ? owned[1] : NULL, g->dim > 2 ? owned[2] : NULL));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
   PetscFunctionReturn(0);
@@ -229,7 +234,8 @@ static inline PetscErrorCode GridFill(const Grid *g, DM da, PetscInt seed, Vec v
   PetscCall(VecGetArrayWrite(v, &a));
   for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
     for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))] = GridHash(GridNumber(g, at), seed, 3, 5) - 0.4;
+      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++)
+        a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))] = GridHash(GridNumber(g, at), seed, 3, 5) - 0.4;
     }
   }
   PetscCall(VecRestoreArrayWrite(v, &a));
@@ -253,10 +259,12 @@ static inline PetscErrorCode GridShow(const Grid *g, const char what[])
 {
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "  NO: %s: case %" PetscInt_FMT ", %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                        "%s",
-                        what, g->number, g->box ? "box" : "star", g->size[0], g->size[1], g->size[2], g->nproc[0], g->nproc[1], g->nproc[2], g->uneven ? " uneven" : ""));
-  for (PetscInt d = 0; d < g->dim; d++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %s-%s", GridEnds[g->end[d][0]], GridEnds[g->end[d][1]]));
+                        "  NO: %s: case %" PetscInt_FMT ", %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                        " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s",
+                        what, g->number, g->box ? "box" : "star", g->size[0], g->size[1], g->size[2], g->nproc[0],
+                        g->nproc[1], g->nproc[2], g->uneven ? " uneven" : ""));
+  for (PetscInt d = 0; d < g->dim; d++)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %s-%s", GridEnds[g->end[d][0]], GridEnds[g->end[d][1]]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscFunctionReturn(0);
 }

@@ -1,4 +1,5 @@
-static char help[] = "Levels from a grid, from the operator's grid, from given interpolations, from PCGAMG and from a DMShell.\n\n";
+static char help[] =
+    "Levels from a grid, from the operator's grid, from given interpolations, from PCGAMG and from a DMShell.\n\n";
 
 #include "poisson.h"
 #include <petscdmshell.h>
@@ -119,12 +120,14 @@ static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, P
   if (source != FROM_OPERATOR) PetscCall(MatSetDM(A, NULL));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(MatDestroy(&A));
-  if (source == FROM_USER || source == FROM_USER_COARSE) PetscCall(PoissonGiveInterpolations(source == FROM_USER_COARSE ? p : NULL, da, pc, nlevels));
+  if (source == FROM_USER || source == FROM_USER_COARSE)
+    PetscCall(PoissonGiveInterpolations(source == FROM_USER_COARSE ? p : NULL, da, pc, nlevels));
   PetscFunctionReturn(0);
 }
 
 /* Convergence is checked; levels are those that were used */
-static PetscErrorCode Solve(Poisson *p, PCType type, PetscInt kappa, Source source, PetscInt *nlevels, PetscBool anew, PoissonResiduals *residuals)
+static PetscErrorCode Solve(Poisson *p, PCType type, PetscInt kappa, Source source, PetscInt *nlevels, PetscBool anew,
+                            PoissonResiduals *residuals)
 {
   DM                 da;
   KSP                ksp;
@@ -173,17 +176,21 @@ static PetscErrorCode CompareSources(Poisson *p)
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_USER, &nlevels, PETSC_FALSE, &other));
   PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE, "so do interpolations of the user"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_USER_COARSE, &nlevels, PETSC_FALSE, &other));
-  PetscCall(PoissonClaimEqual(&anew, &other, PETSC_TRUE, "interpolations and coarse operators of the user give those of KSPSetComputeOperators()"));
+  PetscCall(
+      PoissonClaimEqual(&anew, &other, PETSC_TRUE,
+                        "interpolations and coarse operators of the user give those of KSPSetComputeOperators()"));
   shell = nlevels;
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_SHELL, &shell, PETSC_FALSE, &other));
-  PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE, "a DMShell that coarsens and has its number of levels gives those of PCSetDM()"));
+  PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE,
+                              "a DMShell that coarsens and has its number of levels gives those of PCSetDM()"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_SHELL_CHAIN, &shell, PETSC_FALSE, &other));
   PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE, "so does a chain of DMShells without a number of levels"));
   PetscCall(PoissonClaim((PetscBool)(nlevels == shell), "with the same number of levels"));
   PetscFunctionReturn(0);
 }
 
-/* On more than two processes PCGAMG adds contributions as they arrive, and its own last digits change from run to run */
+/* On more than two processes PCGAMG adds contributions as they arrive, and its own last digits change from run to
+   run */
 static PetscErrorCode ClaimLikeGAMG(const PoissonResiduals *gamg, const PoissonResiduals *v, const char claim[])
 {
   PetscMPIInt size;
@@ -195,7 +202,8 @@ static PetscErrorCode ClaimLikeGAMG(const PoissonResiduals *gamg, const PoissonR
     PetscCall(PoissonClaimEqual(gamg, v, PETSC_TRUE, claim));
     PetscFunctionReturn(0);
   }
-  for (PetscInt i = 0; close && i < v->length; i++) close = (PetscBool)(PetscAbsReal(v->value[i] / gamg->value[i] - 1) < 1e-6);
+  for (PetscInt i = 0; close && i < v->length; i++)
+    close = (PetscBool)(PetscAbsReal(v->value[i] / gamg->value[i] - 1) < 1e-6);
   PetscCall(PoissonClaim(close, claim));
   PetscFunctionReturn(0);
 }
@@ -214,7 +222,8 @@ static PetscErrorCode LevelsOfGAMG(Poisson *p)
   PetscCall(PoissonClaim((PetscBool)(nlevels > 3), "there are at least four levels"));
   PetscCall(PoissonClaimEqual(&gamg, &f, PETSC_FALSE, "kappa 2 converges with other numbers"));
   PetscCall(PoissonClaimEqual(&f, &w, PETSC_FALSE, "kappa w converges with again other numbers"));
-  PetscCall(PoissonClaim((PetscBool)(w.length <= f.length && f.length <= v.length), "larger kappa does not need more iterations"));
+  PetscCall(PoissonClaim((PetscBool)(w.length <= f.length && f.length <= v.length),
+                         "larger kappa does not need more iterations"));
   PetscFunctionReturn(0);
 }
 

@@ -143,7 +143,8 @@ static PetscErrorCode Gather(Mat A, PetscInt n, PetscScalar *a, PetscScalar *has
   PetscFunctionReturn(0);
 }
 
-/* The formula, with dense matrices: D^-1/2 (I - L') (I - L')^H D^-1/2, L' the lower triangle of D^-1/2 A D^-1/2; or (I - L D^-1) (I - L D^-1)^H */
+/* The formula, with dense matrices: D^-1/2 (I - L') (I - L')^H D^-1/2, L' the lower triangle of D^-1/2 A D^-1/2; or
+   (I - L D^-1) (I - L D^-1)^H */
 static void Explicit(PetscInt n, const PetscScalar *a, PCIncPoissonScaling scaling, PetscScalar *m)
 {
   const PetscBool scaled = (PetscBool)(scaling == PC_INCPOISSON_SCALING_DIAGONAL);
@@ -155,7 +156,8 @@ static void Explicit(PetscInt n, const PetscScalar *a, PCIncPoissonScaling scali
 
       for (PetscInt k = 0; k <= PetscMin(i, j); k++) {
         const PetscReal dk   = PetscRealPart(a[k * n + k]);
-        PetscScalar     left = k == i ? 1 : -a[i * n + k] / (scaled ? PetscSqrtReal(di * dk) : dk), right = k == j ? 1 : -a[j * n + k] / (scaled ? PetscSqrtReal(dj * dk) : dk);
+        PetscScalar     left = k == i ? 1 : -a[i * n + k] / (scaled ? PetscSqrtReal(di * dk) : dk),
+                    right    = k == j ? 1 : -a[j * n + k] / (scaled ? PetscSqrtReal(dj * dk) : dk);
 
         sum += left * PetscConj(right);
       }
@@ -250,15 +252,18 @@ static PetscErrorCode CheckProducts(const char name[], Mat A)
 
       PetscCall(CreatePC(A, (PCIncPoissonPattern)pattern, (PCIncPoissonScaling)scaling, &pc));
       PetscCall(CompareProducts(pc, n, &difference, &skew, &definite));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, pattern %s, scaling %s: as the formula: %s, symmetric: %s, definite: %s\n", name, PCIncPoissonPatterns[pattern],
-                            PCIncPoissonScalings[scaling], difference < 1e-14 ? "yes" : "NO", skew < 1e-14 ? "yes" : "NO", definite ? "yes" : "NO"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "%s, pattern %s, scaling %s: as the formula: %s, symmetric: %s, definite: %s\n", name,
+                            PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling],
+                            difference < 1e-14 ? "yes" : "NO", skew < 1e-14 ? "yes" : "NO", definite ? "yes" : "NO"));
       PetscCall(PCDestroy(&pc));
     }
   }
   PetscFunctionReturn(0);
 }
 
-/* Five points on n x n cells, numbered by rows on any number of processes, with coefficient contrast in nine discs and 1 elsewhere: harmonic means, no flux; constant: Dirichlet (4, -1) */
+/* Five points on n x n cells, numbered by rows on any number of processes, with coefficient contrast in nine discs
+   and 1 elsewhere: harmonic means, no flux; constant: Dirichlet (4, -1) */
 typedef struct {
   PetscInt  n;
   PetscReal contrast; /* 0: constant */
@@ -315,12 +320,14 @@ static PetscErrorCode CheckJumps(void)
     PetscReal difference = 1, skew = 1;
     PC        pc;
 
-    PetscCall(CreatePC(A, t / 2 ? PC_INCPOISSON_PATTERN_FULL : PC_INCPOISSON_PATTERN_MATRIX, t % 2 ? PC_INCPOISSON_SCALING_NONE : PC_INCPOISSON_SCALING_DIAGONAL, &pc));
+    PetscCall(CreatePC(A, t / 2 ? PC_INCPOISSON_PATTERN_FULL : PC_INCPOISSON_PATTERN_MATRIX,
+                       t % 2 ? PC_INCPOISSON_SCALING_NONE : PC_INCPOISSON_SCALING_DIAGONAL, &pc));
     PetscCall(CompareProducts(pc, sq.n * sq.n, &difference, &skew, &claim[t]));
     PetscCall(PCDestroy(&pc));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nine discs of 1000: definite with scaling: %s, without only if it is the full product: %s\n", claim[0] && claim[2] ? "yes" : "NO",
-                        !claim[1] && claim[3] ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "nine discs of 1000: definite with scaling: %s, without only if it is the full product: %s\n",
+                        claim[0] && claim[2] ? "yes" : "NO", !claim[1] && claim[3] ? "yes" : "NO"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -364,7 +371,8 @@ static PetscErrorCode TestProduct(MatType type)
 }
 
 /* CG from zero to a smooth solution, true residual relative to the right side */
-static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling, PetscReal rtol, PetscInt *its)
+static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling,
+                                       PetscReal rtol, PetscInt *its)
 {
   Mat                A;
   Vec                x, b;
@@ -380,7 +388,9 @@ static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPattern pat
   for (PetscInt i = start; i < end; i++) {
     const PetscReal X = (i % sq->n + 0.5) / sq->n * PETSC_PI, Y = (i / sq->n + 0.5) / sq->n * PETSC_PI;
 
-    PetscCall(VecSetValue(x, i, PetscCosReal(X) * PetscCosReal(Y) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y), INSERT_VALUES));
+    PetscCall(VecSetValue(x, i,
+                          PetscCosReal(X) * PetscCosReal(Y) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y),
+                          INSERT_VALUES));
   }
   PetscCall(VecAssemblyBegin(x));
   PetscCall(VecAssemblyEnd(x));
@@ -399,7 +409,8 @@ static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPattern pat
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = 3000;
-  PetscCall(PetscInfo(ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast, PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling], *its));
+  PetscCall(PetscInfo(ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast,
+                      PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling], *its));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -416,12 +427,16 @@ static PetscErrorCode TestIterations(void)
   PetscCall(SquareIterations(&constant, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, 1e-6, &its[0]));
   PetscCall(SquareIterations(&constant, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE, 1e-6, &its[1]));
   PetscCall(SquareIterations(&constant, PC_INCPOISSON_PATTERN_FULL, PC_INCPOISSON_SCALING_DIAGONAL, 1e-6, &its[2]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "constant coefficients: 163 iterations: %s, without scaling the same: %s, with the full product 168: %s\n", its[0] == 163 ? "yes" : "NO",
-                        its[0] == its[1] ? "yes" : "NO", its[2] == 168 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "constant coefficients: 163 iterations: %s, without scaling the same: %s, with the full product 168: %s\n",
+      its[0] == 163 ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO", its[2] == 168 ? "yes" : "NO"));
   PetscCall(SquareIterations(&same, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, 1e-8, &its[3]));
   PetscCall(SquareIterations(&jumps, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, 1e-8, &its[4]));
   PetscCall(SquareIterations(&jumps, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE, 1e-8, &its[5]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nine discs of 1e-6: less than three times the iterations without: %s, without scaling more than five times those, or no solution: %s\n",
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "nine discs of 1e-6: less than three times the iterations without: %s, without scaling more "
+                        "than five times those, or no solution: %s\n",
                         its[4] < 3 * its[3] ? "yes" : "NO", its[5] > 5 * its[4] ? "yes" : "NO"));
   PetscFunctionReturn(0);
 }
@@ -469,7 +484,8 @@ static PetscErrorCode CompareFresh(PC pc, PetscReal *fresh, PetscReal *transpose
   PetscFunctionReturn(0);
 }
 
-/* One PC whose parameters change and whose matrix gets new values, by turns; sometimes it gets another matrix, with fewer points in its stencil */
+/* One PC whose parameters change and whose matrix gets new values, by turns; sometimes it gets another matrix, with
+   fewer points in its stencil */
 static PetscErrorCode ReuseOf(MatType type, PetscBool box)
 {
   PetscReal worst[2] = {0, 0};
@@ -508,8 +524,10 @@ static PetscErrorCode ReuseOf(MatType type, PetscBool box)
     PetscCall(MatDestroy(&other));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%s: parameters come back: %s, new ones, new values and another matrix are as in a new preconditioner: %s, the transpose is the conjugate: %s\n",
-                        box ? "box" : "star", got ? "yes" : "NO", worst[0] == 0 ? "yes" : "NO", worst[1] < 1e-12 ? "yes" : "NO"));
+                        "%s: parameters come back: %s, new ones, new values and another matrix are as in a new "
+                        "preconditioner: %s, the transpose is the conjugate: %s\n",
+                        box ? "box" : "star", got ? "yes" : "NO", worst[0] == 0 ? "yes" : "NO",
+                        worst[1] < 1e-12 ? "yes" : "NO"));
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&shift));
   PetscCall(MatDestroy(&A));
@@ -544,13 +562,20 @@ static PetscErrorCode CreateFaulty(Fault fault, PetscInt n, Mat *A)
   PetscScalar zero = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n + (fault == FAULT_RECTANGLE), 4, NULL, 4, NULL, A));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n + (fault == FAULT_RECTANGLE), 4, NULL, 4,
+                         NULL, A));
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
   for (PetscInt i = start; i < end; i++) {
     if (i > 0) PetscCall(MatSetValue(*A, i, i - 1, -1.0, INSERT_VALUES));
     if (i < n - 1) PetscCall(MatSetValue(*A, i, i + 1, i == 2 && fault == FAULT_NAN ? 0 / zero : -1.0, INSERT_VALUES));
-    if (i != 1 || fault == FAULT_NONE || fault > FAULT_NAN_DIAGONAL) PetscCall(MatSetValue(*A, i, i, 3.0, INSERT_VALUES));
-    else if (fault != FAULT_MISSING) PetscCall(MatSetValue(*A, i, i, fault == FAULT_ZERO ? 0.0 : fault == FAULT_NEGATIVE ? -3.0 : 0 / zero, INSERT_VALUES));
+    if (i != 1 || fault == FAULT_NONE || fault > FAULT_NAN_DIAGONAL)
+      PetscCall(MatSetValue(*A, i, i, 3.0, INSERT_VALUES));
+    else if (fault != FAULT_MISSING)
+      PetscCall(MatSetValue(*A, i, i,
+                            fault == FAULT_ZERO       ? 0.0
+                            : fault == FAULT_NEGATIVE ? -3.0
+                                                      : 0 / zero,
+                            INSERT_VALUES));
     if (i == 5 && fault == FAULT_LOWER_ONLY) PetscCall(MatSetValue(*A, i, 2, -0.5, INSERT_VALUES));
     if (i == 5 && fault == FAULT_ELSEWHERE) PetscCall(MatSetValue(*A, i, 2, -0.5, INSERT_VALUES));
     if (i == 3 && fault == FAULT_ELSEWHERE) PetscCall(MatSetValue(*A, i, 7, -0.5, INSERT_VALUES));
@@ -561,7 +586,8 @@ static PetscErrorCode CreateFaulty(Fault fault, PetscInt n, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling, const char expected[])
+static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling,
+                                  const char expected[])
 {
   char           words[POISSON_ERROR_LENGTH] = "";
   char          *found;
@@ -576,7 +602,8 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, PCIn
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pattern %s: an error with \"%s\": %s\n", PCIncPoissonPatterns[pattern], expected, ierr && found ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pattern %s: an error with \"%s\": %s\n", PCIncPoissonPatterns[pattern],
+                        expected, ierr && found ? "yes" : "NO"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
@@ -626,8 +653,10 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPattern pattern, cons
   else PetscCall(MatCopy(good, A, SAME_NONZERO_PATTERN));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n", name, PCIncPoissonPatterns[pattern],
-                        reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", expected, says ? "yes" : "NO", reason[1] > 0 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n",
+                        name, PCIncPoissonPatterns[pattern], reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO",
+                        expected, says ? "yes" : "NO", reason[1] > 0 ? "yes" : "NO"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -664,8 +693,8 @@ static PetscErrorCode TestStencil(void)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(ViewSays(pc, "NaN or Inf in row 1", &says));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n", reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n",
+                        reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -687,12 +716,16 @@ static PetscErrorCode TestRefusals(void)
     PetscCall(TestFailure(FAULT_NEGATIVE, pattern, "negative diagonal entry", positive));
     PetscCall(TestFailure(FAULT_NAN_DIAGONAL, pattern, "NaN on the diagonal", positive));
     PetscCall(TestFailure(FAULT_NAN, pattern, "NaN off the diagonal", "NaN or Inf in row 2"));
-    PetscCall(TestRefusal(FAULT_LOWER_ONLY, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "1 entries more below the diagonal than above it"));
-    PetscCall(TestRefusal(FAULT_ELSEWHERE, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "an entry in row 3 above the diagonal without one below it"));
-    PetscCall(TestRefusal(FAULT_RECTANGLE, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "needs a square matrix, this one has 12 rows and 13 columns"));
+    PetscCall(TestRefusal(FAULT_LOWER_ONLY, pattern, PC_INCPOISSON_SCALING_DIAGONAL,
+                          "1 entries more below the diagonal than above it"));
+    PetscCall(TestRefusal(FAULT_ELSEWHERE, pattern, PC_INCPOISSON_SCALING_DIAGONAL,
+                          "an entry in row 3 above the diagonal without one below it"));
+    PetscCall(TestRefusal(FAULT_RECTANGLE, pattern, PC_INCPOISSON_SCALING_DIAGONAL,
+                          "needs a square matrix, this one has 12 rows and 13 columns"));
     PetscCall(TestRefusal(FAULT_DENSE, pattern, PC_INCPOISSON_SCALING_DIAGONAL, "dense: convert it"));
   }
-  PetscCall(TestRefusal(FAULT_ELSEWHERE, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE, "an entry in row 3 above the diagonal without one below it"));
+  PetscCall(TestRefusal(FAULT_ELSEWHERE, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE,
+                        "an entry in row 3 above the diagonal without one below it"));
   PetscCall(TestStencil());
   PetscCall(PetscFPTrapPop());
   PetscFunctionReturn(0);

@@ -1,4 +1,5 @@
-static char help[] = "An error inside of KSPSolve() leaves the solver as it was: operators, references, and solves that follow.\n\
+static char help[] =
+    "An error inside of KSPSolve() leaves the solver as it was: operators, references, and solves that follow.\n\
   -setup  an error inside of a set-up\n\n";
 
 #include "poisson.h"
@@ -29,8 +30,10 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleGetStructured(pc, &structured));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCIL, &stencil));
-  if (stencil != (PetscBool)(structured != PC_KCYCLE_STRUCTURED_OFF) || (P != problem->A && P != problem->other)) problem->inside = PETSC_FALSE;
-  PetscCheck(it != problem->stop, PETSC_COMM_SELF, PETSC_ERR_USER, "The monitor of iteration %" PetscInt_FMT " fails", it);
+  if (stencil != (PetscBool)(structured != PC_KCYCLE_STRUCTURED_OFF) || (P != problem->A && P != problem->other))
+    problem->inside = PETSC_FALSE;
+  PetscCheck(it != problem->stop, PETSC_COMM_SELF, PETSC_ERR_USER, "The monitor of iteration %" PetscInt_FMT " fails",
+             it);
   PetscFunctionReturn(0);
 }
 
@@ -73,7 +76,9 @@ static PetscErrorCode Destroy(Problem *problem)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(&problem->ksp));
-  PetscCall(PoissonClaim((PetscBool)(((PetscObject)problem->A)->refct == 1 && ((PetscObject)problem->other)->refct == 1), "the solver has returned all references to operators"));
+  PetscCall(
+      PoissonClaim((PetscBool)(((PetscObject)problem->A)->refct == 1 && ((PetscObject)problem->other)->refct == 1),
+                   "the solver has returned all references to operators"));
   PetscCall(VecDestroy(&problem->b));
   PetscCall(VecDestroy(&problem->x));
   PetscCall(MatDestroy(&problem->A));
@@ -93,7 +98,8 @@ static PetscErrorCode Interrupt(Problem *problem, PetscInt stop, PetscBool trans
   PetscCall(PetscObjectGetReference((PetscObject)problem->A, &before));
   problem->stop = stop;
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = transpose ? KSPSolveTranspose(problem->ksp, problem->b, problem->x) : KSPSolve(problem->ksp, problem->b, problem->x);
+  ierr = transpose ? KSPSolveTranspose(problem->ksp, problem->b, problem->x)
+                   : KSPSolve(problem->ksp, problem->b, problem->x);
   PetscCall(PetscPopErrorHandler());
   problem->stop = -1;
   PetscCall(KSPGetOperators(problem->ksp, &A, &P));
@@ -122,7 +128,9 @@ static PetscErrorCode Judge(Problem *problem, Mat A, const char claim[])
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PoissonClaim((PetscBool)(reason > 0 && its == fresh && residual < 1e-8), claim));
   if (its != fresh || residual >= 1e-8)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations, %" PetscInt_FMT " of a fresh solver, residual %g\n", its, fresh, (double)residual));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "  %" PetscInt_FMT " iterations, %" PetscInt_FMT " of a fresh solver, residual %g\n", its,
+                          fresh, (double)residual));
   PetscFunctionReturn(0);
 }
 
@@ -137,7 +145,8 @@ static PetscErrorCode NotConverged(Problem *problem)
   PetscCall(Interrupt(problem, -1, PETSC_FALSE, &same));
   PetscCall(KSPSetErrorIfNotConverged(problem->ksp, PETSC_FALSE));
   PetscCall(KSPSetTolerances(problem->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-  PetscCall(PoissonClaim(same, "after -ksp_error_if_not_converged the solver has the operators and references that it had"));
+  PetscCall(
+      PoissonClaim(same, "after -ksp_error_if_not_converged the solver has the operators and references that it had"));
   PetscFunctionReturn(0);
 }
 
@@ -157,7 +166,8 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
   (void)J;
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMDAGetInfo(da, NULL, &n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCheck(n != assembly->fails, PETSC_COMM_SELF, PETSC_ERR_USER, "The assembly on %" PetscInt_FMT " points fails", n);
+  PetscCheck(n != assembly->fails, PETSC_COMM_SELF, PETSC_ERR_USER, "The assembly on %" PetscInt_FMT " points fails",
+             n);
   PetscCall(PoissonAssemble(&assembly->p, da, A));
   PetscFunctionReturn(0);
 }
@@ -180,8 +190,10 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KCycleKSPSetDMInactive(ksp)); /* the finest operator does not come from there */
   PetscCall(KSPSetOperators(ksp, problem->A, problem->A));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 30));
-  PetscCall(KSPSetType(ksp, KSPCG));                         /* after an error KSPGMRES makes its vectors again, and loses those that it had */
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED)); /* so the tolerance holds for the residual that is looked at */
+  /* after an error KSPGMRES makes its vectors again, and loses those that it had */
+  PetscCall(KSPSetType(ksp, KSPCG));
+  /* so the tolerance holds for the residual that is looked at */
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_galerkin", "none")); /* coarse operators are assembled */
@@ -201,8 +213,9 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(PoissonResidual(problem->A, problem->b, problem->x, &residual));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PoissonClaim((PetscBool)(ierr && reason > 0 && its < 25 && residual < 1e-8),
-                         first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
+  PetscCall(
+      PoissonClaim((PetscBool)(ierr && reason > 0 && its < 25 && residual < 1e-8),
+                   first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
   PetscFunctionReturn(0);
 }
 
@@ -225,11 +238,13 @@ int main(int argc, char **argv)
     return 0;
   }
   PetscCall(KSPSetUp(problem.ksp));
-  PetscCall(NotConverged(&problem)); /* first: PETSc counts levels of solves, and does not forget those that errors have ended */
+  /* first: PETSc counts levels of solves, and does not forget those that errors have ended */
+  PetscCall(NotConverged(&problem));
   for (PetscInt i = 0; i < 4; i++) PetscCall(Interrupt(&problem, i % 3, (PetscBool)(i == 2), &same));
   PetscCall(PoissonClaim(same, "after an error the solver has the operators and references that it had"));
   PetscCall(Judge(&problem, problem.A, "the next solve is right"));
-  PetscCall(PoissonClaim(problem.inside, "inside of a solve Pmat is the program's, and structured levels lend their stencil as Amat"));
+  PetscCall(PoissonClaim(problem.inside,
+                         "inside of a solve Pmat is the program's, and structured levels lend their stencil as Amat"));
   PetscCall(MatScale(problem.A, 3));
   PetscCall(Judge(&problem, problem.A, "and the one with other values"));
   PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));

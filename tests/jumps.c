@@ -164,8 +164,12 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   MatNullSpace         constant;
 
   PetscFunctionBeginUser;
-  if (p->dim == 2) PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
-  else PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  if (p->dim == 2)
+    PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL,
+                           NULL, &da));
+  else
+    PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   if (comm == PETSC_COMM_WORLD) PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
@@ -244,18 +248,23 @@ static PetscErrorCode TestSolve(Problem *p, End end, PetscBool show)
     for (int c = 0; c < 3; c++) {
       p->contrast = contrasts[c];
       PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-      if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  contrast %g: %" PetscInt_FMT "\n", (double)contrasts[c], its));
+      if (show)
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  contrast %g: %" PetscInt_FMT "\n", (double)contrasts[c], its));
       least = PetscMin(least, its);
       most  = PetscMax(most, its);
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Ends[end], most <= 20 ? "yes" : "NO"));
-    if (f != FIELD_RANDOM && f != FIELD_MIXED) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s", most - least <= 3 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Ends[end],
+                          most <= 20 ? "yes" : "NO"));
+    if (f != FIELD_RANDOM && f != FIELD_MIXED)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s",
+                            most - least <= 3 ? "yes" : "NO"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   }
   PetscFunctionReturn(0);
 }
 
-/* Reactions of any size, everywhere, in bodies and at random points, where couplings are constant and where they jump: time steps, penalties, porous bodies */
+/* Reactions of any size, everywhere, in bodies and at random points, where couplings are constant and where they
+   jump: time steps, penalties, porous bodies */
 static PetscErrorCode TestReactions(Problem *p, End end, PetscBool show)
 {
   const PetscReal reactions[] = {1, 10, 1e3, 1e6};
@@ -273,17 +282,20 @@ static PetscErrorCode TestReactions(Problem *p, End end, PetscBool show)
       for (int r = 0; r < 4; r++) {
         p->reaction = reactions[r];
         PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-        if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reaction %g: %" PetscInt_FMT "\n", (double)reactions[r], its));
+        if (show)
+          PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reaction %g: %" PetscInt_FMT "\n", (double)reactions[r], its));
         most = PetscMax(most, its);
       }
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "couplings: %s, reactions: %s, %s: at most 15 iterations: %s\n", Fields[p->field], i ? Fields[p->reactive] : "everywhere", Ends[end],
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "couplings: %s, reactions: %s, %s: at most 15 iterations: %s\n",
+                            Fields[p->field], i ? Fields[p->reactive] : "everywhere", Ends[end],
                             most <= 15 ? "yes" : "NO"));
     }
   }
   PetscFunctionReturn(0);
 }
 
-/* Interpolation has to stop at the walls of holes in the grid, and not to fall to zero at those beside an inlet in the same end */
+/* Interpolation has to stop at the walls of holes in the grid, and not to fall to zero at those beside an inlet in
+   the same end */
 static PetscErrorCode TestWalls(Problem *p)
 {
   const char *const names[] = {"holes", "an end that is open in part"};
@@ -299,13 +311,14 @@ static PetscErrorCode TestWalls(Problem *p)
     p->reaction = i ? 2 : 0;
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[0]));
     PetscCall(Iterations(PETSC_COMM_SELF, p, &its[1]));
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD, "%s: at most 9 iterations: %s; as many as on one process: %s\n", names[i], its[0] <= 9 ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: at most 9 iterations: %s; as many as on one process: %s\n", names[i],
+                          its[0] <= 9 ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
 
-/* Grids of sizes that need care: cells that wrap around, stiff bodies beside a boundary, a grid that is as small as coarsest ones may be */
+/* Grids of sizes that need care: cells that wrap around, stiff bodies beside a boundary, a grid that is as small as
+   coarsest ones may be */
 static PetscErrorCode TestSizes(void)
 {
   const Problem problems[] = {{3, {27, 27, 39}, FIELD_CHECKERBOARD, END_PERIODIC, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE},
@@ -318,8 +331,10 @@ static PetscErrorCode TestSizes(void)
     PetscInt       its;
 
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations: %s\n", Fields[p->field], Ends[p->end],
-                          p->n[0], p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                          ": at most 12 iterations: %s\n",
+                          Fields[p->field], Ends[p->end], p->n[0], p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -334,7 +349,8 @@ static PetscErrorCode CreateRelax(Mat A, PCRelaxClustering clustering, PC *pc)
   PetscFunctionReturn(0);
 }
 
-/* One cluster alone: behind a sweep the residuals of its points add up to zero, also where the cluster is cut into processes */
+/* One cluster alone: behind a sweep the residuals of its points add up to zero, also where the cluster is cut into
+   processes */
 static PetscErrorCode TestExact(Problem *p)
 {
   Mat         A;
@@ -365,8 +381,11 @@ static PetscErrorCode TestExact(Problem *p)
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(VecNorm(block, NORM_1, &norm));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "behind a sweep the residuals of the block's points add up to zero: %s, without the cluster they do not: %s\n",
-                        norm == (p->dim == 2 ? 4 : 8) && PetscAbsScalar(sum[1]) < 1e-8 ? "yes" : "NO", PetscAbsScalar(sum[0]) > 1e-3 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "behind a sweep the residuals of the block's points add up to zero: %s, without the cluster they do not: %s\n",
+      norm == (p->dim == 2 ? 4 : 8) && PetscAbsScalar(sum[1]) < 1e-8 ? "yes" : "NO",
+      PetscAbsScalar(sum[0]) > 1e-3 ? "yes" : "NO"));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&r));
@@ -392,7 +411,8 @@ static PetscErrorCode CheckAdjoint(PC pc, PetscBool transposed, Vec u, Vec v, co
   PetscCall(VecTDot(u, Mv, &right));
   PetscCall(VecNorm(Mu, NORM_2, &size[0]));
   PetscCall(VecNorm(v, NORM_2, &size[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, PetscAbsScalar(left - right) <= 1e-9 * size[0] * size[1] ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name,
+                        PetscAbsScalar(left - right) <= 1e-9 * size[0] * size[1] ? "yes" : "NO"));
   PetscCall(VecDestroy(&Mu));
   PetscCall(VecDestroy(&Mv));
   PetscFunctionReturn(0);
@@ -448,8 +468,10 @@ static PetscErrorCode TestChoices(Problem *p)
     PetscCall(PCApply(pc, b, x[c]));
     PetscCall(PCRelaxGetClusters(pc, &got));
     PetscCall(VecEqual(x[0], x[c], &same));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters %s: got back: %s", PCRelaxClusterings[choice[c]], got == choice[c] ? "yes" : "NO"));
-    if (choice[c] != PC_RELAX_CLUSTERS_ON) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", no change without jumps: %s", same ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters %s: got back: %s", PCRelaxClusterings[choice[c]],
+                          got == choice[c] ? "yes" : "NO"));
+    if (choice[c] != PC_RELAX_CLUSTERS_ON)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", no change without jumps: %s", same ? "yes" : "NO"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
     PetscCall(PCDestroy(&pc));
   }
@@ -458,7 +480,8 @@ static PetscErrorCode TestChoices(Problem *p)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters behind Chebyshev polynomials are refused: %s\n", ierr == PETSC_ERR_ARG_INCOMP ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters behind Chebyshev polynomials are refused: %s\n",
+                        ierr == PETSC_ERR_ARG_INCOMP ? "yes" : "NO"));
   PetscCall(PCDestroy(&pc));
   for (int c = 0; c < 3; c++) PetscCall(VecDestroy(&x[c]));
   PetscCall(VecDestroy(&b));
@@ -501,8 +524,8 @@ static PetscErrorCode TestChanged(Problem *p)
     PetscCall(VecDestroy(&c));
     PetscCall(MatDestroy(&B));
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n", Fields[p->field], same ? "yes" : "NO",
-                          its[0] == its[1] ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n",
+                          Fields[p->field], same ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PCDestroy(&pc));
@@ -513,7 +536,8 @@ static PetscErrorCode TestChanged(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Preconditioners that are kept while the operator changes: sweeps are those of the new values, and a solver still solves */
+/* Preconditioners that are kept while the operator changes: sweeps are those of the new values, and a solver still
+   solves */
 static PetscErrorCode TestKept(Problem *p)
 {
   const Field fields[] = {FIELD_CONSTANT, FIELD_RANDOM, FIELD_BALLS, FIELD_CONSTANT};
@@ -544,7 +568,8 @@ static PetscErrorCode TestKept(Problem *p)
     PetscCall(VecEqual(x, y, &same));
     PetscCall(PCDestroy(&fresh));
     PetscCall(Count(ksp, b, &its));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps with the new values: %s, solved: %s\n", Fields[p->field], same ? "yes" : "NO", its <= 20 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps with the new values: %s, solved: %s\n", Fields[p->field],
+                          same ? "yes" : "NO", its <= 20 ? "yes" : "NO"));
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PCDestroy(&kept));
@@ -569,7 +594,8 @@ static PetscErrorCode GetSweeps(KSP ksp, KSP *smoother, PetscInt *sweeps)
   PetscFunctionReturn(0);
 }
 
-/* Sweeps are more where two materials are mixed, also if they have not been before, but for those that somebody else has chosen */
+/* Sweeps are more where two materials are mixed, also if they have not been before, but for those that somebody else
+   has chosen */
 static PetscErrorCode TestSweeps(Problem *p)
 {
   const Field fields[] = {FIELD_BLOCK, FIELD_MIXED, FIELD_BLOCK};
@@ -589,16 +615,22 @@ static PetscErrorCode TestSweeps(Problem *p)
     PetscCall(Fill(p, A));
     PetscCall(Count(ksp, b, &its));
     PetscCall(GetSweeps(ksp, &smoother, &sweeps[f]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: at most 20 iterations: %s\n", Fields[p->field], its <= 20 ? "yes" : "NO"));
+    PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s: at most 20 iterations: %s\n", Fields[p->field], its <= 20 ? "yes" : "NO"));
   }
-  if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sweeps are those of the option: %s\n", sweeps[0] == sweeps[1] && sweeps[1] == sweeps[2] ? "yes" : "NO"));
-  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "more sweeps for the mixture alone: %s\n", sweeps[0] < sweeps[1] && sweeps[0] == sweeps[2] ? "yes" : "NO"));
+  if (given)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sweeps are those of the option: %s\n",
+                          sweeps[0] == sweeps[1] && sweeps[1] == sweeps[2] ? "yes" : "NO"));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "more sweeps for the mixture alone: %s\n",
+                          sweeps[0] < sweeps[1] && sweeps[0] == sweeps[2] ? "yes" : "NO"));
   PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
   p->field = FIELD_MIXED;
   PetscCall(Fill(p, A));
   PetscCall(Count(ksp, b, &its));
   PetscCall(GetSweeps(ksp, &smoother, &sweeps[0]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sweeps that the program chose are kept: %s\n", sweeps[0] == 3 ? "yes" : "NO"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "sweeps that the program chose are kept: %s\n", sweeps[0] == 3 ? "yes" : "NO"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
@@ -653,11 +685,13 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
       PetscCall(Measure(PETSC_COMM_WORLD, p, cycles, &all));
       if (!rank) {
         PetscCall(Measure(PETSC_COMM_SELF, p, cycles, &alone));
-        mine = (PetscAbsReal(all.norm - alone.norm) <= 1e-7 * alone.norm && PetscAbsScalar(all.product - alone.product) <= 1e-7 * PetscAbsScalar(alone.product) &&
+        mine = (PetscAbsReal(all.norm - alone.norm) <= 1e-7 * alone.norm &&
+                PetscAbsScalar(all.product - alone.product) <= 1e-7 * PetscAbsScalar(alone.product) &&
                 all.its == alone.its);
       }
       PetscCallMPI(MPI_Allreduce(&mine, &same, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: as on one process: %s\n", Fields[f], Ends[e], same ? "yes" : "NO"));
+      PetscCall(
+          PetscPrintf(PETSC_COMM_WORLD, "%s, %s: as on one process: %s\n", Fields[f], Ends[e], same ? "yes" : "NO"));
     }
   }
   PetscFunctionReturn(0);
@@ -665,7 +699,8 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve", "exact", "adjoint", "choices", "processes", "sizes", "changed", "sweeps", "kept", "reactions", "walls"};
+  const char *const tests[] = {"solve",   "exact",  "adjoint", "choices",   "processes", "sizes",
+                               "changed", "sweeps", "kept",    "reactions", "walls"};
   Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, END_STORED, 1, 0, FIELD_CONSTANT, PETSC_FALSE};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;

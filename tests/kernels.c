@@ -1,4 +1,5 @@
-static char help[] = "One solver, and operators with and without a kernel in turn: what one needed does not stay for the next.\n\n";
+static char help[] =
+    "One solver, and operators with and without a kernel in turn: what one needed does not stay for the next.\n\n";
 
 #include "poisson.h"
 
@@ -93,8 +94,11 @@ static PetscErrorCode Turns(Problem *problem, PetscBool other, PetscBool *holds)
     PetscCall(PoissonResidualsEqual(&ours, &theirs, &equal));
     if (equal && reason > 0) continue;
     *holds = PETSC_FALSE;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s, %s, %s matrices, turn %" PetscInt_FMT ": %s in %" PetscInt_FMT ", a fresh one %s in %" PetscInt_FMT "\n", problem->ksptype,
-                          problem->type, other ? "other" : "same", turn, KSPConvergedReasons[reason], ours.length - 1, KSPConvergedReasons[freshreason], theirs.length - 1));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "  NO: %s, %s, %s matrices, turn %" PetscInt_FMT ": %s in %" PetscInt_FMT
+                          ", a fresh one %s in %" PetscInt_FMT "\n",
+                          problem->ksptype, problem->type, other ? "other" : "same", turn, KSPConvergedReasons[reason],
+                          ours.length - 1, KSPConvergedReasons[freshreason], theirs.length - 1));
   }
   PetscCall(MatDestroy(&A));
   PetscCall(KSPDestroy(&ksp));

@@ -29,13 +29,20 @@ static PetscErrorCode Usage(PetscLogDouble bytes[])
 }
 
 /* The grid is the program's; what is in use before the matrix is made */
-static PetscErrorCode Create(Kind kind, PetscInt dim, PetscInt n, MatType type, DM *da, Mat *A, Vec *b, Vec *x, PetscLogDouble before[])
+static PetscErrorCode Create(Kind kind, PetscInt dim, PetscInt n, MatType type, DM *da, Mat *A, Vec *b, Vec *x,
+                             PetscLogDouble before[])
 {
   const PetscReal vary = kind == KIND_VARYING ? 0.9 : 0;
-  Grid            g    = {
-                    11,        dim, {n, dim > 1 ? n : 1, dim > 2 ? n : 1}, {0, 0, 0}, {{END_STORED, END_STORED}, {END_STORED, END_STORED}, {END_STORED, END_STORED}}, PETSC_FALSE, PETSC_FALSE,
-                    {1, 1, 1}, vary};
-  TwoPhase t;
+  Grid            g    = {11,
+                          dim,
+                          {n, dim > 1 ? n : 1, dim > 2 ? n : 1},
+                          {0, 0, 0},
+                          {{END_STORED, END_STORED}, {END_STORED, END_STORED}, {END_STORED, END_STORED}},
+                          PETSC_FALSE,
+                          PETSC_FALSE,
+                          {1, 1, 1},
+                          vary};
+  TwoPhase        t;
 
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 3, n, 1000);
@@ -72,7 +79,8 @@ static PetscErrorCode CoarseGrids(PC pc, PetscLogDouble *bytes)
     PetscCall(KSPGetOperators(ksp, &A, NULL));
     PetscCall(MatGetDM(A, &da));
     if (!da) continue; /* the coarsest one, if it is assembled */
-    PetscCall(DMDAGetInfo(da, &dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL, NULL, NULL, NULL, NULL));
+    PetscCall(DMDAGetInfo(da, &dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL, NULL,
+                          NULL, NULL, NULL));
     PetscCall(DMDAGetOwnershipRanges(da, &owned[0], &owned[1], &owned[2]));
     PetscCall(Usage(before));
     PetscCall(DMDACreate(PETSC_COMM_WORLD, &like));
@@ -92,8 +100,8 @@ static PetscErrorCode CoarseGrids(PC pc, PetscLogDouble *bytes)
 }
 
 /*
-  Doubles per unknown; the program's x and b, its grid and a matrix of type aij are not in them, nor are the grids of coarse levels, of which each version of PETSc makes
-  what it likes; CG's three vectors and a stencil matrix are
+  Doubles per unknown; the program's x and b, its grid and a matrix of type aij are not in them, nor are the grids of
+  coarse levels, of which each version of PETSc makes what it likes; CG's three vectors and a stencil matrix are
 */
 typedef struct {
   PetscReal setup, solve; /* most during set-up, and the solve */
@@ -168,12 +176,17 @@ static PetscErrorCode TestHeld(void)
 
       PetscCall(PetscMemzero(&m, sizeof(m)));
       PetscCall(Measure((Kind)kind, dim, n, types[t], &m));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, type %s: doubles an unknown at most %.1f %s, in set-up %.1f %s; the solve makes no vector %s; converged %s\n", Kinds[kind],
-                            types[t], (double)held[kind], m.held <= held[kind] ? "yes" : "NO", (double)setup[kind], m.setup <= setup[kind] ? "yes" : "NO",
-                            m.made < 0.9 ? "yes" : "NO", m.converged ? "yes" : "NO"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "%s, type %s: doubles an unknown at most %.1f %s, in set-up %.1f %s; the solve makes no "
+                            "vector %s; converged %s\n",
+                            Kinds[kind], types[t], (double)held[kind], m.held <= held[kind] ? "yes" : "NO",
+                            (double)setup[kind], m.setup <= setup[kind] ? "yes" : "NO", m.made < 0.9 ? "yes" : "NO",
+                            m.converged ? "yes" : "NO"));
       if (show)
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f; beside them coarse grids %.3f\n", (double)m.setup, (double)m.solve,
-                              (double)m.held, (double)m.made, (double)m.grids));
+        PetscCall(
+            PetscPrintf(PETSC_COMM_WORLD,
+                        "  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f; beside them coarse grids %.3f\n",
+                        (double)m.setup, (double)m.solve, (double)m.held, (double)m.made, (double)m.grids));
     }
   }
   PetscFunctionReturn(0);
@@ -192,7 +205,8 @@ typedef enum {
   NUSES
 } Use;
 
-static const char *const Uses[NUSES] = {"sweeps", "damped", "self-scaled", "with a monitor", "with a norm", "with Jacobi", "transposed", "with a null space"};
+static const char *const Uses[NUSES] = {"sweeps",      "damped",      "self-scaled", "with a monitor",
+                                        "with a norm", "with Jacobi", "transposed",  "with a null space"};
 
 static PetscErrorCode CountCalls(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
 {
@@ -319,7 +333,8 @@ static PetscErrorCode TestBlock(void)
   PetscCall(Usage(before));
   PetscCall(MatGetDiagonalBlock(A, &block));
   PetscCall(Usage(after));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the diagonal block is made on several processes, and only there: %s\n", (after[0] > before[0]) == (size > 1) ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the diagonal block is made on several processes, and only there: %s\n",
+                        (after[0] > before[0]) == (size > 1) ? "yes" : "NO"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
@@ -341,7 +356,8 @@ int main(int argc, char **args)
   PetscLogMemory = PETSC_TRUE; /* else PETSc keeps no maxima */
   PetscCall(PetscMallocPushMaximumUsage(1));
   PetscCall(Usage(now));
-  PetscCheck(now[0] > 0, PETSC_COMM_WORLD, PETSC_ERR_SUP, "PETSc does not count what it allocates: run with -malloc_dump");
+  PetscCheck(now[0] > 0, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "PETSc does not count what it allocates: run with -malloc_dump");
   if (held) PetscCall(TestHeld());
   else {
     PetscCall(TestSweeps());

@@ -1,4 +1,6 @@
-static char help[] = "Functions of PCMG before the first set-up, behind it and between solves: each works, or is an error that says what to do.\n\
+static char help[] =
+    "Functions of PCMG before the first set-up, behind it and between solves: each works, or is an error that says \
+what to do.\n\
   -only <number>  one of them\n\
   -eisenstat      PCEISENSTAT\n\n";
 
@@ -27,8 +29,9 @@ static const char *const Times[] = {"before set-up", "behind set-up", "between s
 typedef struct {
   const char *name;
   PetscErrorCode (*call)(Problem *);
-  const char *error[2][2]; /* words of the error: with levels of PCMG, with structured levels; before set-up, behind it. NULL: it works */
-  PetscBool   set_up;      /* it needs levels that are set up */
+  /* words of the error: with levels of PCMG, with structured levels; before set-up, behind it. NULL: it works */
+  const char *error[2][2];
+  PetscBool   set_up; /* it needs levels that are set up */
 } Call;
 
 /* Level l of the solver, counted from the coarsest */
@@ -474,7 +477,10 @@ static const Call calls[] = {
     {"PCMGGetSmoother(), KSPSetType(gmres)", SmootherGMRES, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGGetSmoother(), KSPSetType(richardson)", SmootherRichardson, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGGetSmoother(), KSPSetType(chebyshev)", SmootherChebyshev, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
-    {"PCMGGetSmoother(), KSPSetType(preonly)", SmootherPreonly, {{"preonly", "preonly"}, {"preonly", "preonly"}}, PETSC_FALSE},
+    {"PCMGGetSmoother(), KSPSetType(preonly)",
+     SmootherPreonly,
+     {{"preonly", "preonly"}, {"preonly", "preonly"}},
+     PETSC_FALSE},
     {"PCMGGetSmoother(), KSPMonitorSet()", MonitorSmoother, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGGetSmoother(), KSPReset()", ResetSmoother, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGGetSmoother(), PCReset()", ResetSmootherPC, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
@@ -491,7 +497,10 @@ static const Call calls[] = {
     {"PCMGSetType(additive)", Additive, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGSetType(kaskade)", Kaskade, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGSetCycleType()", CycleType, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
-    {"PCMGSetCycleTypeOnLevel()", CycleTypeOnLevel, {{"types that differ", "types that differ"}, {"types that differ", "types that differ"}}, PETSC_FALSE},
+    {"PCMGSetCycleTypeOnLevel()",
+     CycleTypeOnLevel,
+     {{"types that differ", "types that differ"}, {"types that differ", "types that differ"}},
+     PETSC_FALSE},
     {"PCMGSetNumberSmooth()", NumberSmooth, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGGetSmoother(), no sweeps", NumberSmoothZero, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGMultiplicativeSetCycles()", TwoCycles, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
@@ -500,18 +509,30 @@ static const Call calls[] = {
     {"PCMGSetGalerkin(none)", GalerkinNone, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGSetGalerkin(external)", GalerkinExternal, {{"external says", NULL}, {NULL, NULL}}, PETSC_FALSE},
     {"PCMGSetInterpolation()", Interpolation, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
-    {"PCMGSetInterpolation(), another", OtherInterpolation, {{NULL, NULL}, {NULL, "was given another interpolation"}}, PETSC_TRUE},
+    {"PCMGSetInterpolation(), another",
+     OtherInterpolation,
+     {{NULL, NULL}, {NULL, "was given another interpolation"}},
+     PETSC_TRUE},
     {"PCMGSetRScale()", RScaleInjection, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
     {"PCMGSetResidual()", Residual, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
     {"PCMGSetRhs(), PCMGSetX(), PCMGSetR()", LevelVectors, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
     {"PCMGSetR() on the finest level", FinestVectors, {{NULL, NULL}, {NULL, NULL}}, PETSC_FALSE},
-    {"PCMGSetOperators()", LevelOperators, {{NULL, "was given another operator"}, {NULL, "was given another operator"}}, PETSC_TRUE},
-    {"PCMGSetAdaptInterpolation()", AdaptInterpolation, {{"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}, {"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}}, PETSC_FALSE},
+    {"PCMGSetOperators()",
+     LevelOperators,
+     {{NULL, "was given another operator"}, {NULL, "was given another operator"}},
+     PETSC_TRUE},
+    {"PCMGSetAdaptInterpolation()",
+     AdaptInterpolation,
+     {{"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}, {"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}},
+     PETSC_FALSE},
     {"Get functions", Getters, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
 };
 
 /* PETSc has it for one process */
-static const Call eisenstat = {"PCMGGetSmoother(), PCSetType(eisenstat)", SmootherEisenstat, {{NULL, NULL}, {NULL, "PCEISENSTAT on level"}}, PETSC_FALSE};
+static const Call eisenstat = {"PCMGGetSmoother(), PCSetType(eisenstat)",
+                               SmootherEisenstat,
+                               {{NULL, NULL}, {NULL, "PCEISENSTAT on level"}},
+                               PETSC_FALSE};
 
 static PetscErrorCode Create(Problem *p, PetscBool structured)
 {
@@ -592,7 +613,8 @@ static PetscErrorCode Run(Problem *p, const Call *call, PetscBool structured, Ti
   if (expected) PetscCall(PetscStrstr(words, expected, &found));
   if (expected ? !ierr || !found : ierr || !good) {
     *all = PETSC_FALSE;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s levels, %s: %s\n", structured ? "structured" : "PCMG's", Times[when], ierr ? words : "no error, but no good solution"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s levels, %s: %s\n", structured ? "structured" : "PCMG's",
+                          Times[when], ierr ? words : "no error, but no good solution"));
   }
   PetscCall(Destroy(p));
   PetscFunctionReturn(0);
@@ -604,7 +626,8 @@ static PetscErrorCode RunTimes(Problem *p, const Call *call)
 
   PetscFunctionBeginUser;
   for (int structured = 0; structured < 2; structured++) {
-    for (int when = call->set_up ? SET_UP : BEFORE; when < NUM_TIMES; when++) PetscCall(Run(p, call, (PetscBool)structured, (Time)when, &all));
+    for (int when = call->set_up ? SET_UP : BEFORE; when < NUM_TIMES; when++)
+      PetscCall(Run(p, call, (PetscBool)structured, (Time)when, &all));
   }
   PetscCall(PoissonClaim(all, call->name));
   PetscFunctionReturn(0);

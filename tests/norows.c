@@ -1,4 +1,6 @@
-static char help[] = "PCDEFLSUB on processes without rows: three solves, with other values each time; input that is wrong on one process only.\n\
+static char help[] =
+    "PCDEFLSUB on processes without rows: three solves, with other values each time; input that is wrong on one \
+process only.\n\
   -test solves|refusals   which part\n\n";
 
 #include "twophase.h"
@@ -118,7 +120,8 @@ static PetscErrorCode Solve(const Case *c)
     PetscCall(KSPGetOperators(coarse, &E[i], NULL));
     right = (PetscBool)(right && relative < 1e-9 && E[i] == E[0]);
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp, PCDeflSubForms[c->form], PCDeflSubCoarses[c->coarse]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp,
+                        PCDeflSubForms[c->form], PCDeflSubCoarses[c->coarse]));
   PetscCall(PoissonClaim(right, "three solves, the pattern of E is kept"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
@@ -131,13 +134,43 @@ static PetscErrorCode Solves(void)
 {
   const Case cases[] = {
       {"more processes than rows", {1, 1, 1, 0}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPCG},
-      {"no rows on the second process", {3, 0, 4, 2}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_INVERSE, KSPCG},
-      {"no rows on the first process", {0, 5, 0, 4}, PC_DEFLSUB_USER, PC_DEFLSUB_ADEF2, PC_DEFLSUB_COARSE_FACTOR, KSPCG},
-      {"rows on the last process only", {0, 0, 0, 9}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_INVERSE, KSPDPCG},
-      {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_STRIPE, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPCG},
+      {"no rows on the second process",
+       {3, 0, 4, 2},
+       PC_DEFLSUB_USER,
+       PC_DEFLSUB_BNN,
+       PC_DEFLSUB_COARSE_INVERSE,
+       KSPCG},
+      {"no rows on the first process",
+       {0, 5, 0, 4},
+       PC_DEFLSUB_USER,
+       PC_DEFLSUB_ADEF2,
+       PC_DEFLSUB_COARSE_FACTOR,
+       KSPCG},
+      {"rows on the last process only",
+       {0, 0, 0, 9},
+       PC_DEFLSUB_USER,
+       PC_DEFLSUB_BNN,
+       PC_DEFLSUB_COARSE_INVERSE,
+       KSPDPCG},
+      {"no points on the third process",
+       {4, 4, 0, 4},
+       PC_DEFLSUB_STRIPE,
+       PC_DEFLSUB_BNN,
+       PC_DEFLSUB_COARSE_AUTO,
+       KSPCG},
       {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_BOX, PC_DEFLSUB_ADEF2, PC_DEFLSUB_COARSE_AUTO, KSPCG},
-      {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_INTERFACE, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_INVERSE, KSPCG},
-      {"no points on the first process", {0, 7, 5, 0}, PC_DEFLSUB_INTERFACE, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPDPCG},
+      {"no points on the third process",
+       {4, 4, 0, 4},
+       PC_DEFLSUB_INTERFACE,
+       PC_DEFLSUB_BNN,
+       PC_DEFLSUB_COARSE_INVERSE,
+       KSPCG},
+      {"no points on the first process",
+       {0, 7, 5, 0},
+       PC_DEFLSUB_INTERFACE,
+       PC_DEFLSUB_BNN,
+       PC_DEFLSUB_COARSE_AUTO,
+       KSPDPCG},
   };
 
   PetscFunctionBeginUser;
@@ -213,7 +246,8 @@ static PetscErrorCode Refusals(void)
   PetscCall(Refuse(WRONG_LABELS, "labels", "4 unknowns and 5 labels"));
   PetscCall(Refuse(WRONG_COEFFICIENT, "coefficient", "4 unknowns and 5 values of the coefficient"));
   PetscCall(Refuse(WRONG_VECTOR, "vector for labels", "4 unknowns and 5 places for labels"));
-  PetscCall(Refuse(WRONG_LAYOUT, "layout of the operator", "5 unknowns and 4 points of the DMDA: use the matrix of DMCreateMatrix()"));
+  PetscCall(Refuse(WRONG_LAYOUT, "layout of the operator",
+                   "5 unknowns and 4 points of the DMDA: use the matrix of DMCreateMatrix()"));
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what was being made when an error came is not freed */
   PetscFunctionReturn(0);
 }

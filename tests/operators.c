@@ -1,4 +1,6 @@
-static char help[] = "Operators whose entries are not in rows (MATNEST, MATIS), and those with zeros on the diagonal; a DM with a coarse one on fewer processes.\n\
+static char help[] =
+    "Operators whose entries are not in rows (MATNEST, MATIS), and those with zeros on the diagonal; a DM with a \
+coarse one on fewer processes.\n\
   -test <name>  nest, is, saddle, telescope\n\n";
 
 #include "poisson.h"
@@ -248,7 +250,8 @@ static PetscErrorCode Subdomains(void)
   PetscFunctionBeginUser;
   PetscCall(PoissonSetFromOptions(&p));
   p.neumann = PETSC_TRUE;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p.n, p.n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p.n, p.n, PETSC_DECIDE,
+                         PETSC_DECIDE, 1, 1, NULL, NULL, &da));
   PetscCall(DMSetMatType(da, MATIS));
   PetscCall(DMSetUp(da));
   PetscCall(DMDASetElementType(da, DMDA_ELEMENT_Q1));
@@ -273,7 +276,8 @@ static PetscErrorCode Subdomains(void)
   PetscFunctionReturn(0);
 }
 
-/* A Laplacian for the first unknown of a point; the second one is a multiplier, whose diagonal entry is zero where the last argument says so */
+/* A Laplacian for the first unknown of a point; the second one is a multiplier, whose diagonal entry is zero where
+   the last argument says so */
 static PetscErrorCode AssembleSaddle(DM da, PetscInt n, PetscBool zero, Mat A)
 {
   PetscInt start[2], width[2];
@@ -282,12 +286,13 @@ static PetscErrorCode AssembleSaddle(DM da, PetscInt n, PetscBool zero, Mat A)
   PetscCall(DMDAGetCorners(da, &start[0], &start[1], NULL, &width[0], &width[1], NULL));
   for (PetscInt j = start[1]; j < start[1] + width[1]; j++) {
     for (PetscInt i = start[0]; i < start[0] + width[0]; i++) {
-      const MatStencil  row = {.j = j, .i = i, .c = 0}, multiplier = {.j = j, .i = i, .c = 1};
-      const MatStencil  to[4]    = {{.j = j, .i = i - 1}, {.j = j, .i = i + 1}, {.j = j - 1, .i = i}, {.j = j + 1, .i = i}};
+      const MatStencil row = {.j = j, .i = i, .c = 0}, multiplier = {.j = j, .i = i, .c = 1};
+      const MatStencil to[4] = {{.j = j, .i = i - 1}, {.j = j, .i = i + 1}, {.j = j - 1, .i = i}, {.j = j + 1, .i = i}};
       const PetscScalar coupling = -1, diagonal = 4, tie = 0.5, own = zero ? 0 : -1;
 
       for (int k = 0; k < 4; k++) {
-        if (to[k].i >= 0 && to[k].j >= 0 && to[k].i < n && to[k].j < n) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &to[k], &coupling, INSERT_VALUES));
+        if (to[k].i >= 0 && to[k].j >= 0 && to[k].i < n && to[k].j < n)
+          PetscCall(MatSetValuesStencil(A, 1, &row, 1, &to[k], &coupling, INSERT_VALUES));
       }
       PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES));
       PetscCall(MatSetValuesStencil(A, 1, &row, 1, &multiplier, &tie, INSERT_VALUES));
@@ -327,7 +332,8 @@ static PetscErrorCode Saddle(void)
   PetscBool      factors[2];
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE,
+                         PETSC_DECIDE, 2, 1, NULL, NULL, &da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(DMCreateGlobalVector(da, &b));

@@ -1,4 +1,5 @@
-static char help[] = "The kappa-cycle against PCMG: V, W, full, additive and Kaskade multigrid give PCMG's numbers to all printed digits.\n\n";
+static char help[] = "The kappa-cycle against PCMG: V, W, full, additive and Kaskade multigrid give PCMG's numbers to "
+                     "all printed digits.\n\n";
 
 #include "poisson.h"
 
@@ -77,7 +78,8 @@ static PetscErrorCode Compare(const char claim[], const History *a, const Histor
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, same == expect_same ? "yes" : "NO"));
   if (same == expect_same) PetscFunctionReturn(0);
   for (PetscInt i = 0; i < PetscMax(a->length, b->length); i++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "", i < b->length ? b->line[i] : ""));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                          i < b->length ? b->line[i] : ""));
   }
   PetscFunctionReturn(0);
 }

@@ -1,6 +1,6 @@
 /*
-  A scalar elliptic model problem on a DMDA of any dimension, for the tests: minus the Laplacian, finite differences, with Dirichlet
-  boundary points stored as rows of their own, or Neumann (cells), or periodic.
+  A scalar elliptic model problem on a DMDA of any dimension, for the tests: minus the Laplacian, finite differences,
+  with Dirichlet boundary points stored as rows of their own, or Neumann (cells), or periodic.
 
   Right sides and solutions depend on global indices only, so that every number of processes solves the same problem.
 */
@@ -42,8 +42,12 @@ static inline PetscErrorCode PoissonCreateDM(MPI_Comm comm, Poisson *p, DM *da)
 
   PetscFunctionBeginUser;
   if (p->dim == 1) PetscCall(DMDACreate1d(comm, b, p->n, 1, 1, NULL, da));
-  else if (p->dim == 2) PetscCall(DMDACreate2d(comm, b, b, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
-  else PetscCall(DMDACreate3d(comm, b, b, b, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  else if (p->dim == 2)
+    PetscCall(
+        DMDACreate2d(comm, b, b, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
+  else
+    PetscCall(DMDACreate3d(comm, b, b, b, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE,
+                           1, 1, NULL, NULL, NULL, da));
   if (p->neumann && !p->periodic) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
@@ -67,7 +71,8 @@ static inline PetscReal PoissonSpacing(const Poisson *p, const PetscInt size[])
   return 1.0 / (p->neumann || p->periodic ? size[0] : PetscMax(size[0] - 1, 1));
 }
 
-/* One row: 2 dim + 1 entries at most, h^dim times the operator, so that transposed interpolation restricts right sides as it should */
+/* One row: 2 dim + 1 entries at most, h^dim times the operator, so that transposed interpolation restricts right
+   sides as it should */
 static inline PetscErrorCode PoissonRow(const Poisson *p, const PetscInt size[], const PetscInt at[], Mat A)
 {
   MatStencil  row, col[7];
@@ -135,7 +140,8 @@ static inline PetscErrorCode PoissonComputeOperators(KSP ksp, Mat J, Mat A, void
   PetscFunctionReturn(0);
 }
 
-/* Interpolations of the DMDA's levels, for a solver that knows nothing of the grid; with a problem its operators on coarse levels, too */
+/* Interpolations of the DMDA's levels, for a solver that knows nothing of the grid; with a problem its operators on
+   coarse levels, too */
 static inline PetscErrorCode PoissonGiveInterpolations(const Poisson *p, DM da, PC pc, PetscInt nlevels)
 {
   DM  fine = da, coarse;
@@ -165,7 +171,8 @@ static inline PetscErrorCode PoissonGiveInterpolations(const Poisson *p, DM da, 
   PetscFunctionReturn(0);
 }
 
-/* A vector with smooth and rough parts, the same for every number of processes; its mean is removed where the operator is singular */
+/* A vector with smooth and rough parts, the same for every number of processes; its mean is removed where the
+   operator is singular */
 static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
 {
   Vec          natural;
@@ -178,7 +185,9 @@ static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
   PetscCall(VecGetOwnershipRange(natural, &start, &end));
   PetscCall(VecGetSize(natural, &size));
   PetscCall(VecGetArrayWrite(natural, &a));
-  for (PetscInt i = start; i < end; i++) a[i - start] = PetscSinReal(3 * (PetscReal)i / size) + 0.3 * PetscCosReal((PetscReal)(7 * i)) + ((i * 37) % 101) / 101.0;
+  for (PetscInt i = start; i < end; i++)
+    a[i - start] =
+        PetscSinReal(3 * (PetscReal)i / size) + 0.3 * PetscCosReal((PetscReal)(7 * i)) + ((i * 37) % 101) / 101.0;
   PetscCall(VecRestoreArrayWrite(natural, &a));
   if (p->neumann || p->periodic) {
     PetscCall(VecSum(natural, &sum));
@@ -270,7 +279,8 @@ static inline PetscErrorCode PoissonMonitor(KSP ksp, PetscInt it, PetscReal rnor
   PetscFunctionReturn(0);
 }
 
-static inline PetscErrorCode PoissonResidualsEqual(const PoissonResiduals *a, const PoissonResiduals *b, PetscBool *equal)
+static inline PetscErrorCode PoissonResidualsEqual(const PoissonResiduals *a, const PoissonResiduals *b,
+                                                   PetscBool *equal)
 {
   PetscFunctionBeginUser;
   *equal = (PetscBool)(a->length == b->length && a->length > 2);
@@ -279,7 +289,8 @@ static inline PetscErrorCode PoissonResidualsEqual(const PoissonResiduals *a, co
 }
 
 /* Claims that two solves had the same residual norms, or different ones, to all printed digits; shows them if not */
-static inline PetscErrorCode PoissonClaimEqual(const PoissonResiduals *a, const PoissonResiduals *b, PetscBool expected, const char claim[])
+static inline PetscErrorCode PoissonClaimEqual(const PoissonResiduals *a, const PoissonResiduals *b, PetscBool expected,
+                                               const char claim[])
 {
   PetscBool equal;
 
@@ -287,15 +298,18 @@ static inline PetscErrorCode PoissonClaimEqual(const PoissonResiduals *a, const 
   PetscCall(PoissonResidualsEqual(a, b, &equal));
   PetscCall(PoissonClaim((PetscBool)(equal == expected), claim));
   for (PetscInt i = 0; equal != expected && i < PetscMax(a->length, b->length); i++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "", i < b->length ? b->line[i] : ""));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                          i < b->length ? b->line[i] : ""));
   }
   PetscFunctionReturn(0);
 }
 
-/* Keeps the words of an error, and passes its code on: for PetscPushErrorHandler() with a text of POISSON_ERROR_LENGTH */
+/* Keeps the words of an error, and passes its code on: for PetscPushErrorHandler() with a text of
+   POISSON_ERROR_LENGTH */
 #define POISSON_ERROR_LENGTH 1024
 
-static inline PetscErrorCode PoissonKeepError(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
+static inline PetscErrorCode PoissonKeepError(MPI_Comm comm, int line, const char *function, const char *file,
+                                              PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
 {
   (void)comm;
   (void)line;

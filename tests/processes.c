@@ -1,4 +1,5 @@
-static char help[] = "Iterations of PCKCYCLE do not depend on how many processes there are, and which points each has.\n\
+static char help[] =
+    "Iterations of PCKCYCLE do not depend on how many processes there are, and which points each has.\n\
   -test counts|single|gather   which part\n\
   -show                        numbers of iterations\n\n";
 
@@ -136,10 +137,12 @@ static PetscErrorCode CountsOf(const Case *c, PetscBool *same)
     good = (PetscBool)(alone > 0 && its > 0 && its <= alone + 1);
     if (!good) *same = PETSC_FALSE;
     if (!good || show) {
-      PetscCall(PetscPrintf(
-          PETSC_COMM_WORLD,
-          "  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT "\n",
-          good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0], (double)c->strength[1], (double)c->strength[2], GridEnds[c->end], parts[how], its, alone));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                            ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT
+                            "\n",
+                            good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0],
+                            (double)c->strength[1], (double)c->strength[2], GridEnds[c->end], parts[how], its, alone));
     }
   }
   PetscFunctionReturn(0);
@@ -171,7 +174,10 @@ static PetscErrorCode Counts(void)
     char      claim[128];
 
     for (int end = END_INTERIOR; end <= END_PERIODIC; end++) {
-      Case c = {grids[i].dim, {grids[i].size[0], grids[i].size[1], grids[i].size[2]}, {grids[i].strength[0], grids[i].strength[1], grids[i].strength[2]}, (GridEnd)end};
+      Case c = {grids[i].dim,
+                {grids[i].size[0], grids[i].size[1], grids[i].size[2]},
+                {grids[i].strength[0], grids[i].strength[1], grids[i].strength[2]},
+                (GridEnd)end};
 
       PetscCall(CountsOf(&c, &same));
     }
@@ -236,12 +242,15 @@ static PetscErrorCode CoarseIs(KSP ksp, const char prefix[], const char name[], 
   PetscFunctionReturn(0);
 }
 
-/* A single level is the coarsest problem, structured or not, singular or not: solved in one iteration, with the options of the coarsest solver */
+/* A single level is the coarsest problem, structured or not, singular or not: solved in one iteration, with the
+   options of the coarsest solver */
 static PetscErrorCode Single(void)
 {
-  const char *const options[] = {"", "-a_pc_kcycle_structured off", "-a_pc_kcycle_structured off", "-a_mg_coarse_pc_type jacobi",
+  const char *const options[] = {"", "-a_pc_kcycle_structured off", "-a_pc_kcycle_structured off",
+                                 "-a_mg_coarse_pc_type jacobi",
                                  "-a_mg_coarse_ksp_type cg -a_mg_coarse_ksp_rtol 1e-12 -a_mg_coarse_pc_type jacobi"};
-  const char *const claims[]  = {"structured", "levels of PCMG", "levels of PCMG, a matrix of type aij", "a coarsest solver that is Jacobi's method is Jacobi's method",
+  const char *const claims[]  = {"structured", "levels of PCMG", "levels of PCMG, a matrix of type aij",
+                                 "a coarsest solver that is Jacobi's method is Jacobi's method",
                                  "one that is conjugate gradients"};
   PetscMPIInt       nprocs;
   PetscInt          its[2];
@@ -260,10 +269,8 @@ static PetscErrorCode Single(void)
       MatNullSpace    left;
       const PetscBool attach = (PetscBool)(end == END_PERIODIC);
 
-      g.dim     = 2;
-      g.size[0] = 21;
-      g.size[1] = 17;
-      g.size[2] = 1;
+      g.dim = 2;
+      for (PetscInt d = 0; d < 3; d++) g.size[d] = (const PetscInt[]){21, 17, 1}[d];
       for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
       GridSetEnds(&g, (GridEnd)end);
       PetscCall(GridCreateDM(&g, &da));
@@ -280,10 +287,13 @@ static PetscErrorCode Single(void)
       }
       PetscCall(MatGetNullSpace(A, &left));
       PetscCall(CoarseIs(ksp, "a_", "mg_coarse_", i >= 3 ? PCJACOBI : nprocs > 1 ? PCREDUNDANT : PCLU, &is));
-      good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) && (left != NULL) == attach);
+      good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) &&
+                         (left != NULL) == attach);
       if (!good)
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n", GridEnds[end], its[0], its[1],
-                              is ? "as it should be" : "another", left ? "attached" : "none"));
+        PetscCall(
+            PetscPrintf(PETSC_COMM_WORLD,
+                        "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
+                        GridEnds[end], its[0], its[1], is ? "as it should be" : "another", left ? "attached" : "none"));
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&x));
       PetscCall(VecDestroy(&b));
@@ -297,8 +307,10 @@ static PetscErrorCode Single(void)
   PetscFunctionReturn(0);
 }
 
-/* Levels of a solver, and of those that go on where processes are left out: on the first process they are all. attached: do they all know of the null space? */
-static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest, PetscInt *kappa, PetscMPIInt *attached)
+/* Levels of a solver, and of those that go on where processes are left out: on the first process they are all.
+   attached: do they all know of the null space? */
+static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest,
+                                  PetscInt *kappa, PetscMPIInt *attached)
 {
   PetscBool gathers = PETSC_TRUE, has, unknown;
 
@@ -356,7 +368,8 @@ static PetscErrorCode AddLeaks(const Grid *g, DM da, Mat A)
 }
 
 /* A grid that all processes cut in the direction of strong couplings: its coarsest level is gathered */
-static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool alone, Grid *g, DM *da, Mat *A, Vec *b, Vec *x)
+static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool alone, Grid *g, DM *da, Mat *A, Vec *b,
+                                     Vec *x)
 {
   const Case c        = {2, {1100, 40, 1}, {1, 1e4, 1}, END_CELL};
   PetscBool  possible = PETSC_FALSE;
@@ -470,12 +483,17 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
   good = (PetscBool)(nlevels == alone.nlevels && its > 0 && PetscAbs(its - alone.its) <= 1 && kappa[0] == kappa[1]);
   PetscCall(PoissonClaim(good, "  levels, kappa and iterations of one process"));
   if (!good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT " iterations\n", nlevels, alone.nlevels, its,
-                          alone.its));
-  PetscCall(PoissonClaim((PetscBool)(nprocs == 1 || (smallest == 1 && ngathers == gathers)), "  gathered as often as it should be, in the end on one process"));
-  PetscCall(PoissonClaim((PetscBool)(leaks != (PetscBool)attached), "  a null space is known to all levels, and to none without one"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT
+                          " iterations\n",
+                          nlevels, alone.nlevels, its, alone.its));
+  PetscCall(PoissonClaim((PetscBool)(nprocs == 1 || (smallest == 1 && ngathers == gathers)),
+                         "  gathered as often as it should be, in the end on one process"));
+  PetscCall(PoissonClaim((PetscBool)(leaks != (PetscBool)attached),
+                         "  a null space is known to all levels, and to none without one"));
   PetscCall(Product(g, ksp, b, &product, &adjoint));
-  good = (PetscBool)(kappa[0] > 1 || PetscAbsReal(product - alone.product) <= 1e-6 * PetscAbsReal(product)); /* a gathered F-cycle is an F-cycle in each of its calls */
+  /* a gathered F-cycle is an F-cycle in each of its calls */
+  good = (PetscBool)(kappa[0] > 1 || PetscAbsReal(product - alone.product) <= 1e-6 * PetscAbsReal(product));
   PetscCall(PoissonClaim(good, "  a V-cycle is that of one process"));
   if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.12g and %.12g\n", (double)product, (double)alone.product));
   PetscCall(PoissonClaim(adjoint, "  the transposed cycle is the adjoint"));
@@ -513,7 +531,8 @@ static PetscErrorCode GatherWith(const char what[], PetscBool leaks, PetscInt ga
   PetscCall(Solve(ksp, b, x, &its[1]));
   PetscCall(CreateSolver(A, "b_", "", &fresh));
   PetscCall(Solve(fresh, b, x, &its[2]));
-  PetscCall(PoissonClaim((PetscBool)(its[1] == its[2] && its[1] > 0), "  new values take as many iterations as a fresh solver"));
+  PetscCall(PoissonClaim((PetscBool)(its[1] == its[2] && its[1] > 0),
+                         "  new values take as many iterations as a fresh solver"));
   PetscCall(KSPDestroy(&fresh));
   PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
   PetscFunctionReturn(0);
@@ -532,9 +551,12 @@ static PetscErrorCode Gather(void)
   PetscCall(PetscOptionsInsertString(NULL, "-b_pc_kcycle_kappa 2"));
   PetscCall(GatherWith("the F-cycle", PETSC_FALSE, 1));
   PetscCall(PetscOptionsClearValue(NULL, "-b_pc_kcycle_kappa"));
-  for (PetscMPIInt n = nprocs; n > 1; n /= 2, halvings++) { /* half of the processes are left, and cut the grid in y again */
-    PetscCall(PetscSNPrintf(options, sizeof(options), "-%spc_telescope_reduction_factor 2 -%stelescope_repart_da_processors_x 1 -%stelescope_repart_da_processors_y %d", prefix,
-                            prefix, prefix, n / 2));
+  /* half of the processes are left, and cut the grid in y again */
+  for (PetscMPIInt n = nprocs; n > 1; n /= 2, halvings++) {
+    PetscCall(PetscSNPrintf(options, sizeof(options),
+                            "-%spc_telescope_reduction_factor 2 -%stelescope_repart_da_processors_x 1 "
+                            "-%stelescope_repart_da_processors_y %d",
+                            prefix, prefix, prefix, n / 2));
     PetscCall(PetscOptionsInsertString(NULL, options));
     PetscCall(PetscStrlcat(prefix, "telescope_mg_coarse_", sizeof(prefix)));
   }
@@ -542,7 +564,8 @@ static PetscErrorCode Gather(void)
   PetscFunctionReturn(0);
 }
 
-/* Points that the next level keeps, all odd between interior ends, are relaxed first: behind one sweep the equations of the other colour hold, and theirs do not */
+/* Points that the next level keeps, all odd between interior ends, are relaxed first: behind one sweep the equations
+   of the other colour hold, and theirs do not */
 static PetscErrorCode KeptFirst(KSP ksp, DM da, Mat A, Vec b)
 {
   PC                   pc;
@@ -566,18 +589,21 @@ static PetscErrorCode KeptFirst(KSP ksp, DM da, Mat A, Vec b)
   PetscCall(DMDAVecGetArrayRead(da, r, &a));
   for (PetscInt k = s[2]; k < s[2] + n[2]; k++) {
     for (PetscInt j = s[1]; j < s[1] + n[1]; j++) {
-      for (PetscInt i = s[0]; i < s[0] + n[0]; i++) mine[(i + j + k) % 2] = PetscMax(mine[(i + j + k) % 2], PetscAbsScalar(a[k][j][i]));
+      for (PetscInt i = s[0]; i < s[0] + n[0]; i++)
+        mine[(i + j + k) % 2] = PetscMax(mine[(i + j + k) % 2], PetscAbsScalar(a[k][j][i]));
     }
   }
   PetscCall(DMDAVecRestoreArrayRead(da, r, &a));
   PetscCallMPI(MPI_Allreduce(mine, largest, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  PetscCall(PoissonClaim((PetscBool)(largest[0] < 1e-13 && largest[1] > 0.01), "points that the next level keeps are relaxed first"));
+  PetscCall(PoissonClaim((PetscBool)(largest[0] < 1e-13 && largest[1] > 0.01),
+                         "points that the next level keeps are relaxed first"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(0);
 }
 
-/* Which colour comes first belongs to a smoother, not to a matrix that two solvers have: each solves as it would alone */
+/* Which colour comes first belongs to a smoother, not to a matrix that two solvers have: each solves as it would
+   alone */
 static PetscErrorCode Colours(void)
 {
   Grid      g = {0};
@@ -601,7 +627,8 @@ static PetscErrorCode Colours(void)
   PetscCall(GridFill(&g, da, 1, b));
   PetscCall(VecDuplicate(b, &x[1]));
   for (int i = 0; i < 2; i++) PetscCall(VecDuplicate(b, &y[i]));
-  PetscCall(PetscOptionsInsertString(NULL, "-d_pc_type relax -d_ksp_type richardson -d_ksp_max_it 3 -d_ksp_norm_type none"));
+  PetscCall(
+      PetscOptionsInsertString(NULL, "-d_pc_type relax -d_ksp_type richardson -d_ksp_max_it 3 -d_ksp_norm_type none"));
   PetscCall(CreateSolver(A, "d_", "", &plain));
   PetscCall(Solve(plain, b, y[0], &its));
   PetscCall(CreateSolver(A, "c0_", "-c0_ksp_max_it 2", &ksp[0]));
@@ -620,7 +647,8 @@ static PetscErrorCode Colours(void)
   PetscCall(KSPSetOperators(ksp[1], A, A));
   PetscCall(Solve(ksp[1], b, y[1], &its));
   PetscCall(VecEqual(y[0], y[1], &same[1]));
-  PetscCall(PoissonClaim((PetscBool)(same[0] && same[1]), "two solvers that coarsen one matrix in different ways do not disturb each other"));
+  PetscCall(PoissonClaim((PetscBool)(same[0] && same[1]),
+                         "two solvers that coarsen one matrix in different ways do not disturb each other"));
   PetscCall(VecEqual(x[0], y[0], &same[0]));
   PetscCall(PoissonClaim((PetscBool)!same[0], "  which do differ"));
   PetscCall(KSPDestroy(&ksp[1]));

@@ -45,8 +45,9 @@ static PetscErrorCode Solve(PetscInt pass)
   PetscCall(PCKCycleGetKappa(pc, &kappa));
   PetscCall(VecNorm(x, NORM_INFINITY, &norm));
   /* u = x (1 - x) / 2, exact at the points */
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "pass %" PetscInt_FMT ": kappa %" PetscInt_FMT ", converged: %s, largest value %.6f\n", pass, kappa, reason > 0 ? "yes" : "no", (double)norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "pass %" PetscInt_FMT ": kappa %" PetscInt_FMT ", converged: %s, largest value %.6f\n", pass,
+                        kappa, reason > 0 ? "yes" : "no", (double)norm));
 
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));

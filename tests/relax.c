@@ -1,11 +1,14 @@
-static char help[] = "PCRELAX beside loops over points: each smoother, order, start and number of sweeps, on random grids; and what is refused.\n\
+static char help[] =
+    "PCRELAX beside loops over points: each smoother, order, start and number of sweeps, on random grids; and what is \
+refused.\n\
   -first <0> -cases <150>   which random cases\n\
   -norms                    a few grids, and what is refused\n\
   -seams                    strong couplings where odd grids wrap around\n\n";
 
 /*
-  The reference runs on each process over the whole grid, from the rows of grids.h. The points of a colour are updated together, so that points
-  of one colour that are neighbours where an odd grid wraps around read old values; they are damped where those couplings are strong.
+  The reference runs on each process over the whole grid, from the rows of grids.h. The points of a colour are updated
+  together, so that points of one colour that are neighbours where an odd grid wraps around read old values; they are
+  damped where those couplings are strong.
 */
 
 #include "grids.h"
@@ -18,7 +21,8 @@ typedef enum {
   FOURCOLOR,
   EIGHTCOLOR
 } Smoother;
-static const PCRelaxType Names[] = {PC_RELAX_AUTO, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK, PC_RELAX_FOURCOLOR, PC_RELAX_EIGHTCOLOR};
+static const PCRelaxType Names[] = {PC_RELAX_AUTO,     PC_RELAX_JACOBI,    PC_RELAX_CHEBYSHEV,
+                                    PC_RELAX_REDBLACK, PC_RELAX_FOURCOLOR, PC_RELAX_EIGHTCOLOR};
 
 typedef struct {
   Grid         g;
@@ -40,7 +44,9 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 {
   const PetscInt sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 23};
   const PetscInt number_of[4] = {0, 14, 14, 9};
-  const Smoother types[3][4]  = {{AUTO, JACOBI, CHEBYSHEV, REDBLACK}, {AUTO, JACOBI, FOURCOLOR, REDBLACK}, {EIGHTCOLOR, JACOBI, CHEBYSHEV, REDBLACK}};
+  const Smoother types[3][4]  = {{AUTO, JACOBI, CHEBYSHEV, REDBLACK},
+                                 {AUTO, JACOBI, FOURCOLOR, REDBLACK},
+                                 {EIGHTCOLOR, JACOBI, CHEBYSHEV, REDBLACK}};
   Grid          *g            = &c->g;
 
   PetscFunctionBeginUser;
@@ -109,9 +115,10 @@ static void ScaledResidual(const Rows *r, const PetscScalar b[], const PetscScal
 /* The Chebyshev iteration in three terms for eigenvalues from bound / (4 dim) to bound */
 static PetscErrorCode Chebyshev(const Case *c, const Rows *r, const PetscScalar b[], PetscScalar x[])
 {
-  const PetscReal lower = r->bound / (4 * c->g.dim), theta = (r->bound + lower) / 2, rho = (r->bound - lower) / (r->bound + lower);
-  PetscReal       omega = 1;
-  PetscScalar    *z, *before;
+  const PetscReal lower = r->bound / (4 * c->g.dim), theta = (r->bound + lower) / 2,
+                  rho = (r->bound - lower) / (r->bound + lower);
+  PetscReal    omega  = 1;
+  PetscScalar *z, *before;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(r->n, &z, r->n, &before));
@@ -137,7 +144,9 @@ static Smoother Used(const Case *c)
 
 static PetscInt Colour(Smoother type, const PetscInt at[])
 {
-  return type == JACOBI ? 0 : type == REDBLACK ? (at[0] + at[1] + at[2]) % 2 : at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
+  return type == JACOBI     ? 0
+         : type == REDBLACK ? (at[0] + at[1] + at[2]) % 2
+                            : at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2);
 }
 
 /* The damping of coloured sweeps: points of one colour that are coupled are relaxed as by Jacobi */
@@ -151,7 +160,9 @@ static PetscReal ColourDamping(Smoother type, const Rows *r)
     for (PetscInt m = 1; m < r->count[i]; m++) {
       const PetscInt j = r->col[27 * i + m];
 
-      if (Colour(type, r->at[j]) == Colour(type, r->at[i])) within += PetscAbsScalar(r->value[27 * i + m]) / PetscSqrtReal(PetscAbsScalar(r->value[27 * i] * r->value[27 * j]));
+      if (Colour(type, r->at[j]) == Colour(type, r->at[i]))
+        within +=
+            PetscAbsScalar(r->value[27 * i + m]) / PetscSqrtReal(PetscAbsScalar(r->value[27 * i] * r->value[27 * j]));
     }
     most = PetscMax(most, within);
   }
@@ -162,8 +173,9 @@ static PetscErrorCode Sweep(const Case *c, const Rows *r, PetscBool backward, co
 {
   const Smoother  type     = Used(c);
   const PetscInt  ncolours = type == JACOBI ? 1 : type == REDBLACK ? 2 : type == FOURCOLOR ? 4 : 8;
-  const PetscReal chosen = type == JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : ColourDamping(type, r), omega = c->omega == 0 ? chosen : c->omega;
-  PetscScalar    *z;
+  const PetscReal chosen   = type == JACOBI ? 2 / (r->bound * (1 + 1. / (2 * c->g.dim))) : ColourDamping(type, r),
+                  omega    = c->omega == 0 ? chosen : c->omega;
+  PetscScalar *z;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(r->n, &z));
@@ -297,11 +309,15 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
     if (difference <= 1e-13) continue;
     holds[Used(&c)] = PETSC_FALSE;
     PetscCall(GridShow(&c.g, Names[Used(&c)]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT ", omega %g: %g\n", PCRelaxOrders[c.order], c.its,
-                          c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil", c.degree, (double)c.omega, (double)difference));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT
+                          ", omega %g: %g\n",
+                          PCRelaxOrders[c.order], c.its, c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil",
+                          c.degree, (double)c.omega, (double)difference));
   }
   for (int t = JACOBI; t <= EIGHTCOLOR; t++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is what it says: %s\n", Names[t], holds[t] && (runs[t] || cases < 100) ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is what it says: %s\n", Names[t],
+                          holds[t] && (runs[t] || cases < 100) ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -314,9 +330,11 @@ static PetscErrorCode Norms(void)
     PetscInt  dim, size[3];
     PetscBool box;
     GridEnd   end;
-  } cases[] = {{REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, END_PERIODIC}, {REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, END_PERIODIC}, {FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, END_PERIODIC},
-               {JACOBI, 2, {13, 20, 1}, PETSC_TRUE, END_INTERIOR},   {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, END_PERIODIC}, {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, END_CELL},
-               {CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, END_STORED},   {REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, END_STORED}};
+  } cases[] = {
+      {REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, END_PERIODIC},  {REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, END_PERIODIC},
+      {FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, END_PERIODIC}, {JACOBI, 2, {13, 20, 1}, PETSC_TRUE, END_INTERIOR},
+      {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, END_PERIODIC}, {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, END_CELL},
+      {CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, END_STORED},    {REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, END_STORED}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -340,8 +358,9 @@ static PetscErrorCode Norms(void)
     PetscCall(GridDistribute(&c.g, &possible));
     PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
     PetscCall(RunCase(&c, &difference, &norm));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n", Names[c.type], c.g.dim, c.g.box ? "box" : "star",
-                          GridEnds[cases[i].end], (double)norm, difference <= 1e-13 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n",
+                          Names[c.type], c.g.dim, c.g.box ? "box" : "star", GridEnds[cases[i].end], (double)norm,
+                          difference <= 1e-13 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -373,13 +392,18 @@ static PetscErrorCode Reduction(const Case *c, PetscReal *factor)
   PetscFunctionReturn(0);
 }
 
-/* Where an odd number of points wraps around two neighbours have one colour. If they are coupled strongly only damped sweeps reduce what differs between them */
+/* Where an odd number of points wraps around two neighbours have one colour. If they are coupled strongly only
+   damped sweeps reduce what differs between them */
 static PetscErrorCode Seams(void)
 {
   const struct {
     Smoother type;
     PetscInt dim, size[3];
-  } cases[] = {{REDBLACK, 1, {33, 1, 1}}, {REDBLACK, 2, {9, 21, 1}}, {FOURCOLOR, 2, {9, 21, 1}}, {REDBLACK, 3, {9, 5, 11}}, {EIGHTCOLOR, 3, {9, 5, 11}}};
+  } cases[] = {{REDBLACK, 1, {33, 1, 1}},
+               {REDBLACK, 2, {9, 21, 1}},
+               {FOURCOLOR, 2, {9, 21, 1}},
+               {REDBLACK, 3, {9, 5, 11}},
+               {EIGHTCOLOR, 3, {9, 5, 11}}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -404,14 +428,19 @@ static PetscErrorCode Seams(void)
     PetscCall(Reduction(&c, &damped));
     c.omega = 1;
     PetscCall(Reduction(&c, &undamped));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D: as the reference: %s, damped sweeps take away what differs across the seam: %s, others do not: %s\n",
-                          Names[c.type], c.g.dim, difference <= 1e-11 ? "yes" : "NO", damped < 0.02 ? "yes" : "NO", undamped > 0.3 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(
+        PETSC_COMM_WORLD,
+        "%s, %" PetscInt_FMT
+        "D: as the reference: %s, damped sweeps take away what differs across the seam: %s, others do not: %s\n",
+        Names[c.type], c.g.dim, difference <= 1e-11 ? "yes" : "NO", damped < 0.02 ? "yes" : "NO",
+        undamped > 0.3 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
 
 /* Keeps the words of an error */
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
+                           PetscErrorType p, const char *words, void *ctx)
 {
   (void)comm;
   (void)line;
@@ -449,8 +478,8 @@ static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, Smoothe
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s on a %s in %" PetscInt_FMT "D%s is an error that says so: ", Names[relax], g->box ? "box" : "star", g->dim,
-                          detached ? " without a grid" : ""));
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s on a %s in %" PetscInt_FMT "D%s is an error that says so: ",
+                          Names[relax], g->box ? "box" : "star", g->dim, detached ? " without a grid" : ""));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", claim, ierr && found ? "yes" : "NO"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(PCDestroy(&pc));
@@ -473,7 +502,8 @@ static PetscErrorCode Refusals(void)
   PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, EIGHTCOLOR, "eightcolor is for three dimensions"));
   PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, AUTO, "PCRELAX needs a matrix of type stencil"));
   g.box = PETSC_TRUE;
-  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, REDBLACK, "Two colours do not separate the points of a 9-point stencil"));
+  PetscCall(
+      Refusal(&g, MATSTENCIL, PETSC_FALSE, REDBLACK, "Two colours do not separate the points of a 9-point stencil"));
   g.dim     = 3;
   g.size[2] = 9;
   PetscCall(Refusal(&g, MATAIJ, PETSC_FALSE, FOURCOLOR, "fourcolor is for two dimensions"));
@@ -527,7 +557,8 @@ static PetscErrorCode Symmetry(void)
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 9, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 9, PETSC_DECIDE,
+                         PETSC_DECIDE, 1, 1, NULL, NULL, &da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
@@ -543,8 +574,10 @@ static PetscErrorCode Symmetry(void)
   ierr = PCApplyTranspose(pc, b, x);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, "is not symmetric", &found));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "the transpose for an operator that is symmetric no more, in the lighter of two fluids, is an error: %s\n", ierr && found ? "yes" : "NO"));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "the transpose for an operator that is symmetric no more, in the lighter of two fluids, is an error: %s\n",
+      ierr && found ? "yes" : "NO"));
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));

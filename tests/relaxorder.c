@@ -1,5 +1,5 @@
-static char help[] =
-    "The order of PCRELAX where nobody chooses one: symmetric under Krylov methods, also inside another preconditioner, forward in the sweeps of KSPRICHARDSON.\n\n";
+static char help[] = "The order of PCRELAX where nobody chooses one: symmetric under Krylov methods, also inside "
+                     "another preconditioner, forward in the sweeps of KSPRICHARDSON.\n\n";
 
 #include "poisson.h"
 
@@ -12,7 +12,8 @@ static PetscErrorCode Fill(DM da, PetscReal phase, Vec v)
   PetscFunctionBeginUser;
   PetscCall(DMDACreateNaturalVector(da, &natural));
   PetscCall(VecGetOwnershipRange(natural, &first, &end));
-  for (PetscInt i = first; i < end; i++) PetscCall(VecSetValue(natural, i, PetscSinReal(phase + (PetscReal)i * i), INSERT_VALUES));
+  for (PetscInt i = first; i < end; i++)
+    PetscCall(VecSetValue(natural, i, PetscSinReal(phase + (PetscReal)i * i), INSERT_VALUES));
   PetscCall(VecAssemblyBegin(natural));
   PetscCall(VecAssemblyEnd(natural));
   PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, v));
@@ -41,7 +42,8 @@ static PetscErrorCode IsSymmetric(PC pc, Vec u, Vec v, PetscBool *yes)
   PetscFunctionReturn(0);
 }
 
-/* Solves with options of its own; x and the number of iterations, and whether the preconditioner has been symmetric then */
+/* Solves with options of its own; x and the number of iterations, and whether the preconditioner has been symmetric
+   then */
 static PetscErrorCode Solve(Mat A, const char *options, Vec b, Vec v, Vec x, PetscInt *its, PetscBool *symmetric)
 {
   KSP ksp;
@@ -66,7 +68,8 @@ static PetscErrorCode Solve(Mat A, const char *options, Vec b, Vec v, Vec x, Pet
 }
 
 /* Both ways of solving give the same number of iterations and the same vector */
-static PetscErrorCode Alike(Mat A, const char *one, const char *other, Vec b, Vec v, PetscInt *its, PetscBool symmetric[2], PetscBool *alike)
+static PetscErrorCode Alike(Mat A, const char *one, const char *other, Vec b, Vec v, PetscInt *its,
+                            PetscBool symmetric[2], PetscBool *alike)
 {
   PetscReal norm, difference;
   PetscInt  n[2];
@@ -109,13 +112,15 @@ static PetscErrorCode Problem(Poisson *p)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", with PCJACOBI %" PetscInt_FMT "\n", forward));
   PetscCall(PoissonClaim((PetscBool)(alike && symmetric[0] && symmetric[1]), "under KSPCG a sweep is symmetric"));
   PetscCall(Fill(da, 2, v));
-  PetscCall(Alike(A, "-a_ksp_type cg -a_pc_type ksp -a_ksp_ksp_type preonly -a_ksp_pc_type relax", "-a_ksp_type cg -a_pc_type composite -a_pc_composite_pcs relax", b, v, &its,
-                  symmetric, &alike));
+  PetscCall(Alike(A, "-a_ksp_type cg -a_pc_type ksp -a_ksp_ksp_type preonly -a_ksp_pc_type relax",
+                  "-a_ksp_type cg -a_pc_type composite -a_pc_composite_pcs relax", b, v, &its, symmetric, &alike));
   PetscCall(PoissonClaim((PetscBool)(alike && symmetric[0] && symmetric[1]), "and inside PCKSP and PCCOMPOSITE"));
-  PetscCall(Alike(A, "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none", "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none -a_pc_relax_order forward", b, v,
-                  &its, symmetric, &alike));
+  PetscCall(Alike(A, "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none",
+                  "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none -a_pc_relax_order forward", b, v, &its,
+                  symmetric, &alike));
   PetscCall(PoissonClaim((PetscBool)(alike && !symmetric[0] && !symmetric[1]), "under KSPRICHARDSON it is forward"));
-  PetscCall(Alike(A, "-a_ksp_type richardson -a_ksp_max_it 3", "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none", b, v, &its, symmetric, &alike));
+  PetscCall(Alike(A, "-a_ksp_type richardson -a_ksp_max_it 3",
+                  "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none", b, v, &its, symmetric, &alike));
   PetscCall(PoissonClaim((PetscBool)(alike && !symmetric[0]), "with norms, and so sweep by sweep, as well"));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&v));

@@ -19,7 +19,8 @@ typedef struct {
 static PetscErrorCode CreateGrid(Case *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, c->p.n, c->p.n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &c->da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, c->p.n, c->p.n,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &c->da));
   PetscCall(DMSetUp(c->da));
   PetscCall(DMSetMatrixPreallocateOnly(c->da, PETSC_TRUE));
   PetscCall(DMCreateGlobalVector(c->da, &c->b));
@@ -129,7 +130,8 @@ static PetscErrorCode Begin(Case *c)
   PetscFunctionReturn(0);
 }
 
-/* Solves with the operator as it is now, by the solver that is used again and by a new one; both get the kappa if it is not 0 */
+/* Solves with the operator as it is now, by the solver that is used again and by a new one; both get the kappa if it
+   is not 0 */
 static PetscErrorCode Compare(Case *c, PetscInt kappa, const char claim[])
 {
   KSP ksp;
@@ -185,7 +187,8 @@ static PetscErrorCode Pattern(Case *c)
   PetscFunctionReturn(0);
 }
 
-/* Couples each fifth point of the middle row with the point two ahead, and the other way round: this fits no stencil of width 1, unless the value is zero */
+/* Couples each fifth point of the middle row with the point two ahead, and the other way round: this fits no stencil
+   of width 1, unless the value is zero */
 static PetscErrorCode CoupleFar(Case *c, PetscReal value)
 {
   PetscInt i0, j0, m, n;
@@ -294,7 +297,8 @@ static PetscErrorCode ReusePreconditioner(Case *c)
   PetscCall(ChangeValues(c, 2.0));
   PetscCall(Solve(c, c->ksp, &c->again));
   PetscCall(CoarseState(c->pc, &after));
-  PetscCall(PoissonClaim((PetscBool)(before == after), "a preconditioner that is kept keeps its coarse operators, and converges"));
+  PetscCall(PoissonClaim((PetscBool)(before == after),
+                         "a preconditioner that is kept keeps its coarse operators, and converges"));
   PetscCall(KSPSetReusePreconditioner(c->ksp, PETSC_FALSE));
   PetscCall(Compare(c, 0, "no longer kept"));
   PetscCall(CoarseState(c->pc, &after));
@@ -387,7 +391,8 @@ static PetscErrorCode Kappa(Case *c)
   for (PetscInt i = 0; i < 4; i++) {
     PetscCall(PCKCycleSetKappa(c->pc, kappa[i]));
     PetscCall(Compare(c, kappa[i], "another kappa"));
-    PetscCall(PoissonClaimEqual(&c->first, &c->again, (PetscBool)(kappa[i] == usual), "differs from the default, or is it"));
+    PetscCall(
+        PoissonClaimEqual(&c->first, &c->again, (PetscBool)(kappa[i] == usual), "differs from the default, or is it"));
   }
   PetscCall(End(c));
   PetscFunctionReturn(0);
@@ -450,7 +455,8 @@ static PetscErrorCode Strangers(Case *c)
   PetscFunctionReturn(0);
 }
 
-/* Some iterations of Richardson's method that nobody watches: the PC runs them itself where it can. What they leave are norms */
+/* Some iterations of Richardson's method that nobody watches: the PC runs them itself where it can. What they leave
+   are norms */
 static PetscErrorCode Richardson(Case *c, KSP ksp, PoissonResiduals *norms)
 {
   Vec       r;
@@ -477,8 +483,10 @@ static PetscErrorCode Richardson(Case *c, KSP ksp, PoissonResiduals *norms)
 
 static PetscErrorCode Types(Case *c)
 {
-  const PCMGType   type[]  = {PC_MG_FULL, PC_MG_ADDITIVE, PC_MG_MULTIPLICATIVE, PC_MG_KASKADE, PC_MG_FULL, PC_MG_MULTIPLICATIVE};
-  const char      *claim[] = {"from multiplicative to full", "to additive", "to multiplicative", "to Kaskade", "to full", "to multiplicative again"};
+  const PCMGType type[]  = {PC_MG_FULL,    PC_MG_ADDITIVE, PC_MG_MULTIPLICATIVE,
+                            PC_MG_KASKADE, PC_MG_FULL,     PC_MG_MULTIPLICATIVE};
+  const char    *claim[] = {"from multiplicative to full", "to additive", "to multiplicative", "to Kaskade", "to full",
+                            "to multiplicative again"};
   PoissonResiduals ours[6];
   PetscInt         usual;
   KSP              ksp;
@@ -544,7 +552,8 @@ static PetscErrorCode DistinctSmoothers(Case *c)
   PetscCall(PCMGSetDistinctSmoothUp(c->pc));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(Solve(c, c->ksp, &c->again));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE, "distinct smoothers of one kind give the numbers of common ones"));
+  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE,
+                              "distinct smoothers of one kind give the numbers of common ones"));
   PetscCall(ChangeValues(c, 5.0));
   PetscCall(Compare(c, 0, "also with changed values"));
   PetscCall(ChangePattern(c, c->A));

@@ -131,8 +131,11 @@ static PetscErrorCode Judge(Problem *problem, KSP ksp, Vec b, Vec x, PetscBool *
   *good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-5 && kernel && solver);
   PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
   if (*good) PetscFunctionReturn(0);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %" PetscInt_FMT "D %s: %s, %" PetscInt_FMT " iterations, true residual %g, the view says \"%s\": %d, \"%s\": %d\n", problem->p.dim,
-                        problem->p.periodic ? "periodic" : "Neumann", KSPConvergedReasons[reason], its, (double)residual, problem->kernel, kernel, problem->solver, solver));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "NO: %" PetscInt_FMT "D %s: %s, %" PetscInt_FMT
+                        " iterations, true residual %g, the view says \"%s\": %d, \"%s\": %d\n",
+                        problem->p.dim, problem->p.periodic ? "periodic" : "Neumann", KSPConvergedReasons[reason], its,
+                        (double)residual, problem->kernel, kernel, problem->solver, solver));
   PetscFunctionReturn(0);
 }
 
@@ -146,7 +149,8 @@ static PetscErrorCode Solve(Problem *problem, PetscBool *good)
 
   PetscFunctionBeginUser;
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &problem->p, &da));
-  if (problem->p.dim == 1) PetscCall(DMDASetInterpolationType(da, DMDA_Q1)); /* PETSc has no interpolation from cells in 1D */
+  /* PETSc has no interpolation from cells in 1D */
+  if (problem->p.dim == 1) PetscCall(DMDASetInterpolationType(da, DMDA_Q1));
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &problem->nullspace));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, problem->scaling == ROWS ? KSPGMRES : KSPCG));
@@ -192,8 +196,9 @@ static PetscErrorCode SolveAll(Problem *problem, const char claim[])
 
 static PetscErrorCode ConstantKernel(Problem *problem)
 {
-  const char *const claim[2][2] = {{"zero row sums, assembled on each grid", "zero row sums, operator only"},
-                                   {"null space attached, assembled on each grid", "null space attached, operator only"}};
+  const char *const claim[2][2] = {
+      {"zero row sums, assembled on each grid", "zero row sums, operator only"},
+      {"null space attached, assembled on each grid", "null space attached, operator only"}};
 
   PetscFunctionBeginUser;
   problem->solver = "constants span the kernel";
@@ -201,7 +206,8 @@ static PetscErrorCode ConstantKernel(Problem *problem)
     for (PetscInt way = 0; way < 2; way++) {
       problem->attached = attached ? PETSC_TRUE : PETSC_FALSE;
       problem->way      = way ? OPERATOR_ONLY : ASSEMBLED_ANEW;
-      problem->kernel   = attached ? "singular operator: null space attached" : "singular operator: all row sums are zero";
+      problem->kernel =
+          attached ? "singular operator: null space attached" : "singular operator: all row sums are zero";
       PetscCall(SolveAll(problem, claim[attached][way]));
     }
   }

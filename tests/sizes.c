@@ -115,8 +115,8 @@ static PetscErrorCode MakeTransfers(DM da, DM coarse)
 }
 
 /*
-  Could PETSc make a smaller grid, interpolate from it and inject into it? Not with coordinates or another factor, where errors come late and
-  leave things behind. On one process only: on several some would wait for those with an error.
+  Could PETSc make a smaller grid, interpolate from it and inject into it? Not with coordinates or another factor, where
+  errors come late and leave things behind. On one process only: on several some would wait for those with an error.
 */
 static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscBool *coarsens)
 {
@@ -168,7 +168,8 @@ typedef struct {
   PetscBool advised;   /* the sizes that an error names do work */
 } Findings;
 
-/* PETSc's cells are points in disguise in 1D, and with coordinates (a few sizes coarsen, none well); elsewhere it knows a factor of 2 only */
+/* PETSc's cells are points in disguise in 1D, and with coordinates (a few sizes coarsen, none well); elsewhere it
+   knows a factor of 2 only */
 static PetscErrorCode Unfit(const Poisson *p, PetscBool *unfit)
 {
   PetscBool coordinates;
@@ -203,7 +204,9 @@ static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cu
     if (!good) f->advised = PETSC_FALSE;
   }
   if (outcome == FAILED || coarsens || !good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %" PetscInt_FMT "D %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %s%s\n", p->dim,
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "NO: %" PetscInt_FMT "D %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %s%s\n",
+                          p->dim,
                           kinds[p->periodic  ? PERIODIC
                                 : p->neumann ? CELLS
                                              : POINTS],
@@ -218,7 +221,8 @@ static PetscErrorCode Report(const Poisson *p, Kind kind, const Findings *f)
 
   PetscFunctionBeginUser;
   PetscCall(Unfit(p, &unfit));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s: each size works or is refused with a reason", p->dim, kinds[kind]));
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s: each size works or is refused with a reason",
+                          p->dim, kinds[kind]));
   PetscCall(PoissonClaim(f->sound, claim));
   PetscCall(PoissonClaim((PetscBool)(unfit == (f->works == 0)), unfit ? "  none works" : "  some work"));
   PetscCall(PoissonClaim((PetscBool)(f->refused > 0), "  some are refused"));
@@ -280,7 +284,8 @@ static PetscErrorCode CountLevels(const Poisson *p, const PetscInt n[], PetscInt
   PetscFunctionReturn(0);
 }
 
-/* As far as the grid goes, but no further than 5 points in the longest direction; on many processes until they run out of points */
+/* As far as the grid goes, but no further than 5 points in the longest direction; on many processes until they run
+   out of points */
 static PetscErrorCode NumbersOfLevels(Poisson *p)
 {
   const struct {
@@ -288,10 +293,11 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
     Kind     kind;
     PetscInt n[3];
     PetscInt nlevels[4]; /* on 1, 2, 4, 8 processes */
-  } expected[] = {{1, POINTS, {7, 1, 1}, {2, 2, 2, 0}},     {1, POINTS, {17, 1, 1}, {3, 3, 3, 2}},  {1, POINTS, {49, 1, 1}, {5, 5, 5, 3}},
-                  {1, PERIODIC, {48, 1, 1}, {5, 5, 4, 3}},  {2, POINTS, {65, 9, 1}, {4, 4, 4, 4}},  {2, CELLS, {40, 40, 1}, {4, 4, 4, 4}},
-                  {2, PERIODIC, {24, 12, 1}, {3, 3, 3, 3}}, {3, POINTS, {33, 17, 5}, {3, 3, 3, 3}}, {3, CELLS, {32, 16, 8}, {3, 3, 3, 3}},
-                  {3, PERIODIC, {12, 12, 12}, {3, 3, 3, 3}}};
+  } expected[] = {{1, POINTS, {7, 1, 1}, {2, 2, 2, 0}},     {1, POINTS, {17, 1, 1}, {3, 3, 3, 2}},
+                  {1, POINTS, {49, 1, 1}, {5, 5, 5, 3}},    {1, PERIODIC, {48, 1, 1}, {5, 5, 4, 3}},
+                  {2, POINTS, {65, 9, 1}, {4, 4, 4, 4}},    {2, CELLS, {40, 40, 1}, {4, 4, 4, 4}},
+                  {2, PERIODIC, {24, 12, 1}, {3, 3, 3, 3}}, {3, POINTS, {33, 17, 5}, {3, 3, 3, 3}},
+                  {3, CELLS, {32, 16, 8}, {3, 3, 3, 3}},    {3, PERIODIC, {12, 12, 12}, {3, 3, 3, 3}}};
   PetscMPIInt size;
   char        claim[128];
 
@@ -305,10 +311,12 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
     p->periodic = (PetscBool)(expected[i].kind == PERIODIC);
     p->neumann  = (PetscBool)(expected[i].kind == CELLS);
     if (wanted) PetscCall(CountLevels(p, n, &nlevels));
-    PetscCall(
-        PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected", n[0], n[1], n[2], kinds[expected[i].kind]));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim),
+                            "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected",
+                            n[0], n[1], n[2], kinds[expected[i].kind]));
     PetscCall(PoissonClaim((PetscBool)(nlevels == wanted), claim));
-    if (nlevels != wanted) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
+    if (nlevels != wanted)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
   }
   PetscFunctionReturn(0);
 }

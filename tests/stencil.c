@@ -1,11 +1,12 @@
-static char help[] = "MATSTENCIL beside MATAIJ: random stencils on random grids and process grids; every operation gives the same.\n\
+static char help[] =
+    "MATSTENCIL beside MATAIJ: random stencils on random grids and process grids; every operation gives the same.\n\
   -first <0> -cases <60>   which random cases\n\
   -kind <-1>               only this kind of coefficients\n\
   -errors                  shows what is refused instead\n\n";
 
 /*
-  An entry depends on the point of its row and its offset; of a symmetric matrix the upper one of a pair counts. Kinds: constant, by layers in
-  (y, z), variable, and a mixture, so that all forms of storage occur.
+  An entry depends on the point of its row and its offset; of a symmetric matrix the upper one of a pair counts. Kinds:
+  constant, by layers in (y, z), variable, and a mixture, so that all forms of storage occur.
 */
 
 #include "poisson.h"
@@ -148,7 +149,8 @@ static PetscScalar Entry(const Case *c, const PetscInt row[], const PetscInt off
     o[d]  = swap ? -off[d] : off[d];
   }
   if (kind == MIXED) kind = (at[1] + 2 * at[2]) % 7 < 3 ? CONSTANT : VARIABLE;
-  return (place ? -1 : 8) * (0.1 + Hash(o[0] + 3 * o[1] + 9 * o[2], kind == VARIABLE ? at[0] : 0, kind == CONSTANT ? 0 : at[1], kind == CONSTANT ? 0 : at[2]));
+  return (place ? -1 : 8) * (0.1 + Hash(o[0] + 3 * o[1] + 9 * o[2], kind == VARIABLE ? at[0] : 0,
+                                        kind == CONSTANT ? 0 : at[1], kind == CONSTANT ? 0 : at[2]));
 }
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBool *possible)
@@ -213,7 +215,8 @@ static PetscErrorCode CaseCreateDM(Case *c)
   PetscCall(DMDASetDof(c->da, 1));
   PetscCall(DMDASetStencilType(c->da, c->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
   PetscCall(DMDASetStencilWidth(c->da, 1));
-  if (c->uneven) PetscCall(DMDASetOwnershipRanges(c->da, owned[0], c->dim > 1 ? owned[1] : NULL, c->dim > 2 ? owned[2] : NULL));
+  if (c->uneven)
+    PetscCall(DMDASetOwnershipRanges(c->da, owned[0], c->dim > 1 ? owned[1] : NULL, c->dim > 2 ? owned[2] : NULL));
   PetscCall(DMSetUp(c->da));
   PetscFunctionReturn(0);
 }
@@ -675,7 +678,8 @@ static PetscErrorCode Transposed(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscFunctionReturn(0);
 }
 
-/* What PETSc finds in the AIJ matrix is found in the stencil: exactly, and with a tolerance after a change that is smaller. It remembers answers: a new matrix for each question */
+/* What PETSc finds in the AIJ matrix is found in the stencil: exactly, and with a tolerance after a change that is
+   smaller. It remembers answers: a new matrix for each question */
 static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
 {
   const PetscReal tol[3] = {0, 1e-8, 1e-3};
@@ -685,8 +689,8 @@ static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &l, NULL));
   PetscCall(Fill(c, l, 3));
-  for (int d = 0; d < 3; d++)
-    tiny = (PetscBool)(tiny || (c->boundary[d] == DM_BOUNDARY_PERIODIC && c->size[d] <= 2)); /* values for the same place: the last counts, or their sum, in any order */
+  for (int d = 0; d < 3; d++) /* values for the same place: the last counts, or their sum, in any order */
+    tiny = (PetscBool)(tiny || (c->boundary[d] == DM_BOUNDARY_PERIODIC && c->size[d] <= 2));
   *equal = PETSC_TRUE;
   for (int ask = 0; ask < 6; ask++) {
     PetscBool yes[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE}, structure = PETSC_TRUE;
@@ -703,14 +707,16 @@ static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
       if (i < 2) PetscCall(MatIsSymmetric(M, tol[ask % 3], &yes[i]));
       else PetscCall(MatIsHermitian(M, tol[ask % 3], &yes[i]));
       mine = yes[i];
-      PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD)); /* of AIJ processes may answer for themselves */
+      /* of AIJ processes may answer for themselves */
+      PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
       yes[i] = (PetscBool)all;
       if (i) PetscCall(MatIsStructurallySymmetric(M, &structure));
       *equal = (PetscBool)(*equal && structure);
       PetscCall(MatDestroy(&M));
       PetscCall(MatDestroy(&change));
     }
-    *equal = (PetscBool)(*equal && yes[0] == yes[1] && (yes[0] == yes[2] || PetscDefined(USE_COMPLEX)) && (yes[1] || !c->symmetric || tiny || ask == 3 || ask == 4));
+    *equal = (PetscBool)(*equal && yes[0] == yes[1] && (yes[0] == yes[2] || PetscDefined(USE_COMPLEX)) &&
+                         (yes[1] || !c->symmetric || tiny || ask == 3 || ask == 4));
   }
   PetscCall(VecDestroy(&l));
   PetscFunctionReturn(0);
@@ -736,7 +742,8 @@ static PetscErrorCode SetRowsFrom(Mat all, PetscInt first, PetscInt end, PetscSc
   PetscFunctionReturn(0);
 }
 
-/* Each process inserts the rows of the next one; all processes add their parts to all rows; rows of others are ignored where that is asked for */
+/* Each process inserts the rows of the next one; all processes add their parts to all rows; rows of others are
+   ignored where that is asked for */
 static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal)
 {
   const PetscInt *ranges;
@@ -768,7 +775,8 @@ static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal
   PetscFunctionReturn(0);
 }
 
-/* From stencil to AIJ and back, the matrix being zero on the way: its DM, null space, numberings and all places of its stencil are there afterwards */
+/* From stencil to AIJ and back, the matrix being zero on the way: its DM, null space, numberings and all places of
+   its stencil are there afterwards */
 static PetscErrorCode InPlace(const Case *c, Mat A, Mat B, PetscBool *equal)
 {
   MatNullSpace constants, nullspace;
@@ -846,12 +854,14 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
 static PetscErrorCode ShowCase(const Case *c, Property p)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "  %s: case %" PetscInt_FMT ", %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                        ", %s %s %s, %s, kind %d, way %d%s%s%s\n",
-                        Claims[p], c->number, c->size[0], c->size[1], c->size[2], c->nproc[0], c->nproc[1], c->nproc[2], DMBoundaryTypes[c->boundary[0]],
-                        DMBoundaryTypes[c->boundary[1]], DMBoundaryTypes[c->boundary[2]], c->box ? "box" : "star", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
-                        c->identity ? ", identity" : "", c->uneven ? ", uneven" : ""));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "  %s: case %" PetscInt_FMT ", %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " on %" PetscInt_FMT
+      " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s %s %s, %s, kind %d, way %d%s%s%s\n",
+      Claims[p], c->number, c->size[0], c->size[1], c->size[2], c->nproc[0], c->nproc[1], c->nproc[2],
+      DMBoundaryTypes[c->boundary[0]], DMBoundaryTypes[c->boundary[1]], DMBoundaryTypes[c->boundary[2]],
+      c->box ? "box" : "star", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
+      c->identity ? ", identity" : "", c->uneven ? ", uneven" : ""));
   PetscFunctionReturn(0);
 }
 
@@ -872,7 +882,8 @@ typedef enum {
 static PetscErrorCode RefusedMatrix(Refusal which, DM *da, Mat *A)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, which == OUTSIDE_BOX ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, 5, 8, 1, PETSC_DECIDE,
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
+                         which == OUTSIDE_BOX ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, 5, 8, 1, PETSC_DECIDE,
                          which == DOF ? 2 : 1, which == WIDTH ? 2 : 1, NULL, NULL, da));
   PetscCall(DMSetUp(*da));
   PetscCall(DMSetMatType(*da, which == NO_STENCIL ? MATAIJ : MATSTENCIL));
@@ -908,7 +919,8 @@ static PetscErrorCode Refused(Refusal which, DM *da, Mat *A)
     PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
     col = 2;
   }
-  if (!rank || which == OTHERS_MIXED) PetscCall(MatSetValues(*A, 1, &row, 1, &col, &one, rank ? ADD_VALUES : INSERT_VALUES));
+  if (!rank || which == OTHERS_MIXED)
+    PetscCall(MatSetValues(*A, 1, &row, 1, &col, &one, rank ? ADD_VALUES : INSERT_VALUES));
   if (which != NO_STENCIL && which != OTHERS_MIXED) PetscFunctionReturn(0);
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));

@@ -89,9 +89,10 @@ static PetscErrorCode SolveDestroy(Solve *s)
 
 /* Kinds of ends: the four of grids.h, and mixtures of them */
 #define NUM_MIXED 3
-static const GridEnd Mixed[NUM_MIXED][3][2] = {{{END_STORED, END_CELL}, {END_PERIODIC, END_PERIODIC}, {END_STORED, END_STORED}},
-                                               {{END_CELL, END_INTERIOR}, {END_STORED, END_INTERIOR}, {END_CELL, END_CELL}},
-                                               {{END_CELL, END_CELL}, {END_STORED, END_STORED}, {END_PERIODIC, END_PERIODIC}}};
+static const GridEnd Mixed[NUM_MIXED][3][2] = {
+    {{END_STORED, END_CELL}, {END_PERIODIC, END_PERIODIC}, {END_STORED, END_STORED}},
+    {{END_CELL, END_INTERIOR}, {END_STORED, END_INTERIOR}, {END_CELL, END_CELL}},
+    {{END_CELL, END_CELL}, {END_STORED, END_STORED}, {END_PERIODIC, END_PERIODIC}}};
 
 static void SetKind(Grid *g, PetscInt kind)
 {
@@ -104,7 +105,8 @@ static void SetKind(Grid *g, PetscInt kind)
 }
 
 /* The worst of many sizes; a direction in four is long in 2D */
-static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal strength[], PetscInt samples, PetscInt *worst)
+static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal strength[], PetscInt samples,
+                                   PetscInt *worst)
 {
   PetscBool show = PETSC_FALSE;
 
@@ -120,7 +122,9 @@ static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal 
     g.number = number;
     g.dim    = dim;
     for (PetscInt d = 0; d < 3; d++) {
-      g.size[d]     = d >= dim ? 1 : 5 + GridChoose(&g, 1 + d, dim == 2 ? 36 : 28) * (dim == 2 && GridChoose(&g, 5 + d, 4) == 0 ? 5 : 1);
+      g.size[d]     = d >= dim ? 1
+                               : 5 + GridChoose(&g, 1 + d, dim == 2 ? 36 : 28) *
+                                     (dim == 2 && GridChoose(&g, 5 + d, 4) == 0 ? 5 : 1);
       g.strength[d] = strength[d];
     }
     SetKind(&g, kind);
@@ -131,8 +135,10 @@ static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal 
     PetscCall(SolveRun(&s));
     if (s.reason <= 0) s.its = 999;
     if (show && s.its > PetscMax(*worst, 9))
-      PetscCall(
-          PetscPrintf(PETSC_COMM_WORLD, "    %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", g.size[0], g.size[1], g.size[2], s.its));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "    %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %" PetscInt_FMT
+                            " iterations\n",
+                            g.size[0], g.size[1], g.size[2], s.its));
     *worst = PetscMax(*worst, s.its);
     PetscCall(SolveDestroy(&s));
   }
@@ -163,7 +169,8 @@ static PetscErrorCode Thin(void)
     worst = PetscMax(worst, s.reason > 0 ? s.its : 999);
     PetscCall(SolveDestroy(&s));
   }
-  PetscCall(PoissonClaim((PetscBool)(worst <= 8), "periodic directions of one point on coarse grids: at most 8 iterations"));
+  PetscCall(
+      PoissonClaim((PetscBool)(worst <= 8), "periodic directions of one point on coarse grids: at most 8 iterations"));
   if (worst > 8) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
   PetscFunctionReturn(0);
 }
@@ -180,7 +187,8 @@ static PetscErrorCode Sizes(void)
   for (PetscInt dim = 2; dim <= 3; dim++) {
     for (PetscInt kind = 0; kind < 4 + NUM_MIXED; kind++) {
       PetscCall(WorstOfSizes(dim, kind, strength[0], samples, &worst));
-      PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim, kinds[kind]));
+      PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim,
+                              kinds[kind]));
       PetscCall(PoissonClaim((PetscBool)(worst <= 12), claim));
       if (worst > 12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
     }
@@ -191,7 +199,8 @@ static PetscErrorCode Sizes(void)
       PetscCall(WorstOfSizes(3, kind, strength[a], 1 + samples / 6, &worst));
       all = PetscMax(all, worst);
     }
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g : %g: at most 15 iterations", (double)strength[a][0], (double)strength[a][1], (double)strength[a][2]));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g : %g: at most 15 iterations",
+                            (double)strength[a][0], (double)strength[a][1], (double)strength[a][2]));
     PetscCall(PoissonClaim((PetscBool)(all <= 15), claim));
     if (all > 15) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", all));
   }
@@ -222,12 +231,15 @@ static PetscErrorCode Feng(void)
   PetscCall(VecGetArrayWrite(solve.b, &a));
   for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
     for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++)
-      a[at[0] - s[0] + n[0] * (at[1] - s[1])] = h * h * PetscSinReal(PETSC_PI * h * (at[0] + 1)) * PetscSinReal(PETSC_PI * h * (at[1] + 1));
+      a[at[0] - s[0] + n[0] * (at[1] - s[1])] =
+          h * h * PetscSinReal(PETSC_PI * h * (at[0] + 1)) * PetscSinReal(PETSC_PI * h * (at[1] + 1));
   }
   PetscCall(VecRestoreArrayWrite(solve.b, &a));
   PetscCall(SolveRun(&solve));
   PetscCall(PoissonResidual(solve.A, solve.b, solve.x, &relative));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its, (double)relative));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its,
+                        (double)relative));
   PetscCall(SolveDestroy(&solve));
   PetscFunctionReturn(0);
 }
@@ -265,7 +277,8 @@ static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b
 {
   PetscFunctionBeginUser;
   *agree = (PetscBool)(a->length == b->length && a->length > 1);
-  for (PetscInt i = 0; *agree && i < a->length; i++) *agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= tolerance * a->value[0]);
+  for (PetscInt i = 0; *agree && i < a->length; i++)
+    *agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= tolerance * a->value[0]);
   PetscFunctionReturn(0);
 }
 
@@ -333,8 +346,8 @@ static PetscErrorCode WaysOf(const Grid *g, PetscBool holds[])
 static PetscErrorCode Ways(void)
 {
   const PetscInt    nkinds   = 4 + NUM_MIXED;
-  const char *const claims[] = {"all solves converge", "steps behind each other give what steps apart give", "aij and stencil operators give the same",
-                                "new values give what a fresh set-up gives"};
+  const char *const claims[] = {"all solves converge", "steps behind each other give what steps apart give",
+                                "aij and stencil operators give the same", "new values give what a fresh set-up gives"};
   PetscBool         all[4]   = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
 
   PetscFunctionBeginUser;
@@ -381,7 +394,8 @@ static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
   if (choice == PLEX) {
     PetscSection section;
 
-    PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_plex_simplex 0 -dm_distribute 0"));
+    PetscCall(
+        PetscOptionsInsertString(NULL, "-dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_plex_simplex 0 -dm_distribute 0"));
     PetscCall(DMCreate(PETSC_COMM_WORLD, dm)); /* a square */
     PetscCall(DMSetType(*dm, DMPLEX));
     PetscCall(DMSetFromOptions(*dm));
@@ -393,7 +407,8 @@ static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
     PetscCall(DMSetLocalSection(*dm, section));
     PetscCall(PetscSectionDestroy(&section));
   } else {
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 17, 17, PETSC_DECIDE, PETSC_DECIDE, choice == TWO_UNKNOWNS ? 2 : 1,
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 17, 17,
+                           PETSC_DECIDE, PETSC_DECIDE, choice == TWO_UNKNOWNS ? 2 : 1,
                            choice == WIDTH_TWO || choice == ENTRIES_FAR ? 2 : 1, NULL, NULL, dm));
     PetscCall(DMSetUp(*dm));
   }
@@ -450,7 +465,8 @@ static PetscErrorCode Choices(void)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_ON, choices[i].prefix, words));
     PetscCall(PetscStrstr(words, choices[i].why, &found));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
+    PetscCall(
+        PetscSNPrintf(claim, sizeof(claim), "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
     PetscCall(PoissonClaim((PetscBool)(found != NULL), claim));
     if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
     PetscCall(PCDestroy(&pc));
@@ -471,8 +487,9 @@ static PetscErrorCode Choices(void)
 }
 
 /*
-  A grid whose first process has a single point in x at an end: its lines are all alike, those of the next process are not. At the end all points have a reaction of a half;
-  but for one line the next points have it, too, so that the end is insulated in the mean.
+  A grid whose first process has a single point in x at an end: its lines are all alike, those of the next process are
+  not. At the end all points have a reaction of a half; but for one line the next points have it, too, so that the end
+  is insulated in the mean.
 */
 static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 {
@@ -482,17 +499,19 @@ static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, size, 1, 1, 1, size == 2 ? owned : NULL, NULL, da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, size, 1, 1, 1,
+                         size == 2 ? owned : NULL, NULL, da));
   PetscCall(DMSetUp(*da));
   PetscCall(DMSetMatType(*da, MATAIJ));
   PetscCall(DMCreateMatrix(*da, A));
   PetscCall(DMDAGetLocalInfo(*da, &info));
   for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
     for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
-      const PetscBool   thin = (PetscBool)(i == 0 || (i == 1 && j != 1));
-      const MatStencil  row = {0, j, i, 0}, around[4] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
-      const PetscScalar one = -1;
-      PetscScalar       sum = thin ? 0.5 : 0.01;
+      const PetscBool  thin      = (PetscBool)(i == 0 || (i == 1 && j != 1));
+      const MatStencil row       = {0, j, i, 0},
+                       around[4] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
+      const PetscScalar one      = -1;
+      PetscScalar       sum      = thin ? 0.5 : 0.01;
 
       for (int o = 0; o < 4; o++) {
         if (around[o].i < 0 || around[o].i >= n || around[o].j < 0 || around[o].j >= n) continue;
@@ -525,7 +544,9 @@ static PetscErrorCode Ends(void)
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
   PetscCall(SolveRun(&s));
   PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels, s.its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels,
+                        s.its));
   PetscCall(SolveDestroy(&s));
   PetscFunctionReturn(0);
 }

@@ -1,8 +1,11 @@
-static char help[] = "Products, sweeps, transfers and cycles on random grids, again with other numbers of threads: the same bits each time.\n\
+static char help[] =
+    "Products, sweeps, transfers and cycles on random grids, again with other numbers of threads: the same bits each \
+time.\n\
   -first <0> -cases <24>   which random cases\n\n";
 
 /*
-  A library made with OPENMP=1 brings omp_set_num_threads(); without it everything just runs again. Grids are large enough for threads to share their lines.
+  A library made with OPENMP=1 brings omp_set_num_threads(); without it everything just runs again. Grids are large
+  enough for threads to share their lines.
 */
 
 #include "grids.h"
@@ -37,7 +40,9 @@ static PetscErrorCode CaseGrid(Case *c, PetscInt number, PetscBool *possible)
   g->number = number;
   g->dim    = number % 6 == 0 ? 1 : number % 6 == 1 ? 2 : 3;
   for (PetscInt d = 0; d < 3; d++) {
-    g->size[d]     = d >= g->dim ? 1 : g->dim == 3 ? (d == 2 ? 4 : 58) + GridChoose(g, 1 + d, 20) : 20 + GridChoose(g, 1 + d, 180);
+    g->size[d]     = d >= g->dim   ? 1
+                     : g->dim == 3 ? (d == 2 ? 4 : 58) + GridChoose(g, 1 + d, 20)
+                                   : 20 + GridChoose(g, 1 + d, 180);
     g->strength[d] = 0.5 + GridHash(number, d, 5, 6);
     g->end[d][0]   = (GridEnd)GridChoose(g, 4 + d, 4);
     g->end[d][1]   = g->end[d][0] == END_PERIODIC ? END_PERIODIC : (GridEnd)GridChoose(g, 7 + d, 3);
@@ -57,12 +62,15 @@ static PetscErrorCode CreatePC(Mat A, PCType type, PC *pc)
   PetscFunctionReturn(0);
 }
 
-/* Sweeps on both matrices, and a cycle with coloured sweeps, whose transfers are fused with them, or with Jacobi sweeps, whose transfers are not */
+/* Sweeps on both matrices, and a cycle with coloured sweeps, whose transfers are fused with them, or with Jacobi
+   sweeps, whose transfers are not */
 static PetscErrorCode CaseSolvers(Case *c)
 {
   const PetscInt    number           = c->g.number;
-  const PCRelaxType types[2][SWEEPS] = {{PC_RELAX_REDBLACK, PC_RELAX_JACOBI, PC_RELAX_REDBLACK, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK},
-                                        {c->g.dim == 3 ? PC_RELAX_EIGHTCOLOR : PC_RELAX_FOURCOLOR, PC_RELAX_JACOBI, PC_RELAX_AUTO, PC_RELAX_CHEBYSHEV, PC_RELAX_AUTO}};
+  const PCRelaxType types[2][SWEEPS] = {
+      {PC_RELAX_REDBLACK, PC_RELAX_JACOBI, PC_RELAX_REDBLACK, PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK},
+      {c->g.dim == 3 ? PC_RELAX_EIGHTCOLOR : PC_RELAX_FOURCOLOR, PC_RELAX_JACOBI, PC_RELAX_AUTO, PC_RELAX_CHEBYSHEV,
+       PC_RELAX_AUTO}};
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < 2; i++) {
@@ -156,7 +164,9 @@ static PetscErrorCode Compare(const Case *c, PetscScalar *first, PetscBool keep,
 
 static PetscErrorCode CaseAll(Case *c, PetscInt *wrong)
 {
-  const char *const names[MOST] = {"product", "residual", "product with the transpose", "product and sum", "sweeps", "sweeps, unsymmetric", "cycle", "cycle, Jacobi"};
+  const char *const names[MOST] = {"product",         "residual",     "product with the transpose",
+                                   "product and sum", "sweeps",       "sweeps, unsymmetric",
+                                   "cycle",           "cycle, Jacobi"};
   PetscScalar      *first;
   PetscInt          n, different;
 
@@ -197,7 +207,8 @@ int main(int argc, char **argv)
     PetscCall(CaseDestroy(&c));
     done++;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " random grids, %d runs each: the same numbers: %s\n", done, RUNS, wrong ? "NO" : "yes"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " random grids, %d runs each: the same numbers: %s\n", done,
+                        RUNS, wrong ? "NO" : "yes"));
   PetscCall(PetscFinalize());
   return 0;
 }

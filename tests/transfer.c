@@ -1,9 +1,11 @@
-static char help[] = "Structured levels of PCKCYCLE beside their definition: interpolation, restriction and coarse operators on random grids.\n\
+static char help[] =
+    "Structured levels of PCKCYCLE beside their definition: interpolation, restriction and coarse operators on random \
+grids.\n\
   -first <0> -cases <60>   which random cases\n\n";
 
 /*
-  The reference is built from AIJ matrices and the sizes of grids alone: which points a coarse grid keeps, the weights of each fine point,
-  Galerkin products by MatPtAP().
+  The reference is built from AIJ matrices and the sizes of grids alone: which points a coarse grid keeps, the weights
+  of each fine point, Galerkin products by MatPtAP().
 */
 
 #include "grids.h"
@@ -38,17 +40,19 @@ typedef enum {
   NUM_PROPERTIES
 } Property;
 
-static const char *const Claims[NUM_PROPERTIES] = {"coarse grids have the points expected",  "interpolation follows its definition",
-                                                   "interpolation is added likewise",        "restriction is its transpose",
-                                                   "restriction is added likewise",          "coarse operators are the products of MatPtAP()",
-                                                   "or these products, collapsed to a star", "the coarsest grid is small or cannot be coarsened",
-                                                   "MatPtAP() of stencils is that of MATAIJ"};
+static const char *const Claims[NUM_PROPERTIES] = {
+    "coarse grids have the points expected",  "interpolation follows its definition",
+    "interpolation is added likewise",        "restriction is its transpose",
+    "restriction is added likewise",          "coarse operators are the products of MatPtAP()",
+    "or these products, collapsed to a star", "the coarsest grid is small or cannot be coarsened",
+    "MatPtAP() of stencils is that of MATAIJ"};
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 {
   const PetscInt            sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 17, 23, 31, 32, 33};
   const PetscInt            number_of[4] = {0, 17, 17, 10};
-  const KCycleInterpolation rules[]      = {KCYCLE_INTERPOLATION_LINEAR, KCYCLE_INTERPOLATION_SIMPLEX, KCYCLE_INTERPOLATION_CONSTANT};
+  const KCycleInterpolation rules[]      = {KCYCLE_INTERPOLATION_LINEAR, KCYCLE_INTERPOLATION_SIMPLEX,
+                                            KCYCLE_INTERPOLATION_CONSTANT};
   const char *const         directions[] = {"xyz", "xyz", "xyz", "x", "y", "xy", "yz", "xz", "z"};
   Grid                     *g            = &c->g;
 
@@ -75,7 +79,8 @@ static PetscErrorCode ShowCase(const Case *c, Property p)
 {
   PetscFunctionBeginUser;
   PetscCall(GridShow(&c->g, Claims[p]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s, coarsened in %s\n", KCycleInterpolations[c->interpolation], c->directions));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s, coarsened in %s\n", KCycleInterpolations[c->interpolation],
+                        c->directions));
   PetscFunctionReturn(0);
 }
 
@@ -85,7 +90,8 @@ static PetscErrorCode LevelFinish(Level *l)
   PetscInt        nproc[3];
 
   PetscFunctionBeginUser;
-  PetscCall(DMDAGetInfo(l->da, NULL, &l->size[0], &l->size[1], &l->size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetInfo(l->da, NULL, &l->size[0], &l->size[1], &l->size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL,
+                        NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(l->da, &owned[0], &owned[1], &owned[2]));
   for (PetscInt d = 0; d < 3; d++) {
     for (PetscInt p = 0; p < nproc[d]; p++) l->owned[d][p] = nproc[d] == 1 ? l->size[d] : owned[d][p];
@@ -136,7 +142,8 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
 
     PetscCall(MatGetRow(A, row, &m, &cols, &v));
     for (PetscInt i = 0; i < m; i++) {
-      const PetscInt p = place[cols[i]], to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
+      const PetscInt p     = place[cols[i]],
+                     to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
 
       if (cols[i] == row || v[i] == (PetscScalar)0.0) continue;
       coupled[Number(l, at)] = 1;
@@ -153,7 +160,8 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Factor and first point of each direction, and the grid of the points that are kept. No direction is coarsened where a process would lose all its points in one of them */
+/* Factor and first point of each direction, and the grid of the points that are kept. No direction is coarsened
+   where a process would lose all its points in one of them */
 static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[], PetscInt first[], Level *coarse)
 {
   PetscInt       keep[3][64];
@@ -162,7 +170,8 @@ static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[
 
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++) {
-    const PetscBool named = (PetscBool)(strchr(c->directions, (int)('x' + d)) != NULL && d < c->g.dim && fine->size[d] > 1 && fine->couples[d]);
+    const PetscBool named = (PetscBool)(strchr(c->directions, (int)('x' + d)) != NULL && d < c->g.dim &&
+                                        fine->size[d] > 1 && fine->couples[d]);
     PetscInt        start = 0;
 
     first[d]  = d < c->g.dim && fine->end[d][0] == END_INTERIOR ? 1 : 0;
@@ -185,7 +194,8 @@ static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[
     boundary[d]       = fine->end[d][0] == END_PERIODIC && d < c->g.dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     coarse->end[d][0] = fine->end[d][0];
     coarse->end[d][1] = fine->end[d][1];
-    if (factor[d] == 2 && fine->end[d][1] == END_STORED && (fine->size[d] - 1 - first[d]) % 2) coarse->end[d][1] = END_INTERIOR;
+    if (factor[d] == 2 && fine->end[d][1] == END_STORED && (fine->size[d] - 1 - first[d]) % 2)
+      coarse->end[d][1] = END_INTERIOR;
   }
   PetscCall(DMDACreate(PETSC_COMM_WORLD, &coarse->da));
   PetscCall(DMSetDimension(coarse->da, c->g.dim));
@@ -201,8 +211,10 @@ static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[
   PetscFunctionReturn(0);
 }
 
-/* The coarse point a fine one lies on, or the two it lies between: low and high, the same where they coincide; -1: there is none */
-static void Neighbours(const Level *fine, const Level *coarse, PetscInt d, PetscInt factor, PetscInt first, PetscInt i, PetscInt at[2])
+/* The coarse point a fine one lies on, or the two it lies between: low and high, the same where they coincide; -1:
+   there is none */
+static void Neighbours(const Level *fine, const Level *coarse, PetscInt d, PetscInt factor, PetscInt first, PetscInt i,
+                       PetscInt at[2])
 {
   const PetscInt away = i - first;
 
@@ -224,8 +236,8 @@ static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
 }
 
 /* The weights of one fine point on at most eight coarse ones */
-static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[], const PetscInt first[], const PetscInt at[], PetscInt to[][3],
-                        PetscReal weight[])
+static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
+                        const PetscInt first[], const PetscInt at[], PetscInt to[][3], PetscReal weight[])
 {
   PetscInt  near[3][2], m = 0;
   PetscBool simplex = (PetscBool)(c->interpolation == KCYCLE_INTERPOLATION_SIMPLEX);
@@ -252,13 +264,15 @@ static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, c
 }
 
 /* The interpolation as AIJ */
-static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[], const PetscInt first[], Mat *P)
+static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
+                                const PetscInt first[], Mat *P)
 {
   PetscInt at[3];
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, P));
-  PetscCall(MatSetSizes(*P, fine->n[0] * fine->n[1] * fine->n[2], coarse->n[0] * coarse->n[1] * coarse->n[2], PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetSizes(*P, fine->n[0] * fine->n[1] * fine->n[2], coarse->n[0] * coarse->n[1] * coarse->n[2],
+                        PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(*P, MATAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*P, 8, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*P, 8, NULL, 8, NULL));
@@ -272,7 +286,8 @@ static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *c
       const PetscScalar w = weight[i];
 
       for (PetscInt d = 0; d < 3; d++) f[d] = factor[d] * to[i][d] + first[d];
-      if (!fine->decoupled[Number(fine, at)] && !fine->decoupled[Number(fine, f)]) PetscCall(MatSetValues(*P, 1, &row, 1, &coarse->row[Number(coarse, to[i])], &w, ADD_VALUES));
+      if (!fine->decoupled[Number(fine, at)] && !fine->decoupled[Number(fine, f)])
+        PetscCall(MatSetValues(*P, 1, &row, 1, &coarse->row[Number(coarse, to[i])], &w, ADD_VALUES));
     }
   }
   PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
@@ -329,7 +344,8 @@ static PetscErrorCode CompareTransfers(const Case *c, Mat P, Mat Q, PetscBool ho
 }
 
 /* Adds what entry g at (at, to) of a product gives to the product collapsed to a star */
-static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt at[], const PetscInt to[], PetscScalar g, Mat S)
+static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt at[], const PetscInt to[],
+                                   PetscScalar g, Mat S)
 {
   const PetscInt    row  = l->row[Number(l, at)];
   const PetscScalar half = 0.5 * g, minus = -half;
@@ -350,7 +366,8 @@ static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt
   PetscFunctionReturn(0);
 }
 
-/* Leaves out of the sums of rows what may be a coupling with an end of the grid: of a point that lacks one of two couplings, up to twice the other, which is that with an end half a cell away */
+/* Leaves out of the sums of rows what may be a coupling with an end of the grid: of a point that lacks one of two
+   couplings, up to twice the other, which is that with an end half a cell away */
 static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
 {
   PetscInt     at[3], start, *place;
@@ -371,7 +388,8 @@ static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
 
     PetscCall(MatGetRow(A, row, &m, &cols, &v));
     for (PetscInt i = 0; i < m; i++) {
-      const PetscInt p = place[cols[i]], to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
+      const PetscInt p     = place[cols[i]],
+                     to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
 
       for (int d = 0; d < 3; d++) {
         if (to[d] != at[d]) c[d][to[d] == (at[d] + 1) % l->size[d]] += v[i];
@@ -379,7 +397,8 @@ static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
     }
     PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
     for (int d = 0; d < 3; d++) {
-      if (c[d][0] == (PetscScalar)0.0 || c[d][1] == (PetscScalar)0.0) held = PetscMax(held, PetscAbsScalar(c[d][0] + c[d][1]));
+      if (c[d][0] == (PetscScalar)0.0 || c[d][1] == (PetscScalar)0.0)
+        held = PetscMax(held, PetscAbsScalar(c[d][0] + c[d][1]));
     }
     if (PetscAbsScalar(sum[row - start]) <= 2 * held * (1 + 1e-10)) sum[row - start] = 0;
   }
@@ -388,7 +407,8 @@ static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
   PetscFunctionReturn(0);
 }
 
-/* What row sums of A give to a product collapsed to a star: to its diagonal alone. G becomes the product without them */
+/* What row sums of A give to a product collapsed to a star: to its diagonal alone. G becomes the product without
+   them */
 static PetscErrorCode AddRowSums(const Level *fine, Mat A, Mat Q, Mat G, Mat S)
 {
   Mat      B;
@@ -421,9 +441,10 @@ static PetscErrorCode AddRowSums(const Level *fine, Mat A, Mat Q, Mat G, Mat S)
   PetscFunctionReturn(0);
 }
 
-/* The coarse operator, from the product G with Q: rows of points that take no correction get the diagonal of their fine points */
-static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[], const PetscInt first[], PetscBool star, Mat A, Mat Q, Mat G,
-                                     Mat *S)
+/* The coarse operator, from the product G with Q: rows of points that take no correction get the diagonal of their
+   fine points */
+static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
+                                     const PetscInt first[], PetscBool star, Mat A, Mat Q, Mat G, Mat *S)
 {
   PetscInt at[3], *place;
   Vec      diagonal;
@@ -434,7 +455,8 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(A, diagonal));
   PetscCall(MatCreate(PETSC_COMM_WORLD, S));
-  PetscCall(MatSetSizes(*S, coarse->n[0] * coarse->n[1] * coarse->n[2], coarse->n[0] * coarse->n[1] * coarse->n[2], PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetSizes(*S, coarse->n[0] * coarse->n[1] * coarse->n[2], coarse->n[0] * coarse->n[1] * coarse->n[2],
+                        PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(*S, MATAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*S, 27, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*S, 27, NULL, 27, NULL));
@@ -442,7 +464,8 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
   if (star) PetscCall(AddRowSums(fine, A, Q, G, *S));
   FOR_OWNED(coarse, at)
   {
-    const PetscInt     row = coarse->row[Number(coarse, at)], f[3] = {factor[0] * at[0] + first[0], factor[1] * at[1] + first[1], factor[2] * at[2] + first[2]};
+    const PetscInt row  = coarse->row[Number(coarse, at)],
+                   f[3] = {factor[0] * at[0] + first[0], factor[1] * at[1] + first[1], factor[2] * at[2] + first[2]};
     const PetscInt    *cols;
     const PetscScalar *v;
     PetscScalar        d;
@@ -452,7 +475,8 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
     if (fine->decoupled[Number(fine, f)]) PetscCall(MatSetValues(*S, 1, &row, 1, &row, &d, ADD_VALUES));
     PetscCall(MatGetRow(G, row, &m, &cols, &v));
     for (PetscInt i = 0; i < m; i++) {
-      const PetscInt p = place[cols[i]], to[3] = {p % coarse->size[0], p / coarse->size[0] % coarse->size[1], p / coarse->size[0] / coarse->size[1]};
+      const PetscInt p = place[cols[i]], to[3] = {p % coarse->size[0], p / coarse->size[0] % coarse->size[1],
+                                                  p / coarse->size[0] / coarse->size[1]};
 
       if (star) PetscCall(AddCollapsed(c, coarse, at, to, v[i], *S));
       else PetscCall(MatSetValues(*S, 1, &row, 1, &cols[i], &v[i], ADD_VALUES));
@@ -508,7 +532,8 @@ static PetscErrorCode CompareProduct(const Case *c, PetscInt l, Mat P, Mat G, Pe
 }
 
 /* One level beside its reference; the level is the finest of those that remain */
-static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, Level *coarse, PetscBool star, PetscBool holds[])
+static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, Level *coarse, PetscBool star,
+                                 PetscBool holds[])
 {
   PetscInt  factor[3], first[3], m, n;
   Mat       A, Ac, P, Q, G, S;
@@ -564,7 +589,8 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
     PetscCall(LevelDestroy(&level[0]));
     level[0] = level[1];
   }
-  if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 8) { /* 3, or 8 where couplings jump */
+  /* 3, or 8 where couplings jump */
+  if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 8) {
     PetscCall(LevelOperator(c, 0, &A));
     PetscCall(FindDecoupled(&level[0], A));
     PetscCall(MatDestroy(&A));
@@ -621,7 +647,8 @@ int main(int argc, char **argv)
       all[p] = (PetscBool)(all[p] && holds[p]);
     }
   }
-  for (PetscInt p = 0; p < NUM_PROPERTIES; p++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", Claims[p], all[p] ? "yes" : "NO"));
+  for (PetscInt p = 0; p < NUM_PROPERTIES; p++)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", Claims[p], all[p] ? "yes" : "NO"));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -1,5 +1,6 @@
 /*
-  Pressure equations with jumps for the tests of deflation: cells of the unit square or cube, discs or balls of another coefficient in it.
+  Pressure equations with jumps for the tests of deflation: cells of the unit square or cube, discs or balls of another
+  coefficient in it.
 
   Every number depends on indices of the grid only, so that any number of processes works on the same problem.
 */
@@ -48,8 +49,9 @@ static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal
 
 static inline PetscReal TwoPhaseCoefficient(const TwoPhase *t, const PetscInt at[])
 {
-  const PetscReal part = t->n / (PetscReal)t->across, other = 1 + t->vary * PetscSinReal((PetscReal)((at[0] * 37 + at[1] * 101 + at[2] * 61) % 1009));
-  PetscReal       away = 0;
+  const PetscReal part  = t->n / (PetscReal)t->across,
+                  other = 1 + t->vary * PetscSinReal((PetscReal)((at[0] * 37 + at[1] * 101 + at[2] * 61) % 1009));
+  PetscReal away        = 0;
 
   for (PetscInt d = 0; d < t->dim; d++) {
     const PetscReal x = at[d] + 0.5, middle = (PetscFloorReal(x / part) + 0.5) * part;
@@ -87,7 +89,10 @@ static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[],
     place[o / 2] = (to[o / 2] + t->n) % t->n;
     if (outside && t->closed) continue;
     other = outside ? me : TwoPhaseCoefficient(t, place);
-    c     = (o < 2 ? t->x : o < 4 && 2 * at[0] >= t->n ? t->y : 1) * (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
+    c     = (o < 2                        ? t->x
+             : o < 4 && 2 * at[0] >= t->n ? t->y
+                                          : 1) *
+        (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
     value[0] += c;
     if (outside || TwoPhaseIsStored(t, at) || (TwoPhaseIsStored(t, to) && !t->onesided)) continue;
     col[m]     = (MatStencil){to[2], to[1], to[0], 0};
@@ -124,7 +129,8 @@ static inline PetscErrorCode TwoPhaseFillCoefficient(const TwoPhase *t, DM da, V
   PetscCall(VecGetArray(v, &values));
   for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
     for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = TwoPhaseCoefficient(t, at);
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++)
+        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = TwoPhaseCoefficient(t, at);
     }
   }
   PetscCall(VecRestoreArray(v, &values));
@@ -143,7 +149,8 @@ static inline PetscErrorCode TwoPhaseSolution(const TwoPhase *t, DM da, Vec x)
   for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
     for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
       for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
-        const PetscReal X = PETSC_PI * (at[0] + 0.5) / t->n, Y = PETSC_PI * (at[1] + 0.5) / t->n, Z = t->dim == 3 ? PETSC_PI * (at[2] + 0.5) / t->n : 0;
+        const PetscReal X = PETSC_PI * (at[0] + 0.5) / t->n, Y = PETSC_PI * (at[1] + 0.5) / t->n,
+                        Z = t->dim == 3 ? PETSC_PI * (at[2] + 0.5) / t->n : 0;
 
         values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] =
             PetscCosReal(X) * PetscCosReal(Y) * PetscCosReal(Z) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y);
@@ -164,13 +171,18 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
 
   PetscFunctionBeginUser;
   if (t->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, e, t->n, 1, 1, NULL, da));
-  else if (t->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, e, e, DMDA_STENCIL_STAR, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, e, e, e, DMDA_STENCIL_STAR, t->n, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  else if (t->dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, e, e, DMDA_STENCIL_STAR, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1,
+                           NULL, NULL, da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, e, e, e, DMDA_STENCIL_STAR, t->n, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
   PetscCall(DMSetMatType(*da, t->type));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
   PetscCall(MatGetVecType(*A, &vectors));
-  PetscCall(DMSetVecType(*da, vectors)); /* those of coarser grids have to be of the device that interpolations are for */
+  /* those of coarser grids have to be of the device that interpolations are for */
+  PetscCall(DMSetVecType(*da, vectors));
   PetscCall(TwoPhaseAssemble(t, *da, *A));
   PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatCreateVecs(*A, &x, b));

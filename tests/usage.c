@@ -1,4 +1,6 @@
-static char help[] = "Calls of PETSc's that change a solver between solves, and solvers beside each other, with PCKCYCLE; and grids that do not fit the operator.\n\
+static char help[] =
+    "Calls of PETSc's that change a solver between solves, and solvers beside each other, with PCKCYCLE; and grids \
+that do not fit the operator.\n\
   -misfits  shows how the latter are refused\n\n";
 
 #include "poisson.h"
@@ -96,7 +98,8 @@ static PetscErrorCode Reset(void)
   PetscFunctionReturn(0);
 }
 
-/* A grid that was found, or that the operator has, does not stay with the PC when it becomes another type and this one again */
+/* A grid that was found, or that the operator has, does not stay with the PC when it becomes another type and this
+   one again */
 static PetscErrorCode AnotherType(void)
 {
   char      first[64], again[64];
@@ -142,7 +145,9 @@ static PetscErrorCode OneDM(void)
   PetscCall(Create(PETSC_COMM_WORLD, 33, 5, s[0].da, &s[1]));
   for (int turn = 0; turn < 4; turn++) {
     PetscCall(Solve(&s[turn % 2], sizeof(together), together));
-    PetscCall(ClaimSame(alone[turn % 2], together, PETSC_TRUE, turn % 2 ? "two solvers on one DM: the second as alone" : "two solvers on one DM: the first as alone"));
+    PetscCall(ClaimSame(alone[turn % 2], together, PETSC_TRUE,
+                        turn % 2 ? "two solvers on one DM: the second as alone"
+                                 : "two solvers on one DM: the first as alone"));
   }
   PetscCall(Destroy(&s[0]));
   PetscCall(Solve(&s[1], sizeof(together), together));
@@ -151,7 +156,8 @@ static PetscErrorCode OneDM(void)
   PetscFunctionReturn(0);
 }
 
-/* The same solver on each process by itself, on a copy of the communicator, and on two halves at once, each with a problem of its own */
+/* The same solver on each process by itself, on a copy of the communicator, and on two halves at once, each with a
+   problem of its own */
 static PetscErrorCode Communicators(void)
 {
   char        world[64], other[64];
@@ -234,7 +240,8 @@ static PetscErrorCode Coordinates(void)
   PetscFunctionReturn(0);
 }
 
-/* A factor that structured levels do not have: the DM coarsens its grid by it, and what is asked for by name is refused */
+/* A factor that structured levels do not have: the DM coarsens its grid by it, and what is asked for by name is
+   refused */
 static PetscErrorCode Factor(void)
 {
   const char *const asked[2]                    = {"-pc_kcycle_structured on", "-pc_kcycle_hierarchy grid"};
@@ -258,7 +265,8 @@ static PetscErrorCode Factor(void)
   PetscCall(PoissonViewHas(s.pc, "hierarchy dm", &from));
   PetscCall(PoissonViewHas(s.pc, "-da_refine_x asks for a factor of 3", &has));
   PetscCall(PetscStrcmp(given, "off", &off));
-  PetscCall(PoissonClaim((PetscBool)(from && (has || off)), "-da_refine_x 3: the DM's levels are used, and the view says why"));
+  PetscCall(PoissonClaim((PetscBool)(from && (has || off)),
+                         "-da_refine_x 3: the DM's levels are used, and the view says why"));
   PetscCall(Destroy(&s));
   for (int i = 0; i < 2; i++) {
     PetscCall(PetscOptionsInsertString(NULL, asked[i]));
@@ -297,8 +305,9 @@ static PetscErrorCode GiveMisfit(Misfit which, Solver *s)
                          which == OTHER_SIZE             ? 31
                          : which == OTHER_GRID_OF_MATRIX ? 1089 / 11
                                                          : 33,
-                         which == OTHER_GRID_OF_MATRIX ? 11 : 33, which == OTHER_LAYOUT ? 1 : PETSC_DECIDE, which == OTHER_LAYOUT ? size : PETSC_DECIDE, which == OTHER_DOF ? 2 : 1,
-                         1, NULL, which == OTHER_LAYOUT && size == 2 ? uneven : NULL, &da));
+                         which == OTHER_GRID_OF_MATRIX ? 11 : 33, which == OTHER_LAYOUT ? 1 : PETSC_DECIDE,
+                         which == OTHER_LAYOUT ? size : PETSC_DECIDE, which == OTHER_DOF ? 2 : 1, 1, NULL,
+                         which == OTHER_LAYOUT && size == 2 ? uneven : NULL, &da));
   PetscCall(DMSetUp(da));
   PetscCall(KSPSetDM(s->ksp, da));
   PetscCall(KCycleKSPSetDMInactive(s->ksp));
@@ -308,7 +317,8 @@ static PetscErrorCode GiveMisfit(Misfit which, Solver *s)
 
 static PetscErrorCode Misfits(void)
 {
-  const char *const names[NUM_MISFITS] = {"other size", "other number of unknowns at a point", "other grid than the matrix", "other layout"};
+  const char *const names[NUM_MISFITS] = {"other size", "other number of unknowns at a point",
+                                          "other grid than the matrix", "other layout"};
 
   PetscFunctionBeginUser;
   for (int which = 0; which < NUM_MISFITS; which++) {
@@ -326,7 +336,8 @@ static PetscErrorCode Misfits(void)
   PetscFunctionReturn(0);
 }
 
-/* Two unknowns at a point and no grid: PCGAMG's levels take the coordinates that were given before the set-up has chosen them */
+/* Two unknowns at a point and no grid: PCGAMG's levels take the coordinates that were given before the set-up has
+   chosen them */
 static PetscErrorCode CoordinatesWithoutGrid(void)
 {
   char       text[3][64];

@@ -63,8 +63,8 @@ static PetscErrorCode ClaimView(PC pc, const char words[])
 }
 
 /*
-  The table of levels, on the process that has it: level, rows, entries, calls, bytes, where, solver, finest first. Structured levels have no more
-  entries in a row than the finest, and store less than all entries
+  The table of levels, on the process that has it: level, rows, entries, calls, bytes, where, solver, finest first.
+  Structured levels have no more entries in a row than the finest, and store less than all entries
 */
 static PetscErrorCode CheckTable(const char text[], PetscInt n, PetscInt kappa, PetscBool structured, PetscBool *good)
 {
@@ -78,9 +78,11 @@ static PetscErrorCode CheckTable(const char text[], PetscInt n, PetscInt kappa, 
   *good = PETSC_FALSE;
   for (PetscInt l = LEVELS - 1; l >= 0; l--) {
     line = line ? strchr(line, '\n') : NULL;
-    if (!line || sscanf(++line, "%d %lf %lf %lf %lf %15s", &level, &rows, &entries, &calls, &bytes, where) != 6) PetscFunctionReturn(0);
+    if (!line || sscanf(++line, "%d %lf %lf %lf %lf %15s", &level, &rows, &entries, &calls, &bytes, where) != 6)
+      PetscFunctionReturn(0);
     PetscCall(PCKCycleComputeLevelCalls(kappa, LEVELS - l, &expected));
-    if (level != l || calls != (double)expected || rows != (double)(n * n) || bytes <= (structured ? 0 : entries * (double)sizeof(PetscScalar)) || strcmp(where, "host"))
+    if (level != l || calls != (double)expected || rows != (double)(n * n) ||
+        bytes <= (structured ? 0 : entries * (double)sizeof(PetscScalar)) || strcmp(where, "host"))
       PetscFunctionReturn(0);
     n = (n + 1) / 2;
     sums[0] += rows;
@@ -92,7 +94,8 @@ static PetscErrorCode CheckTable(const char text[], PetscInt n, PetscInt kappa, 
   line = strstr(line, "operator complexity");
   if (!line || sscanf(line, "operator complexity %lf, %lf bytes", &entries, &bytes) != 2) PetscFunctionReturn(0);
   PetscCall(PCKCycleComputeTotalCalls(kappa, LEVELS, &expected));
-  *good = (PetscBool)(calls == (double)expected && calls == sums[1] && bytes == sums[2] && rows > 1 && rows < 2 && (structured || entries > rows));
+  *good = (PetscBool)(calls == (double)expected && calls == sums[1] && bytes == sums[2] && rows > 1 && rows < 2 &&
+                      (structured || entries > rows));
   PetscFunctionReturn(0);
 }
 
@@ -119,7 +122,8 @@ static PetscErrorCode Table(Problem *s)
     PetscCall(Destroy(s));
   }
   PetscCallMPI(MPI_Bcast(&good, 1, MPI_INT, 0, PETSC_COMM_WORLD));
-  PetscCall(PoissonClaim(good ? PETSC_TRUE : PETSC_FALSE, "calls per level and totals of the view are those of the formulas"));
+  PetscCall(PoissonClaim(good ? PETSC_TRUE : PETSC_FALSE,
+                         "calls per level and totals of the view are those of the formulas"));
   PetscFunctionReturn(0);
 }
 
@@ -133,8 +137,10 @@ static PetscErrorCode Words(Problem *s)
   PetscCall(PCSetUp(s->pc));
   PetscCall(ClaimView(s->pc, "5 levels, hierarchy dm"));
   PetscCall(IsStructured(s->pc, &structured));
-  PetscCall(ClaimView(s->pc, structured ? "coarse operators: Galerkin products, as stencils" : "coarse operators: Galerkin products (nobody provides others)"));
-  PetscCall(ClaimView(s->pc, structured ? "4 grid 33 x 33 x 1, 5 points" : "levels are not structured: -pc_kcycle_structured off"));
+  PetscCall(ClaimView(s->pc, structured ? "coarse operators: Galerkin products, as stencils"
+                                        : "coarse operators: Galerkin products (nobody provides others)"));
+  PetscCall(ClaimView(s->pc, structured ? "4 grid 33 x 33 x 1, 5 points"
+                                        : "levels are not structured: -pc_kcycle_structured off"));
   PetscCall(PCKCycleSetKappa(s->pc, 1));
   PetscCall(ClaimView(s->pc, "kappa=1 (V-cycle)"));
   PetscCall(PCKCycleSetKappa(s->pc, 4));
@@ -157,7 +163,8 @@ static PetscErrorCode Words(Problem *s)
 }
 
 /* How often an event of a level occurs in one application, and whether it does arithmetic */
-static PetscErrorCode CheckEvent(PetscLogStage stage, const char phase[], PetscInt level, PetscInt64 before, PetscInt64 expected, PetscBool *good)
+static PetscErrorCode CheckEvent(PetscLogStage stage, const char phase[], PetscInt level, PetscInt64 before,
+                                 PetscInt64 expected, PetscBool *good)
 {
   char               name[64];
   PetscLogEvent      event;
@@ -171,7 +178,8 @@ static PetscErrorCode CheckEvent(PetscLogStage stage, const char phase[], PetscI
   PetscCall(PetscLogEventGetPerfInfo(stage, event, &info));
   if (info.count == before + expected && info.flops > 0) PetscFunctionReturn(0);
   *good = PETSC_FALSE;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %d instead of %d, flops %g\n", name, info.count, (int)(before + expected), (double)info.flops));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %d instead of %d, flops %g\n", name, info.count,
+                        (int)(before + expected), (double)info.flops));
   PetscFunctionReturn(0);
 }
 
@@ -210,7 +218,9 @@ static PetscErrorCode Log(Problem *s)
     PetscCall(Create(s, kappa[i]));
     PetscCall(PCApply(s->pc, s->b, s->x));
     PetscCall(CheckEvents(before, kappa[i], &good));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "kappa %s: events of each phase and level are counted as the formulas say, with their flops", names[i]));
+    PetscCall(PetscSNPrintf(
+        claim, sizeof(claim),
+        "kappa %s: events of each phase and level are counted as the formulas say, with their flops", names[i]));
     PetscCall(PoissonClaim(good, claim));
     PetscCall(Destroy(s));
   }

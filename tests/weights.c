@@ -1,12 +1,14 @@
 static char help[] = "Interpolation that follows the operator, point by point beside its definition.\n\n";
 
 /*
-  The definition, black box multigrid with absolute values: a fine point that lies between coarse ones in the directions S takes
+  The definition, black box multigrid with absolute values: a fine point that lies between coarse ones in the directions
+  S takes
 
     v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S,
 
-  where the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it is next to nothing the weights are scaled to add up to one.
-  Every process works all of it out on the whole grid, from coefficients that are functions of places.
+  where the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it is next to
+  nothing the weights are scaled to add up to one. Every process works all of it out on the whole grid, from
+  coefficients that are functions of places.
 */
 #include <petsckcycle.h>
 #include "poisson.h"
@@ -47,7 +49,8 @@ typedef struct {
 /* A number in [0, 1) for a place, the same on every process */
 static PetscReal Random(PetscInt seed, const PetscInt at[])
 {
-  PetscReal x = PetscSinReal((PetscReal)(12.9898 * at[0] + 78.233 * at[1] + 37.719 * at[2] + 4.581 * seed)) * (PetscReal)43758.5453;
+  PetscReal x = PetscSinReal((PetscReal)(12.9898 * at[0] + 78.233 * at[1] + 37.719 * at[2] + 4.581 * seed)) *
+                (PetscReal)43758.5453;
 
   return x - PetscFloorReal(x);
 }
@@ -66,12 +69,14 @@ static PetscBool Inside(const Grid *g, PetscInt at[])
 static PetscBool IsLeftAlone(const Grid *g, const PetscInt at[])
 {
   for (int d = 0; d < g->dim; d++) {
-    if (g->c->end == END_STORED && !(d == 0 && g->c->periodic) && (at[d] == 0 || at[d] == g->n[d] - 1)) return PETSC_TRUE;
+    if (g->c->end == END_STORED && !(d == 0 && g->c->periodic) && (at[d] == 0 || at[d] == g->n[d] - 1))
+      return PETSC_TRUE;
   }
   return (PetscBool)(g->c->walls && Random(99, at) < 0.05);
 }
 
-/* The entry that couples a point with the one that lies o further, 0 for none; the same from both sides. missing: what is left out of the matrix at an open end */
+/* The entry that couples a point with the one that lies o further, 0 for none; the same from both sides. missing:
+   what is left out of the matrix at an open end */
 static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[], PetscReal *missing)
 {
   const PetscInt steps = (o[0] != 0) + (o[1] != 0) + (o[2] != 0), code = o[0] + 3 * o[1] + 9 * o[2];
@@ -91,7 +96,8 @@ static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[]
     *missing = g->c->end == END_OPEN ? PetscAbsReal(size) : 0;
     return 0;
   }
-  return IsLeftAlone(g, at) || IsLeftAlone(g, to) ? (g->c->end == END_STORED ? (*missing = PetscAbsReal(size), 0) : 0) : -size;
+  return IsLeftAlone(g, at) || IsLeftAlone(g, to) ? (g->c->end == END_STORED ? (*missing = PetscAbsReal(size), 0) : 0)
+                                                  : -size;
 }
 
 /* Coupled to nobody, by walls on all sides too */
@@ -202,7 +208,8 @@ static void Reference(Grid *g)
       if (count) Interpolate(g, at, S);
       else {
         g->sum[p] = IsAlone(g, at) ? 0 : 1;
-        g->v[p]   = g->sum[p] * CoarseFunction((at[0] - g->first) / 2, (at[1] - (g->dim > 1 ? g->first : 0)) / 2, g->dim > 2 ? (at[2] - g->first) / 2 : 0);
+        g->v[p]   = g->sum[p] * CoarseFunction((at[0] - g->first) / 2, (at[1] - (g->dim > 1 ? g->first : 0)) / 2,
+                                             g->dim > 2 ? (at[2] - g->first) / 2 : 0);
       }
     }
   }
@@ -256,7 +263,8 @@ static PetscErrorCode Compare(const Grid *g, Mat P, DM fine, DM coarse, PetscRea
   PetscCall(MatCreateVecs(P, &e, &v));
   PetscCall(DMDAGetCorners(coarse, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
   PetscCall(VecGetArray(e, &a));
-  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) a[p] = CoarseFunction(s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]);
+  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++)
+    a[p] = CoarseFunction(s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]);
   PetscCall(VecRestoreArray(e, &a));
   PetscCall(MatInterpolate(P, e, v));
   PetscCall(DMDAGetCorners(fine, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
@@ -282,7 +290,8 @@ static PetscErrorCode Try(Grid *g)
   PetscReal            difference;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, x, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, g->c->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, g->n[0], g->n[1], g->n[2], PETSC_DECIDE,
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, x, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
+                         g->c->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, g->n[0], g->n[1], g->n[2], PETSC_DECIDE,
                          PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetDimension(da, g->dim));
   PetscCall(DMSetUp(da));

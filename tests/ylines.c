@@ -1,4 +1,5 @@
-static char help[] = "A smoother of a program's own: zebra relaxation of lines along y, registered with PCRELAX and used on the levels of PCKCYCLE.\n\n";
+static char help[] = "A smoother of a program's own: zebra relaxation of lines along y, registered with PCRELAX and "
+                     "used on the levels of PCKCYCLE.\n\n";
 
 #include <petscksp.h>
 #include <petscdmda.h>
@@ -20,7 +21,8 @@ static void Gather(const KCycleStencil *st, const PetscScalar *b, const PetscSca
     for (PetscInt i = parity; i < box->n[0]; i += 2) {
       const PetscScalar west = i > 0 ? l.x[1][i - 1] : l.left[1], east = i < box->n[0] - 1 ? l.x[1][i + 1] : l.right[1];
 
-      y->r[j * box->n[0] + i] = b[j * box->n[0] + i] - KCycleLineCoefficient(&l, 1, i) * west - KCycleLineCoefficient(&l, 3, i) * east;
+      y->r[j * box->n[0] + i] =
+          b[j * box->n[0] + i] - KCycleLineCoefficient(&l, 1, i) * west - KCycleLineCoefficient(&l, 3, i) * east;
     }
   }
 }
@@ -34,7 +36,8 @@ static void Solve(const KCycleStencil *st, PetscInt parity, YLines *y, PetscScal
     KCycleLineCoefficients(st, j, 0, &l);
     for (PetscInt i = parity; i < n; i += 2) {
       const PetscInt    p     = j * n + i;
-      const PetscScalar south = j ? KCycleLineCoefficient(&l, 0, i) : 0, pivot = KCycleLineCoefficient(&l, 2, i) - (j ? south * y->upper[p - n] : 0);
+      const PetscScalar south = j ? KCycleLineCoefficient(&l, 0, i) : 0,
+                        pivot = KCycleLineCoefficient(&l, 2, i) - (j ? south * y->upper[p - n] : 0);
 
       y->upper[p] = KCycleLineCoefficient(&l, 4, i) / pivot;
       x[p]        = (y->r[p] - (j ? south * x[p - n] : 0)) / pivot;
@@ -47,8 +50,8 @@ static void Solve(const KCycleStencil *st, PetscInt parity, YLines *y, PetscScal
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
-  const KCycleStencil *st    = KCycleStencilOf(s->A);
-  const PetscInt       turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
+  const KCycleStencil *st = KCycleStencilOf(s->A);
+  const PetscInt turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
 
   PetscFunctionBegin;
   if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, st->box->npoints));
@@ -68,7 +71,8 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
   YLines              *y  = (YLines *)s->data;
 
   PetscFunctionBegin;
-  PetscCheck(st->box->dim == 2 && !st->shape.box && st->box->nproc[1] == 1 && !st->box->periodic[1], PetscObjectComm((PetscObject)s->A), PETSC_ERR_SUP,
+  PetscCheck(st->box->dim == 2 && !st->shape.box && st->box->nproc[1] == 1 && !st->box->periodic[1],
+             PetscObjectComm((PetscObject)s->A), PETSC_ERR_SUP,
              "Lines along y are for 5-point stencils whose lines are on one process");
   PetscCall(PetscMalloc2(st->box->npoints, &y->r, st->box->npoints, &y->upper));
   s->weight = 1;
@@ -103,15 +107,17 @@ static PetscErrorCode CreateProblem(DM *da, Mat *A)
   DMDALocalInfo info;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 65, 49, PETSC_DECIDE, 1, 1, 1, NULL, NULL, da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 65, 49, PETSC_DECIDE,
+                         1, 1, 1, NULL, NULL, da));
   PetscCall(DMSetMatType(*da, "stencil"));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
   PetscCall(DMDAGetLocalInfo(*da, &info));
   for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
     for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
-      const PetscReal   west = i < 44 ? 0.01 : 1, east = i + 1 < 44 ? 0.01 : 1;
-      const MatStencil  row = {0, j, i, 0}, beside[4] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
+      const PetscReal  west = i < 44 ? 0.01 : 1, east = i + 1 < 44 ? 0.01 : 1;
+      const MatStencil row           = {0, j, i, 0},
+                       beside[4]     = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
       const PetscScalar couplings[4] = {-1, -west, -east, -1};
       MatStencil        col[5]       = {row};
       PetscScalar       v[5]         = {west + east + 2};
@@ -177,7 +183,8 @@ static PetscErrorCode Symmetric(Mat A)
   for (int i = 0; i < 2; i++) PetscCall(PCApply(pc, v[i], v[2 + i]));
   PetscCall(VecDot(v[2], v[1], &a));
   PetscCall(VecDot(v[0], v[3], &b));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "symmetric: %s\n", PetscAbsScalar(a - b) < 1e-12 * PetscAbsScalar(a) ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "symmetric: %s\n",
+                        PetscAbsScalar(a - b) < 1e-12 * PetscAbsScalar(a) ? "yes" : "NO"));
   PetscCall(PCDestroy(&pc));
   for (int i = 0; i < 4; i++) PetscCall(VecDestroy(&v[i]));
   PetscFunctionReturn(0);
@@ -196,7 +203,8 @@ int main(int argc, char **args)
   PetscCall(CreateProblem(&da, &A));
   PetscCall(Iterations(A, "redblack", &its[0]));
   PetscCall(Iterations(A, "ylines", &its[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "lines take fewer iterations than points: %s\n", its[1] < its[0] ? "yes" : "NO"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "lines take fewer iterations than points: %s\n", its[1] < its[0] ? "yes" : "NO"));
   PetscCall(Symmetric(A));
   PetscCall(MatDestroy(&A));
   PetscCall(DMDestroy(&da));

@@ -1,4 +1,6 @@
-static char help[] = "Pressure in a flow of two fluids whose densities differ much: layers, bubbles, droplets. -help explains the options.\n\
+static char help[] =
+    "Pressure in a flow of two fluids whose densities differ much: layers, bubbles, droplets. -help explains the \
+options.\n\
   ./bubbles -n 128 -contrast 1e6                                            nine bubbles, kappa-cycle\n\
   ./bubbles -n 128 -contrast 1e6 -pc_type deflsub -pc_deflsub_boxes 8,8 -deflsub_pc_type incpoisson   deflation\n\
   mpiexec -n 4 ./bubbles -dim 3 -n 48 -dm_mat_type stencil -output bubbles.vts\n\n";
@@ -8,10 +10,12 @@ static char help[] = "Pressure in a flow of two fluids whose densities differ mu
 
       - div (beta grad p) = f,   beta = density of the gas / rho,
 
-  so that beta is 1 in the gas and 1 / contrast in the liquid. Finite volumes on n cells each way; the coupling of two cells is the beta of the
-  face between them, times h^(dim - 2). Walls have no flux (the matrix is singular, its null space is attached), or p is 0 in the cells behind them.
+  so that beta is 1 in the gas and 1 / contrast in the liquid. Finite volumes on n cells each way; the coupling of two
+  cells is the beta of the face between them, times h^(dim - 2). Walls have no flux (the matrix is singular, its null
+  space is attached), or p is 0 in the cells behind them.
 
-  It shows a DMDA with KSPSetComputeOperators(), so that every preconditioner of PETSc and of petsc-kcycle can be chosen by options.
+  It shows a DMDA with KSPSetComputeOperators(), so that every preconditioner of PETSc and of petsc-kcycle can be chosen
+  by options.
 */
 #include <petsckcycle.h>
 #include <petscdmda.h>
@@ -72,25 +76,38 @@ static PetscErrorCode SetFromOptions(Problem *p)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Two fluids", NULL);
   PetscCall(PetscOptionsInt("-dim", "Dimensions: 2 or 3", NULL, p->dim, &p->dim, NULL));
   PetscCall(PetscOptionsInt("-n", "Cells each way", NULL, p->n, &p->n, NULL));
-  PetscCall(PetscOptionsEnum("-shape", "Where the gas is: bubbles in rows, below a flat interface, or bubbles from a file", NULL, Shapes, (PetscEnum)p->shape,
-                             (PetscEnum *)&p->shape, NULL));
+  PetscCall(PetscOptionsEnum("-shape",
+                             "Where the gas is: bubbles in rows, below a flat interface, or bubbles from a file", NULL,
+                             Shapes, (PetscEnum)p->shape, (PetscEnum *)&p->shape, NULL));
   PetscCall(PetscOptionsInt("-bubbles", "Bubbles each way, -shape bubbles", NULL, p->across, &p->across, NULL));
-  PetscCall(PetscOptionsReal("-radius", "Their radius, relative to the distance of their centres", NULL, p->radius, &p->radius, NULL));
-  PetscCall(PetscOptionsReal("-height", "Height of the interface in the last direction, -shape layer", NULL, p->height, &p->height, NULL));
-  PetscCall(PetscOptionsString("-file", "A bubble a line: centre and radius, 3 numbers in 2D, 4 in 3D; -shape file", NULL, p->file, p->file, sizeof(p->file), NULL));
+  PetscCall(PetscOptionsReal("-radius", "Their radius, relative to the distance of their centres", NULL, p->radius,
+                             &p->radius, NULL));
+  PetscCall(PetscOptionsReal("-height", "Height of the interface in the last direction, -shape layer", NULL, p->height,
+                             &p->height, NULL));
+  PetscCall(PetscOptionsString("-file", "A bubble a line: centre and radius, 3 numbers in 2D, 4 in 3D; -shape file",
+                               NULL, p->file, p->file, sizeof(p->file), NULL));
   PetscCall(PetscOptionsBool("-droplets", "Exchange gas and liquid", NULL, p->droplets, &p->droplets, NULL));
-  PetscCall(PetscOptionsReal("-contrast", "Density of the liquid, relative to the gas", NULL, p->contrast, &p->contrast, NULL));
-  PetscCall(PetscOptionsReal("-smooth", "Half the width over which the density changes, in cells; 0: it jumps", NULL, p->smooth, &p->smooth, NULL));
-  PetscCall(PetscOptionsEnum("-mean", "beta on a face: mean of the two cells, or, for a layer, mean over the face (thesis of Gupta, (7))", NULL, Means, (PetscEnum)p->mean,
-                             (PetscEnum *)&p->mean, NULL));
-  PetscCall(PetscOptionsEnum("-wall", "No flux; p = 0 behind the walls; or no flux with 2 as the last diagonal entry (thesis of Gupta, section 8)", NULL, Walls, (PetscEnum)p->wall,
-                             (PetscEnum *)&p->wall, NULL));
-  PetscCall(PetscOptionsEnum("-rhs", "Right side: that of a smooth solution, of a random one, or of the buoyancy of the gas", NULL, Cases, (PetscEnum)p->rhs, (PetscEnum *)&p->rhs,
+  PetscCall(PetscOptionsReal("-contrast", "Density of the liquid, relative to the gas", NULL, p->contrast, &p->contrast,
                              NULL));
+  PetscCall(PetscOptionsReal("-smooth", "Half the width over which the density changes, in cells; 0: it jumps", NULL,
+                             p->smooth, &p->smooth, NULL));
+  PetscCall(PetscOptionsEnum(
+      "-mean", "beta on a face: mean of the two cells, or, for a layer, mean over the face (thesis of Gupta, (7))",
+      NULL, Means, (PetscEnum)p->mean, (PetscEnum *)&p->mean, NULL));
+  PetscCall(PetscOptionsEnum(
+      "-wall",
+      "No flux; p = 0 behind the walls; or no flux with 2 as the last diagonal entry (thesis of Gupta, section 8)",
+      NULL, Walls, (PetscEnum)p->wall, (PetscEnum *)&p->wall, NULL));
+  PetscCall(PetscOptionsEnum("-rhs",
+                             "Right side: that of a smooth solution, of a random one, or of the buoyancy of the gas",
+                             NULL, Cases, (PetscEnum)p->rhs, (PetscEnum *)&p->rhs, NULL));
   PetscCall(PetscOptionsBool("-start", "Start from random numbers instead of zero", NULL, p->start, &p->start, NULL));
-  PetscCall(PetscOptionsString("-output", "A .vts or .vtr file for coefficient, pressure, and the subdomains of PCDEFLSUB", NULL, p->output, p->output, sizeof(p->output), NULL));
+  PetscCall(PetscOptionsString("-output",
+                               "A .vts or .vtr file for coefficient, pressure, and the subdomains of PCDEFLSUB", NULL,
+                               p->output, p->output, sizeof(p->output), NULL));
   PetscCall(PetscOptionsBool("-times", "Print seconds of set-up and solve", NULL, p->times, &p->times, NULL));
-  PetscCall(PetscOptionsBool("-claims", "Print whether the solution is right instead of numbers", NULL, p->claims, &p->claims, NULL));
+  PetscCall(PetscOptionsBool("-claims", "Print whether the solution is right instead of numbers", NULL, p->claims,
+                             &p->claims, NULL));
   PetscOptionsEnd();
   PetscFunctionReturn(0);
 }
@@ -103,11 +120,14 @@ static PetscErrorCode CheckOptions(const Problem *p)
   PetscCheck(p->dim == 2 || p->dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "-dim is 2 or 3, not %" PetscInt_FMT, p->dim);
   PetscCheck(p->n >= 2, comm, PETSC_ERR_ARG_OUTOFRANGE, "-n is at least 2, not %" PetscInt_FMT, p->n);
   PetscCheck(p->across >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-bubbles is at least 1, not %" PetscInt_FMT, p->across);
-  PetscCheck(p->radius > 0 && p->radius <= 0.5, comm, PETSC_ERR_ARG_OUTOFRANGE, "-radius lies between 0 and 0.5, where bubbles touch, and is not %g", (double)p->radius);
-  PetscCheck(p->height > 0 && p->height < 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-height lies between 0 and 1 and is not %g", (double)p->height);
+  PetscCheck(p->radius > 0 && p->radius <= 0.5, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-radius lies between 0 and 0.5, where bubbles touch, and is not %g", (double)p->radius);
+  PetscCheck(p->height > 0 && p->height < 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-height lies between 0 and 1 and is not %g", (double)p->height);
   PetscCheck(p->contrast > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-contrast is positive, not %g", (double)p->contrast);
   PetscCheck(p->smooth >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-smooth is not negative, as %g is", (double)p->smooth);
-  PetscCheck(p->mean != MEAN_FACE || (p->shape == SHAPE_LAYER && p->smooth == 0), comm, PETSC_ERR_ARG_INCOMP, "-mean face is for -shape layer without -smooth only");
+  PetscCheck(p->mean != MEAN_FACE || (p->shape == SHAPE_LAYER && p->smooth == 0), comm, PETSC_ERR_ARG_INCOMP,
+             "-mean face is for -shape layer without -smooth only");
   PetscCheck(p->shape != SHAPE_FILE || p->file[0], comm, PETSC_ERR_ARG_INCOMP, "-shape file needs -file <name>");
   PetscCheck(p->shape == SHAPE_FILE || !p->file[0], comm, PETSC_ERR_ARG_INCOMP, "-file is read with -shape file only");
   PetscFunctionReturn(0);
@@ -142,15 +162,18 @@ static PetscErrorCode ReadBubbles(Problem *p)
   PetscCall(PetscCalloc1(most, &numbers));
   PetscCall(ReadNumbers(p->file, most, &count, numbers));
   PetscCheck(count >= 0, PETSC_COMM_WORLD, PETSC_ERR_FILE_READ, "%s has something that is not a number", p->file);
-  PetscCheck(count < most, PETSC_COMM_WORLD, PETSC_ERR_FILE_READ, "%s has more than %" PetscInt_FMT " bubbles", p->file, most / columns - 1);
+  PetscCheck(count < most, PETSC_COMM_WORLD, PETSC_ERR_FILE_READ, "%s has more than %" PetscInt_FMT " bubbles", p->file,
+             most / columns - 1);
   PetscCheck(count > 0 && count % columns == 0, PETSC_COMM_WORLD, PETSC_ERR_FILE_READ,
-             "%s has %" PetscInt_FMT " numbers: a bubble has %" PetscInt_FMT ", its centre and its radius", p->file, count, columns);
+             "%s has %" PetscInt_FMT " numbers: a bubble has %" PetscInt_FMT ", its centre and its radius", p->file,
+             count, columns);
   p->nbubbles = count / columns;
   PetscCall(PetscCalloc1(p->nbubbles, &p->bubble));
   for (PetscInt b = 0; b < p->nbubbles; b++) {
     for (PetscInt d = 0; d < p->dim; d++) p->bubble[b].at[d] = numbers[b * columns + d];
     p->bubble[b].radius = numbers[b * columns + p->dim];
-    PetscCheck(p->bubble[b].radius > 0, PETSC_COMM_WORLD, PETSC_ERR_FILE_READ, "Bubble %" PetscInt_FMT " of %s has the radius %g", b + 1, p->file, (double)p->bubble[b].radius);
+    PetscCheck(p->bubble[b].radius > 0, PETSC_COMM_WORLD, PETSC_ERR_FILE_READ,
+               "Bubble %" PetscInt_FMT " of %s has the radius %g", b + 1, p->file, (double)p->bubble[b].radius);
   }
   PetscCall(PetscFree(numbers));
   PetscFunctionReturn(0);
@@ -181,12 +204,15 @@ static PetscReal DistanceInFile(const Problem *p, const PetscReal x[])
 /* Level set: distance from the interface, negative in the gas */
 static PetscReal Distance(const Problem *p, const PetscReal x[])
 {
-  const PetscReal distance = p->shape == SHAPE_LAYER ? x[p->dim - 1] - p->height : p->shape == SHAPE_FILE ? DistanceInFile(p, x) : DistanceInRow(p, x);
+  const PetscReal distance = p->shape == SHAPE_LAYER  ? x[p->dim - 1] - p->height
+                             : p->shape == SHAPE_FILE ? DistanceInFile(p, x)
+                                                      : DistanceInRow(p, x);
 
   return p->droplets ? -distance : distance;
 }
 
-/* Part of the liquid in the mixture: 0, 1, or in between where the interface is smoothed, with h the length of a cell */
+/* Part of the liquid in the mixture: 0, 1, or in between where the interface is smoothed, with h the length of a
+   cell */
 static PetscReal Liquid(const Problem *p, const PetscReal x[], PetscReal h)
 {
   const PetscReal distance = Distance(p, x), width = p->smooth * h;
@@ -212,8 +238,12 @@ static PetscErrorCode GetBox(DM da, PetscBool ghosts, Box *box)
 {
   PetscFunctionBeginUser;
   PetscCall(DMDAGetInfo(da, NULL, &box->n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  if (ghosts) PetscCall(DMDAGetGhostCorners(da, &box->start[0], &box->start[1], &box->start[2], &box->width[0], &box->width[1], &box->width[2]));
-  else PetscCall(DMDAGetCorners(da, &box->start[0], &box->start[1], &box->start[2], &box->width[0], &box->width[1], &box->width[2]));
+  if (ghosts)
+    PetscCall(DMDAGetGhostCorners(da, &box->start[0], &box->start[1], &box->start[2], &box->width[0], &box->width[1],
+                                  &box->width[2]));
+  else
+    PetscCall(DMDAGetCorners(da, &box->start[0], &box->start[1], &box->start[2], &box->width[0], &box->width[1],
+                             &box->width[2]));
   box->h = 1.0 / box->n;
   PetscFunctionReturn(0);
 }
@@ -262,9 +292,11 @@ static PetscErrorCode CheckPin(const Problem *p)
   const PetscReal h = 1.0 / p->n, corner[3] = {1 - h / 2, 1 - h / 2, 1 - h / 2};
 
   PetscFunctionBeginUser;
-  PetscCheck(p->wall != WALL_PINNED || p->dim == 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP, "-wall pinned is for two dimensions");
+  PetscCheck(p->wall != WALL_PINNED || p->dim == 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
+             "-wall pinned is for two dimensions");
   PetscCheck(p->wall != WALL_PINNED || Beta(p, Liquid(p, corner, h)) != 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
-             "-wall pinned changes nothing if the last cell is in the gas, or if -contrast is 1, and the matrix stays singular: use -wall neumann");
+             "-wall pinned changes nothing if the last cell is in the gas, or if -contrast is 1, and the matrix stays "
+             "singular: use -wall neumann");
   PetscFunctionReturn(0);
 }
 
@@ -281,7 +313,8 @@ static PetscReal FaceBeta(const Problem *p, const Box *box, const PetscInt at[],
 }
 
 /* beta between a cell and its neighbour; a cell behind a wall has that of the cell */
-static PetscReal CouplingBeta(const Problem *p, const Box *box, const PetscReal beta[], const PetscInt at[], PetscInt direction, PetscInt side)
+static PetscReal CouplingBeta(const Problem *p, const Box *box, const PetscReal beta[], const PetscInt at[],
+                              PetscInt direction, PetscInt side)
 {
   PetscInt  to[3] = {at[0], at[1], at[2]};
   PetscReal mine, other;
@@ -358,7 +391,8 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
 /* The same on any number of processes */
 static PetscReal Noise(const Box *box, const PetscInt at[], PetscInt seed)
 {
-  const PetscReal number = 43758.5453 * PetscSinReal(12.9898 * (PetscReal)(at[0] + box->n * (at[1] + box->n * at[2]) + 1) + seed);
+  const PetscReal number =
+      43758.5453 * PetscSinReal(12.9898 * (PetscReal)(at[0] + box->n * (at[1] + box->n * at[2]) + 1) + seed);
 
   return number - PetscFloorReal(number) - 0.5;
 }
@@ -367,7 +401,8 @@ static PetscReal SmoothSolution(const Problem *p, const PetscReal x[])
 {
   const PetscReal z = p->dim == 3 ? PetscCosReal(PETSC_PI * x[2]) : 1;
 
-  return PetscCosReal(PETSC_PI * x[0]) * PetscCosReal(PETSC_PI * x[1]) * z + 0.3 * PetscCosReal(2 * PETSC_PI * x[0]) + 0.2 * PetscCosReal(3 * PETSC_PI * x[1]);
+  return PetscCosReal(PETSC_PI * x[0]) * PetscCosReal(PETSC_PI * x[1]) * z + 0.3 * PetscCosReal(2 * PETSC_PI * x[0]) +
+         0.2 * PetscCosReal(3 * PETSC_PI * x[1]);
 }
 
 static PetscErrorCode FillSolution(const Problem *p, DM da, PetscBool random, PetscInt seed, Vec v)
@@ -390,7 +425,8 @@ static PetscErrorCode FillSolution(const Problem *p, DM da, PetscBool random, Pe
   PetscFunctionReturn(0);
 }
 
-/* Gas is lighter than the liquid around it: f = d/dy (beta - beta of the liquid), y the last direction. Walls have no flux, so that its sum is zero */
+/* Gas is lighter than the liquid around it: f = d/dy (beta - beta of the liquid), y the last direction. Walls have
+   no flux, so that its sum is zero */
 static PetscErrorCode FillBuoyancy(const Problem *p, DM da, Vec b)
 {
   const PetscInt up = p->dim - 1;
@@ -433,8 +469,10 @@ static PetscErrorCode CreateRightSide(const Problem *p, DM da, Mat A, Vec *exact
   PetscFunctionReturn(0);
 }
 
-/* Norms of the residual and of the error, and the energy of the error, relative; a pressure that is known up to a constant is compared without its mean. exact is overwritten */
-static PetscErrorCode Measure(const Problem *p, Mat A, Vec exact, Vec b, Vec x, PetscReal *residual, PetscReal *error, PetscReal *energy)
+/* Norms of the residual and of the error, and the energy of the error, relative; a pressure that is known up to a
+   constant is compared without its mean. exact is overwritten */
+static PetscErrorCode Measure(const Problem *p, Mat A, Vec exact, Vec b, Vec x, PetscReal *residual, PetscReal *error,
+                              PetscReal *energy)
 {
   PetscReal    norm[2];
   PetscScalar  product[2];
@@ -480,15 +518,21 @@ static PetscErrorCode Report(const Problem *p, KSP ksp, Vec exact, Vec b, Vec x,
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (p->claims) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "converged: %s, residual below 1e-9: %s", reason > 0 ? "yes" : "NO", residual < 1e-9 ? "yes" : "NO"));
-    if (exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", error below 1e-5: %s", error < 1e-5 && energy < 1e-5 ? "yes" : "NO"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "converged: %s, residual below 1e-9: %s", reason > 0 ? "yes" : "NO",
+                          residual < 1e-9 ? "yes" : "NO"));
+    if (exact)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", error below 1e-5: %s", error < 1e-5 && energy < 1e-5 ? "yes" : "NO"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
     PetscFunctionReturn(0);
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s after %" PetscInt_FMT " iterations, residual %.2e", KSPConvergedReasons[reason], its, (double)residual));
-  if (exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", error %.2e, its energy norm %.2e", (double)error, (double)energy));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s after %" PetscInt_FMT " iterations, residual %.2e",
+                        KSPConvergedReasons[reason], its, (double)residual));
+  if (exact)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", error %.2e, its energy norm %.2e", (double)error, (double)energy));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-  if (p->times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "assembly %.4f s, set-up %.4f s, solve %.4f s\n", p->assembled - time[0], time[1] - p->assembled, time[3] - time[2]));
+  if (p->times)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "assembly %.4f s, set-up %.4f s, solve %.4f s\n", p->assembled - time[0],
+                          time[1] - p->assembled, time[3] - time[2]));
   PetscFunctionReturn(0);
 }
 

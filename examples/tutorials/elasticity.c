@@ -1,11 +1,13 @@
-static char help[] = "A block of elastic material, held at one side, bends under its weight: three unknowns at a point.\n\
+static char help[] =
+    "A block of elastic material, held at one side, bends under its weight: three unknowns at a point.\n\
   ./elasticity -n 17 -pc_type kcycle -ksp_view\n\
   ./elasticity -n 17 -pc_type gamg           with the rigid body modes, which are attached to the matrix\n\n";
 
 /*
   - div sigma = (0, 0, -1),   sigma = lambda tr(e) + 2 mu e,   e = (grad u + grad u^T) / 2
 
-  in the unit cube, u = 0 at x = 0, no forces on the other sides. Trilinear elements on n^3 points; Young's modulus is 1.
+  in the unit cube, u = 0 at x = 0, no forces on the other sides. Trilinear elements on n^3 points; Young's modulus is
+  1.
 */
 #include <petsckcycle.h>
 #include <petscdmda.h>
@@ -33,7 +35,8 @@ static void Derivatives(const PetscReal at[3], PetscReal h, PetscReal d[8][3])
 /* The stiffness of an element, row 3 c + i for component i at corner c; 2 x 2 x 2 Gauss points */
 static void Stiffness(PetscReal h, PetscReal poisson, PetscScalar K[24 * 24])
 {
-  const PetscReal lambda = poisson / ((1 + poisson) * (1 - 2 * poisson)), mu = 1 / (2 * (1 + poisson)), weight = h * h * h / 8;
+  const PetscReal lambda = poisson / ((1 + poisson) * (1 - 2 * poisson)), mu = 1 / (2 * (1 + poisson)),
+                  weight = h * h * h / 8;
 
   for (PetscInt e = 0; e < 24 * 24; e++) K[e] = 0;
   for (PetscInt gauss = 0; gauss < 8; gauss++) {
@@ -46,7 +49,8 @@ static void Stiffness(PetscReal h, PetscReal poisson, PetscScalar K[24 * 24])
         const PetscReal *a = d[row / 3], *b = d[column / 3];
         const PetscInt   i = row % 3, j = column % 3;
 
-        K[24 * row + column] += weight * (lambda * a[i] * b[j] + mu * a[j] * b[i] + (i == j ? mu * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) : 0));
+        K[24 * row + column] += weight * (lambda * a[i] * b[j] + mu * a[j] * b[i] +
+                                          (i == j ? mu * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) : 0));
       }
     }
   }
@@ -158,7 +162,8 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec u)
   PetscCall(KSPSolve(ksp, b, u));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-limit", &limit, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at most %" PetscInt_FMT " iterations: %s\n", limit, its <= limit ? "yes" : "NO"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "at most %" PetscInt_FMT " iterations: %s\n", limit, its <= limit ? "yes" : "NO"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -176,10 +181,12 @@ int main(int argc, char **argv)
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-poisson", &poisson, NULL));
-  PetscCheck(n >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n is the number of points in each direction, at least 2, not %" PetscInt_FMT, n);
-  PetscCheck(poisson > -1 && poisson < 0.5, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-poisson lies between -1 and 0.5 and is not %g", (double)poisson);
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 3, 1, NULL,
-                         NULL, NULL, &da));
+  PetscCheck(n >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n is the number of points in each direction, at least 2, not %" PetscInt_FMT, n);
+  PetscCheck(poisson > -1 && poisson < 0.5, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-poisson lies between -1 and 0.5 and is not %g", (double)poisson);
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, n, n,
+                         n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 3, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(Assemble(da, poisson, &A));

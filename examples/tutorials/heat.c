@@ -7,8 +7,8 @@ static char help[] = "Heat that spreads in a cube, by implicit time steps: one s
 
       (I - dt/2 L) u_new = (I + dt/2 L) u_old,    L: 7 points, rows sum to 0.
 
-  The operator stays until the time step changes, and KSP sets the preconditioner up only when the operator has changed. The start is an eigenvector of L, so that
-  what the time steps must give is known to the last digit.
+  The operator stays until the time step changes, and KSP sets the preconditioner up only when the operator has changed.
+  The start is an eigenvector of L, so that what the time steps must give is known to the last digit.
 */
 #include <petsckcycle.h>
 #include <petscdmda.h>
@@ -30,7 +30,8 @@ static PetscErrorCode CreateLaplace(DM da, Mat *L)
   for (PetscInt k = in.zs; k < in.zs + in.zm; k++) {
     for (PetscInt j = in.ys; j < in.ys + in.ym; j++) {
       for (PetscInt i = in.xs; i < in.xs + in.xm; i++) {
-        const PetscInt    at[6][3] = {{i - 1, j, k}, {i + 1, j, k}, {i, j - 1, k}, {i, j + 1, k}, {i, j, k - 1}, {i, j, k + 1}};
+        const PetscInt    at[6][3] = {{i - 1, j, k}, {i + 1, j, k}, {i, j - 1, k},
+                                      {i, j + 1, k}, {i, j, k - 1}, {i, j, k + 1}};
         const PetscScalar c        = (PetscReal)in.mx * in.mx;
         MatStencil        columns[7];
         PetscScalar       v[7];
@@ -39,7 +40,9 @@ static PetscErrorCode CreateLaplace(DM da, Mat *L)
         columns[0].i = i, columns[0].j = j, columns[0].k = k, columns[0].c = 0;
         v[0] = 0;
         for (PetscInt l = 0; l < 6; l++) {
-          if (at[l][0] < 0 || at[l][0] >= in.mx || at[l][1] < 0 || at[l][1] >= in.my || at[l][2] < 0 || at[l][2] >= in.mz) continue;
+          if (at[l][0] < 0 || at[l][0] >= in.mx || at[l][1] < 0 || at[l][1] >= in.my || at[l][2] < 0 ||
+              at[l][2] >= in.mz)
+            continue;
           columns[m].i = at[l][0], columns[m].j = at[l][1], columns[m].k = at[l][2], columns[m].c = 0;
           v[m++] = c;
           v[0] -= c;
@@ -65,7 +68,8 @@ static PetscErrorCode FillStart(DM da, Vec u)
   for (PetscInt k = in.zs; k < in.zs + in.zm; k++) {
     for (PetscInt j = in.ys; j < in.ys + in.ym; j++) {
       for (PetscInt i = in.xs; i < in.xs + in.xm; i++) {
-        a[k][j][i] = PetscCosReal(PETSC_PI * (i + 0.5) / in.mx) * PetscCosReal(PETSC_PI * (j + 0.5) / in.my) * PetscCosReal(PETSC_PI * (k + 0.5) / in.mz);
+        a[k][j][i] = PetscCosReal(PETSC_PI * (i + 0.5) / in.mx) * PetscCosReal(PETSC_PI * (j + 0.5) / in.my) *
+                     PetscCosReal(PETSC_PI * (k + 0.5) / in.mz);
       }
     }
   }
@@ -89,8 +93,9 @@ static PetscErrorCode HeatCreate(Heat *heat)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, heat->n, heat->n, heat->n, PETSC_DECIDE, PETSC_DECIDE,
-                         PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &heat->da));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                         heat->n, heat->n, heat->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL,
+                         &heat->da));
   PetscCall(DMSetFromOptions(heat->da));
   PetscCall(DMSetUp(heat->da));
   PetscCall(CreateLaplace(heat->da, &heat->L));
@@ -145,8 +150,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-double", &change, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-limit", &limit, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dt", &dt, NULL));
-  PetscCheck(heat.n >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n is the number of cells in each direction, at least 2, not %" PetscInt_FMT, heat.n);
-  PetscCheck(dt > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dt is a time step, which is positive, not %g", (double)dt);
+  PetscCheck(heat.n >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n is the number of cells in each direction, at least 2, not %" PetscInt_FMT, heat.n);
+  PetscCheck(dt > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dt is a time step, which is positive, not %g",
+             (double)dt);
   PetscCall(HeatCreate(&heat));
   PetscCall(MatCreateVecs(heat.L, &u, &b));
   PetscCall(VecDuplicate(u, &start));
@@ -161,8 +168,10 @@ int main(int argc, char **argv)
   }
   PetscCall(VecAXPY(u, -decay, start));
   PetscCall(VecNorm(u, NORM_INFINITY, &error));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " time steps of at most %" PetscInt_FMT " iterations: %s\n", steps, limit, most <= limit ? "yes" : "NO"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the heat has fallen to %.5f, right to 1e-8: %s\n", (double)decay, error < 1e-8 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " time steps of at most %" PetscInt_FMT " iterations: %s\n",
+                        steps, limit, most <= limit ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the heat has fallen to %.5f, right to 1e-8: %s\n", (double)decay,
+                        error < 1e-8 ? "yes" : "NO"));
   PetscCall(VecDestroy(&start));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&u));

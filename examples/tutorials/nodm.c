@@ -4,7 +4,8 @@ static char help[] = "A matrix in natural order and no DM: the grid is found in 
   ./nodm -n 100 -pc_type kcycle -pc_kcycle_hierarchy gamg             levels of PCGAMG, which need no grid\n\n";
 
 /*
-  - u_xx - u_yy = 1 in the unit square, u = 0 on its boundary, as many codes assemble it: an AIJ matrix, in which the point (i, j) has the number i + n j, and no DMDA.
+  - u_xx - u_yy = 1 in the unit square, u = 0 on its boundary, as many codes assemble it: an AIJ matrix, in which the
+      point (i, j) has the number i + n j, and no DMDA.
   The program knows nothing of petsc-kcycle.
 */
 #include <petscksp.h>
@@ -18,7 +19,9 @@ static PetscErrorCode Assemble(PetscInt n, Mat *A)
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
   for (PetscInt row = start; row < end; row++) {
     const PetscInt    i = row % n, j = row / n;
-    const PetscInt    columns[5] = {row, i > 0 ? row - 1 : -1, i < n - 1 ? row + 1 : -1, j > 0 ? row - n : -1, j < n - 1 ? row + n : -1}; /* -1: no entry */
+    /* -1: no entry */
+    const PetscInt    columns[5] = {row, i > 0 ? row - 1 : -1, i < n - 1 ? row + 1 : -1, j > 0 ? row - n : -1,
+                                 j < n - 1 ? row + n : -1};
     const PetscScalar v[5]       = {4, -1, -1, -1, -1};
 
     PetscCall(MatSetValues(*A, 1, &row, 5, columns, v, INSERT_VALUES));
@@ -40,7 +43,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-limit", &limit, NULL));
-  PetscCheck(n >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n is the number of points in each direction, at least 1, not %" PetscInt_FMT, n);
+  PetscCheck(n >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n is the number of points in each direction, at least 1, not %" PetscInt_FMT, n);
   PetscCall(Assemble(n, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0 / ((n + 1) * (n + 1))));
@@ -53,7 +57,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecMax(x, NULL, &largest));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at most %" PetscInt_FMT " iterations: %s\n", limit, its <= limit ? "yes" : "NO"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "at most %" PetscInt_FMT " iterations: %s\n", limit, its <= limit ? "yes" : "NO"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "u at the centre: %.5f (0.07367 on fine grids)\n", (double)largest));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));

@@ -1,4 +1,4 @@
-#include <petsc.h> /* - u_xx - u_yy = 1 in the unit square, u = 0 on its boundary; unknowns are the points inside. Nothing here knows of petsc-kcycle */
+#include <petsc.h> /* -u_xx - u_yy = 1, u = 0 on the boundary (GHOSTED: no entries there). It knows no petsc-kcycle */
 
 int main(int argc, char **argv)
 {
@@ -10,8 +10,9 @@ int main(int argc, char **argv)
   PetscReal     largest;
   PetscScalar   v[5] = {4, -1, -1, -1, -1};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, "./poisson -dll_append /path/to/libpetsckcycle.so -ksp_type cg -pc_type kcycle -ksp_monitor\n"));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR, 127, 127, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(PetscInitialize(&argc, &argv, NULL, "-dll_append libpetsckcycle.so -ksp_type cg -pc_type kcycle\n"));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR, 127, 127,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da)); /* -da_grid_x 255 -da_grid_y 255 -dm_mat_type stencil */
   PetscCall(DMSetUp(da));
   PetscCall(DMDAGetLocalInfo(da, &in));
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
   PetscCall(MatCreateVecs(A, &x, &b));
   for (PetscInt j = in.ys; j < in.ys + in.ym; j++)
     for (PetscInt i = in.xs; i < in.xs + in.xm; i++) {
-      MatStencil at[5] = {{0, j, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j - 1, i, 0}, {0, j + 1, i, 0}}; /* entries of points on the boundary are dropped: GHOSTED */
+      MatStencil at[5] = {{0, j, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j - 1, i, 0}, {0, j + 1, i, 0}};
       PetscCall(MatSetValuesStencil(A, 1, at, 5, at, v, INSERT_VALUES));
     }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

@@ -1,4 +1,5 @@
-static char help[] = "A gas bubble rises in a box of liquid: a pressure solve with new coefficients in each time step.\n\
+static char help[] =
+    "A gas bubble rises in a box of liquid: a pressure solve with new coefficients in each time step.\n\
   ./projection -n 128 -steps 50 -contrast 1000 -ksp_converged_reason\n\
   ./projection -dm_mat_type stencil -output rise              files rise-0000.vts, ... for ParaView\n\n";
 
@@ -7,10 +8,12 @@ static char help[] = "A gas bubble rises in a box of liquid: a pressure solve wi
 
       u* = u + dt g,   div (beta grad p) = div u* / dt,   u = u* - dt beta grad p,   beta = 1 / density.
 
-  The pressure lives in cells, a velocity on each face. The density of the liquid is 1, that of the gas 1 / contrast; a face has the mean density of its two cells. The bubble is a disc
-  that moves with the mean velocity of its gas. Liquid and gas start at rest; what the velocity carries along is neglected, as it is small at first.
+  The pressure lives in cells, a velocity on each face. The density of the liquid is 1, that of the gas 1 / contrast; a
+  face has the mean density of its two cells. The bubble is a disc that moves with the mean velocity of its gas. Liquid
+  and gas start at rest; what the velocity carries along is neglected, as it is small at first.
 
-  It shows a singular operator (no flux through walls) whose values change in each step, while grid, KSP and preconditioner stay.
+  It shows a singular operator (no flux through walls) whose values change in each step, while grid, KSP and
+  preconditioner stay.
 */
 #include <petsckcycle.h>
 #include <petscdmda.h>
@@ -228,9 +231,12 @@ static PetscErrorCode FlowSetFromOptions(Flow *f)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dt", &f->dt, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &f->contrast, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-output", f->output, sizeof(f->output), NULL));
-  PetscCheck(f->n >= 4, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n is the number of cells in each direction, at least 4, not %" PetscInt_FMT, f->n);
-  PetscCheck(f->dt > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dt is a time step, which is positive, not %g", (double)f->dt);
-  PetscCheck(f->contrast >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-contrast is the density of the liquid relative to the gas, at least 1, not %g", (double)f->contrast);
+  PetscCheck(f->n >= 4, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n is the number of cells in each direction, at least 4, not %" PetscInt_FMT, f->n);
+  PetscCheck(f->dt > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dt is a time step, which is positive, not %g",
+             (double)f->dt);
+  PetscCheck(f->contrast >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-contrast is the density of the liquid relative to the gas, at least 1, not %g", (double)f->contrast);
   PetscFunctionReturn(0);
 }
 
@@ -254,7 +260,8 @@ static PetscErrorCode FlowCreate(Flow *f)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, f->n, f->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &f->cells));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, f->n, f->n,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &f->cells));
   PetscCall(DMSetFromOptions(f->cells));
   PetscCall(DMSetUp(f->cells));
   PetscCall(DMDASetUniformCoordinates(f->cells, 0, 1, 0, 1, 0, 0));
@@ -311,8 +318,10 @@ int main(int argc, char **argv)
     PetscCall(Step(&f, &most, &left));
     if (f.output[0]) PetscCall(Write(&f, step));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " steps of at most %" PetscInt_FMT " iterations: %s\n", steps, limit, most <= limit ? "yes" : "NO"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the divergence falls to 1e-7 in each step: %s\n", left < 1e-7 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " steps of at most %" PetscInt_FMT " iterations: %s\n",
+                        steps, limit, most <= limit ? "yes" : "NO"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "the divergence falls to 1e-7 in each step: %s\n", left < 1e-7 ? "yes" : "NO"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the bubble has risen by %.5f\n", (double)(f.at[1] - start)));
   PetscCall(FlowDestroy(&f));
   PetscCall(PetscFinalize());

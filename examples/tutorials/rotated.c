@@ -1,4 +1,5 @@
-static char help[] = "Rotated anisotropic diffusion: where kappa-cycles pay, with levels given through the PCMG interface.\n\
+static char help[] =
+    "Rotated anisotropic diffusion: where kappa-cycles pay, with levels given through the PCMG interface.\n\
   -n <7>          levels; the finest grid has (2^n - 1)^2 points\n\
   -epsilon <1e-4> diffusion across the strong direction, relative to that along it\n\
   -angle <45>     angle between the grid and the strong direction, in degrees\n\
@@ -9,11 +10,12 @@ static char help[] = "Rotated anisotropic diffusion: where kappa-cycles pay, wit
 
       - epsilon u_xx - u_yy = 0 in the unit square, u = 0 on the boundary, x and y turned by an angle against the grid,
 
-  with their nine-point stencil on 2^n - 1 points each way, bilinear interpolation, full weighting, the same stencil on all levels, damped
-  Jacobi (2 sweeps before, 2 after), random start. The exact solution is zero, so the iterate is the error.
+  with their nine-point stencil on 2^n - 1 points each way, bilinear interpolation, full weighting, the same stencil on
+  all levels, damped Jacobi (2 sweeps before, 2 after), random start. The exact solution is zero, so the iterate is the
+  error.
 
-  It shows how a program that has its own levels uses PCKCYCLE: PCMGSetLevels(), PCMGSetInterpolation(), PCMGSetRestriction(), operators and
-  smoothers through PCMGGetSmoother(). No DM is involved.
+  It shows how a program that has its own levels uses PCKCYCLE: PCMGSetLevels(), PCMGSetInterpolation(),
+  PCMGSetRestriction(), operators and smoothers through PCMGGetSmoother(). No DM is involved.
 */
 #include <petsckcycle.h>
 
@@ -22,9 +24,10 @@ static char help[] = "Rotated anisotropic diffusion: where kappa-cycles pay, wit
 typedef struct {
   PetscInt  n; /* levels */
   PetscReal epsilon;
-  PetscReal c, s;                                        /* cosine and sine of the angle */
-  PetscReal damping;                                     /* of Jacobi */
-  Mat       A[MAX_LEVELS], P[MAX_LEVELS], R[MAX_LEVELS]; /* by level, 0 the coarsest; transfers to the next coarser level */
+  PetscReal c, s;    /* cosine and sine of the angle */
+  PetscReal damping; /* of Jacobi */
+  /* by level, 0 the coarsest; transfers to the next coarser level */
+  Mat       A[MAX_LEVELS], P[MAX_LEVELS], R[MAX_LEVELS];
 } Problem;
 
 static PetscInt Points(PetscInt level)
@@ -35,8 +38,9 @@ static PetscInt Points(PetscInt level)
 /* Coupling of a point with the one di to the right and dj above it, divided by h^2 */
 static PetscReal Stencil(const Problem *p, PetscInt di, PetscInt dj, PetscInt level)
 {
-  const PetscReal e = p->epsilon, c2 = p->c * p->c, s2 = p->s * p->s, corner = 0.5 * (1 - e) * p->c * p->s, h = 1.0 / (Points(level) + 1);
-  PetscReal       value;
+  const PetscReal e = p->epsilon, c2 = p->c * p->c, s2 = p->s * p->s, corner = 0.5 * (1 - e) * p->c * p->s,
+                  h = 1.0 / (Points(level) + 1);
+  PetscReal value;
 
   if (di && dj) value = di * dj < 0 ? corner : -corner;
   else if (di) value = -(c2 + e * s2);
@@ -45,7 +49,8 @@ static PetscReal Stencil(const Problem *p, PetscInt di, PetscInt dj, PetscInt le
   return value / (h * h);
 }
 
-/* Damping that Yavneh and Olvovsky give for this stencil: 2 / (3 - smax), smax the largest symbol off the diagonal at high frequencies */
+/* Damping that Yavneh and Olvovsky give for this stencil: 2 / (3 - smax), smax the largest symbol off the diagonal
+   at high frequencies */
 static PetscReal Damping(const Problem *p)
 {
   const PetscReal e = p->epsilon, c2 = p->c * p->c, s2 = p->s * p->s;
@@ -214,7 +219,8 @@ static PetscErrorCode CountIterations(const Problem *p, PetscInt kappa, KSPType 
   PetscFunctionReturn(0);
 }
 
-/* Asymptotic factor by which one cycle shrinks the error: the spectral radius of I - M A, from the eigenvalues that GMRES finds for M A */
+/* Asymptotic factor by which one cycle shrinks the error: the spectral radius of I - M A, from the eigenvalues that
+   GMRES finds for M A */
 static PetscErrorCode ErrorFactor(const Problem *p, PetscInt kappa, PetscReal *factor)
 {
   const PetscInt its = 80;
@@ -240,7 +246,8 @@ static PetscErrorCode ErrorFactor(const Problem *p, PetscInt kappa, PetscReal *f
   PetscCall(PetscMalloc2(its, &re, its, &im));
   PetscCall(KSPComputeEigenvalues(ksp, its, re, im, &found));
   *factor = 0;
-  for (PetscInt i = 0; i < found; i++) *factor = PetscMax(*factor, PetscSqrtReal((1 - re[i]) * (1 - re[i]) + im[i] * im[i]));
+  for (PetscInt i = 0; i < found; i++)
+    *factor = PetscMax(*factor, PetscSqrtReal((1 - re[i]) * (1 - re[i]) + im[i] * im[i]));
   PetscCall(PetscFree2(re, im));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -254,8 +261,10 @@ static const char *const Names[]  = {"1 (V)", "2 (F)", "3", "4", "infinity (W)"}
 static PetscErrorCode PrintTable(const Problem *p)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " x %" PetscInt_FMT " points, %" PetscInt_FMT " levels, Jacobi damped by %.4f\n", Points(p->n - 1), Points(p->n - 1),
-                        p->n, (double)p->damping));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%" PetscInt_FMT " x %" PetscInt_FMT " points, %" PetscInt_FMT
+                        " levels, Jacobi damped by %.4f\n",
+                        Points(p->n - 1), Points(p->n - 1), p->n, (double)p->damping));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa         calls  error factor  cycles alone  iterations of CG\n"));
   for (PetscInt i = 0; i < 5; i++) {
     PetscReal  factor;
@@ -266,12 +275,15 @@ static PetscErrorCode PrintTable(const Problem *p)
     PetscCall(CountIterations(p, Kappas[i], KSPRICHARDSON, &alone));
     PetscCall(CountIterations(p, Kappas[i], KSPCG, &cg));
     PetscCall(PCKCycleComputeTotalCalls(Kappas[i], p->n, &calls));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s  %5" PetscInt64_FMT "       %.5f  %12" PetscInt_FMT "  %16" PetscInt_FMT "\n", Names[i], calls, (double)factor, alone, cg));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%-12s  %5" PetscInt64_FMT "       %.5f  %12" PetscInt_FMT "  %16" PetscInt_FMT "\n",
+                          Names[i], calls, (double)factor, alone, cg));
   }
   PetscFunctionReturn(0);
 }
 
-/* Error factors do not depend on the start (the last digit does on how they are found); iterations of CG do, by one or two */
+/* Error factors do not depend on the start (the last digit does on how they are found); iterations of CG do, by one
+   or two */
 static PetscErrorCode CheckClaims(Problem *p)
 {
   const PetscReal factors[] = {0.91902, 0.84777, 0.84040, 0.84038, 0.84038};
@@ -284,12 +296,12 @@ static PetscErrorCode CheckClaims(Problem *p)
 
     if (p->n == 6) {
       PetscCall(ErrorFactor(p, Kappas[i], &factor));
-      PetscCall(
-          PetscPrintf(PETSC_COMM_WORLD, "kappa %s: error factor is %.4f, to 2e-4: %s\n", Names[i], (double)factors[i], PetscAbsReal(factor - factors[i]) < 2e-4 ? "yes" : "NO"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa %s: error factor is %.4f, to 2e-4: %s\n", Names[i],
+                            (double)factors[i], PetscAbsReal(factor - factors[i]) < 2e-4 ? "yes" : "NO"));
     } else {
       PetscCall(CountIterations(p, Kappas[i], KSPCG, &its));
-      PetscCall(
-          PetscPrintf(PETSC_COMM_WORLD, "kappa %s: iterations of CG are %" PetscInt_FMT ", give or take 2: %s\n", Names[i], cg[i], PetscAbsInt(its - cg[i]) <= 2 ? "yes" : "NO"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa %s: iterations of CG are %" PetscInt_FMT ", give or take 2: %s\n",
+                            Names[i], cg[i], PetscAbsInt(its - cg[i]) <= 2 ? "yes" : "NO"));
     }
   }
   PetscFunctionReturn(0);
@@ -308,7 +320,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-epsilon", &p.epsilon, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-angle", &angle, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-claims", &claims, NULL));
-  PetscCheck(p.n >= 2 && p.n <= MAX_LEVELS, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n must lie in 2 to %d", MAX_LEVELS);
+  PetscCheck(p.n >= 2 && p.n <= MAX_LEVELS, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n must lie in 2 to %d",
+             MAX_LEVELS);
   p.c       = PetscCosReal(angle * PETSC_PI / 180);
   p.s       = PetscSinReal(angle * PETSC_PI / 180);
   p.damping = Damping(&p);

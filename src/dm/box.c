@@ -46,18 +46,24 @@ PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
   PetscFunctionBegin;
   PetscCall(KCycleDMDACheck(dm, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, &boundary[0], &boundary[1],
+                        &boundary[2], NULL));
   if (dof != 1) PetscCall(PetscSNPrintf(why, len, "its DMDA has %" PetscInt_FMT " unknowns at a point, not 1", dof));
-  else if (width != 1) PetscCall(PetscSNPrintf(why, len, "the stencil width of its DMDA is %" PetscInt_FMT ", not 1", width));
+  else if (width != 1)
+    PetscCall(PetscSNPrintf(why, len, "the stencil width of its DMDA is %" PetscInt_FMT ", not 1", width));
   for (PetscInt d = 0; d < dim && !why[0]; d++) {
-    if (boundary[d] == DM_BOUNDARY_NONE || boundary[d] == DM_BOUNDARY_GHOSTED || boundary[d] == DM_BOUNDARY_PERIODIC) continue;
-    PetscCall(PetscSNPrintf(why, len, "the boundary of its DMDA in %c is %s, not none, ghosted or periodic", (int)('x' + d), DMBoundaryTypes[boundary[d]]));
+    if (boundary[d] == DM_BOUNDARY_NONE || boundary[d] == DM_BOUNDARY_GHOSTED || boundary[d] == DM_BOUNDARY_PERIODIC)
+      continue;
+    PetscCall(PetscSNPrintf(why, len, "the boundary of its DMDA in %c is %s, not none, ghosted or periodic",
+                            (int)('x' + d), DMBoundaryTypes[boundary[d]]));
   }
-  if (PetscDefined(USE_COMPLEX) && !why[0]) PetscCall(PetscSNPrintf(why, len, "this PETSc computes with complex numbers"));
+  if (PetscDefined(USE_COMPLEX) && !why[0])
+    PetscCall(PetscSNPrintf(why, len, "this PETSc computes with complex numbers"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Processes are numbered x first, and so are rows from process to process: the first row of each, and one past the last. A vector of the DM would tell too, but stay with the DM */
+/* Processes are numbered x first, and so are rows from process to process: the first row of each, and one past the
+   last. A vector of the DM would tell too, but stay with the DM */
 PetscErrorCode KCycleNumberRows(const PetscInt m[], PetscInt *const first[], PetscInt dof, PetscInt **rows)
 {
   PetscFunctionBegin;
@@ -82,8 +88,8 @@ static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
   DMDAStencilType type;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, &box->dim, &box->size[0], &box->size[1], &box->size[2], &box->nproc[0], &box->nproc[1], &box->nproc[2], NULL, NULL, &boundary[0], &boundary[1],
-                        &boundary[2], &type));
+  PetscCall(DMDAGetInfo(dm, &box->dim, &box->size[0], &box->size[1], &box->size[2], &box->nproc[0], &box->nproc[1],
+                        &box->nproc[2], NULL, NULL, &boundary[0], &boundary[1], &boundary[2], &type));
   PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &box->rank));
   p         = box->rank;
@@ -202,7 +208,8 @@ PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt 
 }
 
 /* One leaf of the exchange if the point is on the grid */
-static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt place, PetscInt *nleaves, PetscInt leaf[], PetscSFNode root[])
+static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt place, PetscInt *nleaves,
+                    PetscInt leaf[], PetscSFNode root[])
 {
   PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
 
@@ -226,7 +233,8 @@ static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners
       const PetscInt outside = (j < 0 || j >= n[1]) + (k < 0 || k >= n[2]);
 
       if (outside > 1 && !corners) continue;
-      for (PetscInt i = 0; box->slot[e] > 0 && i < n[0]; i++) AddLeaf(box, i, j, k, box->slot[e] + i, &nleaves, leaf, root);
+      for (PetscInt i = 0; box->slot[e] > 0 && i < n[0]; i++)
+        AddLeaf(box, i, j, k, box->slot[e] + i, &nleaves, leaf, root);
       if (!box->ends || (outside && !corners)) continue;
       AddLeaf(box, -1, j, k, box->left + e, &nleaves, leaf, root);
       AddLeaf(box, n[0], j, k, box->right + e, &nleaves, leaf, root);

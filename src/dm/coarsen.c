@@ -1,6 +1,6 @@
 /*
-  Predicts how far a DM can be coarsened, so that the number of levels is known before anything is built and a grid that does
-  not coarsen is refused with a reason.
+  Predicts how far a DM can be coarsened, so that the number of levels is known before anything is built and a grid that
+  does not coarsen is refused with a reason.
 */
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/compat.h>
@@ -17,11 +17,13 @@ typedef struct {
   PetscInt  nhier;   /* length of hier */
   PetscInt  refined; /* number of those refinements that are left to undo */
   PetscInt  width;   /* stencil width */
-  PetscBool cells;   /* points are cells, or wrap around: n points become n / factor; else the two end points are kept */
-  PetscBool wraps;   /* periodic */
-  PetscBool thin;    /* may have one point, if not coarsened: so it is for PETSc's interpolation from cells in 3D, and for no injection */
-  PetscInt  nproc;   /* processes */
-  PetscInt *owned;   /* points of each process */
+  /* points are cells, or wrap around: n points become n / factor; else the two end points are kept */
+  PetscBool cells;
+  PetscBool wraps; /* periodic */
+  /* may have one point, if not coarsened: so it is for PETSc's interpolation from cells in 3D, and for no injection */
+  PetscBool thin;
+  PetscInt  nproc; /* processes */
+  PetscInt *owned; /* points of each process */
 } GridDirection;
 
 typedef struct {
@@ -30,8 +32,8 @@ typedef struct {
 } Grid;
 
 /*
-  PETSc interpolates from cells (DMDA_Q0) in 3D by 1 or 2, in 2D by 2, and in 1D only where they wrap around, which are then points to it.
-  Coordinates of cells are injected as if they were those of points, and do not fit.
+  PETSc interpolates from cells (DMDA_Q0) in 3D by 1 or 2, in 2D by 2, and in 1D only where they wrap around, which are
+  then points to it. Coordinates of cells are injected as if they were those of points, and do not fit.
 */
 static void FindFactors(PetscInt dim, DMDAInterpolationType interpolation, PetscBool coordinates, GridDirection *g)
 {
@@ -44,8 +46,9 @@ static void FindFactors(PetscInt dim, DMDAInterpolationType interpolation, Petsc
 
 static PetscErrorCode GridCreate(DM da, Grid *grid)
 {
-  const DM_DA          *dd        = (DM_DA *)da->data;
-  const PetscInt        factor[3] = {dd->coarsen_x, dd->coarsen_y, dd->coarsen_z}, nhier[3] = {dd->refine_x_hier_n, dd->refine_y_hier_n, dd->refine_z_hier_n};
+  const DM_DA   *dd             = (DM_DA *)da->data;
+  const PetscInt factor[3]      = {dd->coarsen_x, dd->coarsen_y, dd->coarsen_z},
+                 nhier[3]       = {dd->refine_x_hier_n, dd->refine_y_hier_n, dd->refine_z_hier_n};
   PetscInt *const       hier[3] = {dd->refine_x_hier, dd->refine_y_hier, dd->refine_z_hier};
   PetscInt              size[3], nproc[3], width;
   const PetscInt       *owned[3];
@@ -54,7 +57,8 @@ static PetscErrorCode GridCreate(DM da, Grid *grid)
   Vec                   coordinates;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(da, &grid->dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, &width, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCall(DMDAGetInfo(da, &grid->dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, &width,
+                        &boundary[0], &boundary[1], &boundary[2], NULL));
   PetscCall(DMDAGetOwnershipRanges(da, &owned[0], &owned[1], &owned[2]));
   PetscCall(DMDAGetInterpolationType(da, &interpolation));
   PetscCall(DMGetCoordinates(da, &coordinates));
@@ -95,7 +99,8 @@ static PetscBool FactorIsKnown(const GridDirection *g)
   return (PetscBool)(g->least <= g->factor && g->factor <= g->most);
 }
 
-/* DMCreateInterpolation() of a DMDA wants two coarse points and an integer ratio between the lengths, in cells, of the fine and the coarse direction */
+/* DMCreateInterpolation() of a DMDA wants two coarse points and an integer ratio between the lengths, in cells, of
+   the fine and the coarse direction */
 static PetscBool RatioIsInteger(const GridDirection *g)
 {
   const PetscInt coarse = CoarsePoints(g);
@@ -106,8 +111,9 @@ static PetscBool RatioIsInteger(const GridDirection *g)
 }
 
 /*
-  Deals the coarse points to the processes by DMCoarsen()'s rule, since what it cannot deal it stops at: equal shares of what is left,
-  moved so that the coarse neighbours of each fine point lie on the same process or within one stencil width of it.
+  Deals the coarse points to the processes by DMCoarsen()'s rule, since what it cannot deal it stops at: equal shares of
+  what is left, moved so that the coarse neighbours of each fine point lie on the same process or within one stencil
+  width of it.
 */
 static PetscBool DealCoarsePoints(GridDirection *g)
 {
@@ -118,8 +124,10 @@ static PetscBool DealCoarsePoints(GridDirection *g)
 
     fine += g->owned[p];
     if (p < g->nproc - 1 && g->factor > 1) {
-      const PetscInt before = fine / g->factor + g->width - coarse;                       /* largest share that serves the next process's first point */
-      const PetscInt behind = (fine + g->factor - 2) / g->factor - g->width + 1 - coarse; /* smallest one that serves this process's last point */
+      /* largest share that serves the next process's first point */
+      const PetscInt before = fine / g->factor + g->width - coarse;
+      /* smallest one that serves this process's last point */
+      const PetscInt behind = (fine + g->factor - 2) / g->factor - g->width + 1 - coarse;
 
       share = PetscMax(PetscMin(share, before), behind);
       if (share > before) return PETSC_FALSE;
@@ -184,7 +192,8 @@ static PetscErrorCode CountLevels_DA(DM da, PetscInt *most, PetscInt *chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other DMs: meshes that were refined from coarser ones, or that were given coarser ones on the same processes, which one for fewer of them (PCTELESCOPE) is not */
+/* Other DMs: meshes that were refined from coarser ones, or that were given coarser ones on the same processes,
+   which one for fewer of them (PCTELESCOPE) is not */
 static PetscErrorCode CountLevels_Refined(DM dm, PetscInt *chosen)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
@@ -241,23 +250,30 @@ static PetscErrorCode ExplainDirection(const GridDirection *g, char axis, size_t
   PetscFunctionBegin;
   if (!FactorIsKnown(g)) {
     PetscCall(PetscSNPrintf(text, len,
-                            "PETSc coarsens cells (DMDA_Q0) in 2D by a factor of 2, in 3D by 1 or 2, in 1D not at all, and nowhere if they have coordinates "
-                            "(DMDASetUniformCoordinates()): use points (DMDASetInterpolationType() with DMDA_Q1), or -pc_kcycle_hierarchy gamg"));
+                            "PETSc coarsens cells (DMDA_Q0) in 2D by a factor of 2, in 3D by 1 or 2, in 1D not at all, "
+                            "and nowhere if they have coordinates "
+                            "(DMDASetUniformCoordinates()): use points (DMDASetInterpolationType() with DMDA_Q1), or "
+                            "-pc_kcycle_hierarchy gamg"));
   } else if (RatioIsInteger(g)) {
-    PetscCall(PetscSNPrintf(text, len, "in %c the coarse points do not suffice for %" PetscInt_FMT " processes: use fewer processes in %c, or more points", axis, g->nproc, axis));
+    PetscCall(PetscSNPrintf(text, len,
+                            "in %c the coarse points do not suffice for %" PetscInt_FMT
+                            " processes: use fewer processes in %c, or more points",
+                            axis, g->nproc, axis));
   } else if (g->cells) {
     const PetscInt below = PetscMax(g->points - g->points % g->factor, 2 * g->factor);
 
-    PetscCall(PetscSNPrintf(text, len,
-                            "in %c, a direction of cells or a periodic one, the number of points must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT
-                            " points, best a small number times a power of %" PetscInt_FMT,
-                            axis, g->factor, below, below + g->factor, g->factor));
+    PetscCall(PetscSNPrintf(
+        text, len,
+        "in %c, a direction of cells or a periodic one, the number of points must be a multiple of %" PetscInt_FMT
+        ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best a small number times a power of %" PetscInt_FMT,
+        axis, g->factor, below, below + g->factor, g->factor));
   } else {
     const PetscInt cells = g->points - 1, below = PetscMax(cells - cells % g->factor, g->factor);
 
-    PetscCall(PetscSNPrintf(
-        text, len, "in %c the number of points less one must be a multiple of %" PetscInt_FMT ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best %" PetscInt_FMT "^k + 1",
-        axis, g->factor, below + 1, below + g->factor + 1, g->factor));
+    PetscCall(PetscSNPrintf(text, len,
+                            "in %c the number of points less one must be a multiple of %" PetscInt_FMT
+                            ": use %" PetscInt_FMT " or %" PetscInt_FMT " points, best %" PetscInt_FMT "^k + 1",
+                            axis, g->factor, below + 1, below + g->factor + 1, g->factor));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -270,7 +286,9 @@ PetscErrorCode KCycleDMExplain(DM dm, size_t len, char text[])
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  PetscCall(PetscSNPrintf(text, len, "give it coarser meshes: refine it from a coarse one (-dm_refine 3), DMSetCoarseDM(), or -pc_mg_levels"));
+  PetscCall(PetscSNPrintf(
+      text, len,
+      "give it coarser meshes: refine it from a coarse one (-dm_refine 3), DMSetCoarseDM(), or -pc_mg_levels"));
   if (!isda) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, len, "it has one point"));
   PetscCall(GridCreate(dm, &grid));

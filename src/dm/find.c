@@ -1,11 +1,13 @@
 /*
-  Finds the grid whose points are the rows of a matrix. In the order of lines a point is coupled to rows at the distances 1, nx and nx ny, to corners beside these, and around
-  the grid. The distances in some rows suggest sizes, every entry is checked with them, and what leaves a choice is no grid.
+  Finds the grid whose points are the rows of a matrix. In the order of lines a point is coupled to rows at the
+  distances 1, nx and nx ny, to corners beside these, and around the grid. The distances in some rows suggest sizes,
+  every entry is checked with them, and what leaves a choice is no grid.
 */
 #include <petsckcycle/private/findimpl.h>
 #include <petscdmda.h>
 
-/* Rows of each process that are looked at for distances; the most distances that a grid can have, from its points to 124 others around it */
+/* Rows of each process that are looked at for distances; the most distances that a grid can have, from its points to
+   124 others around it */
 #define ROWS_LOOKED_AT 512
 #define MOST_DISTANCES 62
 
@@ -16,7 +18,8 @@
 #define SCORE_WRAP   1
 #define SCORE_CORNER 10
 
-/* Smaller sizes leave a choice; so do a direction that wraps around less than four points, and one in which so small a part of the points are coupled */
+/* Smaller sizes leave a choice; so do a direction that wraps around less than four points, and one in which so small
+   a part of the points are coupled */
 #define SMALLEST        3
 #define SMALLEST_WRAPS  4
 #define SMALLEST_COUPLE 8
@@ -80,7 +83,8 @@ static PetscErrorCode Gather(const KCycleIndices *ix, Distances *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a coupling is on a grid that rows at this distance have; -1 if there is none. Steps in a direction: 0, 1, -1, and around it */
+/* What a coupling is on a grid that rows at this distance have; -1 if there is none. Steps in a direction: 0, 1, -1,
+   and around it */
 static PetscInt Score(const Guess *g, PetscInt distance)
 {
   PetscInt best = -1;
@@ -106,7 +110,8 @@ static PetscInt Score(const Guess *g, PetscInt distance)
 }
 
 /* Sizes that explain all distances are kept, the best first */
-static void Try(const Distances *s, PetscInt dim, PetscInt nx, PetscInt ny, PetscInt nz, Guess guess[], PetscInt *nguesses)
+static void Try(const Distances *s, PetscInt dim, PetscInt nx, PetscInt ny, PetscInt nz, Guess guess[],
+                PetscInt *nguesses)
 {
   Guess    g = {dim, {nx, ny, nz}, 0};
   PetscInt k;
@@ -155,7 +160,8 @@ static PetscBool IsClear(const KCycleIndices *ix, const KCycleNumbering *g)
 {
   if (g->wrong[0] >= 0) return PETSC_FALSE;
   for (PetscInt d = 0; d < g->box.dim; d++) {
-    if (g->box.size[d] < (g->box.periodic[d] ? SMALLEST_WRAPS : SMALLEST) || g->pairs[d] < ix->N / SMALLEST_COUPLE) return PETSC_FALSE;
+    if (g->box.size[d] < (g->box.periodic[d] ? SMALLEST_WRAPS : SMALLEST) || g->pairs[d] < ix->N / SMALLEST_COUPLE)
+      return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -177,7 +183,8 @@ static PetscErrorCode Keep(const KCycleIndices *ix, KCycleNumbering **next, KCyc
 }
 
 /* Rows in the order of lines. Of equally good sizes only one may fit */
-static PetscErrorCode FindLines(const KCycleIndices *ix, const Distances *all, KCycleNumbering **found, PetscBool *choice)
+static PetscErrorCode FindLines(const KCycleIndices *ix, const Distances *all, KCycleNumbering **found,
+                                PetscBool *choice)
 {
   Guess    guess[MOST_GUESSES];
   PetscInt n = FindGuesses(all, ix->N, SMALLEST, guess), score = -1;
@@ -194,7 +201,8 @@ static PetscErrorCode FindLines(const KCycleIndices *ix, const Distances *all, K
 }
 
 /* A grid of nproc processes in each direction if boxes of all processes fit together */
-static PetscErrorCode TryProcesses(const KCycleIndices *ix, const Guess box[], const PetscInt nproc[], const PetscInt size[], KCycleNumbering **g)
+static PetscErrorCode TryProcesses(const KCycleIndices *ix, const Guess box[], const PetscInt nproc[],
+                                   const PetscInt size[], KCycleNumbering **g)
 {
   const PetscInt dim = box[0].dim;
   PetscInt      *owned[3];
@@ -221,7 +229,8 @@ static PetscErrorCode TryProcesses(const KCycleIndices *ix, const Guess box[], c
 }
 
 /* The numbering of DMDA: each process has a box, whose sizes its own rows tell. Sizes of the grid, if they are known */
-static PetscErrorCode FindBoxes(const KCycleIndices *ix, const Distances *inside, const PetscInt size[], KCycleNumbering **found, PetscBool *choice)
+static PetscErrorCode FindBoxes(const KCycleIndices *ix, const Distances *inside, const PetscInt size[],
+                                KCycleNumbering **found, PetscBool *choice)
 {
   Guess    guess[MOST_GUESSES], *box;
   PetscInt nproc[3], n = FindGuesses(inside, ix->n, 2, guess);
@@ -235,7 +244,9 @@ static PetscErrorCode FindBoxes(const KCycleIndices *ix, const Distances *inside
       KCycleNumbering *next;
 
       nproc[0] = ix->size / nproc[1] / nproc[2];
-      if (nproc[0] * nproc[1] * nproc[2] != ix->size || (nproc[2] > 1 && box[0].dim < 3) || (nproc[1] > 1 && box[0].dim < 2)) continue;
+      if (nproc[0] * nproc[1] * nproc[2] != ix->size || (nproc[2] > 1 && box[0].dim < 3) ||
+          (nproc[1] > 1 && box[0].dim < 2))
+        continue;
       PetscCall(TryProcesses(ix, box, nproc, size, &next));
       PetscCall(Keep(ix, &next, found, choice));
     }
@@ -262,7 +273,9 @@ PetscErrorCode KCycleNumberingFind(Mat A, KCycleNumbering **found, size_t len, c
   PetscCall(FindLines(&ix, &all, found, &choice));
   lines = (PetscBool)(*found != NULL);
   if (!lines && ix.size > 1) PetscCall(FindBoxes(&ix, &inside, NULL, found, &choice));
-  if (!*found) PetscCall(PetscSNPrintf(why, len, "its rows are not the points of a grid, numbered line by line, each coupled to its neighbours"));
+  if (!*found)
+    PetscCall(PetscSNPrintf(
+        why, len, "its rows are not the points of a grid, numbered line by line, each coupled to its neighbours"));
   else if (choice) PetscCall(PetscSNPrintf(why, len, "grids of several sizes fit its rows"));
   else if (lines) PetscCall(KCycleNumberingSlabs(&ix, *found, &fits));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "there are more processes than planes (lines in 2D) of its grid"));
@@ -289,7 +302,8 @@ static PetscErrorCode DefaultBoxes(const KCycleIndices *ix, PetscInt dim, const 
   PetscCall(DMDASetDof(dm, 1));
   PetscCall(DMDASetStencilWidth(dm, 1));
   PetscCall(DMSetUp(dm));
-  PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, &nproc[0], &nproc[1], &nproc[2], NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(
+      DMDAGetInfo(dm, NULL, NULL, NULL, NULL, &nproc[0], &nproc[1], &nproc[2], NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(dm, &range[0], &range[1], &range[2]));
   for (PetscInt d = 0; d < 3; d++) owned[d] = (PetscInt *)range[d];
   PetscCall(KCycleNumberingBoxes(ix, dim, nproc, owned, g));
@@ -324,10 +338,11 @@ static PetscErrorCode CheckSizes(const KCycleIndices *ix, PetscInt dim, const Pe
   PetscFunctionBegin;
   PetscCall(KCycleSizesText(dim, size, sizeof(sizes), sizes));
   for (PetscInt d = 0; d < dim; d++) points = points > ix->N ? points : points * size[d];
-  PetscCheck(points == ix->N, ix->comm, PETSC_ERR_ARG_SIZ,
-             "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()): a grid of %s points does not fit an operator of %" PetscInt_FMT
-             " rows, one for each point: give the sizes of its grid, or leave them out to have them found",
-             sizes, ix->N);
+  PetscCheck(
+      points == ix->N, ix->comm, PETSC_ERR_ARG_SIZ,
+      "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()): a grid of %s points does not fit an operator of %" PetscInt_FMT
+      " rows, one for each point: give the sizes of its grid, or leave them out to have them found",
+      sizes, ix->N);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,14 +367,17 @@ PetscErrorCode KCycleNumberingGiven(Mat A, PetscInt dim, const PetscInt size[], 
   PetscCall(KCycleIndicesRestore(&ix));
   if (!fits) PetscCall(KCycleNumberingDestroy(found));
   PetscCheck(fits, ix.comm, PETSC_ERR_ARG_SIZ,
-             "A grid of %s points has fewer %s than there are processes, %d, and each needs one: use fewer processes (-pc_type telescope), or the numbering of a DMDA", sizes,
+             "A grid of %s points has fewer %s than there are processes, %d, and each needs one: use fewer processes "
+             "(-pc_type telescope), or the numbering of a DMDA",
+             sizes,
              dim == 3   ? "planes"
              : dim == 2 ? "lines"
                         : "points",
              ix.size);
   PetscCheck(*found, ix.comm, PETSC_ERR_ARG_WRONG,
              "The operator is not on a grid of %s points: row %" PetscInt_FMT " has an entry in column %" PetscInt_FMT
-             ", and these points are no neighbours if rows are numbered line by line. Give the sizes of its grid (-pc_kcycle_grid_sizes, that of the direction in which row "
+             ", and these points are no neighbours if rows are numbered line by line. Give the sizes of its grid "
+             "(-pc_kcycle_grid_sizes, that of the direction in which row "
              "numbers grow by one first), or leave them out",
              sizes, wrong[0], wrong[1]);
   PetscFunctionReturn(PETSC_SUCCESS);

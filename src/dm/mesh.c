@@ -1,5 +1,6 @@
 /*
-  Grids coarsened by leaving out every second point: who owns what, linear interpolation between them, and what an operator couples on them.
+  Grids coarsened by leaving out every second point: who owns what, linear interpolation between them, and what an
+  operator couples on them.
 */
 #include <petsckcycle/private/gridimpl.h>
 #include <petsckcycle/private/boximpl.h>
@@ -13,9 +14,11 @@ PetscErrorCode KCycleMeshCheck(DM dm, size_t len, char why[])
   PetscFunctionBegin;
   PetscCall(KCycleDMDACheck(dm, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1],
+                        &boundary[2], NULL));
   for (PetscInt d = 0; d < dim; d++) {
-    if (boundary[d] == DM_BOUNDARY_TWIST) PetscCall(PetscSNPrintf(why, len, "the boundary of its DMDA in %c is twist", (int)('x' + d)));
+    if (boundary[d] == DM_BOUNDARY_TWIST)
+      PetscCall(PetscSNPrintf(why, len, "the boundary of its DMDA in %c is twist", (int)('x' + d)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -27,8 +30,9 @@ PetscErrorCode KCycleMeshCreate(DM da, KCycleMesh *mesh)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(mesh, sizeof(*mesh)));
-  PetscCall(DMDAGetInfo(da, &mesh->dim, &mesh->size[0], &mesh->size[1], &mesh->size[2], &mesh->nproc[0], &mesh->nproc[1], &mesh->nproc[2], &mesh->dof, NULL, &boundary[0],
-                        &boundary[1], &boundary[2], NULL));
+  PetscCall(DMDAGetInfo(da, &mesh->dim, &mesh->size[0], &mesh->size[1], &mesh->size[2], &mesh->nproc[0],
+                        &mesh->nproc[1], &mesh->nproc[2], &mesh->dof, NULL, &boundary[0], &boundary[1], &boundary[2],
+                        NULL));
   PetscCall(DMDAGetOwnershipRanges(da, &owned[0], &owned[1], &owned[2]));
   for (PetscInt d = 0; d < 3; d++) {
     const PetscBool used = (PetscBool)(d < mesh->dim);
@@ -92,7 +96,8 @@ static PetscInt Owner(const KCycleMesh *mesh, PetscInt d, PetscInt i)
   return low;
 }
 
-/* The row of the first unknown of a point. A process without points begins where the next one does: the last of those owns the point */
+/* The row of the first unknown of a point. A process without points begins where the next one does: the last of
+   those owns the point */
 static PetscInt PointToRow(const KCycleMesh *mesh, const PetscInt at[])
 {
   PetscInt p[3], place = 0;
@@ -123,7 +128,9 @@ static void RowToPoint(const KCycleMesh *mesh, PetscInt row, PetscInt at[], Pets
   *unknown = place % mesh->dof;
   place /= mesh->dof;
   for (int d = 0; d < 3; d++) {
-    const PetscInt p = d == 0 ? rank % mesh->nproc[0] : d == 1 ? rank / mesh->nproc[0] % mesh->nproc[1] : rank / mesh->nproc[0] / mesh->nproc[1];
+    const PetscInt p = d == 0   ? rank % mesh->nproc[0]
+                       : d == 1 ? rank / mesh->nproc[0] % mesh->nproc[1]
+                                : rank / mesh->nproc[0] / mesh->nproc[1];
     const PetscInt n = mesh->first[d][p + 1] - mesh->first[d][p];
 
     at[d] = mesh->first[d][p] + place % n;
@@ -132,10 +139,12 @@ static void RowToPoint(const KCycleMesh *mesh, PetscInt row, PetscInt at[], Pets
 }
 
 /* The coarse points that a fine one is interpolated from in one direction, by its distance from them */
-static int Between(const KCycleMesh *fine, const KCycleMesh *coarse, PetscInt d, PetscBool coarsened, PetscInt i, PetscInt to[], PetscReal weight[])
+static int Between(const KCycleMesh *fine, const KCycleMesh *coarse, PetscInt d, PetscBool coarsened, PetscInt i,
+                   PetscInt to[], PetscReal weight[])
 {
   const PetscInt *x    = fine->position[d];
-  const PetscInt  kept = coarsened ? KCycleMeshKept(fine, d, i) : i, next = i + 1 == fine->size[d] ? x[0] + fine->period[d] : 0;
+  const PetscInt  kept = coarsened ? KCycleMeshKept(fine, d, i) : i,
+                 next  = i + 1 == fine->size[d] ? x[0] + fine->period[d] : 0;
 
   to[0]     = coarsened && kept < 0 ? (i - 1) / 2 : kept;
   weight[0] = 1;
@@ -147,7 +156,8 @@ static int Between(const KCycleMesh *fine, const KCycleMesh *coarse, PetscInt d,
 }
 
 /* The points, eight at most, that a fine point is interpolated from: their first rows */
-static int Parents(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], const PetscInt at[], PetscInt row[], PetscReal weight[])
+static int Parents(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], const PetscInt at[],
+                   PetscInt row[], PetscReal weight[])
 {
   PetscInt  to[3][2];
   PetscReal w[3][2];
@@ -189,8 +199,10 @@ static PetscErrorCode Preallocate(const KCycleMesh *fine, const KCycleMesh *coar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coarse unknowns that are coupled to nobody, nor is the fine one that they are: nothing else is interpolated from them */
-static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], const PetscBool single[], Mat P)
+/* Coarse unknowns that are coupled to nobody, nor is the fine one that they are: nothing else is interpolated from
+   them */
+static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[],
+                                    const PetscBool single[], Mat P)
 {
   const PetscInt n = KCycleMeshLocalRows(fine);
   Vec            kept;
@@ -230,11 +242,11 @@ static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *co
 }
 
 /*
-  Linear interpolation of each unknown. single: unknowns of this process that are coupled to nobody, which smoothers solve for, so that they get nothing but from the
-  coarse unknown in the same place, and give nothing to others.
+  Linear interpolation of each unknown. single: unknowns of this process that are coupled to nobody, which smoothers
+  solve for, so that they get nothing but from the coarse unknown in the same place, and give nothing to others.
 */
-PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[], const PetscBool single[], MatType type, MPI_Comm comm,
-                                       Mat *P_)
+PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[],
+                                       const PetscBool single[], MatType type, MPI_Comm comm, Mat *P_)
 {
   const PetscInt start = fine->rows[fine->rank], n = KCycleMeshLocalRows(fine), m = KCycleMeshLocalRows(coarse);
   PetscInt       row[8], at[3], unknown, fineid;
@@ -267,8 +279,10 @@ PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *fine, const KCycleMesh 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How strongly one row couples its unknown with the same one at points behind and ahead in each direction, whatever their place across, relative to the diagonal */
-static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols, const PetscInt cols[], const PetscScalar values[], PetscReal coupling[])
+/* How strongly one row couples its unknown with the same one at points behind and ahead in each direction, whatever
+   their place across, relative to the diagonal */
+static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols, const PetscInt cols[],
+                           const PetscScalar values[], PetscReal coupling[])
 {
   PetscScalar side[3][2] = {{0, 0}, {0, 0}, {0, 0}}, diagonal = 0;
   PetscInt    at[3], to[3], unknown, other;
@@ -287,7 +301,10 @@ static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols,
       if (step) side[d][step > 0] += values[c];
     }
   }
-  for (int d = 0; d < 3; d++) coupling[d] = diagonal == (PetscScalar)0 ? 0 : (PetscAbsScalar(side[d][0]) + PetscAbsScalar(side[d][1])) / PetscAbsScalar(diagonal);
+  for (int d = 0; d < 3; d++)
+    coupling[d] = diagonal == (PetscScalar)0
+                      ? 0
+                      : (PetscAbsScalar(side[d][0]) + PetscAbsScalar(side[d][1])) / PetscAbsScalar(diagonal);
   return single;
 }
 

@@ -1,5 +1,6 @@
 /*
-  Are the rows of a matrix the points of a grid in some numbering? Every entry is looked at, by its indices; its value matters where a stored zero can be no coupling.
+  Are the rows of a matrix the points of a grid in some numbering? Every entry is looked at, by its indices; its value
+  matters where a stored zero can be no coupling.
 */
 #include <petsckcycle/private/findimpl.h>
 #include <petsckcycle/private/point.h>
@@ -7,8 +8,8 @@
 /* The most rows that are compared at once with those before them */
 #define ROWS_AT_ONCE 64
 
-/* What is counted of entries: those that couple neighbours in each direction, those of them that wrap around; all that wrap around; those that couple neighbours in several
-   directions at once */
+/* What is counted of entries: those that couple neighbours in each direction, those of them that wrap around; all
+   that wrap around; those that couple neighbours in several directions at once */
 enum {
   COUNT_PAIRS,
   COUNT_AROUND  = 3,
@@ -102,8 +103,10 @@ PetscErrorCode KCycleNumberingLines(const KCycleIndices *ix, PetscInt dim, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Box after box, as DMDA numbers them; owned: the points of each process in each direction. NULL if processes own other numbers of rows */
-PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const PetscInt nproc[], PetscInt *const owned[], KCycleNumbering **g)
+/* Box after box, as DMDA numbers them; owned: the points of each process in each direction. NULL if processes own
+   other numbers of rows */
+PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const PetscInt nproc[],
+                                    PetscInt *const owned[], KCycleNumbering **g)
 {
   KCycleBox *box;
   PetscInt   p = ix->rank, fits, all;
@@ -127,7 +130,8 @@ PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Directions in which two points, relative to the owned box, are neighbours around the grid; -1: they are no neighbours */
+/* Directions in which two points, relative to the owned box, are neighbours around the grid; -1: they are no
+   neighbours */
 static PetscInt Wraps(const KCycleBox *box, const PetscInt row[], const PetscInt col[])
 {
   PetscInt wraps = 0;
@@ -161,8 +165,8 @@ static void Count(const PetscInt row[], const PetscInt col[], PetscInt count[])
 }
 
 /* An entry is kept if it is no neighbour, or the first one that wraps around, which not all directions can */
-static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscInt r, const PetscInt row[], PetscInt column, const PetscInt col[], PetscScalar value,
-                            PetscInt count[])
+static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscInt r, const PetscInt row[],
+                            PetscInt column, const PetscInt col[], PetscScalar value, PetscInt count[])
 {
   const PetscInt wraps = Wraps(&g->box, row, col);
 
@@ -178,12 +182,14 @@ static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscIn
 }
 
 /* points: of columns of other processes */
-static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, const PetscInt row[], PetscInt count[])
+static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r,
+                          const PetscInt row[], PetscInt count[])
 {
   const PetscInt *n = g->box.n;
 
   for (PetscInt e = ix->i[r]; e < ix->i[r + 1]; e++) {
-    const PetscInt number = ix->j[e] + g->shift, line = number / n[0], col[3] = {number - line * n[0], line % n[1], line / n[1]};
+    const PetscInt number = ix->j[e] + g->shift, line = number / n[0],
+                   col[3] = {number - line * n[0], line % n[1], line / n[1]};
 
     if (!CheckEntry(ix, g, r, row, ix->start + ix->j[e], col, ix->a[e], count)) return PETSC_FALSE;
   }
@@ -196,8 +202,9 @@ static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Poi
 /* Have rows [first, end) the columns of the rows so many before them, so much further? */
 KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, PetscInt end, PetscInt before)
 {
-  const PetscInt *i = ix->i, begin = i[first], m = begin - i[first - before], count = i[end] - begin, *j = ix->j + begin;
-  PetscInt        wrong = 0;
+  const PetscInt *i = ix->i, begin = i[first], m = begin - i[first - before], count = i[end] - begin,
+                 *j = ix->j + begin;
+  PetscInt wrong    = 0;
 
   if (ix->oi && ix->oi[end] != ix->oi[first - before]) return PETSC_FALSE;
   for (PetscInt r = first; r < end; r++) wrong |= i[r + 1] - i[r + 1 - before] - m;
@@ -206,8 +213,10 @@ KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, P
   return (PetscBool)!wrong;
 }
 
-/* The m rows from r on are points of a line, the first of them at the place "at"; rows inside the line that are like the one before couple what that one couples */
-static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, PetscInt m, const PetscInt at[], PetscInt64 total[])
+/* The m rows from r on are points of a line, the first of them at the place "at"; rows inside the line that are like
+   the one before couple what that one couples */
+static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, PetscInt m,
+                           const PetscInt at[], PetscInt64 total[])
 {
   const PetscInt inside = PetscMin(m, g->box.n[0] - 1 - at[0]);
   PetscInt       i      = 0;
@@ -217,7 +226,8 @@ static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Po
     PetscInt       first = i + 1, count[COUNT_NUM] = {0};
 
     if (!CheckRow(ix, g, points, r + i, row, count)) return PETSC_FALSE;
-    for (PetscInt more = 8; row[0] > 0 && first < inside && !count[COUNT_ZEROS]; more = PetscMin(2 * more, ROWS_AT_ONCE)) {
+    for (PetscInt more = 8; row[0] > 0 && first < inside && !count[COUNT_ZEROS];
+         more          = PetscMin(2 * more, ROWS_AT_ONCE)) {
       const PetscInt end = PetscMin(first + more, inside);
 
       if (!AreAlike(ix, r + first, r + end, 1)) break;
@@ -283,8 +293,9 @@ static PetscErrorCode FindWrong(const KCycleIndices *ix, PetscBool looked, KCycl
 }
 
 /*
-  Collective. The first entry that is wrong on any process, or what the entries say of the grid. A direction wraps around if its lines do, or most; lines whose last points are
-  coupled to the first points of the next ones, as in a band, are those of no grid.
+  Collective. The first entry that is wrong on any process, or what the entries say of the grid. A direction wraps
+  around if its lines do, or most; lines whose last points are coupled to the first points of the next ones, as in a
+  band, are those of no grid.
 */
 PetscErrorCode KCycleNumberingCheck(const KCycleIndices *ix, KCycleNumbering *g)
 {
@@ -384,12 +395,14 @@ PetscErrorCode KCycleNumberingFitsDM(const KCycleNumbering *g, DM dm, PetscBool 
   DMDAStencilType  type;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL, &boundary[0], &boundary[1], &boundary[2], &type));
+  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL,
+                        &boundary[0], &boundary[1], &boundary[2], &type));
   PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
   *fits = (PetscBool)(dim == box->dim && (type == DMDA_STENCIL_STAR) == g->star);
   for (PetscInt d = 0; d < dim && *fits; d++) {
     *fits = (PetscBool)(size[d] == box->size[d] && nproc[d] == box->nproc[d] && boundary[d] == Boundary(g, d));
-    for (PetscInt p = 0; p < nproc[d] && *fits; p++) *fits = (PetscBool)(owned[d][p] == box->first[d][p + 1] - box->first[d][p]);
+    for (PetscInt p = 0; p < nproc[d] && *fits; p++)
+      *fits = (PetscBool)(owned[d][p] == box->first[d][p + 1] - box->first[d][p]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

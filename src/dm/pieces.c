@@ -1,12 +1,12 @@
 /*
-  Connected pieces of boxes, which may lie on several processes. Each process joins its own points first; then the least natural number of a
-  piece spreads through the connections between processes. What concerns a piece as a whole, its size for instance, is gathered in a directory
-  that is spread over the processes by the numbers of pieces.
+  Connected pieces of boxes, which may lie on several processes. Each process joins its own points first; then the least
+  natural number of a piece spreads through the connections between processes. What concerns a piece as a whole, its
+  size for instance, is gathered in a directory that is spread over the processes by the numbers of pieces.
 */
 #include <petsckcycle/private/subdomain.h>
 
-PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, PetscInt n, PetscInt nghost, PetscSF ghosts, const PetscInt natural[], const PetscInt box[],
-                                  KCyclePieces **pieces)
+PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, PetscInt n, PetscInt nghost, PetscSF ghosts,
+                                  const PetscInt natural[], const PetscInt box[], KCyclePieces **pieces)
 {
   KCyclePieces *p;
   int           here, any;
@@ -149,8 +149,10 @@ static PetscErrorCode GatherChoices(const KCyclePieces *p, const PetscInt choice
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The least id spreads among pieces that are to be one: from the entries of the directory in from to the ids in to, and back */
-static PetscErrorCode SpreadLeast(const KCyclePieces *p, PetscInt m, const PetscInt from[], const PetscInt to[], PetscInt least[])
+/* The least id spreads among pieces that are to be one: from the entries of the directory in from to the ids in to,
+   and back */
+static PetscErrorCode SpreadLeast(const KCyclePieces *p, PetscInt m, const PetscInt from[], const PetscInt to[],
+                                  PetscInt least[])
 {
   PetscSF   sf;
   PetscInt *there;
@@ -213,7 +215,8 @@ static PetscErrorCode GatherSizes(const KCyclePieces *p, PetscInt **size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has at most so many pieces, and one more for each box: of the pieces that are too many, the smallest ones of a box become one */
+/* Has at most so many pieces, and one more for each box: of the pieces that are too many, the smallest ones of a box
+   become one */
 PetscErrorCode KCyclePiecesBound(KCyclePieces *p, PetscInt most)
 {
   PetscInt *size, count[64] = {0}, all[64], total = 0, below = 64;
@@ -269,7 +272,8 @@ static PetscInt BoxOfPiece(const KCyclePieces *p, PetscInt id)
   return id < p->grid->npoints ? KCycleSubGridBoxOf(p->grid, id) : id - p->grid->npoints;
 }
 
-/* Points that belong to no piece go to the first piece of their box; a box that has none but such points becomes a piece itself. start: 1 where a box has a piece */
+/* Points that belong to no piece go to the first piece of their box; a box that has none but such points becomes a
+   piece itself. start: 1 where a box has a piece */
 static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[], PetscInt *number, PetscInt ids[])
 {
   const PetscInt nboxes = p->grid->nboxes;
@@ -310,7 +314,8 @@ PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], Petsc
     p->size[i] = labels[place];
   }
   /* start[b] is now the end of box b, which is where the next one begins */
-  for (PetscInt i = 0; i < p->n; i++) label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->box[i] ? start[p->box[i] - 1] : 0;
+  for (PetscInt i = 0; i < p->n; i++)
+    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->box[i] ? start[p->box[i] - 1] : 0;
   PetscCall(PetscFree(labels));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(ids));

@@ -18,10 +18,14 @@ PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
   PetscCall(PetscMemzero(g, sizeof(*g)));
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
   PetscCall(DMGetType(dm, &type));
-  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()", type);
-  PetscCall(DMDAGetInfo(dm, &g->dim, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, &dof, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()", type);
+  PetscCall(DMDAGetInfo(dm, &g->dim, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, &dof, NULL, &boundary[0],
+                        &boundary[1], &boundary[2], NULL));
   PetscCheck(dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT ": give labels with PCDeflSubSetLabels()", dof);
+             "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT
+             ": give labels with PCDeflSubSetLabels()",
+             dof);
   PetscCall(DMDAGetCorners(dm, &g->start[0], &g->start[1], &g->start[2], &g->n[0], &g->n[1], &g->n[2]));
   for (PetscInt d = 0; d < 3; d++) {
     if (d >= g->dim) g->size[d] = g->n[d] = 1;
@@ -31,7 +35,8 @@ PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have one box */
+/* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have
+   one box */
 static void ChooseBoxes(KCycleSubGrid *g, PetscInt points)
 {
   PetscBool cut[3] = {PETSC_TRUE, (PetscBool)(g->dim > 1), (PetscBool)(g->dim > 2)}, more = PETSC_TRUE;
@@ -64,9 +69,11 @@ PetscErrorCode KCycleSubGridChooseBoxes(MPI_Comm comm, KCycleSubGrid *g, const P
   if (!boxes[0] && !size && g->boxes[longest] == 1) g->boxes[longest] = PetscMin(2, g->size[longest]);
   for (PetscInt d = 0; d < 3 && boxes[0]; d++) {
     g->boxes[d] = d < g->dim && boxes[d] ? boxes[d] : 1;
-    PetscCheck(g->boxes[d] <= g->size[d], comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " boxes in %c are more than the %" PetscInt_FMT " points of the grid there", g->boxes[d],
-               (int)('x' + d), g->size[d]);
-    PetscCheck(d < g->dim || boxes[d] <= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " boxes in %c on a grid of %" PetscInt_FMT " dimensions", boxes[d], (int)('x' + d),
+    PetscCheck(g->boxes[d] <= g->size[d], comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "%" PetscInt_FMT " boxes in %c are more than the %" PetscInt_FMT " points of the grid there",
+               g->boxes[d], (int)('x' + d), g->size[d]);
+    PetscCheck(d < g->dim || boxes[d] <= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "%" PetscInt_FMT " boxes in %c on a grid of %" PetscInt_FMT " dimensions", boxes[d], (int)('x' + d),
                g->dim);
   }
   g->nboxes = g->boxes[0] * g->boxes[1] * g->boxes[2];
@@ -101,7 +108,8 @@ void KCycleSubGridBoxes(const KCycleSubGrid *g, PetscInt box[])
   const PetscInt n = g->n[0];
 
   for (PetscInt line = g->n[1] * g->n[2] - 1; line >= 0; line--) {
-    const PetscInt row = g->boxes[0] * (Part(g, 1, g->start[1] + line % g->n[1]) + g->boxes[1] * Part(g, 2, g->start[2] + line / g->n[1]));
+    const PetscInt row = g->boxes[0] * (Part(g, 1, g->start[1] + line % g->n[1]) +
+                                        g->boxes[1] * Part(g, 2, g->start[2] + line / g->n[1]));
 
     if (line == g->n[1] * g->n[2] - 1) {
       for (PetscInt i = 0; i < n; i++) box[i] = Part(g, 0, g->start[0] + i);
@@ -125,8 +133,11 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
   }
   PetscCallMPI(MPI_Allreduce(range, all, 2, MPIU_INT, MPI_MIN, comm));
   PetscCallMPI(MPI_Allreduce(&n, &N, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCheck(all[0] == 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains begin at 0, and there is a label %" PetscInt_FMT, all[0]);
-  PetscCheck(-all[1] < N, comm, PETSC_ERR_ARG_OUTOFRANGE, "There is a label %" PetscInt_FMT " and there are only %" PetscInt_FMT " unknowns: labels go from 0 to less than that",
+  PetscCheck(all[0] == 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The labels of subdomains begin at 0, and there is a label %" PetscInt_FMT, all[0]);
+  PetscCheck(-all[1] < N, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "There is a label %" PetscInt_FMT " and there are only %" PetscInt_FMT
+             " unknowns: labels go from 0 to less than that",
              -all[1], N);
   *number = 1 - all[1];
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, *number, 1, &layout));
@@ -141,7 +152,8 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
     if (!count[i]) missing = layout->rstart + i;
   }
   PetscCallMPI(MPI_Allreduce(&missing, &first, 1, MPIU_INT, MPI_MIN, comm));
-  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT,
+  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT,
              *number - 1, first);
   PetscCall(PetscFree(one));
   PetscCall(PetscFree(count));

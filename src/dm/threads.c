@@ -5,7 +5,8 @@
 #include <petscsys.h>
 
 #if defined(_OPENMP)
-/* As many as there may be when this is asked for first: work space is made for them, and stays valid if a program takes fewer or more afterwards */
+/* As many as there may be when this is asked for first: work space is made for them, and stays valid if a program
+   takes fewer or more afterwards */
 int KCycleThreadsMost(void)
 {
   static int most = 0;

@@ -1,6 +1,6 @@
 /*
-  Kernels on one line of a stencil matrix: the hot loops. The compiler makes versions for several vector units of each, and the
-  machine that loads the library chooses.
+  Kernels on one line of a stencil matrix: the hot loops. The compiler makes versions for several vector units of each,
+  and the machine that loads the library chooses.
 */
 #include <petsckcycle/private/kernelimpl.h>
 
@@ -25,8 +25,8 @@ KC_POINT KCScalar EndSum(const int nl, const int box, const KCycleLine *l, const
   return sum;
 }
 
-KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const KCScalar *c, PetscInt a, PetscInt b_, const KCScalar *b, const KCScalar *w,
-                        KCScalar *y)
+KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const KCScalar *c, PetscInt a,
+                        PetscInt b_, const KCScalar *b, const KCScalar *w, KCScalar *y)
 {
   for (PetscInt i = a; i < b_; i++, c += KC_COUNT(nl, box)) {
     KCScalar s;
@@ -36,50 +36,53 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
       continue;
     }
     s    = EndSum(nl, box, l, c, i);
-    y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0, op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
+    y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0,
+                             op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
   }
 }
 
 /* A line whose coefficients are in arrays */
-#define KC_LINE_ARRAY(name, op, nl, box)                                                                                                               \
-  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)                                                 \
-  {                                                                                                                                                    \
-    const KCScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                                                      \
-    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                                                                 \
-                                                                                                                                                       \
-    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                                 \
-    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                                                        \
-    /* the block of the next line follows in memory */                                                                                                 \
-    KCycleFetch((KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n, l->c[KC_COUNT(nl, box) / 2] + (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n); \
-    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                                       \
-    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                                                          \
-    {                                                                                                                                                  \
-      const KCScalar s = KCyclePointSum(nl, box, c, x, i);                                                                                             \
-                                                                                                                                                       \
-      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0,                        \
-                               op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0);                                                                  \
-    }                                                                                                                                                  \
-    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                                                              \
+#define KC_LINE_ARRAY(name, op, nl, box)                                                                         \
+  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)           \
+  {                                                                                                              \
+    const KCScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                \
+    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                           \
+                                                                                                                 \
+    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                           \
+    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                  \
+    /* the block of the next line follows in memory */                                                           \
+    KCycleFetch((KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n,                                              \
+                l->c[KC_COUNT(nl, box) / 2] + (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n);               \
+    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                 \
+    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                    \
+    {                                                                                                            \
+      const KCScalar s = KCyclePointSum(nl, box, c, x, i);                                                       \
+                                                                                                                 \
+      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0,             \
+                               op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0); \
+    }                                                                                                            \
+    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                        \
   }
 
 /* A line whose coefficients are the same but at its ends */
-#define KC_LINE_CONSTANT(name, op, nl, box)                                                                                               \
-  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)                                    \
-  {                                                                                                                                       \
-    const KCScalar *x[nl], inverse = l->constant->inverse;                                                                                \
-    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                                                    \
-    KCScalar        c[KC_COUNT(nl, box)];                                                                                                 \
-                                                                                                                                          \
-    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                                                    \
-    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                                                            \
-    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                                          \
-    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                                             \
-    {                                                                                                                                     \
-      const KCScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                                                        \
-                                                                                                                                          \
-      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0, op == KC_RELAX ? w[i] : 0, inverse); \
-    }                                                                                                                                     \
-    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                                                 \
+#define KC_LINE_CONSTANT(name, op, nl, box)                                                            \
+  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y) \
+  {                                                                                                    \
+    const KCScalar *x[nl], inverse = l->constant->inverse;                                             \
+    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                 \
+    KCScalar        c[KC_COUNT(nl, box)];                                                              \
+                                                                                                       \
+    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                 \
+    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                         \
+    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                       \
+    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                          \
+    {                                                                                                  \
+      const KCScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                     \
+                                                                                                       \
+      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0,   \
+                               op == KC_RELAX ? w[i] : 0, inverse);                                    \
+    }                                                                                                  \
+    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                              \
   }
 
 #define KC_LINE_SHAPES(MAKE, kind, op)     \
@@ -105,8 +108,10 @@ typedef void (*LineKernel)(const KCycleLine *, const KCScalar *, const KCScalar 
     Line##kind##op##_1, Line##kind##op##_3, Line##kind##op##_5, Line##kind##op##_3b, Line##kind##op##_9b \
   }
 
-static const LineKernel ArrayKernels[KC_NUM_OPS][5]    = {KC_LINE_TABLE(Array, MULT), KC_LINE_TABLE(Array, ADD), KC_LINE_TABLE(Array, RESIDUAL), KC_LINE_TABLE(Array, RELAX)};
-static const LineKernel ConstantKernels[KC_NUM_OPS][5] = {KC_LINE_TABLE(Constant, MULT), KC_LINE_TABLE(Constant, ADD), KC_LINE_TABLE(Constant, RESIDUAL),
+static const LineKernel ArrayKernels[KC_NUM_OPS][5]    = {KC_LINE_TABLE(Array, MULT), KC_LINE_TABLE(Array, ADD),
+                                                          KC_LINE_TABLE(Array, RESIDUAL), KC_LINE_TABLE(Array, RELAX)};
+static const LineKernel ConstantKernels[KC_NUM_OPS][5] = {KC_LINE_TABLE(Constant, MULT), KC_LINE_TABLE(Constant, ADD),
+                                                          KC_LINE_TABLE(Constant, RESIDUAL),
                                                           KC_LINE_TABLE(Constant, RELAX)};
 
 static int ShapeIndex(const KCycleShape *shape)
@@ -115,13 +120,15 @@ static int ShapeIndex(const KCycleShape *shape)
 }
 
 /* y = A x, b + A x, b - A x or x + w D^-1 (b - A x) on one line; w has one weight for each point. y is no line of x */
-void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)
+void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, const KCScalar *b, const KCScalar *w,
+                       KCScalar *y)
 {
   (*(l->constant ? ConstantKernels : ArrayKernels)[op][ShapeIndex(shape)])(l, b, w, y);
 }
 
 /* y = w D^-1 b: a relaxation that starts from zero */
-KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const KCScalar *KC_RESTRICT b, const KCScalar *KC_RESTRICT w, KCScalar *KC_RESTRICT y)
+KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, const KCScalar *KC_RESTRICT b,
+                                 const KCScalar *KC_RESTRICT w, KCScalar *KC_RESTRICT y)
 {
   const int       diagonal = shape->ncoeffs / 2;
   const PetscInt  n        = l->n;
@@ -133,11 +140,14 @@ KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, 
   } else {
     for (PetscInt i = l->nhead; i < n - l->ntail; i++) y[i] = w[i] * b[i] / d[i];
   }
-  for (PetscInt i = n - l->ntail; i < n; i++) y[i] = w[i] * b[i] / l->tail[(i - n + l->ntail) * shape->ncoeffs + diagonal];
+  for (PetscInt i = n - l->ntail; i < n; i++)
+    y[i] = w[i] * b[i] / l->tail[(i - n + l->ntail) * shape->ncoeffs + diagonal];
 }
 
-/* x + w (t - couplings along the line) / d of points at an end of it, whose coefficients stand point by point at c; y is not x */
-static void RelaxEndAlong(const KCycleLine *l, int nc, const KCScalar *c, PetscInt low, PetscInt high, const KCScalar *t, const KCScalar *w, const KCScalar *x, KCScalar *y)
+/* x + w (t - couplings along the line) / d of points at an end of it, whose coefficients stand point by point at c;
+   y is not x */
+static void RelaxEndAlong(const KCycleLine *l, int nc, const KCScalar *c, PetscInt low, PetscInt high,
+                          const KCScalar *t, const KCScalar *w, const KCScalar *x, KCScalar *y)
 {
   for (PetscInt i = low; i < high; i++, c += nc) {
     const KCScalar *m = c + nc / 2;
@@ -149,7 +159,8 @@ static void RelaxEndAlong(const KCycleLine *l, int nc, const KCScalar *c, PetscI
   }
 }
 
-KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const KCScalar *t, const KCScalar *w, const KCScalar *x, KCScalar *KC_RESTRICT y)
+KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const KCScalar *t, const KCScalar *w, const KCScalar *x,
+                                   KCScalar *KC_RESTRICT y)
 {
   const PetscInt a = l->nhead, n = l->n - l->ntail;
   const int      mid = nc / 2;
@@ -158,18 +169,21 @@ KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const KCScalar *
   if (l->constant) {
     const KCScalar *c = l->constant->middle + mid - 1, inverse = l->constant->inverse;
 
-    for (PetscInt i = a; i < n; i++) y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSumConstant(1, 0, c, &x, i), t[i], x[i], w[i], inverse);
+    for (PetscInt i = a; i < n; i++)
+      y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSumConstant(1, 0, c, &x, i), t[i], x[i], w[i], inverse);
   } else {
     const KCScalar *const c[3] = {l->c[mid - 1], l->c[mid], l->c[mid + 1]};
 
-    for (PetscInt i = a; i < n; i++) y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSum(1, 0, c, &x, i), t[i], x[i], w[i], 1 / c[1][i]);
+    for (PetscInt i = a; i < n; i++)
+      y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSum(1, 0, c, &x, i), t[i], x[i], w[i], 1 / c[1][i]);
   }
   RelaxEndAlong(l, nc, l->tail, n, l->n, t, w, x, y);
 }
 
-/* Relaxes the points of weights first of line x, then those of weights second, in place. Other lines do not change meanwhile: their share is summed up once.
-   work: two lines. For boxes that no process boundary cuts across lines */
-void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const KCScalar *b, const KCScalar *first, const KCScalar *second, KCScalar *work, KCScalar *x)
+/* Relaxes the points of weights first of line x, then those of weights second, in place. Other lines do not change
+   meanwhile: their share is summed up once. work: two lines. For boxes that no process boundary cuts across lines */
+void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const KCScalar *b, const KCScalar *first,
+                         const KCScalar *second, KCScalar *work, KCScalar *x)
 {
   l->x[st->shape.nl / 2] = st->zeros;
   KCycleLineCompute(&st->shape, KC_RESIDUAL, l, b, NULL, work);
@@ -236,11 +250,13 @@ void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCy
 /* Lines that have all their neighbours on this process, as most have: the neighbours lie at fixed distances */
 static PetscBool IsSurrounded(const KCycleBox *box, PetscInt j, PetscInt k)
 {
-  return (PetscBool)(!box->ends && (!box->reach[1] || (j > 0 && j < box->n[1] - 1)) && (!box->reach[2] || (k > 0 && k < box->n[2] - 1)));
+  return (PetscBool)(!box->ends && (!box->reach[1] || (j > 0 && j < box->n[1] - 1)) &&
+                     (!box->reach[2] || (k > 0 && k < box->n[2] - 1)));
 }
 
 /* Line (j, k) of the matrix, and what it reads of x */
-void KCycleLineGather(const KCycleStencil *st, const KCScalar *x, const KCScalar *halo, PetscInt j, PetscInt k, KCycleLine *l)
+void KCycleLineGather(const KCycleStencil *st, const KCScalar *x, const KCScalar *halo, PetscInt j, PetscInt k,
+                      KCycleLine *l)
 {
   static const KCScalar zeros[KC_MAX_LINES] = {0};
   const KCycleBox      *box                 = st->box;

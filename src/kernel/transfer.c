@@ -42,8 +42,9 @@ static PetscInt CoarseFrom(const KCycleTransfer *tr, PetscInt j)
 }
 
 /*
-  Restriction adds several fine lines to one coarse line. So each thread has a share of the coarse lines, in y, and takes all fine lines that these
-  touch: what is between the shares of two threads is read by both. Of fine lines low to high - 1, threads share out of which first and end are this thread's
+  Restriction adds several fine lines to one coarse line. So each thread has a share of the coarse lines, in y, and
+  takes all fine lines that these touch: what is between the shares of two threads is read by both. Of fine lines low to
+  high - 1, threads share out of which first and end are this thread's
 */
 void KCycleTransferShare(const KCycleTransfer *tr, PetscInt low, PetscInt high, KCycleTransferLines *lines)
 {
@@ -70,7 +71,8 @@ static void OwnedBetween(const KCycleTransfer *tr, PetscBool *before, PetscBool 
 }
 
 /* Points 2 I and 2 I + 1 of x (x starts at the first coarse point) from one coarse line */
-KC_VERSIONS static void AddPairs(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right, const KCScalar *e, KCScalar *KC_RESTRICT x)
+KC_VERSIONS static void AddPairs(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right,
+                                 const KCScalar *e, KCScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) {
     x[2 * i] += same[i] * e[i];
@@ -78,13 +80,15 @@ KC_VERSIONS static void AddPairs(PetscInt n, const KCScalar *same, const KCScala
   }
 }
 
-KC_VERSIONS static void RestrictPairs(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right, const KCScalar *KC_RESTRICT r, KCScalar *KC_RESTRICT b)
+KC_VERSIONS static void RestrictPairs(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right,
+                                      const KCScalar *KC_RESTRICT r, KCScalar *KC_RESTRICT b)
 {
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
 }
 
 /* x += P e on one fine line, from coarse line e with the points before and behind it */
-static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, KCScalar before, KCScalar behind, KCScalar *x)
+static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, KCScalar before,
+                                KCScalar behind, KCScalar *x)
 {
   const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -102,7 +106,8 @@ static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, con
 }
 
 /* Fine line (j, k) of x = P e or x += P e; halo lines of e are in tr->halo */
-void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, PetscInt j, PetscInt k, PetscBool add, KCScalar *x)
+void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, PetscInt j, PetscInt k, PetscBool add,
+                                   KCScalar *x)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
@@ -115,13 +120,14 @@ void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, 
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
     if (!touch.w[q] || box->slot[f] == 0) continue;
-    InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), box->ends ? tr->halo[box->left + f] : 0, box->ends ? tr->halo[box->right + f] : 0,
-                        x);
+    InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]),
+                        box->ends ? tr->halo[box->left + f] : 0, box->ends ? tr->halo[box->right + f] : 0, x);
   }
 }
 
 /* b += P^T r of one fine line; before and behind: the coarse points there, which other processes may own */
-static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before, KCScalar *behind, KCScalar *b)
+static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
+                           KCScalar *behind, KCScalar *b)
 {
   const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -150,8 +156,10 @@ static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KC
   b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
 }
 
-/* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points gather in tr->halo */
-void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *lines, KCScalar *b)
+/* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points
+   gather in tr->halo */
+void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, PetscInt j, PetscInt k,
+                                const KCycleTransferLines *lines, KCScalar *b)
 {
   const KCycleBox *box        = tr->coarse;
   KCScalar         nowhere[2] = {0, 0};
@@ -162,7 +170,8 @@ void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, Pet
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
     if (!touch.w[q] || box->slot[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
-    RestrictToLine(tr, touch.w[q], r, box->ends ? &tr->halo[box->left + f] : &nowhere[0], box->ends ? &tr->halo[box->right + f] : &nowhere[1],
+    RestrictToLine(tr, touch.w[q], r, box->ends ? &tr->halo[box->left + f] : &nowhere[0],
+                   box->ends ? &tr->halo[box->right + f] : &nowhere[1],
                    (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
   }
 }
@@ -172,18 +181,22 @@ KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e
   for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
 }
 
-KC_VERSIONS static void AddBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *e, KCScalar *KC_RESTRICT x)
+KC_VERSIONS static void AddBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *e,
+                                   KCScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] += left[i] * e[i] + right[i] * e[i + 1];
 }
 
-KC_VERSIONS static void RestrictBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *r, KCScalar *KC_RESTRICT b)
+KC_VERSIONS static void RestrictBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *r,
+                                        KCScalar *KC_RESTRICT b)
 {
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[i - 1] + left[i] * r[i];
 }
 
-/* The same for the points of one parity of a line, which lie side by side. Lines do not reach other processes, nor wrap around */
-static void InterpolateHalfFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, PetscInt parity, KCScalar *x)
+/* The same for the points of one parity of a line, which lie side by side. Lines do not reach other processes, nor
+   wrap around */
+static void InterpolateHalfFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, PetscInt parity,
+                                    KCScalar *x)
 {
   const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -200,7 +213,8 @@ static void InterpolateHalfFromLine(const KCycleTransfer *tr, const KCScalar *w,
   }
 }
 
-static void RestrictHalfToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, PetscInt parity, KCScalar *b)
+static void RestrictHalfToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, PetscInt parity,
+                               KCScalar *b)
 {
   const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -221,7 +235,8 @@ static void RestrictHalfToLine(const KCycleTransfer *tr, const KCScalar *w, cons
   }
 }
 
-void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const KCScalar *e, PetscInt parity, PetscInt j, PetscInt k, KCScalar *x)
+void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const KCScalar *e, PetscInt parity, PetscInt j, PetscInt k,
+                                   KCScalar *x)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
@@ -233,14 +248,17 @@ void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const KCScalar *e, 
   }
 }
 
-void KCycleTransferRestrictHalf(const KCycleTransfer *tr, const KCScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *lines, KCScalar *b)
+void KCycleTransferRestrictHalf(const KCycleTransfer *tr, const KCScalar *r, PetscInt parity, PetscInt j, PetscInt k,
+                                const KCycleTransferLines *lines, KCScalar *b)
 {
   const KCycleBox *box = tr->coarse;
   KCycleTouch      touch;
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
+    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] ||
+        touch.j[q] >= lines->high[1])
+      continue;
     RestrictHalfToLine(tr, touch.w[q], r, parity, (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
   }
 }

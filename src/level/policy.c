@@ -1,5 +1,6 @@
 /*
-  The decisions of PCKCYCLE: from facts, what one look at an operator has found, to what its levels are. All thresholds are in policyimpl.h.
+  The decisions of PCKCYCLE: from facts, what one look at an operator has found, to what its levels are. All thresholds
+  are in policyimpl.h.
 */
 #include <petsckcycle/private/policyimpl.h>
 #include <petsckcycle/private/compat.h>
@@ -18,34 +19,38 @@ PetscErrorCode KCyclePolicyView(PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  thresholds, and the options that override what they decide\n"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(entries); i++) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %s = %g: %s%s%s\n", entries[i].name + sizeof("KCYCLE_") - 1, (double)entries[i].value, entries[i].reason,
-                                     entries[i].option[0] ? "; " : "", entries[i].option));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %s = %g: %s%s%s\n", entries[i].name + sizeof("KCYCLE_") - 1,
+                                     (double)entries[i].value, entries[i].reason, entries[i].option[0] ? "; " : "",
+                                     entries[i].option));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Does nothing flow through an end, or through a part of it that interpolation must not forget? Points that are held by much more than an end, a penalty, have
-  neighbours that are interpolated from them alone as well.
+  Does nothing flow through an end, or through a part of it that interpolation must not forget? Points that are held by
+  much more than an end, a penalty, have neighbours that are interpolated from them alone as well.
 */
 static PetscBool IsClosed(const KCycleEndFacts *end, int side)
 {
   const int       near   = end->inward[side][0] > 0 ? 0 : 1;
   const PetscReal excess = end->excess[side][near], inward = end->inward[side][near];
 
-  return (PetscBool)(excess < KCYCLE_CLOSED * inward || end->closed[side][near] > KCYCLE_CLOSED_PART * inward || excess > KCYCLE_HELD * inward);
+  return (PetscBool)(excess < KCYCLE_CLOSED * inward || end->closed[side][near] > KCYCLE_CLOSED_PART * inward ||
+                     excess > KCYCLE_HELD * inward);
 }
 
 /* What an end of a grid is: stored boundary points are coupled to nobody, through an insulated end nothing flows */
 KCycleEnd KCyclePolicyEnd(const KCycleEndFacts *facts, int side, KCycleGrid grid)
 {
-  const PetscBool stored = (PetscBool)(grid == KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
+  const PetscBool stored =
+      (PetscBool)(grid == KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
   const PetscBool closed = grid == KCYCLE_GRID_AUTO ? IsClosed(facts, side) : (PetscBool)(grid == KCYCLE_GRID_CELL);
 
   return stored ? KCYCLE_END_STORED : closed ? KCYCLE_END_INSULATED : KCYCLE_END_OPEN;
 }
 
-/* Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, whose couplings are strong in the mean */
+/* Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, whose
+   couplings are strong in the mean */
 void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[], PetscInt factor[])
 {
   PetscReal strongest = 0;
@@ -54,7 +59,8 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
     if (couples[d]) strongest = PetscMax(strongest, mean[d]);
   }
   for (int d = 0; d < 3; d++) {
-    const PetscBool wanted = named ? (PetscBool)(strchr(named, 'x' + d) != NULL) : (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest);
+    const PetscBool wanted =
+        named ? (PetscBool)(strchr(named, 'x' + d) != NULL) : (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest);
 
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
@@ -66,7 +72,8 @@ PetscInt KCyclePolicyMostMixed(PetscInt dim)
 }
 
 /* Is a grid small enough for a direct solver? */
-PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps, PetscBool mixed)
+PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps,
+                                 PetscBool mixed)
 {
   const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
 
@@ -82,8 +89,9 @@ PetscInt KCyclePolicySweepsMixed(const KCycleSweepFacts *facts)
 }
 
 /*
-  Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the points is not small where they have 27
-  neighbours. Where materials are mixed in 3D sweeps have to do what coarse grids cannot; in 2D the coarsest grid is large instead.
+  Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
+  points is not small where they have 27 neighbours. Where materials are mixed in 3D sweeps have to do what coarse grids
+  cannot; in 2D the coarsest grid is large instead.
 */
 PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
@@ -94,7 +102,8 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }
 
-/* How many processes go on with a coarsest grid of so many rows; 0: it is factored by every one of them. In one dimension a direct solver takes no more than a sweep */
+/* How many processes go on with a coarsest grid of so many rows; 0: it is factored by every one of them. In one
+   dimension a direct solver takes no more than a sweep */
 PetscInt KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed)
 {
   const PetscInt most = PetscMax(mixed ? KCyclePolicyMostMixed(dim) : 0, KCYCLE_MAX_REPLICATED);

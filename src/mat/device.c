@@ -4,8 +4,9 @@
 #include <petsckcycle/private/deviceimpl.h>
 
 /*
-  Is it a type of vectors for devices? Kokkos computes on the host where PETSc has no GPU, and counts then only where all types for devices do. It cannot be bound to the
-  host: in PETSc 3.18 all of its vectors say that they are, in 3.26 those without a GPU
+  Is it a type of vectors for devices? Kokkos computes on the host where PETSc has no GPU, and counts then only where
+  all types for devices do. It cannot be bound to the host: in PETSc 3.18 all of its vectors say that they are, in 3.26
+  those without a GPU
 */
 static PetscErrorCode IsDevice(VecType type, PetscBool bound, PetscBool all, PetscBool *device)
 {

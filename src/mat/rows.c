@@ -28,7 +28,8 @@ static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
 {
   r->st = KCycleStencilOf(A);
   PetscFunctionBegin;
-  PetscCheck(r->st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(r->st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   r->nghost = r->st->box->nhalo;
   r->line   = -1;
   r->sf     = KCycleBoxGetSF(r->st->box);
@@ -49,13 +50,16 @@ PetscErrorCode KCycleRowsCreate(Mat A, const char user[], KCycleRows **rows)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seqaij));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpiaij));
   PetscCheck(stencil || seqaij || mpiaij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "%s reads the rows of the operator, and one of type %s does not show them: use -mat_type aij or -dm_mat_type stencil", user, ((PetscObject)A)->type_name);
+             "%s reads the rows of the operator, and one of type %s does not show them: use -mat_type aij or "
+             "-dm_mat_type stencil",
+             user, ((PetscObject)A)->type_name);
   if (stencil) PetscCall(CreateFromStencil(A, *rows));
   else PetscCall(CreateFromAIJ(A, mpiaij, *rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The type of the rows that an AIJ matrix has on this process if it is one for devices; NULL if it is the host's, as that of a stencil is */
+/* The type of the rows that an AIJ matrix has on this process if it is one for devices; NULL if it is the host's, as
+   that of a stencil is */
 PetscErrorCode KCycleRowsDeviceType(Mat A, MatType *type)
 {
   PetscBool seqaij, mpiaij, fordevices;

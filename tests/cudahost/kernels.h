@@ -1,5 +1,6 @@
 /*
-  CUDA C++ of PETSc compiled for the host: kernels are functions, called for one thread after the other, and Thrust's device is its sequential one.
+  CUDA C++ of PETSc compiled for the host: kernels are functions, called for one thread after the other, and Thrust's
+  device is its sequential one.
 
   A kernel that waits for other threads of its block ends the program: nothing that is tested here needs it.
 */
@@ -38,12 +39,14 @@ template <typename Call> void HostKernel(dim3 grid, dim3 block, Call call)
   }
 }
 
-template <typename... Params, std::size_t... I> void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
+template <typename... Params, std::size_t... I>
+void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
 {
   kernel(*static_cast<typename std::remove_reference<Params>::type *>(args[I])...);
 }
 
-template <typename Kernel, typename... Params> cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t, cudaStream_t)
+template <typename Kernel, typename... Params>
+cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t, cudaStream_t)
 {
   HostKernel(grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); });
   return cudaSuccess;

@@ -1,6 +1,7 @@
 /*
-  The functions of CUDA's libraries that PETSc's vectors, AIJ and dense matrices call, on the host: one device, with memory of its own. Memory of the wrong side ends
-  the program. What is not here (factors, products of sparse matrices) is called in the libraries, which refuse the handles that are made here.
+  The functions of CUDA's libraries that PETSc's vectors, AIJ and dense matrices call, on the host: one device, with
+  memory of its own. Memory of the wrong side ends the program. What is not here (factors, products of sparse matrices)
+  is called in the libraries, which refuse the handles that are made here.
 
   CUDAHOST_REPORT=1 in the environment: at its end a program tells what it copied and how often it multiplied.
 */
@@ -26,9 +27,10 @@ int    idamax_(const int *, const double *, const int *);
 void   dscal_(const int *, const double *, double *, const int *);
 void   dswap_(const int *, double *, const int *, double *, const int *);
 void   daxpy_(const int *, const double *, const double *, const int *, double *, const int *);
-void   dgemv_(const char *, const int *, const int *, const double *, const double *, const int *, const double *, const int *, const double *, double *, const int *);
-void   dgemm_(const char *, const char *, const int *, const int *, const int *, const double *, const double *, const int *, const double *, const int *, const double *, double *,
-              const int *);
+void   dgemv_(const char *, const int *, const int *, const double *, const double *, const int *, const double *,
+              const int *, const double *, double *, const int *);
+void   dgemm_(const char *, const char *, const int *, const int *, const int *, const double *, const double *,
+              const int *, const double *, const int *, const double *, double *, const int *);
 }
 
 static void Fail(const char *what)
@@ -51,8 +53,10 @@ static struct Device {
   {
     if (!memory.empty()) fprintf(stderr, "cudahost: %zu allocations of device memory are left\n", memory.size());
     if (!getenv("CUDAHOST_REPORT")) return;
-    fprintf(stderr, "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense\n", copies[0], bytes[0], copies[1], bytes[1],
-            products[0], products[1]);
+    fprintf(
+        stderr,
+        "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense\n",
+        copies[0], bytes[0], copies[1], bytes[1], products[0], products[1]);
   }
 } device;
 
@@ -89,7 +93,9 @@ static void Delete(Blocks &blocks, void *p)
 static void Count(const void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
   const bool           in = In(device.memory, to), out = In(device.memory, from);
-  const cudaMemcpyKind is = in ? (out ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice) : out ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
+  const cudaMemcpyKind is = in    ? (out ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
+                            : out ? cudaMemcpyDeviceToHost
+                                  : cudaMemcpyHostToHost;
 
   if (kind != cudaMemcpyDefault && kind != is) Fail("a copy has not the kind that it is called");
   if (in == out) return;
@@ -136,14 +142,16 @@ cudaError_t cudaMallocHost(void **p, size_t bytes)
   return cudaHostAlloc(p, bytes, 0);
 }
 
-cudaError_t cudaMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height, cudaMemcpyKind kind)
+cudaError_t cudaMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height,
+                         cudaMemcpyKind kind)
 {
   if (width && height) Count(to, from, width * height, kind);
   for (size_t i = 0; i < height; i++) memmove((char *)to + i * toPitch, (const char *)from + i * fromPitch, width);
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t)
+cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t)
 {
   return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
 }
@@ -180,7 +188,9 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 {
   memset(a, 0, sizeof(*a));
-  a->type = In(device.memory, p) ? cudaMemoryTypeDevice : In(device.pinned, p) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+  a->type = In(device.memory, p)   ? cudaMemoryTypeDevice
+            : In(device.pinned, p) ? cudaMemoryTypeHost
+                                   : cudaMemoryTypeUnregistered;
   return cudaSuccess;
 }
 
@@ -330,8 +340,8 @@ cublasStatus_t cublasDswap_v2(cublasHandle_t, int n, double *x, int i, double *y
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasDgemv_v2(cublasHandle_t, cublasOperation_t op, int m, int n, const double *a, const double *A, int lda, const double *x, int i, const double *b, double *y,
-                              int j)
+cublasStatus_t cublasDgemv_v2(cublasHandle_t, cublasOperation_t op, int m, int n, const double *a, const double *A,
+                              int lda, const double *x, int i, const double *b, double *y, int j)
 {
   if (m && n) OnDevice(A), OnDevice(x), OnDevice(y);
   dgemv_(op == CUBLAS_OP_N ? "N" : "T", &m, &n, a, A, &lda, x, &i, b, y, &j);
@@ -339,8 +349,9 @@ cublasStatus_t cublasDgemv_v2(cublasHandle_t, cublasOperation_t op, int m, int n
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasDgemm_v2(cublasHandle_t, cublasOperation_t s, cublasOperation_t t, int m, int n, int k, const double *a, const double *A, int lda, const double *B, int ldb,
-                              const double *b, double *C, int ldc)
+cublasStatus_t cublasDgemm_v2(cublasHandle_t, cublasOperation_t s, cublasOperation_t t, int m, int n, int k,
+                              const double *a, const double *A, int lda, const double *B, int ldb, const double *b,
+                              double *C, int ldc)
 {
   if (m && n && k) OnDevice(A), OnDevice(B), OnDevice(C);
   dgemm_(s == CUBLAS_OP_N ? "N" : "T", t == CUBLAS_OP_N ? "N" : "T", &m, &n, &k, a, A, &lda, B, &ldb, b, C, &ldc);
@@ -383,10 +394,12 @@ cusparseIndexBase_t cusparseGetMatIndexBase(const cusparseMatDescr_t)
 }
 SUCCEEDS(cusparseStatus_t, cusparseSetMatType, cusparseMatDescr_t, cusparseMatrixType_t)
 
-cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *d, int64_t rows, int64_t cols, int64_t entries, void *i, void *j, void *a, cusparseIndexType_t iType,
-                                   cusparseIndexType_t jType, cusparseIndexBase_t base, cudaDataType)
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *d, int64_t rows, int64_t cols, int64_t entries, void *i,
+                                   void *j, void *a, cusparseIndexType_t iType, cusparseIndexType_t jType,
+                                   cusparseIndexBase_t base, cudaDataType)
 {
-  if (iType != CUSPARSE_INDEX_32I || jType != CUSPARSE_INDEX_32I || base != CUSPARSE_INDEX_BASE_ZERO) Fail("indices are of 32 bits here and begin at 0");
+  if (iType != CUSPARSE_INDEX_32I || jType != CUSPARSE_INDEX_32I || base != CUSPARSE_INDEX_BASE_ZERO)
+    Fail("indices are of 32 bits here and begin at 0");
   *d = (cusparseSpMatDescr_t) new Csr{rows, cols, entries, (int *)i, (int *)j, (double *)a};
   return CUSPARSE_STATUS_SUCCESS;
 }
@@ -413,19 +426,22 @@ cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t d, void *x)
   return ((Dense *)d)->x = (double *)x, CUSPARSE_STATUS_SUCCESS;
 }
 
-cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *,
-                                         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, size_t *bytes)
+cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t,
+                                         cusparseConstDnVecDescr_t, const void *, cusparseDnVecDescr_t, cudaDataType,
+                                         cusparseSpMVAlg_t, size_t *bytes)
 {
   *bytes = 8;
   return CUSPARSE_STATUS_SUCCESS;
 }
 
-SUCCEEDS(cusparseStatus_t, cusparseSpMV_preprocess, cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *,
-         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, void *)
+SUCCEEDS(cusparseStatus_t, cusparseSpMV_preprocess, cusparseHandle_t, cusparseOperation_t, const void *,
+         cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void *, cusparseDnVecDescr_t, cudaDataType,
+         cusparseSpMVAlg_t, void *)
 
 /* y = alpha op(A) x + beta y */
-cusparseStatus_t cusparseSpMV(cusparseHandle_t, cusparseOperation_t op, const void *alpha, cusparseConstSpMatDescr_t A, cusparseConstDnVecDescr_t x, const void *beta,
-                              cusparseDnVecDescr_t y, cudaDataType, cusparseSpMVAlg_t, void *)
+cusparseStatus_t cusparseSpMV(cusparseHandle_t, cusparseOperation_t op, const void *alpha, cusparseConstSpMatDescr_t A,
+                              cusparseConstDnVecDescr_t x, const void *beta, cusparseDnVecDescr_t y, cudaDataType,
+                              cusparseSpMVAlg_t, void *)
 {
   const Csr    *c     = (const Csr *)A;
   const bool    plain = op == CUSPARSE_OPERATION_NON_TRANSPOSE;

@@ -17,7 +17,8 @@ PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
-PETSC_EXTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *); /* for smoothers of programs */
+/* for smoothers of programs */
+PETSC_EXTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscSF        KCycleBoxGetSF(const KCycleBox *);
 PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);

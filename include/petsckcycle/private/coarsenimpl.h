@@ -7,7 +7,8 @@
 
 /*
   Numbers of levels, the given DM counted in:
-    most    what DMCoarsen() and DMCreateInterpolation() of a DMDA can do; PETSC_INT_MAX for a DM whose limit is not known
+    most    what DMCoarsen() and DMCreateInterpolation() of a DMDA can do; PETSC_INT_MAX for a DM whose limit is not
+            known
     chosen  what a solver should use: as far as coarsening goes, but no further than a coarsest grid of a few points
 */
 PETSC_INTERN PetscErrorCode KCycleDMCountLevels(DM, PetscInt *most, PetscInt *chosen);

@@ -52,7 +52,8 @@ typedef PetscOptionItems KCycleOptionItems;
 #endif
 
 /*
-  What destroys the context of a container receives the context up to 3.22, a pointer to it after; declared void * from 3.25 on
+  What destroys the context of a container receives the context up to 3.22, a pointer to it after; declared void * from
+  3.25 on
 */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef void *KCycleCtxDestroyArg;

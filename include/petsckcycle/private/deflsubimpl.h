@@ -1,11 +1,13 @@
 /*
   What the files of PCDEFLSUB share, and what KSPDPCG uses of it.
 
-  Z has a column for each subdomain, 1 on its points. A Z is not zero where a row reaches another subdomain, or where its sum is not zero:
+  Z has a column for each subdomain, 1 on its points. A Z is not zero where a row reaches another subdomain, or where
+  its sum is not zero:
 
-    (A Z y)_i = sum over j of a_ij (y_j - y_i) + s_i y_i,   s_i the sum of row i, y_j the value of the subdomain of point j
+    (A Z y)_i = sum over j of a_ij (y_j - y_i) + s_i y_i,   s_i the sum of row i, y_j the value of point j's subdomain
 
-  so only couplings between subdomains are kept, grouped by pairs of subdomains, and sums of rows as couplings with the exterior, where y is zero.
+  so only couplings between subdomains are kept, grouped by pairs of subdomains, and sums of rows as couplings with the
+  exterior, where y is zero.
 */
 #pragma once
 
@@ -54,11 +56,12 @@ typedef struct {
   PetscInt    *start; /* first entry of each pair */
   PetscInt    *row;   /* of entries */
   PetscScalar *value;
-  PetscSF      sf;            /* from coarse vectors to local numbers */
-  Mat          E;             /* scaled to a diagonal of ones */
-  Vec          scale;         /* its scaling; 0 where a vector has been left out */
-  Vec          s, y;          /* coarse vectors */
-  Mat          inverse;       /* of Z^T A Z, dense, if it is what is applied; on all processes but the first it has no rows */
+  PetscSF      sf;    /* from coarse vectors to local numbers */
+  Mat          E;     /* scaled to a diagonal of ones */
+  Vec          scale; /* its scaling; 0 where a vector has been left out */
+  Vec          s, y;  /* coarse vectors */
+  /* of Z^T A Z, dense, if it is what is applied; on all processes but the first it has no rows */
+  Mat          inverse;
   Vec          in, out;       /* its vectors */
   PetscBool    direct;        /* local numbers are those of E, and the inverse is applied to them */
   Vec          a, b;          /* values of touched subdomains and the exterior, on this process */
@@ -119,7 +122,8 @@ PETSC_INTERN PetscErrorCode PCDeflSubInverseReset(PC_DeflSub *);
 /* dslabels.c, dsinterface.c: subdomains */
 PETSC_INTERN PetscErrorCode PCDeflSubCheckCount(PC, PetscInt unknowns, PetscInt count, const char what[]);
 PETSC_INTERN PetscErrorCode PCDeflSubLabel(PC, KCycleRows *, PetscBool *same);
-PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycleSubGrid *, PetscInt label[], PetscInt *number);
+PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycleSubGrid *, PetscInt label[],
+                                                  PetscInt *number);
 
 /* dsoptions.c: functions and options */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_DeflSub(PC, KCycleOptionItems);

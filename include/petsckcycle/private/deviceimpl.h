@@ -1,5 +1,6 @@
 /*
-  Where the arithmetic of matrices and vectors runs: stencils work on the host, and vectors of a solver on a device are copied for them.
+  Where the arithmetic of matrices and vectors runs: stencils work on the host, and vectors of a solver on a device are
+  copied for them.
 */
 #pragma once
 

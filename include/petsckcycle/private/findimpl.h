@@ -18,13 +18,16 @@ typedef struct {
 } KCycleIndices;
 
 /*
-  A numbering of the points of a grid by rows: that of a DMDA, box after box, or line after line, whatever rows processes own. The box knows sizes, ends and processes only.
+  A numbering of the points of a grid by rows: that of a DMDA, box after box, or line after line, whatever rows
+  processes own. The box knows sizes, ends and processes only.
 */
 typedef struct {
   KCycleBox  box;
-  PetscInt   shift;    /* number of the first owned row among the points of the box */
-  PetscBool  star;     /* each point is coupled to neighbours in one direction only */
-  PetscBool  zeros;    /* stored zeros between points that are no neighbours, or that are only around the grid, were passed over: other values may be no grid */
+  PetscInt   shift; /* number of the first owned row among the points of the box */
+  PetscBool  star;  /* each point is coupled to neighbours in one direction only */
+  /* stored zeros between points that are no neighbours, or that are only around the grid, were passed over: other
+     values may be no grid */
+  PetscBool  zeros;
   PetscBool  moved;    /* processes cut planes of the grid (lines in 2D): rows have to move */
   PetscInt64 pairs[3]; /* couplings with neighbours in each direction */
   PetscInt   wrong[2]; /* row and column of an entry that couples points that are no neighbours; -1: there is none */
@@ -34,7 +37,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleIndicesGet(Mat, KCycleIndices *);
 PETSC_INTERN PetscErrorCode KCycleIndicesRestore(KCycleIndices *);
 PETSC_INTERN PetscErrorCode KCycleNumberingLines(const KCycleIndices *, PetscInt, const PetscInt[], KCycleNumbering **);
-PETSC_INTERN PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *, PetscInt, const PetscInt[], PetscInt *const[], KCycleNumbering **);
+PETSC_INTERN PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *, PetscInt, const PetscInt[], PetscInt *const[],
+                                                 KCycleNumbering **);
 PETSC_INTERN PetscErrorCode KCycleNumberingCheck(const KCycleIndices *, KCycleNumbering *);
 PETSC_INTERN PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *, KCycleNumbering *, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleNumberingDestroy(KCycleNumbering **);

@@ -1,6 +1,7 @@
 /*
-  Grids of any size and any number of unknowns at a point, coarsened by leaving out every second point of a direction. Plain data: what is known of a DMDA, and of
-  grids that no DMDA exists for, since a process may own none of their points.
+  Grids of any size and any number of unknowns at a point, coarsened by leaving out every second point of a direction.
+  Plain data: what is known of a DMDA, and of grids that no DMDA exists for, since a process may own none of their
+  points.
 */
 #pragma once
 
@@ -21,7 +22,8 @@ PETSC_INTERN PetscErrorCode KCycleMeshCheck(DM, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleMeshCreate(DM, KCycleMesh *);
 PETSC_INTERN PetscErrorCode KCycleMeshCoarsen(const KCycleMesh *, const PetscBool[], KCycleMesh *);
 PETSC_INTERN PetscErrorCode KCycleMeshDestroy(KCycleMesh *);
-PETSC_INTERN PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *, const KCycleMesh *, const PetscBool[], const PetscBool[], MatType, MPI_Comm, Mat *);
+PETSC_INTERN PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *, const KCycleMesh *, const PetscBool[],
+                                                    const PetscBool[], MatType, MPI_Comm, Mat *);
 PETSC_INTERN PetscErrorCode KCycleMeshLook(const KCycleMesh *, Mat, PetscReal[], PetscBool[]);
 
 /* The rows of this process */

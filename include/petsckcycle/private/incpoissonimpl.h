@@ -28,12 +28,14 @@ typedef struct {
   PetscInt       unpaired; /* first row with an entry above the diagonal that has none below for it, or PETSC_INT_MAX */
   KCycleIPSurvey survey;   /* if K is made */
   PetscInt       nghost, nlow;
-  PetscInt      *ghosts; /* columns of other processes with entries, ascending; the nlow first of them stand before this process's */
+  /* columns of other processes with entries, ascending; the nlow first of them stand before this process's */
+  PetscInt      *ghosts;
 
   /* made at set-up */
-  Mat           M;            /* pattern matrix: the entries of K K^T where the operator has some */
-  Mat           K, Kt;        /* pattern full, or where M is made from K */
-  Mat          *all;          /* with M: rows of K on this process and those of ghosts, in ascending order, in several processes */
+  Mat           M;     /* pattern matrix: the entries of K K^T where the operator has some */
+  Mat           K, Kt; /* pattern full, or where M is made from K */
+  /* with M: rows of K on this process and those of ghosts, in ascending order, in several processes */
+  Mat          *all;
   Vec           work;         /* pattern full: K^T b */
   char          failure[256]; /* why the last set-up failed, or empty */
   PetscLogEvent event;

@@ -52,7 +52,8 @@ typedef struct {
   PetscBool *single;       /* unknowns of this process that are coupled to nobody */
 } KCycleGridLevel;
 
-/* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its levels go on where those end */
+/* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its
+   levels go on where those end */
 typedef struct {
   PetscBool    exists;
   KCycleEnd    end[3][2];     /* of the grid */
@@ -72,11 +73,14 @@ typedef struct {
   PetscObjectState pattern, values;
   PetscBool        zeros; /* only stored zeros say otherwise: other values are searched again */
   PetscBool        moved; /* processes own parts of planes: rows are handed on */
-  PetscSF          pads;  /* from rows of the operator's vectors to the pads of such as have these, see kcpads.c; NULL: nothing has moved, or levels are not structured */
-  PetscInt         below, above, shift; /* places in pads; first row of the planes, counted from the first one of the process */
-  Vec              copy[2];             /* with pads, in the place of right sides and solutions without */
-  Mat              product;             /* the stencil for vectors of the operator, which KSP multiplies with */
-  char             why[400];            /* there is no grid */
+  /* from rows of the operator's vectors to the pads of such as have these, see kcpads.c; NULL: nothing has moved, or
+     levels are not structured */
+  PetscSF          pads;
+  /* places in pads; first row of the planes, counted from the first one of the process */
+  PetscInt         below, above, shift;
+  Vec              copy[2];  /* with pads, in the place of right sides and solutions without */
+  Mat              product;  /* the stencil for vectors of the operator, which KSP multiplies with */
+  char             why[400]; /* there is no grid */
 } KCycleFound;
 
 /* What set-up saw of a solver of a level */
@@ -103,7 +107,8 @@ typedef struct {
 typedef struct {
   PetscInt64    calls;                    /* calls of the cycle since set-up */
   PetscLogEvent event[KCYCLE_NUM_PHASES]; /* 0: not logged */
-  PetscBool     fused;                    /* sweep, residual and restriction are one pass, interpolation and sweep another */
+  /* sweep, residual and restriction are one pass, interpolation and sweep another */
+  PetscBool     fused;
   KCycleStamp   stamp;
 } KCycleLevel;
 
@@ -113,7 +118,8 @@ typedef struct {
 } KCycleOwn;
 
 /*
-  PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a container.
+  PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
+  container.
 */
 typedef struct {
   /* parameters */
@@ -130,18 +136,22 @@ typedef struct {
   PetscBool           options_used;   /* PCSetFromOptions() has been called */
 
   /* found at set-up */
-  struct _PCOps base;                                                     /* operations of the inherited type */
-  PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *);                 /* and its PCMGSetLevels() */
-  PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *); /* and its PCSetCoordinates(), if it has one */
-  PCKCycleHierarchy levels_from;                                          /* where levels came from */
-  PetscInt          nlevels_chosen;                                       /* number of levels that this type chose; 0 if somebody else did */
-  PetscInt          nlevels_asked;                                        /* more levels than there are were asked for; else 0 */
-  PetscBool         grid_of_operator;                                     /* the PC's DM was taken from the operator, */
-  PetscObjectId     grid_id;                                              /* and was this one */
+  struct _PCOps base;                                     /* operations of the inherited type */
+  PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
+  /* and its PCSetCoordinates(), if it has one */
+  PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *);
+  PCKCycleHierarchy levels_from; /* where levels came from */
+  /* number of levels that this type chose; 0 if somebody else did */
+  PetscInt          nlevels_chosen;
+  /* more levels than there are were asked for; else 0 */
+  PetscInt          nlevels_asked;
+  PetscBool         grid_of_operator; /* the PC's DM was taken from the operator, */
+  PetscObjectId     grid_id;          /* and was this one */
   KCycleFound       found;
   PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
   KCycleKernel      kernel;
-  PetscBool         kernel_constant; /* the kernel is spanned by the constant vector, from the right and from the left */
+  /* the kernel is spanned by the constant vector, from the right and from the left */
+  PetscBool         kernel_constant;
   Mat               singular;        /* the coarsest operator that got constants as its null space, */
   MatNullSpace      singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
   PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
@@ -154,33 +164,39 @@ typedef struct {
   char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
   PetscInt          ngrids;
   KCycleGridLevel  *grids;
-  char              type[64];        /* of the operators of levels that are not structured, at the last set-up */
-  PetscBool         gamg;            /* the type inherits from PCGAMG */
-  PetscBool         assembled;       /* the program assembles the coarse operators of structured levels */
-  PetscReal         steep;           /* part of the points of the finest grid with steep jumps */
-  PetscBool         mixed;           /* materials are mixed point by point, with large jumps: coarse grids see them badly */
-  PetscBool         chose[64][2];    /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
+  char              type[64];  /* of the operators of levels that are not structured, at the last set-up */
+  PetscBool         gamg;      /* the type inherits from PCGAMG */
+  PetscBool         assembled; /* the program assembles the coarse operators of structured levels */
+  PetscReal         steep;     /* part of the points of the finest grid with steep jumps */
+  /* materials are mixed point by point, with large jumps: coarse grids see them badly */
+  PetscBool         mixed;
+  /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
+  PetscBool         chose[64][2];
   PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt          nstructured;
   KCycleStructure   structure[64]; /* finest first */
   KCycleFiner       finer;
   Mat               coarsest; /* operator of the coarsest level as an ordinary matrix */
-  PetscObjectId     source;   /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
+  /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
+  PetscObjectId     source;
   PetscObjectState  source_state;
-  PetscBool         ready;            /* the hierarchy is set up */
-  PetscBool         levels_used;      /* set-up has seen the levels that are there: their solvers know the options, or were chosen here */
-  PetscBool         busy;             /* set-up is at work, or an error has ended it */
-  char              failure[256];     /* why the last set-up failed, or empty */
-  PetscBool         coarse_reads;     /* the coarsest solver reads its initial guess, which must then be zeroed (KSPSetComputeInitialGuess() makes it so) */
+  PetscBool         ready; /* the hierarchy is set up */
+  /* set-up has seen the levels that are there: their solvers know the options, or were chosen here */
+  PetscBool         levels_used;
+  PetscBool         busy;         /* set-up is at work, or an error has ended it */
+  char              failure[256]; /* why the last set-up failed, or empty */
+  /* the coarsest solver reads its initial guess, which must then be zeroed (KSPSetComputeInitialGuess() makes it so) */
+  PetscBool         coarse_reads;
   PetscBool         coarse_continues; /* the coarsest solver starts from the iterate, so a second call improves it */
   PetscInt          nlevels;          /* length of level */
   KCycleLevel      *level;            /* coarsest first */
   PetscInt64       *calls;            /* what PCKCycleGetLevelCalls() hands out, finest first */
   PetscInt64        cycles;           /* calls of the cycle on the finest level since set-up */
   Vec               rhs;              /* copy of the right side, for smoothers that change theirs in presolve */
-  Vec               host[2];          /* of structured levels: right side and solution of the finest one, without arrays of their own */
-  PetscBool         device;           /* the solver's vectors are on a device */
-  PetscInt          dimension;        /* 0: nobody has called PCSetCoordinates() */
+  /* of structured levels: right side and solution of the finest one, without arrays of their own */
+  Vec               host[2];
+  PetscBool         device;    /* the solver's vectors are on a device */
+  PetscInt          dimension; /* 0: nobody has called PCSetCoordinates() */
   PetscInt          ncoordinates;
   PetscReal        *coordinates;
   Mat               copy;        /* the operator in MATAIJ, where its own type does not have its entries in rows, */
@@ -286,7 +302,8 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionIte
 PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
 
 /* kcgrid.c: grids of structured levels */
-PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,
+                                                   PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
 
 /* kcassemble.c: coarse operators that the program assembles */
@@ -305,7 +322,8 @@ PETSC_INTERN PetscErrorCode PCApplyTranspose_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyInherited_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyTransposeInherited_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCMatApply_KCycle(PC, Mat, Mat);
-PETSC_INTERN PetscErrorCode PCApplyRichardson_KCycle(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *, PCRichardsonConvergedReason *);
+PETSC_INTERN PetscErrorCode PCApplyRichardson_KCycle(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt,
+                                                     PetscBool, PetscInt *, PCRichardsonConvergedReason *);
 
 /* kcview.c: -ksp_view */
 PETSC_INTERN PetscErrorCode PCView_KCycle(PC, PetscViewer);

@@ -1,5 +1,6 @@
 /*
-  What the kernels work on, and the kernels: data without PETSc objects, and functions without MPI. Of PETSc only the types of numbers are known here.
+  What the kernels work on, and the kernels: data without PETSc objects, and functions without MPI. Of PETSc only the
+  types of numbers are known here.
 
   The part of a DMDA that a process owns, as lines in x, and the halo lines around it.
 
@@ -7,13 +8,14 @@
   neighbours and lie in a halo buffer; those outside the grid are one line of zeros there. So a kernel needs pointers to
   neighbour lines and no padded copy of a vector:
 
-                 k+1   . . . o . . .           halo buffer: [ zeros | halo lines | points left of lines | points right of lines ]
+                 k+1   . . . o . . .      halo buffer: [ zeros | halo lines | left of lines | right of lines ]
        y         k     . . o x o . .
        |__ x     k-1   . . . o . . .
 
-  In a direction that is coarsened, coarse point I lies on fine point 2 I + first; a fine point either coincides with a coarse
-  one or lies between two. So a fine line touches one, two or four coarse lines, and has three arrays of weights for each of
-  them: its points that coincide in x, and for those between, the coarse point on the left and the one on the right:
+  In a direction that is coarsened, coarse point I lies on fine point 2 I + first; a fine point either coincides with a
+  coarse one or lies between two. So a fine line touches one, two or four coarse lines, and has three arrays of weights
+  for each of them: its points that coincide in x, and for those between, the coarse point on the left and the one on
+  the right:
 
     fine      o x o x o x o           o coincides, x lies between
     coarse    0   1   2   3
@@ -40,11 +42,12 @@ typedef struct {
   PetscInt               *first[3]; /* first point of each process, and one past the last */
   PetscInt               *rows;     /* first global row of each process */
   PetscMPIInt             rank;
-  PetscInt                npoints;     /* owned points */
-  PetscInt                nlines;      /* owned lines */
-  PetscInt                reach[3];    /* 1 in directions of the grid, 0 beyond: halo lines on each side */
-  PetscInt                nextended;   /* owned and halo lines */
-  PetscInt               *slot;        /* where each extended line starts in the halo buffer; -1: owned; 0: outside the grid */
+  PetscInt                npoints;   /* owned points */
+  PetscInt                nlines;    /* owned lines */
+  PetscInt                reach[3];  /* 1 in directions of the grid, 0 beyond: halo lines on each side */
+  PetscInt                nextended; /* owned and halo lines */
+  /* where each extended line starts in the halo buffer; -1: owned; 0: outside the grid */
+  PetscInt               *slot;
   PetscBool               ends;        /* points left and right of lines exist: x is periodic or cut */
   PetscInt                left, right; /* where these points start in the halo buffer, in the order of extended lines */
   PetscInt                nhalo;       /* length of a halo buffer */
@@ -57,7 +60,8 @@ static inline PetscInt KCycleBoxExtended(const KCycleBox *box, PetscInt j, Petsc
 }
 
 /* The points of line (j, k), owned or not */
-static inline const KCScalar *KCycleBoxLine(const KCycleBox *box, const KCScalar *x, const KCScalar *halo, PetscInt j, PetscInt k)
+static inline const KCScalar *KCycleBoxLine(const KCycleBox *box, const KCScalar *x, const KCScalar *halo, PetscInt j,
+                                            PetscInt k)
 {
   if (j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]) return x + box->n[0] * (j + box->n[1] * k);
   return halo + box->slot[KCycleBoxExtended(box, j, k)];
@@ -112,9 +116,10 @@ typedef struct {
   PetscInt    *kind;    /* of each owned line: its class, or -1: it has a block of its own */
   KCScalar   **block;   /* of each extended line, or NULL */
   PetscBool    blocks;  /* some lines have */
-  PetscBool    half;    /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
-  KCScalar    *zeros;   /* a line of zeros */
-  KCScalar    *halo;    /* for the exchange of vectors */
+  /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
+  PetscBool    half;
+  KCScalar    *zeros; /* a line of zeros */
+  KCScalar    *halo;  /* for the exchange of vectors */
 } KCycleStencil;
 
 /* One line of the matrix and the lines of a vector that it reads */
@@ -147,11 +152,18 @@ static inline __attribute__((always_inline)) void KCycleFetch(PetscInt n, const 
 PETSC_INTERN void KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
 
 /* line.c: kernels on lines */
-PETSC_EXTERN void KCycleLineGather(const KCycleStencil *, const KCScalar *, const KCScalar *, PetscInt, PetscInt, KCycleLine *);         /* for smoothers of programs */
-PETSC_EXTERN void KCycleLineCoefficients(const KCycleStencil *, PetscInt, PetscInt, KCycleLine *);                                       /* for smoothers of programs */
-PETSC_EXTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const KCScalar *b, const KCScalar *w, KCScalar *y); /* for smoothers of programs */
-PETSC_INTERN void KCycleLineRelaxBoth(const KCycleStencil *, KCycleLine *, const KCScalar *b, const KCScalar *first, const KCScalar *second, KCScalar *work, KCScalar *x);
-PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const KCScalar *b, const KCScalar *w, KCScalar *y);
+/* for smoothers of programs */
+PETSC_EXTERN void KCycleLineGather(const KCycleStencil *, const KCScalar *, const KCScalar *, PetscInt, PetscInt,
+                                   KCycleLine *);
+/* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCoefficients(const KCycleStencil *, PetscInt, PetscInt, KCycleLine *);
+/* for smoothers of programs */
+PETSC_EXTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLine *, const KCScalar *b,
+                                    const KCScalar *w, KCScalar *y);
+PETSC_INTERN void KCycleLineRelaxBoth(const KCycleStencil *, KCycleLine *, const KCScalar *b, const KCScalar *first,
+                                      const KCScalar *second, KCScalar *work, KCScalar *x);
+PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const KCScalar *b, const KCScalar *w,
+                                  KCScalar *y);
 
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
 static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
@@ -178,10 +190,11 @@ typedef struct {
   PetscInt         first[3];  /* fine point of coarse point 0, in the numbering of the grids */
   PetscInt         shift[3];  /* the same in the numbering of the owned boxes */
   PetscInt         stride;    /* length of the weights of a line on one coarse line */
-  const KCScalar **weights;   /* of extended fine line e on its coarse line q: weights[4 * e + q], or NULL where all are zero */
-  PetscInt         nsets;     /* different weights of lines */
-  KCScalar        *halo;      /* coarse halo buffer */
-  KCScalar        *line;      /* one fine line for each thread, for fused steps */
+  /* of extended fine line e on its coarse line q: weights[4 * e + q], or NULL where all are zero */
+  const KCScalar **weights;
+  PetscInt         nsets; /* different weights of lines */
+  KCScalar        *halo;  /* coarse halo buffer */
+  KCScalar        *line;  /* one fine line for each thread, for fused steps */
 } KCycleTransfer;
 
 /* A fine line and the coarse lines that it touches */
@@ -199,10 +212,14 @@ typedef struct {
 /* transfer.c: kernels on lines */
 PETSC_INTERN void KCycleTransferShare(const KCycleTransfer *, PetscInt low, PetscInt high, KCycleTransferLines *);
 PETSC_INTERN void KCycleTransferTouch(const KCycleTransfer *, PetscInt j, PetscInt k, KCycleTouch *);
-PETSC_INTERN void KCycleTransferInterpolateLine(const KCycleTransfer *, const KCScalar *e, PetscInt j, PetscInt k, PetscBool add, KCScalar *x);
-PETSC_INTERN void KCycleTransferRestrictLine(const KCycleTransfer *, const KCScalar *r, PetscInt j, PetscInt k, const KCycleTransferLines *, KCScalar *b);
-PETSC_INTERN void KCycleTransferInterpolateHalf(const KCycleTransfer *, const KCScalar *e, PetscInt parity, PetscInt j, PetscInt k, KCScalar *x);
-PETSC_INTERN void KCycleTransferRestrictHalf(const KCycleTransfer *, const KCScalar *r, PetscInt parity, PetscInt j, PetscInt k, const KCycleTransferLines *, KCScalar *b);
+PETSC_INTERN void KCycleTransferInterpolateLine(const KCycleTransfer *, const KCScalar *e, PetscInt j, PetscInt k,
+                                                PetscBool add, KCScalar *x);
+PETSC_INTERN void KCycleTransferRestrictLine(const KCycleTransfer *, const KCScalar *r, PetscInt j, PetscInt k,
+                                             const KCycleTransferLines *, KCScalar *b);
+PETSC_INTERN void KCycleTransferInterpolateHalf(const KCycleTransfer *, const KCScalar *e, PetscInt parity, PetscInt j,
+                                                PetscInt k, KCScalar *x);
+PETSC_INTERN void KCycleTransferRestrictHalf(const KCycleTransfer *, const KCScalar *r, PetscInt parity, PetscInt j,
+                                             PetscInt k, const KCycleTransferLines *, KCScalar *b);
 
 /* Weights of points that coincide start here, with index -1 to n; n: coarse points of a line on this process */
 static inline const KCScalar *KCycleWeightsSame(const KCScalar *w)

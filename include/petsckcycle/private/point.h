@@ -1,9 +1,9 @@
 /*
   The arithmetic at one grid point, for host and device. Nothing here knows of PETSc objects.
 
-  A stencil reaches nl lines (1 in 1D, 3 in 2D, 5 in a 3D star, 9 in a 3D box), in the order of (dz, dy); a box has three
-  coefficients on each, for dx = -1, 0, 1, a star has three on the middle line and one on the others. So coefficient o of n
-  belongs to the opposite offset of coefficient n - 1 - o, and the diagonal is coefficient n / 2.
+  A stencil reaches nl lines (1 in 1D, 3 in 2D, 5 in a 3D star, 9 in a 3D box), in the order of (dz, dy); a box has
+  three coefficients on each, for dx = -1, 0, 1, a star has three on the middle line and one on the others. So
+  coefficient o of n belongs to the opposite offset of coefficient n - 1 - o, and the diagonal is coefficient n / 2.
 */
 #pragma once
 
@@ -25,7 +25,8 @@ typedef PetscScalar KCScalar;
   #define KC_UNROLL _Pragma("GCC unroll 9")
 #endif
 
-/* What C and C++, gcc, clang and nvcc spell differently: no other name in this scope leads to the memory; iterations of the loop that follows do not depend on each other */
+/* What C and C++, gcc, clang and nvcc spell differently: no other name in this scope leads to the memory; iterations
+   of the loop that follows do not depend on each other */
 #define KC_RESTRICT __restrict__
 #if defined(__clang__)
   #pragma clang diagnostic ignored "-Wpass-failed" /* a loop that is left as it is, is right too */
@@ -36,10 +37,15 @@ typedef PetscScalar KCScalar;
   #define KC_IVDEP
 #endif
 
-/* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine that loads the library chooses */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(PETSC_USE_COMPLEX)
+/* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine
+   that loads the library chooses */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
+    !defined(PETSC_USE_COMPLEX)
   #if defined(__SANITIZE_ADDRESS__) && __GNUC__ >= 12
-    #define KC_VERSIONS __attribute__((target_clones("arch=x86-64-v3", "default"))) /* one kind of vectors is enough to find faults, and takes half the time to compile */
+    #define KC_VERSIONS             \
+      __attribute__((target_clones( \
+          "arch=x86-64-v3",         \
+          "default"))) /* one kind of vectors is enough to find faults, and takes half the time to compile */
   #elif __GNUC__ >= 12
     #define KC_VERSIONS __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))
   #else
@@ -53,7 +59,8 @@ typedef PetscScalar KCScalar;
 #define KC_COUNT(nl, box) ((box) ? 3 * (nl) : (nl) + 2)
 
 /* sum_o c[o][i] x(i + offset o), coefficients in arrays; x[q] is line q of the stencil */
-KC_POINT KCScalar KCyclePointSum(const int nl, const int box, const KCScalar *const c[], const KCScalar *const x[], PetscInt i)
+KC_POINT KCScalar KCyclePointSum(const int nl, const int box, const KCScalar *const c[], const KCScalar *const x[],
+                                 PetscInt i)
 {
   KCScalar sum = 0;
   int      o   = 0;
@@ -74,7 +81,8 @@ KC_POINT KCScalar KCyclePointSum(const int nl, const int box, const KCScalar *co
 }
 
 /* The same with coefficients that are the same along the line */
-KC_POINT KCScalar KCyclePointSumConstant(const int nl, const int box, const KCScalar c[], const KCScalar *const x[], PetscInt i)
+KC_POINT KCScalar KCyclePointSumConstant(const int nl, const int box, const KCScalar c[], const KCScalar *const x[],
+                                         PetscInt i)
 {
   KCScalar sum = 0;
   int      o   = 0;

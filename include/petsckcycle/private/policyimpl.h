@@ -1,48 +1,92 @@
 /*
-  The policy of PCKCYCLE: all thresholds in one table, and the decisions that are made with them from facts, what one look at an operator has found.
+  The policy of PCKCYCLE: all thresholds in one table, and the decisions that are made with them from facts, what one
+  look at an operator has found.
 
-  A threshold earns its place on bench/battery.py as a whole. An entry: name, value, what it decides and why, the option that overrides the decision, the test that
-  notices another value.
+  A threshold earns its place on bench/battery.py as a whole. An entry: name, value, what it decides and why, the option
+  that overrides the decision, the test that notices another value.
 */
 #pragma once
 
 #include <petsckcycle.h>
 
-#define KCYCLE_POLICY(REAL, INT)                                                                                                                                                 \
-  REAL(KCYCLE_STRONG, 0.6, "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do not smooth along them",                  \
-       "-pc_kcycle_semicoarsen", "structured")                                                                                                                                   \
-  REAL(KCYCLE_JUMP, 3, "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: interpolation then follows the operator",         \
-       "-pc_kcycle_interpolation", "weights")                                                                                                                                    \
-  REAL(KCYCLE_STEEP, 100, "and steeply so by more than this one", "", "jumps")                                                                                                   \
-  REAL(KCYCLE_MIXED, 0.11, "steep jumps at a larger part of the points than the surfaces of bodies have: materials are mixed point by point, coarse grids see them badly",       \
-       "-mg_levels_ksp_max_it", "jumps")                                                                                                                                         \
-  INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had", "-pc_mg_levels", "coarsening")                                     \
-  INT(KCYCLE_COARSEST_JUMPS, 8, "where coefficients jump fewer points may not hold what is left of the jumps", "-pc_mg_levels", "jumps")                                         \
-  INT(KCYCLE_COARSEST_MIXED_2D, 20000, "where materials are mixed a grid of so many points is the coarsest: the next one would see it badly", "-pc_mg_levels", "jumps")          \
-  INT(KCYCLE_COARSEST_MIXED_3D, 2200, "the same in three dimensions, where a direct solver costs more", "-pc_mg_levels", "jumps")                                                \
-  INT(KCYCLE_COARSEST_ROWS, 500, "levels of ordinary matrices: a direct solver is faster than further levels, and sees coefficients better", "-pc_mg_levels", "grids")           \
-  INT(KCYCLE_FEW_POINTS, 5, "levels of the DM: a grid of so many points in its longest direction is small enough for a direct solver", "-pc_mg_levels", "coarsening")            \
-  REAL(KCYCLE_CLOSED, 0.1, "an end is closed if the row sum in excess of that of the next point is less than this part of the coupling inward", "-pc_kcycle_grid", "structured") \
-  REAL(KCYCLE_CLOSED_PART, 0.05, "or if this part of its points is: walls in an end that is open elsewhere", "-pc_kcycle_grid", "structured")                                    \
-  REAL(KCYCLE_HELD, 10, "or if the excess is larger than the coupling inward by this factor: a penalty holds its points, and neighbours are interpolated from inside",           \
-       "-pc_kcycle_grid", "structured")                                                                                                                                          \
-  REAL(KCYCLE_EXCESS, 0.01, "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to one", "", "weights")                    \
-  REAL(KCYCLE_END_COUPLING, 2.1, "collapsed products: a row sum no larger than so many couplings inward may be that with an end half a cell away, and stays there", "",          \
-       "structured")                                                                                                                                                             \
-  INT(KCYCLE_SWEEPS, 2, "before and behind the coarser levels: a second sweep costs less than the iterations that it saves", "-mg_levels_ksp_max_it", "structured")              \
-  INT(KCYCLE_SWEEPS_SECOND, 3, "on the second level of full coarsening, but for 27 points", "-mg_levels_ksp_max_it", "structured")                                               \
-  INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)", "-mg_levels_ksp_max_it", "structured")                            \
-  INT(KCYCLE_SWEEPS_MIXED, 4, "in 3D where materials are mixed: sweeps do what coarse grids cannot", "-mg_levels_ksp_max_it", "jumps")                                           \
-  INT(KCYCLE_SWEEPS_LARGE, 6, "the same on large grids, as coarse ones see less of them", "-mg_levels_ksp_max_it", "jumps")                                                      \
-  INT(KCYCLE_SWEEPS_BRANCHES, 8, "the same where one material has thin branches", "-mg_levels_ksp_max_it", "jumps")                                                              \
-  REAL(KCYCLE_LARGE, 1e6, "points of a large grid", "-mg_levels_ksp_max_it", "jumps")                                                                                            \
-  REAL(KCYCLE_BRANCHES, 0.36, "steep jumps at a smaller part of the points: thin branches", "-mg_levels_ksp_max_it", "jumps")                                                    \
-  INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself", "-mg_coarse_pc_type", "processes")                                     \
-  INT(KCYCLE_GATHERED, 20000, "where more are gathered each process that goes on has so many rows, if it can be had", "-mg_coarse_pc_telescope_reduction_factor", "processes")   \
-  INT(KCYCLE_MAX_SVD_ROWS, 1000, "a singular coarsest problem of so many rows goes to SVD, which costs the cube: seconds", "-mg_coarse_pc_type", "singular")                     \
-  REAL(KCYCLE_JACOBI_PART, 2, "Jacobi's damping is the best one for eigenvalues down to the bound over so many times the dimension", "-mg_levels_pc_relax_omega", "relax")       \
-  REAL(KCYCLE_CHEBYSHEV_PART, 4, "and Chebyshev polynomials are small down to the bound over so many times the dimension", "-pc_relax_degree", "relax")                          \
-  REAL(KCYCLE_COLOURS_COUPLED, 1.9, "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour converge: 2 with a margin",     \
+#define KCYCLE_POLICY(REAL, INT)                                                                                      \
+  REAL(KCYCLE_STRONG, 0.6,                                                                                            \
+       "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do " \
+       "not smooth along them",                                                                                       \
+       "-pc_kcycle_semicoarsen", "structured")                                                                        \
+  REAL(KCYCLE_JUMP, 3,                                                                                                \
+       "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "      \
+       "interpolation then follows the operator",                                                                     \
+       "-pc_kcycle_interpolation", "weights")                                                                         \
+  REAL(KCYCLE_STEEP, 100, "and steeply so by more than this one", "", "jumps")                                        \
+  REAL(KCYCLE_MIXED, 0.11,                                                                                            \
+       "steep jumps at a larger part of the points than the surfaces of bodies have: materials are mixed point by "   \
+       "point, coarse grids see them badly",                                                                          \
+       "-mg_levels_ksp_max_it", "jumps")                                                                              \
+  INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",         \
+      "-pc_mg_levels", "coarsening")                                                                                  \
+  INT(KCYCLE_COARSEST_JUMPS, 8, "where coefficients jump fewer points may not hold what is left of the jumps",        \
+      "-pc_mg_levels", "jumps")                                                                                       \
+  INT(KCYCLE_COARSEST_MIXED_2D, 20000,                                                                                \
+      "where materials are mixed a grid of so many points is the coarsest: the next one would see it badly",          \
+      "-pc_mg_levels", "jumps")                                                                                       \
+  INT(KCYCLE_COARSEST_MIXED_3D, 2200, "the same in three dimensions, where a direct solver costs more",               \
+      "-pc_mg_levels", "jumps")                                                                                       \
+  INT(KCYCLE_COARSEST_ROWS, 500,                                                                                      \
+      "levels of ordinary matrices: a direct solver is faster than further levels, and sees coefficients better",     \
+      "-pc_mg_levels", "grids")                                                                                       \
+  INT(KCYCLE_FEW_POINTS, 5,                                                                                           \
+      "levels of the DM: a grid of so many points in its longest direction is small enough for a direct solver",      \
+      "-pc_mg_levels", "coarsening")                                                                                  \
+  REAL(KCYCLE_CLOSED, 0.1,                                                                                            \
+       "an end is closed if the row sum in excess of that of the next point is less than this part of the coupling "  \
+       "inward",                                                                                                      \
+       "-pc_kcycle_grid", "structured")                                                                               \
+  REAL(KCYCLE_CLOSED_PART, 0.05, "or if this part of its points is: walls in an end that is open elsewhere",          \
+       "-pc_kcycle_grid", "structured")                                                                               \
+  REAL(KCYCLE_HELD, 10,                                                                                               \
+       "or if the excess is larger than the coupling inward by this factor: a penalty holds its points, and "         \
+       "neighbours are interpolated from inside",                                                                     \
+       "-pc_kcycle_grid", "structured")                                                                               \
+  REAL(KCYCLE_EXCESS, 0.01,                                                                                           \
+       "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to " \
+       "one",                                                                                                         \
+       "", "weights")                                                                                                 \
+  REAL(KCYCLE_END_COUPLING, 2.1,                                                                                      \
+       "collapsed products: a row sum no larger than so many couplings inward may be that with an end half a cell "   \
+       "away, and stays there",                                                                                       \
+       "", "structured")                                                                                              \
+  INT(KCYCLE_SWEEPS, 2,                                                                                               \
+      "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",            \
+      "-mg_levels_ksp_max_it", "structured")                                                                          \
+  INT(KCYCLE_SWEEPS_SECOND, 3, "on the second level of full coarsening, but for 27 points", "-mg_levels_ksp_max_it",  \
+      "structured")                                                                                                   \
+  INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",        \
+      "-mg_levels_ksp_max_it", "structured")                                                                          \
+  INT(KCYCLE_SWEEPS_MIXED, 4, "in 3D where materials are mixed: sweeps do what coarse grids cannot",                  \
+      "-mg_levels_ksp_max_it", "jumps")                                                                               \
+  INT(KCYCLE_SWEEPS_LARGE, 6, "the same on large grids, as coarse ones see less of them", "-mg_levels_ksp_max_it",    \
+      "jumps")                                                                                                        \
+  INT(KCYCLE_SWEEPS_BRANCHES, 8, "the same where one material has thin branches", "-mg_levels_ksp_max_it", "jumps")   \
+  REAL(KCYCLE_LARGE, 1e6, "points of a large grid", "-mg_levels_ksp_max_it", "jumps")                                 \
+  REAL(KCYCLE_BRANCHES, 0.36, "steep jumps at a smaller part of the points: thin branches", "-mg_levels_ksp_max_it",  \
+       "jumps")                                                                                                       \
+  INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",             \
+      "-mg_coarse_pc_type", "processes")                                                                              \
+  INT(KCYCLE_GATHERED, 20000, "where more are gathered each process that goes on has so many rows, if it can be had", \
+      "-mg_coarse_pc_telescope_reduction_factor", "processes")                                                        \
+  INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                      \
+      "a singular coarsest problem of so many rows goes to SVD, which costs the cube: seconds", "-mg_coarse_pc_type", \
+      "singular")                                                                                                     \
+  REAL(KCYCLE_JACOBI_PART, 2,                                                                                         \
+       "Jacobi's damping is the best one for eigenvalues down to the bound over so many times the dimension",         \
+       "-mg_levels_pc_relax_omega", "relax")                                                                          \
+  REAL(KCYCLE_CHEBYSHEV_PART, 4,                                                                                      \
+       "and Chebyshev polynomials are small down to the bound over so many times the dimension", "-pc_relax_degree",  \
+       "relax")                                                                                                       \
+  REAL(KCYCLE_COLOURS_COUPLED, 1.9,                                                                                   \
+       "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour " \
+       "converge: 2 with a margin",                                                                                   \
        "-mg_levels_pc_relax_omega", "relax")
 
 #define KCYCLE_POLICY_NONE(name, value, reason, option, test)
@@ -67,8 +111,9 @@ typedef enum {
 typedef struct {
   PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
   PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
-  PetscReal closed[2][2]; /* the part of it at points whose own excess is next to nothing: walls in an end that is open elsewhere */
-  PetscReal coupled[2];   /* number of these points that are coupled to any other */
+  /* the part of it at points whose own excess is next to nothing: walls in an end that is open elsewhere */
+  PetscReal closed[2][2];
+  PetscReal coupled[2]; /* number of these points that are coupled to any other */
 } KCycleEndFacts;
 
 /* What sweeps depend on */
@@ -83,9 +128,11 @@ typedef struct {
 /* policy.c */
 PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
 PETSC_INTERN KCycleEnd      KCyclePolicyEnd(const KCycleEndFacts *, int side, KCycleGrid);
-PETSC_INTERN void           KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[], PetscInt factor[]);
-PETSC_INTERN PetscBool      KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps, PetscBool mixed);
-PETSC_INTERN PetscInt       KCyclePolicyMostMixed(PetscInt dim);
-PETSC_INTERN PetscInt       KCyclePolicySweepsMixed(const KCycleSweepFacts *);
-PETSC_INTERN PetscInt       KCyclePolicySweeps(const KCycleSweepFacts *);
-PETSC_INTERN PetscInt       KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed);
+PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
+                                              PetscInt factor[]);
+PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps,
+                                              PetscBool mixed);
+PETSC_INTERN PetscInt  KCyclePolicyMostMixed(PetscInt dim);
+PETSC_INTERN PetscInt  KCyclePolicySweepsMixed(const KCycleSweepFacts *);
+PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
+PETSC_INTERN PetscInt  KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed);

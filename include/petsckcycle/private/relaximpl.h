@@ -1,12 +1,14 @@
 /*
-  What the files of PCRELAX share, and what PCKCYCLE uses of it: sweeps over a stencil matrix that also restrict or interpolate.
+  What the files of PCRELAX share, and what PCKCYCLE uses of it: sweeps over a stencil matrix that also restrict or
+  interpolate.
 */
 #pragma once
 
 #include <petsckcycle/private/smootherimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* Clusters of strongly coupled points as a search finds them. Of a cluster that several processes have points of, each has its part, and one of them, the owner, adds up */
+/* Clusters of strongly coupled points as a search finds them. Of a cluster that several processes have points of,
+   each has its part, and one of them, the owner, adds up */
 typedef struct {
   PetscInt     n, nmembers;       /* clusters and parts on this process, and all their members */
   PetscInt     most, mostmembers; /* that there is memory for */
@@ -43,19 +45,24 @@ typedef struct {
 /* A class of lines */
 typedef struct {
   const KCycleClass *constant; /* if it is constant but at its ends, or NULL */
-  PetscScalar       *ends;     /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all coefficients */
+  /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all
+     coefficients */
+  PetscScalar       *ends;
 } KCycleWindowClass;
 
 /* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */
 typedef struct {
   const KCycleStencil *st;
-  int                  nc, words;     /* coefficients; lines kept of each grid line */
-  PetscInt             half, split;   /* places of half a line, with and without the zeros before it */
-  PetscInt             lead;          /* lines before the first one of a plane */
-  PetscInt             width, lines;  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  int                  nc, words;   /* coefficients; lines kept of each grid line */
+  PetscInt             half, split; /* places of half a line, with and without the zeros before it */
+  PetscInt             lead;        /* lines before the first one of a plane */
+  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  PetscInt             width, lines;
   PetscInt             base;          /* grid line that stands first in a plane of the ring */
   PetscScalar         *memory, *ring; /* as allocated, and from the first place that suits vectors */
-  PetscScalar         *ends; /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse of the diagonal behind them */
+  /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse
+     of the diagonal behind them */
+  PetscScalar         *ends;
   KCycleWindowClass   *classes;
   PetscInt             nclasses;
   PetscScalar         *residual; /* half a line for each thread */
@@ -64,7 +71,8 @@ typedef struct {
 /* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
 #define KC_VECTOR 8
 
-/* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i + step], c[q][i + 2 step] */
+/* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i +
+   step], c[q][i + 2 step] */
 typedef struct {
   const PetscScalar *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
   PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */
@@ -89,7 +97,8 @@ typedef struct {
   PCRelaxOrder      order;
   PetscInt          degree; /* of Chebyshev polynomials */
   PCRelaxClustering clustering;
-  PetscBool         smoothing; /* sweeps are those of KSPRICHARDSON: no Krylov method asks for a symmetric preconditioner */
+  /* sweeps are those of KSPRICHARDSON: no Krylov method asks for a symmetric preconditioner */
+  PetscBool         smoothing;
   PetscBool         reverse;   /* the cycle is on its way up: sweep in the reverse order */
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
 
@@ -110,7 +119,8 @@ PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
 PETSC_INTERN PetscErrorCode PCRelaxCanFuse(PC, Mat A, PetscBool *);
-PETSC_INTERN PetscErrorCode PCRelaxSmoothRestrict(PC, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse);
+PETSC_INTERN PetscErrorCode PCRelaxSmoothRestrict(PC, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess,
+                                                  Vec bcoarse);
 PETSC_INTERN PetscErrorCode PCRelaxInterpolateSmooth(PC, Mat P, Vec e, Vec b, PetscInt its, Vec x);
 
 /* Coefficient o of the points 1 to n - 2 of a line */
@@ -158,22 +168,32 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **, Pet
 /* window.c */
 PETSC_INTERN PetscErrorCode KCycleWindowCreate(const KCycleStencil *, KCycleWindow **);
 PETSC_INTERN PetscErrorCode KCycleWindowDestroy(KCycleWindow **);
-PETSC_INTERN void           KCycleWindowPackX(const KCycleWindow *, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high);
-PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high);
-PETSC_INTERN void           KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
-PETSC_INTERN void           KCycleWindowRelaxZero(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
-PETSC_INTERN void           KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
-PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *, const KCycleTransferLines *,
+PETSC_INTERN void           KCycleWindowPackX(const KCycleWindow *, const PetscScalar *x, PetscInt plane, PetscInt low,
+                                              PetscInt high);
+PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low,
+                                              PetscInt high);
+PETSC_INTERN void KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
+PETSC_INTERN void KCycleWindowRelaxZero(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low,
+                                        PetscInt high, PetscInt parity);
+PETSC_INTERN void KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
+PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
+                                       PetscInt parity, const KCycleTransfer *, const KCycleTransferLines *,
                                        PetscScalar *);
-PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *, const PetscScalar *);
+PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
+                                          PetscInt parity, const KCycleTransfer *, const PetscScalar *);
 
 /* boxwindow.c */
 PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *, KCycleBoxWindow **);
 PETSC_INTERN PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **);
-PETSC_INTERN void           KCycleBoxWindowPack(const KCycleBoxWindow *, const PetscScalar *x, PetscInt plane, PetscInt low, PetscInt high);
-PETSC_INTERN void           KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
-PETSC_INTERN void           KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, PetscInt by, PetscBool alone, const PetscScalar *b,
-                                                 const PetscScalar *const weights[]);
-PETSC_INTERN void           KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const PetscScalar *b, const KCycleTransfer *,
-                                                    const KCycleTransferLines *, PetscScalar *);
-PETSC_INTERN void           KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end, const KCycleTransfer *, const PetscScalar *);
+PETSC_INTERN void KCycleBoxWindowPack(const KCycleBoxWindow *, const PetscScalar *x, PetscInt plane, PetscInt low,
+                                      PetscInt high);
+PETSC_INTERN void KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high,
+                                        PetscScalar *x);
+PETSC_INTERN void KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
+                                       PetscInt by, PetscBool alone, const PetscScalar *b,
+                                       const PetscScalar *const weights[]);
+PETSC_INTERN void KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
+                                          const PetscScalar *b, const KCycleTransfer *, const KCycleTransferLines *,
+                                          PetscScalar *);
+PETSC_INTERN void KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
+                                             const KCycleTransfer *, const PetscScalar *);

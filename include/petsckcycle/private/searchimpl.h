@@ -24,8 +24,10 @@ typedef struct {
   PetscInt  largest, inside; /* of the clusters found in it: size of the largest, number of generations */
   PetscReal tight;           /* d / t of the largest */
   PetscInt  cut;             /* rank of its strongest coupling across a cut */
-  PetscInt  limit;           /* rank at which it dies at the latest, as it looked when the node was made; of later ranks couplings have not been followed */
-  PetscBool jumps, rough;    /* couplings of the point, or of a member of its group, jump */
+  /* rank at which it dies at the latest, as it looked when the node was made; of later ranks couplings have not been
+     followed */
+  PetscInt  limit;
+  PetscBool jumps, rough; /* couplings of the point, or of a member of its group, jump */
 } KCycleNode;
 
 /* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node) */
@@ -75,8 +77,9 @@ typedef struct {
   /* the process's own points */
   PetscInt             npoints, width[2];    /* the owned box with a layer around: points; of a line and of a plane */
   PetscInt             delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point in it */
-  PetscInt            *index;                /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
-  PetscScalar         *row[KC_MAX_COEFFS];   /* coefficients of points in the halo */
+  /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
+  PetscInt            *index;
+  PetscScalar         *row[KC_MAX_COEFFS]; /* coefficients of points in the halo */
   KCycleLines          lines;
   KCycleSieve          sieve;
   /* candidates */
@@ -85,7 +88,8 @@ typedef struct {
 
 /* search.c */
 PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
-PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation, PetscMPIInt owner, PetscInt slot);
+PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation,
+                                                    PetscMPIInt owner, PetscInt slot);
 PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, PetscReal steep, KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);
@@ -103,7 +107,8 @@ PETSC_INTERN PetscErrorCode KCycleSearchCandidates(MPI_Comm, KCycleSearch *own, 
 #define KC_RANK_REST     UINT64_C(0x000fffffffffffff)
 #define KC_RANK_HALF     UINT64_C(0x0006a09e667f3bcd)
 
-/* The rank of a coupling, which is minus the off-diagonal entry if the diagonal is positive. Strong couplings have low ranks */
+/* The rank of a coupling, which is minus the off-diagonal entry if the diagonal is positive. Strong couplings have
+   low ranks */
 KC_POINT PetscInt KCycleRank(PetscReal coupling)
 {
   const double w = KC_CLUSTER_SHIFT * (double)coupling;

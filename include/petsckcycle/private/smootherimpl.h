@@ -1,9 +1,10 @@
 /*
   Smoothers of PCRELAX: what the sweeps, the fused passes and the cycle ask of one, and what they do for it.
 
-  A smoother is an object in a list (PCRelaxRegister()); nothing outside its own file tests for its name. The function that is registered sets its operations. One with
-  setup and sweeps is complete. One whose sweeps are steps that go plane by plane (in 2D line by line) sets nsteps, plane and apart instead of sweeps: then passes.c runs
-  these steps, the residual with its restriction and the interpolation behind each other through the grid, one plane apart.
+  A smoother is an object in a list (PCRelaxRegister()); nothing outside its own file tests for its name. The function
+  that is registered sets its operations. One with setup and sweeps is complete. One whose sweeps are steps that go
+  plane by plane (in 2D line by line) sets nsteps, plane and apart instead of sweeps: then passes.c runs these steps,
+  the residual with its restriction and the interpolation behind each other through the grid, one plane apart.
 */
 #pragma once
 
@@ -16,7 +17,8 @@ typedef struct {
   PetscInt     its;
   PetscBool    zeroguess; /* x counts as zero, and may hold anything */
   PetscBool    reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
-  PCRelaxOrder order;     /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
+  /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
+  PCRelaxOrder order;
 } KCycleSweeps;
 
 /* Is the first, or only, order of a sweep the backward one? */
@@ -55,15 +57,22 @@ struct _KCyclePass {
 
 /* Operations; NULL where nothing is said */
 typedef struct {
-  PetscErrorCode (*setup)(KCycleSmoother *);                                                              /* for new values; an operator that it is not for is an error */
+  /* for new values; an operator that it is not for is an error */
+  PetscErrorCode (*setup)(KCycleSmoother *);
   PetscErrorCode (*sweeps)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *b, PetscScalar *x); /* or plane */
-  PetscErrorCode (*smoothrestrict)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *, Mat, PetscScalar *); /* NULL: cannot be fused */
-  PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, Mat, const PetscScalar *, const PetscScalar *, PetscScalar *);
+  /* NULL: cannot be fused */
+  PetscErrorCode (*smoothrestrict)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *, Mat,
+                                   PetscScalar *);
+  PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, Mat, const PetscScalar *,
+                                      const PetscScalar *, PetscScalar *);
   void (*plane)(const KCyclePass *, const KCycleStep *, PetscInt t, PetscInt low,
-                PetscInt high);                                    /* a step on this thread's lines low to high - 1 of plane t; ends with a barrier */
-  PetscErrorCode (*apart)(const KCyclePass *, const KCycleStep *); /* a step on the whole grid where planes are cut, with its exchanges */
-  PetscErrorCode (*tile)(KCycleSmoother *);                        /* makes run, where it pays, when coefficients have changed */
-  PetscErrorCode (*view)(const KCycleSmoother *, PetscViewer);     /* NULL: shows omega */
+                /* a step on this thread's lines low to high - 1 of plane t; ends with a barrier */
+                PetscInt high);
+  /* a step on the whole grid where planes are cut, with its exchanges */
+  PetscErrorCode (*apart)(const KCyclePass *, const KCycleStep *);
+  /* makes run, where it pays, when coefficients have changed */
+  PetscErrorCode (*tile)(KCycleSmoother *);
+  PetscErrorCode (*view)(const KCycleSmoother *, PetscViewer); /* NULL: shows omega */
   PetscErrorCode (*destroy)(KCycleSmoother *);
 } KCycleSmootherOps;
 
@@ -80,7 +89,9 @@ struct _KCycleSmoother {
   PetscBool       single; /* sweeps are asked for one by one, as something is done between them */
 
   /* what it says of itself when it is made */
-  int       nsteps;   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it writes on other planes; 0: none */
+  /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
+     writes on other planes; 0: none */
+  int       nsteps;
   PetscBool diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
   PetscBool strips;   /* a step relaxes the lines of a plane in any order */
   PetscBool whole;    /* nothing can be done between its sweeps */
@@ -102,7 +113,8 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCreate(Mat, const char[], KCycleSmooth
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
-PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *,
+                                                 PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
@@ -111,9 +123,12 @@ PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll(void);
 PETSC_INTERN PetscErrorCode KCycleSmootherFinalize(void);
 
 /* passes.c */
-PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *);
-PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *, Mat, PetscScalar *);
-PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, Mat, const PetscScalar *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *,
+                                             PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *,
+                                                     PetscScalar *, Mat, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, Mat,
+                                                        const PetscScalar *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
 PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCycleBox *, PetscInt, PetscInt *, PetscInt *);

@@ -22,14 +22,17 @@ typedef struct {
 /* What one look at all coefficients finds, on all processes; rows are global */
 typedef struct {
   PetscBool        done;
-  PetscObjectState state;            /* of the matrix at that time */
-  PetscInt         notfinite, zero;  /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
-  PetscReal        scale, sums;      /* largest entry of the diagonal, largest row sum relative to it */
-  PetscReal        bound;            /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
-  PetscReal        sum[3], count[3]; /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
-  PetscBool        jumps, rough;     /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid; one by one */
-  PetscReal        steep;            /* part of the points where they differ very much, summed up across */
-  PetscBool        alone;            /* there are points that are coupled to nobody */
+  PetscObjectState state;           /* of the matrix at that time */
+  PetscInt         notfinite, zero; /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
+  PetscReal        scale, sums;     /* largest entry of the diagonal, largest row sum relative to it */
+  PetscReal        bound;           /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
+  /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
+  PetscReal        sum[3], count[3];
+  /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid;
+     one by one */
+  PetscBool        jumps, rough;
+  PetscReal        steep; /* part of the points where they differ very much, summed up across */
+  PetscBool        alone; /* there are points that are coupled to nobody */
 } KCycleScan;
 
 PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
@@ -40,10 +43,13 @@ PETSC_INTERN PetscErrorCode       MatStencilMakeOnDM(Mat, DM, PetscBool);
 
 /* values.c */
 PETSC_INTERN void           MatStencilMakeFrames(Mat);
-PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
-PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[],
+                                                 const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[],
+                                                      const PetscScalar[], InsertMode);
 
-/* moved.c: rows of other processes that are points of this one, the first ones and the last ones of its grid; columns are global */
+/* moved.c: rows of other processes that are points of this one, the first ones and the last ones of its grid;
+   columns are global */
 typedef struct {
   PetscInt           below, above;
   Mat               *A;
@@ -66,7 +72,8 @@ PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *);
-PETSC_INTERN PetscInt       MatStencilRow(const KCycleStencil *, const KCycleLine *, const PetscInt[], PetscInt[], PetscScalar[]);
+PETSC_INTERN PetscInt       MatStencilRow(const KCycleStencil *, const KCycleLine *, const PetscInt[], PetscInt[],
+                                          PetscScalar[]);
 
 /* entries.c, rows.c, copy.c, throughaij.c, product.c, factor.c, sor.c: operations */
 PETSC_INTERN PetscErrorCode MatStencilComposeProducts(Mat, PetscBool);
@@ -110,15 +117,18 @@ PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetryOps(Mat);
 PETSC_INTERN void           MatStencilTakeCoefficient(const KCycleStencil *, int, PetscScalar *);
-PETSC_INTERN PetscBool      MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[], PetscScalar *);
+PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[],
+                                         PetscScalar *);
 
 /* ops.c */
 PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);
 
-/* The coefficient that couples a point to another one, both relative to the owned box, or -1. Where a periodic direction has one or two points, one of the coefficients that reach the same point */
-static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shape, const PetscInt row[], const PetscInt col[])
+/* The coefficient that couples a point to another one, both relative to the owned box, or -1. Where a periodic
+   direction has one or two points, one of the coefficients that reach the same point */
+static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shape, const PetscInt row[],
+                                   const PetscInt col[])
 {
   int find = 0, place = 1;
 

@@ -1,8 +1,9 @@
 /*
   Subdomains of deflation: every point gets a label, 0 ... number of subdomains - 1.
 
-  Points are known by their natural number i + nx (j + ny k), so that subdomains do not depend on the process grid. A piece, a connected part of
-  a box, is known by the least natural number of its points; what has no place of its own in box b is piece N + b, N being the number of points.
+  Points are known by their natural number i + nx (j + ny k), so that subdomains do not depend on the process grid. A
+  piece, a connected part of a box, is known by the least natural number of its points; what has no place of its own in
+  box b is piece N + b, N being the number of points.
 */
 #pragma once
 
@@ -27,7 +28,8 @@ typedef struct {
   PetscSF              ghosts;    /* exchange between them; NULL where no process has ghosts */
   const PetscInt      *natural;   /* of points, n of them */
   const PetscInt      *box;
-  PetscInt            *parent;    /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
+  /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
+  PetscInt            *parent;
   PetscInt             nlocal;    /* pieces that have points on this process */
   PetscInt            *local;     /* of points, afterwards and in the same place: which of these; -1: none */
   PetscInt            *id;        /* of pieces */
@@ -45,8 +47,8 @@ PETSC_INTERN PetscInt       KCycleSubGridBoxOf(const KCycleSubGrid *, PetscInt n
 PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
 
 /* pieces.c; cross: pairs of a point and a ghost that are connected */
-PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, PetscInt n, PetscInt nghost, PetscSF, const PetscInt natural[], const PetscInt box[],
-                                               KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, PetscInt n, PetscInt nghost, PetscSF,
+                                               const PetscInt natural[], const PetscInt box[], KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
 PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);

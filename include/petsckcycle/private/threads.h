@@ -1,15 +1,17 @@
 /*
   Threads that share the lines of a grid, with make OPENMP=1; without it the calling thread has them all.
 
-  KC_PARALLEL stands before a statement that all threads run, each for its share of the lines. It calls neither PETSc nor MPI, which know nothing of these threads.
-  What belongs to a line is computed by one thread, and sums over lines are added up in the same order as by one thread: results do not depend on the number of threads.
+  KC_PARALLEL stands before a statement that all threads run, each for its share of the lines. It calls neither PETSc
+  nor MPI, which know nothing of these threads. What belongs to a line is computed by one thread, and sums over lines
+  are added up in the same order as by one thread: results do not depend on the number of threads.
 */
 #pragma once
 
 #include <petscmacros.h>
 #include <petscsystypes.h>
 
-/* So many points between two barriers, or fewer, are left to one thread. Measured: two threads gain 15 % in a cycle with planes of 33^2 points, and nothing below */
+/* So many points between two barriers, or fewer, are left to one thread. Measured: two threads gain 15 % in a cycle
+   with planes of 33^2 points, and nothing below */
 #define KC_THREAD_POINTS 1000
 
 #if defined(_OPENMP)

@@ -9,8 +9,10 @@
 PETSC_INTERN const KCycleTransfer *KCycleTransferOf(Mat);
 
 PETSC_INTERN PetscErrorCode      MatCreate_StencilTransfer(Mat);
-PETSC_INTERN PetscErrorCode      MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[], const PetscInt first[], Mat *);
-PETSC_INTERN PetscErrorCode      MatStencilTransferSetWeights(Mat P, KCycleInterpolation, const PetscBool insulated[], Mat A);
+PETSC_INTERN PetscErrorCode      MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
+                                                          const PetscInt first[], Mat *);
+PETSC_INTERN PetscErrorCode      MatStencilTransferSetWeights(Mat P, KCycleInterpolation, const PetscBool insulated[],
+                                                              Mat A);
 PETSC_INTERN PetscErrorCode      MatStencilTransferResetWeights(Mat P);
 PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);
 

@@ -10,7 +10,9 @@ static PetscErrorCode KSPSetUp_DPCG(KSP ksp)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCDEFLSUB, &deflsub));
   PetscCheck(deflsub, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_INCOMP,
-             "KSPDPCG takes subdomains and inner preconditioner from a PCDEFLSUB, and its PC is of type %s: use -pc_type deflsub", ((PetscObject)ksp->pc)->type_name);
+             "KSPDPCG takes subdomains and inner preconditioner from a PCDEFLSUB, and its PC is of type %s: use "
+             "-pc_type deflsub",
+             ((PetscObject)ksp->pc)->type_name);
   PetscCall(KSPSetWorkVecs(ksp, 4));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,8 +70,8 @@ static PetscErrorCode Step(KSP ksp, PC inner, Mat A, Vec r, Vec y, Vec p, Vec w,
   PetscCall(VecDot(w, p, &pw));
   KSPCheckDot(ksp, pw);
   if (PetscRealPart(pw) <= 0) {
-    PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "The operator is not positive definite: (p, P A p) = %g",
-               (double)PetscRealPart(pw));
+    PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED,
+               "The operator is not positive definite: (p, P A p) = %g", (double)PetscRealPart(pw));
     ksp->reason = pw == (PetscScalar)0.0 ? KSP_CONVERGED_ATOL : KSP_DIVERGED_INDEFINITE_MAT;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -120,17 +122,21 @@ static PetscErrorCode KSPSolve_DPCG(KSP ksp)
 }
 
 /*MC
-  KSPDPCG - "dpcg" - Deflated PCG as it is printed: Algorithm 8 of Gupta's thesis. Its preconditioner must be `PCDEFLSUB`.
+  KSPDPCG - "dpcg" - Deflated PCG as it is printed: Algorithm 8 of Gupta's thesis. Its preconditioner must be
+  `PCDEFLSUB`.
 
   Level: intermediate
 
   Notes:
-  The reference for `KSPCG` with `PCDEFLSUB`, which has the same iterates, and is to be preferred. Subdomains, E and the inner preconditioner are those of the
-  `PCDEFLSUB`, which must be made from the operator of the solve (`PCSetUseAmat()`, if that for preconditioners is another); its form does not matter. What is monitored and tested is the deflated residual, which is that of Q b + P^T x.
+  The reference for `KSPCG` with `PCDEFLSUB`, which has the same iterates, and is to be preferred. Subdomains, E and the
+  inner preconditioner are those of the `PCDEFLSUB`, which must be made from the operator of the solve
+  (`PCSetUseAmat()`, if that for preconditioners is another); its form does not matter. What is monitored and tested is
+  the deflated residual, which is that of Q b + P^T x.
 
   As the algorithm is printed, errors of the solve with E are never corrected: convergence stalls at their size.
 
-  Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU, Algorithm 8.
+  Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU,
+  Algorithm 8.
 
 .seealso: `PCDEFLSUB`, `KSPCG`
 M*/

@@ -14,8 +14,8 @@ typedef enum {
 } Fit;
 
 /*
-  Rows of this process: columns among them, and the others. Where processes own parts of planes of a grid its rows are not just the points of the process: row "shift" is
-  the first point, and points before and behind the rows are sent
+  Rows of this process: columns among them, and the others. Where processes own parts of planes of a grid its rows are
+  not just the points of the process: row "shift" is the first point, and points before and behind the rows are sent
 */
 typedef struct {
   const KCycleBox   *box;
@@ -43,7 +43,8 @@ PetscErrorCode KCycleAIJGetArrays(Mat A, const PetscInt **i, const PetscInt **j,
 
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows",
+             ((PetscObject)A)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,7 +110,8 @@ static inline PetscBool AreOwned(const Rows *rows, PetscInt first, PetscInt end)
   return (PetscBool)(first >= 0 && end <= rows->nrows);
 }
 
-/* at: the row of the first point of line (j, k). Across planes in parts it is rows that tell which neighbours are on this process */
+/* at: the row of the first point of line (j, k). Across planes in parts it is rows that tell which neighbours are on
+   this process */
 static void PatternMake(const Rows *rows, const KCycleShape *shape, PetscInt at, PetscInt j, PetscInt k, Pattern *p)
 {
   const PetscInt *n = rows->box->n, last = rows->moved ? rows->box->dim - 1 : 3;
@@ -119,22 +121,26 @@ static void PatternMake(const Rows *rows, const KCycleShape *shape, PetscInt at,
     const int      dy = shape->dy[shape->line[o]], dz = shape->dz[shape->line[o]];
     const PetscInt jj = j + dy, kk = k + dz, line = n[0] * (dy + n[1] * dz);
 
-    if ((last != 1 && (jj < 0 || jj >= n[1])) || (last != 2 && (kk < 0 || kk >= n[2])) || !AreOwned(rows, at + line, at + line + n[0])) continue;
+    if ((last != 1 && (jj < 0 || jj >= n[1])) || (last != 2 && (kk < 0 || kk >= n[2])) ||
+        !AreOwned(rows, at + line, at + line + n[0]))
+      continue;
     p->which[p->m]        = o;
     p->difference[p->m++] = shape->dx[o] + line;
   }
 }
 
 /* One entry anywhere */
-static Fit SetEntry(Rows *rows, const KCycleShape *shape, const PetscInt row[], const PetscInt col[], PetscScalar value, PetscScalar values[])
+static Fit SetEntry(Rows *rows, const KCycleShape *shape, const PetscInt row[], const PetscInt col[], PetscScalar value,
+                    PetscScalar values[])
 {
   const int o = KCycleFindOffset(rows->box, shape, row, col);
 
   if (value == (PetscScalar)0.0) return FITS;
   if (o < 0) {
     const PetscInt *s    = rows->box->start;
-    const PetscInt  r[3] = {row[0] + s[0], row[1] + s[1], row[2] + s[2]}, c[3] = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
-    KCycleShape     box;
+    const PetscInt  r[3] = {row[0] + s[0], row[1] + s[1], row[2] + s[2]},
+                   c[3]  = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
+    KCycleShape box;
 
     KCycleShapeCreate(rows->box->dim, PETSC_TRUE, &box);
     if (KCycleFindOffset(rows->box, &box, row, col) >= 0) return FITS_BOX;
@@ -147,7 +153,8 @@ static Fit SetEntry(Rows *rows, const KCycleShape *shape, const PetscInt row[], 
 }
 
 /* Entries [e, end) of a row, whose columns are on this process */
-static Fit SetRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt e, PetscInt end, PetscScalar values[])
+static Fit SetRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt e, PetscInt end,
+                  PetscScalar values[])
 {
   const PetscInt *n   = rows->box->n;
   Fit             fit = FITS;
@@ -166,7 +173,8 @@ static Fit SetOffRow(Rows *rows, const KCycleShape *shape, const PetscInt row[],
 {
   Fit fit = FITS;
 
-  for (PetscInt e = rows->oi[at]; e < rows->oi[at + 1]; e++) fit = PetscMax(fit, SetEntry(rows, shape, row, rows->point[rows->oj[e]], rows->oa[e], values));
+  for (PetscInt e = rows->oi[at]; e < rows->oi[at + 1]; e++)
+    fit = PetscMax(fit, SetEntry(rows, shape, row, rows->point[rows->oj[e]], rows->oa[e], values));
   return fit;
 }
 
@@ -186,7 +194,8 @@ static Fit SetSentRow(Rows *rows, const KCycleShape *shape, const PetscInt row[]
 }
 
 /* A row inside a line: columns in the order of the pattern, some missing; the slow way from where they are not */
-static Fit SetRowMerged(Rows *rows, const KCycleShape *shape, const Pattern *p, const PetscInt row[], PetscInt at, PetscScalar values[])
+static Fit SetRowMerged(Rows *rows, const KCycleShape *shape, const Pattern *p, const PetscInt row[], PetscInt at,
+                        PetscScalar values[])
 {
   const PetscInt end = rows->i[at + 1];
   PetscInt       e;
@@ -203,7 +212,8 @@ static Fit SetRowMerged(Rows *rows, const KCycleShape *shape, const Pattern *p, 
   return e < end ? SetRow(rows, shape, row, e, end, values) : FITS;
 }
 
-/* Do rows [begin, end) of a line, at: that of its first point, all have just the columns of the pattern? If the first has them, the others differ from the row before by one */
+/* Do rows [begin, end) of a line, at: that of its first point, all have just the columns of the pattern? If the
+   first has them, the others differ from the row before by one */
 KC_VERSIONS static PetscBool IsRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end)
 {
   const PetscInt  m = p->m, *length = rows->i + at, first = length[begin], count = (end - begin - 1) * m;
@@ -217,12 +227,14 @@ KC_VERSIONS static PetscBool IsRegular(const Rows *rows, const Pattern *p, Petsc
   return (PetscBool)!wrong;
 }
 
-#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && defined(__GNUC__) && !defined(__clang__) /* which has no __builtin_shuffle() */
+#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && defined(__GNUC__) && \
+    !defined(__clang__) /* which has no __builtin_shuffle() */
 typedef PetscScalar Four __attribute__((vector_size(4 * sizeof(PetscScalar))));
 typedef int64_t     Places __attribute__((vector_size(4 * sizeof(int64_t))));
 
 /* Columns t to t + 3 of four rows of m entries: blocks of 4 x 4 are transposed */
-static inline __attribute__((always_inline)) void SetFourRows(const int m, const PetscScalar *a, PetscScalar *const to[], PetscInt i)
+static inline __attribute__((always_inline)) void SetFourRows(const int m, const PetscScalar *a,
+                                                              PetscScalar *const to[], PetscInt i)
 {
   const Places even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
 
@@ -256,7 +268,9 @@ static inline void SetFourRows(const int m, const PetscScalar *a, PetscScalar *c
 }
 #endif
 
-static inline __attribute__((always_inline)) void SetRegularRows(const Rows *rows, const Pattern *p, const int m, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
+static inline __attribute__((always_inline)) void SetRegularRows(const Rows *rows, const Pattern *p, const int m,
+                                                                 PetscInt at, PetscInt begin, PetscInt end,
+                                                                 PetscScalar values[])
 {
   const PetscInt     n = rows->box->n[0];
   const PetscScalar *a = rows->a + rows->i[at + begin];
@@ -270,7 +284,8 @@ static inline __attribute__((always_inline)) void SetRegularRows(const Rows *row
   }
 }
 
-KC_VERSIONS static void SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end, PetscScalar values[])
+KC_VERSIONS static void SetRegular(const Rows *rows, const Pattern *p, PetscInt at, PetscInt begin, PetscInt end,
+                                   PetscScalar values[])
 {
   if (p->m == 7) SetRegularRows(rows, p, 7, at, begin, end, values);
   else if (p->m == 5) SetRegularRows(rows, p, 5, at, begin, end, values);
@@ -301,12 +316,14 @@ static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar
   }
   if (!rows->off || (AreOwned(rows, at, at + n[0]) && rows->oi[at] == rows->oi[at + n[0]])) return fit;
   for (row[0] = 0; row[0] < n[0]; row[0]++) {
-    if (AreOwned(rows, at + row[0], at + row[0] + 1)) fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
+    if (AreOwned(rows, at + row[0], at + row[0] + 1))
+      fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
   }
   return fit;
 }
 
-/* Has a line all its neighbours in the box, in y and z, so that differences of rows and columns say which neighbour is meant? */
+/* Has a line all its neighbours in the box, in y and z, so that differences of rows and columns say which neighbour
+   is meant? */
 static PetscBool IsInside(const Rows *rows, PetscInt l)
 {
   const KCycleBox *box   = rows->box;
@@ -315,14 +332,16 @@ static PetscBool IsInside(const Rows *rows, PetscInt l)
   for (PetscInt d = 1; d < box->dim; d++) {
     if (at[d] == 0 || at[d] == box->n[d] - 1) return PETSC_FALSE;
   }
-  return (PetscBool)(!rows->off || (AreOwned(rows, first, first + box->n[0]) && rows->oi[first] == rows->oi[first + box->n[0]]));
+  return (PetscBool)(!rows->off ||
+                     (AreOwned(rows, first, first + box->n[0]) && rows->oi[first] == rows->oi[first + box->n[0]]));
 }
 
 /* Have two such lines the same rows? */
 KC_VERSIONS static PetscBool AreAlike(const Rows *rows, PetscInt l, PetscInt m)
 {
-  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + rows->shift + l * n, *i0 = i - shift, *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
-  PetscInt       wrong = 0;
+  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + rows->shift + l * n, *i0 = i - shift,
+                 *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
+  PetscInt wrong = 0;
 
   if (count != i0[n] - i0[0] || memcmp(rows->a + i[0], rows->a + i0[0], count * sizeof(*rows->a))) return PETSC_FALSE;
   for (PetscInt r = 1; r < n; r++) wrong |= i[r] - i[0] - i0[r] + i0[0];
@@ -383,7 +402,8 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
 }
 
 /* moved: rows are those of other processes than the points */
-static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, Mat *stencil, PetscBool *fits, PetscInt wrong[])
+static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, Mat *stencil, PetscBool *fits,
+                              PetscInt wrong[])
 {
   KCycleBox *box;
   PetscInt   equal, all;
@@ -439,18 +459,22 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   (void)type;
   PetscCall(MatGetDM(A, &dm));
   PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
-  PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The matrix cannot become one of type stencil: %s%s", why,
+  PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The matrix cannot become one of type stencil: %s%s", why,
              dm ? "" : ". Call MatSetDM() with the DMDA of its grid");
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   PetscCall(KCycleBoxGet(dm, &box));
-  if (!stencil) PetscCall(MatStencilCreateOnDM(dm, (PetscBool)!box->star, &stencil)); /* of a box, whatever the entries of now, others may come */
+  /* of a box, whatever the entries of now, others may come */
+  if (!stencil) PetscCall(MatStencilCreateOnDM(dm, (PetscBool)!box->star, &stencil));
   PetscCall(FromAIJ(aij, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &stencil, &fits, wrong));
   PetscCheck(wrong[0] < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT " couples points that are no neighbours on its DMDA",
+             "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT
+             " couples points that are no neighbours on its DMDA",
              wrong[0], wrong[1]);
   PetscCheck(fits, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "The matrix cannot become one of type stencil: it does not fit its DMDA, or has entries between points that are no neighbours");
+             "The matrix cannot become one of type stencil: it does not fit its DMDA, or has entries between points "
+             "that are no neighbours");
   if (!isaij) PetscCall(MatDestroy(&aij));
   if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatStencilReplaceHeader(A, &stencil));
   else *B = stencil;

@@ -75,7 +75,9 @@ static PetscErrorCode MatCopy_Stencil(Mat A, Mat B, MatStructure structure)
   if (same) {
     const KCycleBox *a = ((Mat_Stencil *)A->data)->s.box, *b = ((Mat_Stencil *)B->data)->s.box;
 
-    for (PetscInt d = 0; d < 3; d++) same = (PetscBool)(same && a->size[d] == b->size[d] && a->nproc[d] == b->nproc[d] && a->n[d] == b->n[d] && a->periodic[d] == b->periodic[d]);
+    for (PetscInt d = 0; d < 3; d++)
+      same = (PetscBool)(same && a->size[d] == b->size[d] && a->nproc[d] == b->nproc[d] && a->n[d] == b->n[d] &&
+                         a->periodic[d] == b->periodic[d]);
   }
   mine = same;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));

@@ -98,14 +98,16 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
 }
 
 /* A = L A R: columns of neighbours take their factor from the halo */
-static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r, PetscScalar values[])
+static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r,
+                      PetscScalar values[])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
 
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscInt     jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
+    const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]],
+                   e         = KCycleBoxExtended(box, jj, kk);
     const PetscScalar *right = r ? KCycleBoxLine(box, r, st->halo, jj, kk) : NULL;
     PetscScalar       *v     = values + o * n;
 
@@ -113,7 +115,9 @@ static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar 
     for (PetscInt i = 0; r && i < n; i++) {
       const PetscInt at = i + shape->dx[o];
 
-      v[i] *= at < 0 ? (box->ends ? st->halo[box->left + e] : 0) : at >= n ? (box->ends ? st->halo[box->right + e] : 0) : right[at];
+      v[i] *= at < 0    ? (box->ends ? st->halo[box->left + e] : 0)
+              : at >= n ? (box->ends ? st->halo[box->right + e] : 0)
+                        : right[at];
     }
   }
 }
@@ -131,7 +135,8 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
     PetscCall(VecGetArrayRead(right, &r));
     PetscCall(KCycleBoxExchange(st->s.box, PETSC_TRUE, r, st->s.halo));
   }
-  for (PetscInt line = 0; line < st->s.box->nlines; line++) ScaleLine(&st->s, line, l, r, st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0]);
+  for (PetscInt line = 0; line < st->s.box->nlines; line++)
+    ScaleLine(&st->s, line, l, r, st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0]);
   if (left) PetscCall(VecRestoreArrayRead(left, &l));
   if (right) PetscCall(VecRestoreArrayRead(right, &r));
   PetscCall(MatStencilStoreDense(A));
@@ -156,7 +161,8 @@ static PetscErrorCode Widen(Mat A)
     for (int f = 0; f < 27; f++) {
       const PetscScalar *from = narrow + ((size_t)line * old.ncoeffs + old.find[f]) * n;
 
-      if (old.find[f] >= 0) PetscCall(PetscArraycpy(st->dense + ((size_t)line * st->s.shape.ncoeffs + st->s.shape.find[f]) * n, from, n));
+      if (old.find[f] >= 0)
+        PetscCall(PetscArraycpy(st->dense + ((size_t)line * st->s.shape.ncoeffs + st->s.shape.find[f]) * n, from, n));
     }
   }
   PetscCall(PetscFree(narrow));
@@ -165,25 +171,28 @@ static PetscErrorCode Widen(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Y += a X for matrices of this type on the same grid. A star becomes a box where X is one, unless its entries are said to be among those of the star */
+/* Y += a X for matrices of this type on the same grid. A star becomes a box where X is one, unless its entries are
+   said to be among those of the star */
 static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
 {
   Mat_Stencil    *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
   const PetscInt  n = y->s.box->n[0];
   PetscScalar    *values;
   const PetscBool wider = (PetscBool)(x->s.shape.ncoeffs > y->s.shape.ncoeffs);
-  PetscBool       same  = (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
+  PetscBool       same =
+      (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
 
   PetscFunctionBegin;
   PetscCall(CheckStored(X));
   PetscCall(CheckStored(Y));
   for (PetscInt d = 0; d < 3; d++)
-    same = (PetscBool)(same && x->s.box->n[d] == y->s.box->n[d] && x->s.box->start[d] == y->s.box->start[d] && x->s.box->size[d] == y->s.box->size[d]);
-  PetscCheck(
-      same, PETSC_COMM_SELF, PETSC_ERR_SUP,
-      "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
-      "second (%d points): use DIFFERENT_NONZERO_PATTERN",
-      y->s.shape.ncoeffs, x->s.shape.ncoeffs);
+    same = (PetscBool)(same && x->s.box->n[d] == y->s.box->n[d] && x->s.box->start[d] == y->s.box->start[d] &&
+                       x->s.box->size[d] == y->s.box->size[d]);
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or "
+             "SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
+             "second (%d points): use DIFFERENT_NONZERO_PATTERN",
+             y->s.shape.ncoeffs, x->s.shape.ncoeffs);
   PetscCall(PetscMalloc1((size_t)x->s.shape.ncoeffs * n, &values));
   if (wider) PetscCall(Widen(Y));
   PetscCall(MatStencilExpand(Y));
@@ -193,7 +202,8 @@ static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure 
       const int o = x->s.shape.find[f];
 
       if (o < 0) continue;
-      for (PetscInt i = 0; i < n; i++) y->dense[((size_t)line * y->s.shape.ncoeffs + y->s.shape.find[f]) * n + i] += a * values[o * n + i];
+      for (PetscInt i = 0; i < n; i++)
+        y->dense[((size_t)line * y->s.shape.ncoeffs + y->s.shape.find[f]) * n + i] += a * values[o * n + i];
     }
   }
   PetscCall(PetscFree(values));
@@ -216,7 +226,8 @@ static PetscErrorCode MatNorm_Stencil(Mat A, NormType type, PetscReal *norm)
     PetscCall(MatStencilColumnSums(A, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(type == NORM_FROBENIUS || type == NORM_INFINITY, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A matrix of type stencil has norms 1, infinity and Frobenius");
+  PetscCheck(type == NORM_FROBENIUS || type == NORM_INFINITY, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "A matrix of type stencil has norms 1, infinity and Frobenius");
   for (PetscInt r = 0; r < st->s.box->npoints; r++) {
     const PetscInt *n = st->s.box->n, at[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
     PetscReal       sum = 0;
@@ -224,10 +235,12 @@ static PetscErrorCode MatNorm_Stencil(Mat A, NormType type, PetscReal *norm)
 
     if (!at[0]) KCycleLineCoefficients(&st->s, at[1], at[2], &l);
     m = MatStencilRow(&st->s, &l, at, cols, values);
-    for (PetscInt i = 0; i < m; i++) sum += type == NORM_INFINITY ? PetscAbsScalar(values[i]) : PetscRealPart(PetscConj(values[i]) * values[i]);
+    for (PetscInt i = 0; i < m; i++)
+      sum += type == NORM_INFINITY ? PetscAbsScalar(values[i]) : PetscRealPart(PetscConj(values[i]) * values[i]);
     mine = type == NORM_INFINITY ? PetscMax(mine, sum) : mine + sum;
   }
-  PetscCallMPI(MPI_Allreduce(&mine, norm, 1, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(&mine, norm, 1, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM,
+                             PetscObjectComm((PetscObject)A)));
   if (type == NORM_FROBENIUS) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -240,11 +253,15 @@ static PetscErrorCode MatGetInfo_Stencil(Mat A, MatInfoType which, MatInfo *info
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
-  in[0]  = (PetscReal)st->s.box->npoints * st->s.shape.ncoeffs;
-  in[1]  = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0] + (st->dense ? in[0] : 0));
+  in[0] = (PetscReal)st->s.box->npoints * st->s.shape.ncoeffs;
+  in[1] = (PetscReal)sizeof(PetscScalar) *
+          ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0] +
+           (st->dense ? in[0] : 0));
   out[0] = in[0];
   out[1] = in[1];
-  if (which != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(in, out, 2, MPIU_REAL, which == MAT_GLOBAL_MAX ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  if (which != MAT_LOCAL)
+    PetscCallMPI(MPI_Allreduce(in, out, 2, MPIU_REAL, which == MAT_GLOBAL_MAX ? MPIU_MAX : MPIU_SUM,
+                               PetscObjectComm((PetscObject)A)));
   info->block_size   = 1;
   info->nz_allocated = info->nz_used = out[0];
   info->memory                       = out[1];

@@ -34,7 +34,8 @@ static PetscErrorCode FactorGet(Mat F, Mat A, Factor **f)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)F, Container, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)F), PETSC_ERR_PLIB, "The factor was not made for a matrix of type stencil");
+  PetscCheck(container, PetscObjectComm((PetscObject)F), PETSC_ERR_PLIB,
+             "The factor was not made for a matrix of type stencil");
   PetscCall(PetscContainerGetPointer(container, (void **)f));
   PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &(*f)->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,7 +206,8 @@ PetscErrorCode MatStencilRegisterFactors(void)
 
       PetscCall(MatSolverTypeGet(Packages[p].package, MATSEQAIJ, types[t], NULL, NULL, &sequential));
       PetscCall(MatSolverTypeGet(Packages[p].package, MATMPIAIJ, types[t], NULL, NULL, &parallel));
-      if (sequential || parallel) PetscCall(MatSolverTypeRegister(Packages[p].package, MATSTENCIL, types[t], Packages[p].getfactor));
+      if (sequential || parallel)
+        PetscCall(MatSolverTypeRegister(Packages[p].package, MATSTENCIL, types[t], Packages[p].getfactor));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

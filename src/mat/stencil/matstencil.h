@@ -5,7 +5,8 @@
 
 #include <petsckcycle/private/stencilimpl.h>
 
-/* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all neighbours of the grid in it */
+/* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all
+   neighbours of the grid in it */
 typedef struct {
   PetscInt corner[3], width, height, plane;
   PetscInt low[3], high[3];
@@ -18,15 +19,17 @@ typedef struct {
   DM               dm; /* that the box belongs to, whatever becomes of the matrix's own */
   /* while values are set: coefficient o of point i on line l is dense[(l * ncoeffs + o) * n + i] */
   PetscScalar     *dense;
-  PetscSegBuffer   away;           /* values for rows of other processes, */
-  InsertMode       awaymode;       /* and what these are to do with them; NOT_SET_VALUES: there are none on this process */
+  PetscSegBuffer   away; /* values for rows of other processes, */
+  /* and what these are to do with them; NOT_SET_VALUES: there are none on this process */
+  InsertMode       awaymode;
   PetscBool        ignoreothers;   /* such values are dropped */
   PetscBool        columnoriented; /* blocks of values come by columns */
   KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
   /* afterwards */
   PetscInt         maxclasses;
-  KCyclePool       store;                  /* blocks */
-  PetscReal        slack;                  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
+  KCyclePool       store; /* blocks */
+  /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
+  PetscReal        slack;
   PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
   PetscInt         shared;                 /* lines so far that were in the dictionary already */
   PetscScalar     *back;                   /* halo buffer for what goes to neighbours, made when first used */

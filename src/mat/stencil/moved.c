@@ -1,5 +1,6 @@
 /*
-  Rows of an AIJ matrix that are points of this process on its grid, but belong to other processes: where processes own parts of planes. Few do, and they are sent.
+  Rows of an AIJ matrix that are points of this process on its grid, but belong to other processes: where processes own
+  parts of planes. Few do, and they are sent.
 */
 #include <petsckcycle/private/stencilimpl.h>
 

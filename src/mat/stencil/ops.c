@@ -17,7 +17,8 @@ static PetscBool IsInner(const KCycleBox *box, PetscInt j, PetscInt k)
 }
 
 /* Works on lines one after the other, so that neighbour lines are still in cache */
-static void ComputeShare(const KCycleStencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+static void ComputeShare(const KCycleStencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b,
+                         PetscScalar *y)
 {
   const KCycleBox *box = st->box;
   PetscInt         first, end;
@@ -33,7 +34,8 @@ static void ComputeShare(const KCycleStencil *st, WhichLines which, int op, cons
   }
 }
 
-static void ComputeLines(const KCycleStencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b, PetscScalar *y)
+static void ComputeLines(const KCycleStencil *st, WhichLines which, int op, const PetscScalar *x, const PetscScalar *b,
+                         PetscScalar *y)
 {
   KC_PARALLEL(st->box->npoints)
   ComputeShare(st, which, op, x, b, y);
@@ -48,7 +50,8 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
   PetscScalar       *ya;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(VecGetArrayRead(x, &xa));
   if (b && b != y) PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(y, &ya));

@@ -1,6 +1,6 @@
 /*
-  Memory for many arrays of which nobody knows how many there will be: taken in pieces, given back all at once. No more is asked for than is used, but for a
-  part of the last piece.
+  Memory for many arrays of which nobody knows how many there will be: taken in pieces, given back all at once. No more
+  is asked for than is used, but for a part of the last piece.
 */
 #include <petsckcycle/private/stencilimpl.h>
 

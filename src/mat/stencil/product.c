@@ -1,11 +1,13 @@
 /*
-  Products of stencil matrices with ordinary ones (MatPtAP() with PETSc's interpolations, MatMatMult()): those of their AIJ forms, as AIJ matrices.
+  Products of stencil matrices with ordinary ones (MatPtAP() with PETSc's interpolations, MatMatMult()): those of their
+  AIJ forms, as AIJ matrices.
 */
 #include <petsckcycle/private/stencilimpl.h>
 
 static const char Container[] = "KCycleStencilProduct";
 
-/* The factors of a product that are stencils, in AIJ form, and how PETSc computes the values of the product from these */
+/* The factors of a product that are stencils, in AIJ form, and how PETSc computes the values of the product from
+   these */
 typedef struct {
   Mat stencil[3], aij[3];
   PetscErrorCode (*numeric)(Mat);
@@ -106,7 +108,8 @@ static PetscErrorCode MatProductSetFromOptions_Stencil(Mat product)
 
 PetscErrorCode MatStencilComposeProducts(Mat A, PetscBool compose)
 {
-  const char *const pairs[] = {"stencil_seqaij", "stencil_mpiaij", "seqaij_stencil", "mpiaij_stencil", "seqaij_stencil_seqaij", "mpiaij_stencil_mpiaij", "stencil_stencil"};
+  const char *const pairs[] = {"stencil_seqaij",        "stencil_mpiaij",        "seqaij_stencil", "mpiaij_stencil",
+                               "seqaij_stencil_seqaij", "mpiaij_stencil_mpiaij", "stencil_stencil"};
   char              name[128];
 
   PetscFunctionBegin;

@@ -11,8 +11,10 @@ static PetscErrorCode MatGetRow_Stencil(Mat A, PetscInt row, PetscInt *m, PetscI
   PetscInt        count;
 
   PetscFunctionBegin;
-  PetscCheck(row >= A->rmap->rstart && row < A->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " is not on this process", row);
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(row >= A->rmap->rstart && row < A->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Row %" PetscInt_FMT " is not on this process", row);
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   KCycleLineCoefficients(&st->s, at[1], at[2], &l);
   count = MatStencilRow(&st->s, &l, at, st->rowcols, st->rowvalues);
   if (m) *m = count;
@@ -82,9 +84,11 @@ static void ZeroColumns(Mat_Stencil *st, PetscInt line, const PetscScalar *mark,
   const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
 
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscInt     jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
-    const PetscScalar *marks = KCycleBoxLine(box, mark, st->back, jj, kk), *xs = x ? KCycleBoxLine(box, x, st->s.halo, jj, kk) : NULL;
-    PetscScalar       *v = st->dense + ((size_t)line * shape->ncoeffs + o) * n;
+    const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]],
+                   e         = KCycleBoxExtended(box, jj, kk);
+    const PetscScalar *marks = KCycleBoxLine(box, mark, st->back, jj, kk),
+                      *xs    = x ? KCycleBoxLine(box, x, st->s.halo, jj, kk) : NULL;
+    PetscScalar *v           = st->dense + ((size_t)line * shape->ncoeffs + o) * n;
 
     for (PetscInt i = 0; i < n; i++) {
       const PetscInt  at = i + shape->dx[o], place = at < 0 ? box->left + e : box->right + e;
@@ -98,7 +102,8 @@ static void ZeroColumns(Mat_Stencil *st, PetscInt line, const PetscScalar *mark,
   }
 }
 
-static PetscErrorCode MatZeroRowsColumns_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b)
+static PetscErrorCode MatZeroRowsColumns_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscScalar diagonal, Vec x,
+                                                 Vec b)
 {
   Mat_Stencil       *st = (Mat_Stencil *)A->data;
   PetscInt           count, *mine;

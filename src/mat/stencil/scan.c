@@ -1,10 +1,12 @@
 /*
-  One look at all coefficients of a stencil matrix, for whoever wants to know something of them: what is found is kept until the matrix changes.
+  One look at all coefficients of a stencil matrix, for whoever wants to know something of them: what is found is kept
+  until the matrix changes.
 
-  Lines are read one by one, where they are kept, and each point of a line has its own sums and maxima over the lines: so all loops are over arrays.
+  Lines are read one by one, where they are kept, and each point of a line has its own sums and maxima over the lines:
+  so all loops are over arrays.
 
-  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall, that of a hole for instance: as for the
-  equations beside it, this is the steepest of jumps.
+  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall,
+  that of a hole for instance: as for the equations beside it, this is the steepest of jumps.
 */
 #include "matstencil.h"
 
@@ -31,7 +33,8 @@ KC_POINT PetscReal Max(PetscReal a, PetscReal b)
   return a > b ? a : b;
 }
 
-/* Above zero if one of two couplings, which both exist, exceeds the other by a factor. Written, as all here, so that compilers find no branches */
+/* Above zero if one of two couplings, which both exist, exceeds the other by a factor. Written, as all here, so that
+   compilers find no branches */
 KC_POINT PetscReal Jumps(PetscReal a, PetscReal b, PetscReal factor)
 {
   const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a;
@@ -54,8 +57,10 @@ KC_POINT int Place(const int nc, const int box, const int d, const int o)
   return o == nc / 2 - 1 - d ? -1 : o == nc / 2 + 1 + d ? 1 : 0;
 }
 
-/* The points of a line, which comes so many times; inside: 1 for each direction across in which lines are not at an end of the grid, or next to one, else 0 */
-KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscReal inside[], const PetscScalar *const coefficients[], PetscReal *const at[])
+/* The points of a line, which comes so many times; inside: 1 for each direction across in which lines are not at an
+   end of the grid, or next to one, else 0 */
+KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscReal inside[],
+                           const PetscScalar *const coefficients[], PetscReal *const at[])
 {
   const PetscScalar *c[KC_MAX_COEFFS];
   PetscReal         *to[LOOK_NUM];
@@ -68,10 +73,13 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
   {
     const PetscScalar middle   = c[nc / 2][i];
     const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 8 / PETSC_MAX_REAL);
-    const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1; /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
-    const PetscReal   inverse = diagonal > 8 / PETSC_MAX_REAL ? divided : 0; /* a row with a zero on the diagonal is left out */
-    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, walls = 0, across = 0, relative, large;
-    PetscScalar       sum = 0;
+    /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
+    const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1;
+    /* a row with a zero on the diagonal is left out */
+    const PetscReal   inverse = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
+    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, walls = 0, across = 0,
+              relative, large;
+    PetscScalar sum = 0;
 
     _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
     {
@@ -84,7 +92,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
         if (Place(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
         if (Place(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
       }
-      if (box && o < nc / 2) rough = Max(rough, Jumps(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i]), KCYCLE_JUMP));
+      if (box && o < nc / 2)
+        rough = Max(rough, Jumps(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i]), KCYCLE_JUMP));
     }
     KC_UNROLL
     for (int d = 0; d < dim; d++) {
@@ -112,7 +121,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
   }
 }
 
-/* Points of a star that have a positive diagonal, all their couplings, and no jump between these: most have, and then little is to be looked at */
+/* Points of a star that have a positive diagonal, all their couplings, and no jump between these: most have, and
+   then little is to be looked at */
 KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c[])
 {
   PetscInt64 other = 0;
@@ -133,7 +143,8 @@ KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c
   return (PetscBool)(!PetscDefined(USE_COMPLEX) && other == 0);
 }
 
-KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const PetscScalar *const coefficients[], PetscReal *const at[])
+KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const PetscScalar *const coefficients[],
+                          PetscReal *const at[])
 {
   const PetscScalar *c[KC_MAX_COEFFS];
   PetscReal         *to[LOOK_NUM];
@@ -161,11 +172,12 @@ KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const Petsc
   }
 }
 
-#define KC_LOOK(name, nc, box)                                                                                                                        \
-  KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscReal inside[], const PetscScalar *const coefficients[], PetscReal *const at[]) \
-  {                                                                                                                                                   \
-    if (!(box) && ArePlain(nc, n, coefficients)) LookAtPlain(nc, n, times, coefficients, at);                                                         \
-    else LookAtPoints(nc, box, n, times, inside, coefficients, at);                                                                                   \
+#define KC_LOOK(name, nc, box)                                                                 \
+  KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscReal inside[],          \
+                               const PetscScalar *const coefficients[], PetscReal *const at[]) \
+  {                                                                                            \
+    if (!(box) && ArePlain(nc, n, coefficients)) LookAtPlain(nc, n, times, coefficients, at);  \
+    else LookAtPoints(nc, box, n, times, inside, coefficients, at);                            \
   }
 
 KC_LOOK(LookAtPoints_3, 3, 0)
@@ -174,10 +186,12 @@ KC_LOOK(LookAtPoints_7, 7, 0)
 KC_LOOK(LookAtPoints_9, 9, 1)
 KC_LOOK(LookAtPoints_27, 27, 1)
 
-/* A point that is not at an end of the grid, or next to one. Where a grid of two points wraps around these have one coupling in place of two */
+/* A point that is not at an end of the grid, or next to one. Where a grid of two points wraps around these have one
+   coupling in place of two */
 static PetscBool IsInside(const KCycleBox *box, PetscInt d, PetscInt at)
 {
-  return (PetscBool)(box->periodic[d] ? box->size[d] > 2 : (at + box->start[d] > 1 && at + box->start[d] < box->size[d] - 2));
+  return (PetscBool)(box->periodic[d] ? box->size[d] > 2
+                                      : (at + box->start[d] > 1 && at + box->start[d] < box->size[d] - 2));
 }
 
 static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
@@ -187,7 +201,8 @@ static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
   inside[2] = IsInside(box, 2, line / box->n[1]) ? 1 : 0;
 }
 
-/* Points of a line that are looked at apart: its ends and those beside them, which lack couplings where programs store boundary points. That of place p of these */
+/* Points of a line that are looked at apart: its ends and those beside them, which lack couplings where programs
+   store boundary points. That of place p of these */
 #define LOOK_APART 4
 
 static PetscInt Apart(PetscInt n, int p)
@@ -195,14 +210,17 @@ static PetscInt Apart(PetscInt n, int p)
   return n <= LOOK_APART || p < LOOK_APART / 2 ? p : n - LOOK_APART + p;
 }
 
-/* A line that comes so many times: its inner points, then those apart, whose coefficients are gathered, and which have places behind those of all points */
-static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[], PetscReal *const at[])
+/* A line that comes so many times: its inner points, then those apart, whose coefficients are gathered, and which
+   have places behind those of all points */
+static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[],
+                       PetscReal *const at[])
 {
-  void (*const look)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]) = st->shape.ncoeffs == 3   ? LookAtPoints_3
-                                                                                                               : st->shape.ncoeffs == 5 ? LookAtPoints_5
-                                                                                                               : st->shape.ncoeffs == 7 ? LookAtPoints_7
-                                                                                                               : st->shape.ncoeffs == 9 ? LookAtPoints_9
-                                                                                                                                        : LookAtPoints_27;
+  void (*const look)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]) =
+      st->shape.ncoeffs == 3   ? LookAtPoints_3
+      : st->shape.ncoeffs == 5 ? LookAtPoints_5
+      : st->shape.ncoeffs == 7 ? LookAtPoints_7
+      : st->shape.ncoeffs == 9 ? LookAtPoints_9
+                               : LookAtPoints_27;
   const PetscScalar *c[KC_MAX_COEFFS];
   PetscScalar        gathered[KC_MAX_COEFFS][LOOK_APART];
   PetscReal         *to[LOOK_NUM];
@@ -211,7 +229,8 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
 
   MatStencilLineArrays(st, line, &l);
   napart = PetscMin(l.n, LOOK_APART);
-  if (st->kind[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs); /* the next block */
+  /* the next block */
+  if (st->kind[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
   for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + LOOK_APART / 2;
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + LOOK_APART / 2;
   if (l.n > LOOK_APART) (*look)(l.n - LOOK_APART, (PetscReal)times, inside, c, to);
@@ -240,7 +259,8 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 
       for (int o = 0; o < st->s.shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
       if (PetscIsInfOrNanScalar(sum)) scan->notfinite = PetscMin(scan->notfinite, row);
-      else if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) == (PetscScalar)0.0) scan->zero = PetscMin(scan->zero, row);
+      else if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) == (PetscScalar)0.0)
+        scan->zero = PetscMin(scan->zero, row);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -251,9 +271,10 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
   const KCycleBox *box                   = ((Mat_Stencil *)A->data)->s.box;
   const PetscInt   n                     = box->n[0];
-  PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED], couplings = 0;
-  PetscInt         rows[2], allrows[2];
-  MPI_Comm         comm = PetscObjectComm((PetscObject)A);
+  PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED],
+            couplings = 0;
+  PetscInt rows[2], allrows[2];
+  MPI_Comm comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n + PetscMin(n, LOOK_APART); i++) {
@@ -284,7 +305,8 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
     scan->count[d] = allsums[3 + d];
     couplings += scan->count[d];
   }
-  scan->steep = couplings > 0 ? allsums[LOOK_STEEP - LOOK_TOTAL] * 2 * box->dim / couplings : 0; /* a point inside has two in each direction */
+  /* a point inside has two in each direction */
+  scan->steep = couplings > 0 ? allsums[LOOK_STEEP - LOOK_TOTAL] * 2 * box->dim / couplings : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
 /*
-  Values for rows of other processes: kept aside until assembly, which sends each to the owner of its row, in the order of the processes that set them.
+  Values for rows of other processes: kept aside until assembly, which sends each to the owner of its row, in the order
+  of the processes that set them.
 */
 #include "matstencil.h"
 #include <petscsf.h>
@@ -18,8 +19,8 @@ PetscErrorCode MatStencilStashAdd(Mat A, PetscInt row, int coefficient, PetscSca
   PetscFunctionBegin;
   if (st->ignoreothers) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!A->nooffprocentries, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "Row %" PetscInt_FMT
-             " belongs to another process, though MatSetOption(mat, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE) was called: set values of own rows only, or drop that call",
+             "Row %" PetscInt_FMT " belongs to another process, though MatSetOption(mat, MAT_NO_OFF_PROC_ENTRIES, "
+             "PETSC_TRUE) was called: set values of own rows only, or drop that call",
              row);
   if (!st->away) PetscCall(PetscSegBufferCreate(sizeof(*away), 256, &st->away));
   PetscCall(PetscSegBufferGet(st->away, 1, &away));
@@ -48,14 +49,16 @@ static PetscErrorCode FindMode(Mat A, InsertMode *mode)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(here, any, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  PetscCheck(!any[0] || !any[1], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "Some processes added values to rows of others, some inserted them: assemble with MAT_FLUSH_ASSEMBLY in between");
+  PetscCheck(
+      !any[0] || !any[1], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+      "Some processes added values to rows of others, some inserted them: assemble with MAT_FLUSH_ASSEMBLY in between");
   *mode = any[0] ? ADD_VALUES : any[1] ? INSERT_VALUES : NOT_SET_VALUES;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What arrives, row by row; degree: how much for each row */
-static void Put(Mat_Stencil *st, InsertMode mode, const PetscInt degree[], const PetscInt coefficient[], const PetscScalar value[])
+static void Put(Mat_Stencil *st, InsertMode mode, const PetscInt degree[], const PetscInt coefficient[],
+                const PetscScalar value[])
 {
   const PetscInt n  = st->s.box->n[0];
   PetscInt       at = 0;
@@ -71,7 +74,8 @@ static void Put(Mat_Stencil *st, InsertMode mode, const PetscInt degree[], const
 }
 
 /* The leaves of the star forest are the values to send, its roots the rows */
-static PetscErrorCode Exchange(Mat A, InsertMode mode, PetscInt n, const PetscInt rows[], const PetscInt coefficients[], const PetscScalar values[])
+static PetscErrorCode Exchange(Mat A, InsertMode mode, PetscInt n, const PetscInt rows[], const PetscInt coefficients[],
+                               const PetscScalar values[])
 {
   const PetscInt *degree;
   PetscInt        total = 0, *coefficient;

@@ -37,15 +37,19 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
   PetscCall(MatGetDM(A, &dm));
   PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
   PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "A matrix of type stencil cannot be made: %s. Make it with DMCreateMatrix() on a DMDA of one unknown and stencil width 1 after DMSetMatType(dm, MATSTENCIL), or use "
+             "A matrix of type stencil cannot be made: %s. Make it with DMCreateMatrix() on a DMDA of one unknown and "
+             "stencil width 1 after DMSetMatType(dm, MATSTENCIL), or use "
              "-dm_mat_type aij",
              dm ? why : "it has no DM");
   PetscCall(SetGrid(st, dm));
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(MatGetSize(A, &size, NULL));
-  PetscCheck(size == st->s.box->size[0] * st->s.box->size[1] * st->s.box->size[2] && A->rmap->n == st->s.box->npoints && A->cmap->n == st->s.box->npoints, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n, st->s.box->npoints);
+  PetscCheck(size == st->s.box->size[0] * st->s.box->size[1] * st->s.box->size[2] && A->rmap->n == st->s.box->npoints &&
+                 A->cmap->n == st->s.box->npoints,
+             PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n,
+             st->s.box->npoints);
   KCycleShapeCreate(st->s.box->dim, (PetscBool)!st->s.box->star, &st->s.shape);
   PetscCall(PetscCalloc1(st->s.box->n[0] + 2, &st->s.zeros));
   PetscCall(KCycleBoxHaloCreate(st->s.box, &st->s.halo));
@@ -116,7 +120,8 @@ static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool fl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes of a new matrix one on a DMDA whose stencil may differ from the DMDA's; its values come by MatStencilStoreLine() */
+/* Makes of a new matrix one on a DMDA whose stencil may differ from the DMDA's; its values come by
+   MatStencilStoreLine() */
 PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
 {
   KCycleBox   *b;
@@ -168,21 +173,26 @@ static PetscErrorCode IsSquare(Mat A, PetscBool *square)
   Level: beginner
 
   Notes:
-  The `DMDA` has one unknown at a point, stencil width 1, any number of dimensions, star or box stencil, and boundaries that are none,
-  ghosted or periodic. A program needs no change: `MatSetValues()`, `MatSetValuesLocal()` and `MatSetValuesStencil()` work as
-  for `MATAIJ`. An entry outside the stencil is an error that names row and column, unless it is zero.
+  The `DMDA` has one unknown at a point, stencil width 1, any number of dimensions, star or box stencil, and boundaries
+  that are none, ghosted or periodic. A program needs no change: `MatSetValues()`, `MatSetValuesLocal()` and
+  `MatSetValuesStencil()` work as for `MATAIJ`. An entry outside the stencil is an error that names row and column,
+  unless it is zero.
 
-  Grid lines in x whose coefficients repeat are stored once, so that constant coefficients take no memory traffic; other lines
-  keep one array for each offset, and half of them if the matrix is symmetric. `-ksp_view`, or `MatGetInfo()`, tells how much is stored.
+  Grid lines in x whose coefficients repeat are stored once, so that constant coefficients take no memory traffic; other
+  lines keep one array for each offset, and half of them if the matrix is symmetric. `-ksp_view`, or `MatGetInfo()`,
+  tells how much is stored.
 
-  `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, with all entries of the `DMDA`'s stencil, and `MATAIJ` from it;
-  the `DMDA` goes along. Factorizations by PETSc and by packages (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), `PCGAMG`, `PCHYPRE`, submatrices, products with `MATAIJ`
-  (`-pc_type mg -pc_mg_galerkin`) and the contents on a viewer go through a conversion to `MATAIJ`. `PCML`, `PCEISENSTAT` and Jacobians by differences with
-  colouring (`-snes_fd_color`) are not for this type: use `-dm_mat_type aij`.
+  `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, with all
+  entries of the `DMDA`'s stencil, and `MATAIJ` from it; the `DMDA` goes along. Factorizations by PETSc and by packages
+  (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), `PCGAMG`, `PCHYPRE`, submatrices, products with `MATAIJ` (`-pc_type mg
+  -pc_mg_galerkin`) and the contents on a viewer go through a conversion to `MATAIJ`. `PCML`, `PCEISENSTAT` and
+  Jacobians by differences with colouring (`-snes_fd_color`) are not for this type: use `-dm_mat_type aij`.
 
-  A matrix that is not square becomes `MATAIJ` by `MatSetType()`, as `PCGAMG` makes its interpolation of the type that the matrix has.
+  A matrix that is not square becomes `MATAIJ` by `MatSetType()`, as `PCGAMG` makes its interpolation of the type that
+  the matrix has.
 
-  `MatLoad()` on several processes into a matrix that `DMCreateMatrix()` made makes it `MATAIJ`, as PETSc replaces it; not if it has been assembled, empty for instance.
+  `MatLoad()` on several processes into a matrix that `DMCreateMatrix()` made makes it `MATAIJ`, as PETSc replaces it;
+  not if it has been assembled, empty for instance.
 
 .seealso: `PCKCYCLE`, `DMSetMatType()`, `MATAIJ`
 M*/

@@ -1,9 +1,9 @@
 /*
   How the coefficients of a stencil matrix are kept.
 
-  Lines with the same coefficients share one entry of the line dictionary. A line that shares with nobody has a block of its own,
-  one array for each offset; of a symmetric matrix only those from the diagonal on, as a(i, i - o) = a(i - o, i) stands in
-  the block of a neighbour. The two end points keep all their coefficients behind the arrays:
+  Lines with the same coefficients share one entry of the line dictionary. A line that shares with nobody has a block of
+  its own, one array for each offset; of a symmetric matrix only those from the diagonal on, as a(i, i - o) = a(i - o,
+  i) stands in the block of a neighbour. The two end points keep all their coefficients behind the arrays:
 
     block: [ diagonal | +x | +y ... | all of point 0 | all of point n - 1 ]
 
@@ -146,7 +146,8 @@ KC_POINT uint64_t Bits(const PetscScalar *v)
   return bits;
 }
 
-/* Sums of values that are 3 times as large at each step, side by side; at most so many steps behind each other as there are */
+/* Sums of values that are 3 times as large at each step, side by side; at most so many steps behind each other as
+   there are */
 KC_VERSIONS static void AddToKey(const PetscScalar *v, PetscInt steps, uint64_t sums[])
 {
   uint64_t h[KC_SUMS];
@@ -165,22 +166,28 @@ PetscInt KCycleKey(const PetscScalar *v, PetscInt count)
   const PetscInt steps = count / KC_SUMS;
 
   AddToKey(v, steps, h);
-  for (PetscInt i = steps * KC_SUMS; i < count; i++) h[i - steps * KC_SUMS] += (h[i - steps * KC_SUMS] << 1) + Bits(&v[i]);
+  for (PetscInt i = steps * KC_SUMS; i < count; i++)
+    h[i - steps * KC_SUMS] += (h[i - steps * KC_SUMS] << 1) + Bits(&v[i]);
   for (int k = 0; k < KC_SUMS; k++) key = (key ^ h[k] ^ (h[k] >> 32)) * UINT64_C(1099511628211);
   return (PetscInt)(key >> 33 & 0x3fffffff);
 }
 
-/* That of a line, from its diagonal and its last couplings, two of them as a mirrored line agrees in one: lines that agree in all are few, and compared */
+/* That of a line, from its diagonal and its last couplings, two of them as a mirrored line agrees in one: lines that
+   agree in all are few, and compared */
 static PetscInt LineKey(const KCycleShape *shape, PetscInt n, const PetscScalar values[])
 {
   return KCycleKey(values + shape->ncoeffs / 2 * n, n) ^ KCycleKey(values + (shape->ncoeffs - 2) * n, 2 * n);
 }
 
-/* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a new class goes */
-static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscInt *key, PetscInt *found)
+/* The class that has these values, or -1. Neighbours are likely to have it. key: 0 or, if the map was asked, where a
+   new class goes */
+static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscInt *key,
+                                PetscInt *found)
 {
   const size_t   bytes     = sizeof(PetscScalar) * st->s.shape.ncoeffs * st->s.box->n[0];
-  const PetscInt likely[3] = {line > 0 ? st->s.kind[line - 1] : -1, line >= st->s.box->n[1] ? st->s.kind[line - st->s.box->n[1]] : -1, line > 1 ? st->s.kind[line - 2] : -1};
+  const PetscInt likely[3] = {line > 0 ? st->s.kind[line - 1] : -1,
+                              line >= st->s.box->n[1] ? st->s.kind[line - st->s.box->n[1]] : -1,
+                              line > 1 ? st->s.kind[line - 2] : -1};
 
   PetscFunctionBegin;
   *found = -1;
@@ -206,7 +213,8 @@ static const PetscScalar *UpperArray(const KCycleStencil *st, PetscInt j, PetscI
 }
 
 /* Do two arrays differ by more than rounding? */
-KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const PetscScalar *b, const PetscScalar *diagonal, PetscReal slack)
+KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const PetscScalar *b, const PetscScalar *diagonal,
+                                    PetscReal slack)
 {
   PetscInt64 wrong = 0;
 
@@ -214,7 +222,8 @@ KC_VERSIONS static PetscBool Differ(PetscInt n, const PetscScalar *a, const Pets
   return (PetscBool)(wrong != 0);
 }
 
-/* What owned lines that came before, or the line itself, keep of coefficient o of its lower half: that of point i + dx is the one of point i. NULL: not owned, or outside the grid */
+/* What owned lines that came before, or the line itself, keep of coefficient o of its lower half: that of point i +
+   dx is the one of point i. NULL: not owned, or outside the grid */
 static const PetscScalar *UpperOf(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar values[], int o)
 {
   const KCycleShape *shape = &st->shape;
@@ -226,7 +235,8 @@ static const PetscScalar *UpperOf(const KCycleStencil *st, PetscInt j, PetscInt 
 }
 
 /* Is the lower half of a line what other lines of this process have, or will have? */
-static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[], PetscBool *same)
+static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, const PetscScalar values[],
+                                 PetscBool *same)
 {
   const KCycleShape *shape    = &st->s.shape;
   const PetscInt     n        = st->s.box->n[0];
@@ -238,7 +248,8 @@ static PetscErrorCode CheckLower(const Mat_Stencil *st, PetscInt j, PetscInt k, 
     const PetscInt     first = PetscMax(0, -dx), end = PetscMin(n, n - dx);
     const PetscScalar *upper = UpperOf(&st->s, j, k, values, o);
 
-    if (upper && Differ(end - first, upper + first + dx, values + o * n + first, diagonal + first, st->slack)) *same = PETSC_FALSE;
+    if (upper && Differ(end - first, upper + first + dx, values + o * n + first, diagonal + first, st->slack))
+      *same = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -259,7 +270,8 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
       PetscCall(MatStencilNewBlock(st, e));
       PetscCall(PetscArrayzero(st->s.block[e], MatStencilBlockLength(&st->s)));
     }
-    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) ((PetscScalar *)UpperArray(&st->s, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
+    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++)
+      ((PetscScalar *)UpperArray(&st->s, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -270,7 +282,8 @@ void MatStencilExpectRounding(Mat A)
   ((Mat_Stencil *)A->data)->slack = 1000 * PETSC_MACHINE_EPSILON;
 }
 
-/* The lower half of the next line of a symmetric matrix of which this process has all rows: what lines stored before say, and the upper half itself */
+/* The lower half of the next line of a symmetric matrix of which this process has all rows: what lines stored before
+   say, and the upper half itself */
 void MatStencilMirrorLine(const KCycleStencil *st, PetscInt line, PetscScalar values[])
 {
   const KCycleShape *shape = &st->shape;
@@ -290,9 +303,10 @@ void MatStencilMirrorLine(const KCycleStencil *st, PetscInt line, PetscScalar va
 static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScalar values[], PetscBool *same)
 {
   const KCycleShape *shape = &st->s.shape;
-  const PetscInt     n = st->s.box->n[0], j = line % st->s.box->n[1], k = line / st->s.box->n[1], e = KCycleBoxExtended(st->s.box, j, k);
-  const int          half = st->s.half ? shape->ncoeffs / 2 : 0;
-  PetscScalar       *to;
+  const PetscInt     n = st->s.box->n[0], j = line % st->s.box->n[1], k = line / st->s.box->n[1],
+                 e  = KCycleBoxExtended(st->s.box, j, k);
+  const int    half = st->s.half ? shape->ncoeffs / 2 : 0;
+  PetscScalar *to;
 
   PetscFunctionBegin;
   PetscCall(MatStencilNewBlock(st, e));
@@ -310,7 +324,8 @@ static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficient o of point i is values[o * n + i]. same becomes false where half of the coefficients was to suffice and does not: start again with all */
+/* Coefficient o of point i is values[o * n + i]. same becomes false where half of the coefficients was to suffice
+   and does not: start again with all */
 PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar values[], PetscBool *same)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -343,7 +358,8 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes up less room: a line of a box stencil that came to the dictionary and was never shared, if it is as its neighbours know it */
+/* Takes up less room: a line of a box stencil that came to the dictionary and was never shared, if it is as its
+   neighbours know it */
 static PetscErrorCode MoveSingles(Mat_Stencil *st)
 {
   const PetscInt nlines = st->s.box->nlines;
@@ -414,14 +430,16 @@ PetscErrorCode MatStencilStoreDense(Mat A)
   for (int half = 1; half >= 0 && !same; half--) {
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
-    for (PetscInt l = 0; l < st->s.box->nlines && same; l++) PetscCall(MatStencilStoreLine(A, l, st->dense + (size_t)l * length, &same));
+    for (PetscInt l = 0; l < st->s.box->nlines && same; l++)
+      PetscCall(MatStencilStoreLine(A, l, st->dense + (size_t)l * length, &same));
   }
   PetscCall(MatStencilStoreEnd(A));
   PetscCall(PetscFree(st->dense));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficients of a line: c[o] are those of the points 1 to n - 2, end those of the first and the last. Not while values are set */
+/* Coefficients of a line: c[o] are those of the points 1 to n - 2, end those of the first and the last. Not while
+   values are set */
 void MatStencilLineArrays(const KCycleStencil *st, PetscInt line, KCycleLine *l)
 {
   KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], l);

@@ -1,5 +1,6 @@
 /*
-  Is a stencil symmetric to the last bit? Answered without products or vectors, from the coefficients of neighbouring lines. Or is it but for rounding?
+  Is a stencil symmetric to the last bit? Answered without products or vectors, from the coefficients of neighbouring
+  lines. Or is it but for rounding?
 */
 #include "matstencil.h"
 
@@ -14,16 +15,19 @@ KC_VERSIONS static PetscInt Differences(PetscInt n, const PetscScalar *KC_RESTRI
 /* Do the couplings o of line l and the opposite ones of line m, which it leads to, agree? */
 static PetscBool CouplingsAgree(const KCycleLine *l, const KCycleLine *m, int o, int opposite, int dx)
 {
-  const PetscInt n = l->n, low = dx < 0 ? 2 : 1, high = dx > 0 ? n - 2 : n - 1; /* both points lie between the ends of their lines */
+  /* both points lie between the ends of their lines */
+  const PetscInt n = l->n, low = dx < 0 ? 2 : 1, high = dx > 0 ? n - 2 : n - 1;
 
   for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) {
     if (i == low && high > low) i = high;
-    if (i < n - PetscMax(dx, 0) && KCycleLineCoefficient(l, o, i) != KCycleLineCoefficient(m, opposite, i + dx)) return PETSC_FALSE;
+    if (i < n - PetscMax(dx, 0) && KCycleLineCoefficient(l, o, i) != KCycleLineCoefficient(m, opposite, i + dx))
+      return PETSC_FALSE;
   }
   return (PetscBool)(high <= low || Differences(high - low, l->c[o] + low, m->c[opposite] + low + dx) == 0);
 }
 
-/* Is line (j, k) symmetric, with the lines behind it? last: the classes that were compared last, for each coefficient */
+/* Is line (j, k) symmetric, with the lines behind it? last: the classes that were compared last, for each
+   coefficient */
 static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, PetscInt last[][2])
 {
   const KCycleBox   *box   = st->box;
@@ -47,7 +51,8 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
   return PETSC_TRUE;
 }
 
-/* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around a periodic end. Kept until the matrix changes */
+/* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around
+   a periodic end. Kept until the matrix changes */
 PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
 {
   Mat_Stencil     *st = (Mat_Stencil *)A->data;
@@ -91,7 +96,8 @@ void MatStencilTakeCoefficient(const KCycleStencil *st, int o, PetscScalar *fiel
 }
 
 /* The value of a field at a point at most one beside the box; false: it is outside the grid */
-PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, const PetscScalar *halo, const PetscInt at[], PetscScalar *value)
+PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, const PetscScalar *halo,
+                            const PetscInt at[], PetscScalar *value)
 {
   const PetscInt e = KCycleBoxExtended(box, at[1], at[2]);
 
@@ -102,14 +108,17 @@ PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, cons
   return PETSC_TRUE;
 }
 
-/* How much a coupling and the opposite one, or its conjugate, may differ: so much, and so much of the larger diagonal */
+/* How much a coupling and the opposite one, or its conjugate, may differ: so much, and so much of the larger
+   diagonal */
 typedef struct {
   PetscReal absolute, relative;
   PetscBool conjugate;
 } Tolerance;
 
-/* Do the points of a line say of the couplings opposite to o what the points there say? d and c: the diagonal and coefficient o */
-static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2], const PetscScalar *const c[2])
+/* Do the points of a line say of the couplings opposite to o what the points there say? d and c: the diagonal and
+   coefficient o */
+static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2],
+                            const PetscScalar *const c[2])
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
@@ -124,13 +133,15 @@ static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Toler
     if (!MatStencilValueAt(st->box, c[0], c[1], there, &theirs)) continue;
     (void)MatStencilValueAt(st->box, d[0], d[1], there, &diagonal);
     if (tol.conjugate) theirs = PetscConj(theirs);
-    if (!(PetscAbsScalar(KCycleLineCoefficient(&l, shape->ncoeffs - 1 - o, i) - theirs) <= tol.absolute + tol.relative * PetscMax(mine, PetscAbsScalar(diagonal))))
+    if (!(PetscAbsScalar(KCycleLineCoefficient(&l, shape->ncoeffs - 1 - o, i) - theirs) <=
+          tol.absolute + tol.relative * PetscMax(mine, PetscAbsScalar(diagonal))))
       return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
 
-/* Collective. Each coupling is compared; the diagonal with itself, which tells what is real and what is a number at all */
+/* Collective. Each coupling is compared; the diagonal with itself, which tells what is real and what is a number at
+   all */
 static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
 {
   const Mat_Stencil *st   = (Mat_Stencil *)A->data;
@@ -149,7 +160,8 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
 
     MatStencilTakeCoefficient(&st->s, o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
-    for (PetscInt line = 0; mine && line < box->nlines; line++) mine = LineAgrees(&st->s, line, o, tol, diagonal, coefficient);
+    for (PetscInt line = 0; mine && line < box->nlines; line++)
+      mine = LineAgrees(&st->s, line, o, tol, diagonal, coefficient);
   }
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *yes = (PetscBool)all;
@@ -159,7 +171,8 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. Relative to the diagonals of both points, as couplings of a light fluid are rounding beside those of a heavy one */
+/* Collective. Relative to the diagonals of both points, as couplings of a light fluid are rounding beside those of a
+   heavy one */
 PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
 {
   const Tolerance tol = {0, 1000 * PETSC_MACHINE_EPSILON, PETSC_FALSE};

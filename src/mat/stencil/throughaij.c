@@ -1,11 +1,13 @@
 /*
-  What a stencil matrix leaves to AIJ: submatrices, rows for orderings, graphs for algebraic multigrid, the diagonal block of a process, contents on a viewer.
+  What a stencil matrix leaves to AIJ: submatrices, rows for orderings, graphs for algebraic multigrid, the diagonal
+  block of a process, contents on a viewer.
 */
 #include "matstencil.h"
 
 static const char RowsIJ[] = "KCycleStencilRowIJ";
 
-static PetscErrorCode MatCreateSubMatrices_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *submat[])
+static PetscErrorCode MatCreateSubMatrices_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse,
+                                                   Mat *submat[])
 {
   Mat aij;
 
@@ -16,7 +18,8 @@ static PetscErrorCode MatCreateSubMatrices_Stencil(Mat A, PetscInt n, const IS r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreateSubMatricesMPI_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *submat[])
+static PetscErrorCode MatCreateSubMatricesMPI_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[],
+                                                      MatReuse reuse, Mat *submat[])
 {
   Mat aij;
 
@@ -76,8 +79,8 @@ static PetscErrorCode MatGetDiagonalBlock_Stencil(Mat A, Mat *block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n, const PetscInt *ia[], const PetscInt *ja[],
-                                          PetscBool *done)
+static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
+                                          const PetscInt *ia[], const PetscInt *ja[], PetscBool *done)
 {
   PetscMPIInt size;
   Mat         aij;
@@ -93,8 +96,8 @@ static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symme
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n, const PetscInt *ia[], const PetscInt *ja[],
-                                              PetscBool *done)
+static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed,
+                                              PetscInt *n, const PetscInt *ia[], const PetscInt *ja[], PetscBool *done)
 {
   Mat aij;
 
@@ -105,7 +108,8 @@ static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreateGraph_Stencil(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter, KCYCLE_GRAPH_INDEX_PARAMETERS Mat *graph)
+static PetscErrorCode MatCreateGraph_Stencil(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter,
+                                             KCYCLE_GRAPH_INDEX_PARAMETERS Mat *graph)
 {
   Mat aij;
 
@@ -121,7 +125,8 @@ static PetscErrorCode MatFDColoringCreate_Stencil(Mat A, ISColoring coloring, Ma
   PetscFunctionBegin;
   (void)coloring;
   PetscCheck(!fd, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "Jacobians by differences with colouring, -snes_fd_color, are not for matrices of type stencil: use -dm_mat_type aij");
+             "Jacobians by differences with colouring, -snes_fd_color, are not for matrices of type stencil: use "
+             "-dm_mat_type aij");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

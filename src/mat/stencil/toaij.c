@@ -4,14 +4,16 @@
 #include "matstencil.h"
 
 /* The row of a point of this process, its line given: columns ascending; returns how many */
-PetscInt MatStencilRow(const KCycleStencil *st, const KCycleLine *l, const PetscInt point[], PetscInt cols[], PetscScalar values[])
+PetscInt MatStencilRow(const KCycleStencil *st, const KCycleLine *l, const PetscInt point[], PetscInt cols[],
+                       PetscScalar values[])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
   PetscInt           m     = 0;
 
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscInt    at[3] = {point[0] + shape->dx[o], point[1] + shape->dy[shape->line[o]], point[2] + shape->dz[shape->line[o]]};
+    const PetscInt    at[3] = {point[0] + shape->dx[o], point[1] + shape->dy[shape->line[o]],
+                               point[2] + shape->dz[shape->line[o]]};
     const PetscScalar value = KCycleLineCoefficient(l, o, point[0]);
     PetscInt          col, to;
 
@@ -54,7 +56,8 @@ static void FillRows(const KCycleStencil *st, PetscInt start[], PetscInt cols[],
   }
 }
 
-/* B takes the place of A, with what belongs to the problem rather than to the type: its DM, numberings and null spaces */
+/* B takes the place of A, with what belongs to the problem rather than to the type: its DM, numberings and null
+   spaces */
 PetscErrorCode MatStencilReplaceHeader(Mat A, Mat *B)
 {
   DM dm;
@@ -62,7 +65,8 @@ PetscErrorCode MatStencilReplaceHeader(Mat A, Mat *B)
   PetscFunctionBegin;
   PetscCall(MatGetDM(A, &dm));
   PetscCall(MatSetDM(*B, dm));
-  if (A->rmap->mapping && A->cmap->mapping) PetscCall(MatSetLocalToGlobalMapping(*B, A->rmap->mapping, A->cmap->mapping));
+  if (A->rmap->mapping && A->cmap->mapping)
+    PetscCall(MatSetLocalToGlobalMapping(*B, A->rmap->mapping, A->cmap->mapping));
   (*B)->stencil = A->stencil;
   PetscCall(MatSetNullSpace(*B, A->nullsp));
   PetscCall(MatSetTransposeNullSpace(*B, A->transnullsp));
@@ -81,7 +85,8 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
   DM           dm;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(PetscIntCast((PetscInt64)length, &most)); /* places of rows are PetscInt in AIJ too */
   PetscCall(PetscMalloc3(st->s.box->npoints + 1, &start, length, &cols, length, &values));
   FillRows(&st->s, start, cols, values);

@@ -1,5 +1,6 @@
 /*
-  Products with the transpose: columns are scattered to the lines they reach, and what is a neighbour's goes there. And the transpose itself.
+  Products with the transpose: columns are scattered to the lines they reach, and what is a neighbour's goes there. And
+  the transpose itself.
 */
 #include "matstencil.h"
 
@@ -12,7 +13,8 @@ PetscErrorCode MatStencilGetBack(Mat_Stencil *st)
 }
 
 /* One coefficient of one line: to[i + dx] += c(i) x[i], where x is NULL the sum of absolute values */
-KC_VERSIONS static void Scatter(const KCycleLine *l, int o, int dx, const PetscScalar *x, PetscScalar *to, PetscScalar *left, PetscScalar *right)
+KC_VERSIONS static void Scatter(const KCycleLine *l, int o, int dx, const PetscScalar *x, PetscScalar *to,
+                                PetscScalar *left, PetscScalar *right)
 {
   const PetscInt     n = l->n;
   const PetscScalar *c = l->constant ? l->end[0] + o * l->stride : l->c[o];
@@ -35,7 +37,8 @@ static PetscInt Within(PetscInt i, PetscInt n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* What goes to this thread's share of the lines, and to the halo lines beside them, comes from these lines and those around: in the same order for any number of threads */
+/* What goes to this thread's share of the lines, and to the halo lines beside them, comes from these lines and those
+   around: in the same order for any number of threads */
 static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscScalar *y)
 {
   const KCycleBox   *box   = st->s.box;
@@ -50,12 +53,14 @@ static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscSca
 
     KCycleLineCoefficients(&st->s, j, k, &l);
     for (int o = 0; o < shape->ncoeffs; o++) {
-      const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]], e = KCycleBoxExtended(box, jj, kk);
+      const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]],
+                     e  = KCycleBoxExtended(box, jj, kk);
       const PetscInt to = Within(jj, box->n[1]) + box->n[1] * Within(kk, box->n[2]);
 
       if (!box->slot[e] || to < first || to >= end) continue;
-      Scatter(&l, o, shape->dx[o], x ? x + line * box->n[0] : NULL, box->slot[e] < 0 ? y + box->n[0] * to : st->back + box->slot[e], box->ends ? st->back + box->left + e : NULL,
-              box->ends ? st->back + box->right + e : NULL);
+      Scatter(&l, o, shape->dx[o], x ? x + line * box->n[0] : NULL,
+              box->slot[e] < 0 ? y + box->n[0] * to : st->back + box->slot[e],
+              box->ends ? st->back + box->left + e : NULL, box->ends ? st->back + box->right + e : NULL);
     }
   }
 }
@@ -67,7 +72,8 @@ static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
   const KCycleBox *box = st->s.box;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(MatStencilGetBack(st));
   PetscCall(PetscArrayzero(y, box->npoints));
   KC_PARALLEL(box->npoints)
@@ -103,7 +109,8 @@ static PetscErrorCode MatMultTransposeAdd_Stencil(Mat A, Vec x, Vec b, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest column sum of absolute values: norm 1. Columns that two coefficients of a row reach count as often, where a periodic direction has one or two points */
+/* The largest column sum of absolute values: norm 1. Columns that two coefficients of a row reach count as often,
+   where a periodic direction has one or two points */
 PetscErrorCode MatStencilColumnSums(Mat A, PetscReal *norm)
 {
   PetscScalar *sum;
@@ -135,7 +142,8 @@ static PetscErrorCode FillTranspose(Mat A, Mat B)
     MatStencilTakeCoefficient(&a->s, shape->ncoeffs - 1 - o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, halo));
     for (PetscInt r = 0; r < box->npoints; r++) {
-      const PetscInt line = r / n, there[3] = {r % n + shape->dx[o], line % box->n[1] + shape->dy[shape->line[o]], line / box->n[1] + shape->dz[shape->line[o]]};
+      const PetscInt line = r / n, there[3] = {r % n + shape->dx[o], line % box->n[1] + shape->dy[shape->line[o]],
+                                               line / box->n[1] + shape->dz[shape->line[o]]};
       PetscScalar   *to = b->dense + ((size_t)line * shape->ncoeffs + o) * n + r % n;
 
       if (!MatStencilValueAt(box, c, halo, there, to)) *to = 0;
@@ -158,8 +166,10 @@ static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
   if (reuse == MAT_REUSE_MATRIX) {
     T = *B;
     PetscCall(MatStencilIs(T, &is));
-    PetscCheck(is && ((Mat_Stencil *)T->data)->s.box == ((Mat_Stencil *)A->data)->s.box, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
-               "The matrix to reuse is no transpose of this one: make it with MatTranspose(mat, MAT_INITIAL_MATRIX, &transpose)");
+    PetscCheck(is && ((Mat_Stencil *)T->data)->s.box == ((Mat_Stencil *)A->data)->s.box,
+               PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+               "The matrix to reuse is no transpose of this one: make it with MatTranspose(mat, MAT_INITIAL_MATRIX, "
+               "&transpose)");
     PetscCall(MatCopy(A, T, SAME_NONZERO_PATTERN)); /* brings the shape */
   } else PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &T));
   PetscCall(MatStencilExpand(T));

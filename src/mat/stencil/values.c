@@ -3,7 +3,8 @@
 */
 #include "matstencil.h"
 
-/* In both numberings a column beside a row is found from the difference of their numbers, if the row's point has all its neighbours in the box */
+/* In both numberings a column beside a row is found from the difference of their numbers, if the row's point has all
+   its neighbours in the box */
 void MatStencilMakeFrames(Mat A)
 {
   Mat_Stencil     *st  = (Mat_Stencil *)A->data;
@@ -12,7 +13,8 @@ void MatStencilMakeFrames(Mat A)
 
   for (PetscInt d = 0; d < 3; d++) {
     const PetscInt  end   = box->start[d] + box->n[d];
-    const PetscBool lower = (PetscBool)(d < box->dim && !box->periodic[d] && box->start[d] == 0), upper = (PetscBool)(d < box->dim && !box->periodic[d] && end == box->size[d]);
+    const PetscBool lower = (PetscBool)(d < box->dim && !box->periodic[d] && box->start[d] == 0),
+                    upper = (PetscBool)(d < box->dim && !box->periodic[d] && end == box->size[d]);
 
     tiny                 = PetscMax(tiny, box->periodic[d] && box->size[d] <= 2);
     st->local.low[d]     = lower;
@@ -65,13 +67,15 @@ static inline void Decode(const KCycleFrame *f, PetscInt number, PetscInt at[])
 /* Has the point all its neighbours in the frame, without wrapping around? */
 static inline PetscBool IsInside(const KCycleFrame *f, const PetscInt at[])
 {
-  return (PetscBool)(at[0] >= f->low[0] && at[0] < f->high[0] && at[1] >= f->low[1] && at[1] < f->high[1] && at[2] >= f->low[2] && at[2] < f->high[2]);
+  return (PetscBool)(at[0] >= f->low[0] && at[0] < f->high[0] && at[1] >= f->low[1] && at[1] < f->high[1] &&
+                     at[2] >= f->low[2] && at[2] < f->high[2]);
 }
 
 /* The coefficient for a column whose number differs so much from that of a row inside, or -1 */
 static inline int FindDifference(const KCycleFrame *f, const KCycleShape *shape, PetscInt difference)
 {
-  const PetscInt z = (difference > f->width + 1) - (difference < -f->width - 1), rest = difference - z * f->plane, y = (rest > 1) - (rest < -1), x = rest - y * f->width;
+  const PetscInt z = (difference > f->width + 1) - (difference < -f->width - 1), rest = difference - z * f->plane,
+                 y = (rest > 1) - (rest < -1), x = rest - y * f->width;
 
   return x < -1 || x > 1 ? -1 : shape->find[x + 3 * y + 9 * z + 13];
 }
@@ -91,14 +95,18 @@ static PetscErrorCode CheckZero(const KCycleStencil *st, const PetscInt row[], c
 {
   const KCycleBox *box  = st->box;
   const PetscInt  *s    = box->start;
-  const PetscInt   r[3] = {row[0] + s[0], row[1] + s[1], row[2] + s[2]}, c[3] = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
+  const PetscInt   r[3] = {row[0] + s[0], row[1] + s[1], row[2] + s[2]},
+                 c[3]   = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
 
   PetscFunctionBegin;
-  PetscCheck(value == (PetscScalar)0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Row %" PetscInt_FMT ", point (%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT "), has no entry in column %" PetscInt_FMT ", point (%" PetscInt_FMT
-             ",%" PetscInt_FMT ",%" PetscInt_FMT "): it is outside the %d-point stencil of this matrix. %suse -dm_mat_type aij",
-             KCycleBoxPointToRow(box, r), r[0], r[1], r[2], KCycleBoxPointToRow(box, c), c[0], c[1], c[2], st->shape.ncoeffs,
-             st->shape.box || box->dim == 1 ? "For wider stencils " : "Give the DMDA a box stencil, DMDASetStencilType(da, DMDA_STENCIL_BOX), or ");
+  PetscCheck(
+      value == (PetscScalar)0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+      "Row %" PetscInt_FMT ", point (%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+      "), has no entry in column %" PetscInt_FMT ", point (%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+      "): it is outside the %d-point stencil of this matrix. %suse -dm_mat_type aij",
+      KCycleBoxPointToRow(box, r), r[0], r[1], r[2], KCycleBoxPointToRow(box, c), c[0], c[1], c[2], st->shape.ncoeffs,
+      st->shape.box || box->dim == 1 ? "For wider stencils "
+                                     : "Give the DMDA a box stencil, DMDASetStencilType(da, DMDA_STENCIL_BOX), or ");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,9 +141,10 @@ static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries of one row at a point that has all its neighbours in the frame, until one is not of the stencil: returns how many were set. Rows often look like the one before */
-static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, const PetscInt at[], PetscInt n, const PetscInt cols[], const PetscScalar *values, PetscInt stride,
-                                 InsertMode mode)
+/* Entries of one row at a point that has all its neighbours in the frame, until one is not of the stencil: returns
+   how many were set. Rows often look like the one before */
+static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, const PetscInt at[], PetscInt n,
+                                 const PetscInt cols[], const PetscScalar *values, PetscInt stride, InsertMode mode)
 {
   const PetscInt length = st->s.box->n[0];
   PetscScalar   *place  = st->dense + (size_t)(at[1] + st->s.box->n[1] * at[2]) * st->s.shape.ncoeffs * length + at[0];
@@ -159,7 +168,8 @@ static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, 
   return n;
 }
 
-PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[], const PetscScalar values[], InsertMode mode)
+PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
+                                         const PetscScalar values[], InsertMode mode)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   KCycleFrame *f  = &st->local;
@@ -199,7 +209,8 @@ static PetscErrorCode GlobalToPoint(const KCycleBox *box, PetscInt row, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[], const PetscScalar values[], InsertMode mode)
+PetscErrorCode MatSetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
+                                    const PetscScalar values[], InsertMode mode)
 {
   Mat_Stencil   *st    = (Mat_Stencil *)A->data;
   KCycleFrame   *f     = &st->global;
@@ -214,14 +225,16 @@ PetscErrorCode MatSetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], Pe
     PetscInt           c      = 0;
 
     if (rows[r] < 0) continue;
-    PetscCheck(rows[r] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row too large: %" PetscInt_FMT " of %" PetscInt_FMT, rows[r], size);
+    PetscCheck(rows[r] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "Row too large: %" PetscInt_FMT " of %" PetscInt_FMT, rows[r], size);
     if (rows[r] >= first && rows[r] < end) {
       Decode(f, rows[r] - first, row);
       if (IsInside(f, row)) c = SetInside(st, f, rows[r], row, n, cols, v, stride, mode);
     } else PetscCall(GlobalToPoint(st->s.box, rows[r], row));
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
-      PetscCheck(cols[c] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Column too large: %" PetscInt_FMT " of %" PetscInt_FMT, cols[c], size);
+      PetscCheck(cols[c] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "Column too large: %" PetscInt_FMT " of %" PetscInt_FMT, cols[c], size);
       PetscCall(GlobalToPoint(st->s.box, cols[c], col));
       PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
     }

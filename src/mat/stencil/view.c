@@ -1,5 +1,6 @@
 /*
-  Stencil matrices on viewers: what is stored in words; contents as AIJ, in the order that the DMDA's matrices have in files.
+  Stencil matrices on viewers: what is stored in words; contents as AIJ, in the order that the DMDA's matrices have in
+  files.
 */
 #include "matstencil.h"
 
@@ -13,11 +14,14 @@ static PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
   for (PetscInt l = 0; st->s.kind && l < st->s.box->nlines; l++) in[0] += st->s.kind[l] >= 0;
   in[1] = (PetscReal)st->s.box->nlines;
   in[2] = (PetscReal)st->s.nclasses;
-  in[3] = (PetscReal)sizeof(PetscScalar) * ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0]);
+  in[3] = (PetscReal)sizeof(PetscScalar) *
+          ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0]);
   PetscCallMPI(MPI_Allreduce(in, out, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n", st->s.shape.ncoeffs, size[0], size[1], size[2]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%.0f of %.0f grid lines share %.0f sets of coefficients; %.3g MB stored\n", (double)out[0], (double)out[1], (double)out[2],
-                                   (double)out[3] / 1e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n",
+                                   st->s.shape.ncoeffs, size[0], size[1], size[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%.0f of %.0f grid lines share %.0f sets of coefficients; %.3g MB stored\n",
+                                   (double)out[0], (double)out[1], (double)out[2], (double)out[3] / 1e6));
 #if defined(_OPENMP)
   PetscCall(PetscViewerASCIIPrintf(viewer, "threads %d\n", KCycleThreads()));
 #endif
@@ -92,12 +96,14 @@ static PetscErrorCode MatLoad_Stencil(Mat A, PetscViewer viewer)
   PetscCall(MatDestroy(&natural));
   PetscCall(MatStencilFromAIJ(global, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &A, &fits));
   PetscCheck(fits, PetscObjectComm((PetscObject)A), PETSC_ERR_FILE_UNEXPECTED,
-             "The matrix in the file has entries between points that are no neighbours on the DMDA: it cannot be of type stencil");
+             "The matrix in the file has entries between points that are no neighbours on the DMDA: it cannot be of "
+             "type stencil");
   PetscCall(MatDestroy(&global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes DMCreateMatrix() puts its own view, which is silent about what is stored, and its own load in place of ours */
+/* On several processes DMCreateMatrix() puts its own view, which is silent about what is stored, and its own load in
+   place of ours */
 PetscErrorCode MatStencilKeepView(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;

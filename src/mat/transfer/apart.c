@@ -1,6 +1,6 @@
 /*
-  Fine lines with points that coincide with coarse ones and those between apart, and sums of products along lines: with both, loops run along coarse
-  points, and the index of each array differs from that of the loop by a constant.
+  Fine lines with points that coincide with coarse ones and those between apart, and sums of products along lines: with
+  both, loops run along coarse points, and the index of each array differs from that of the loop by a constant.
 */
 #include "mattransfer.h"
 
@@ -26,7 +26,8 @@ PetscErrorCode KCycleApartDestroy(KCycleApart *ap)
 }
 
 /* Every other point of a line */
-KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT from, PetscScalar *KC_RESTRICT even, PetscScalar *KC_RESTRICT odd)
+KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT from, PetscScalar *KC_RESTRICT even,
+                                   PetscScalar *KC_RESTRICT odd)
 {
   for (PetscInt i = 0; i < n; i++) {
     even[i] = from[2 * i];
@@ -38,14 +39,17 @@ KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT fr
 void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
 {
   const KCycleStencil *st = KCycleStencilOf(ap->A);
-  const PetscInt       f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad, place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
-  KCycleLine           l;
+  const PetscInt       f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad,
+                 place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
+  KCycleLine l;
 
   for (int x = 0; x < 2; x++) c[x] = ap->c + (size_t)(2 * place + x) * length;
   if (ap->line[place] == j + st->box->n[1] * k) return;
   ap->line[place] = j + st->box->n[1] * k;
   MatStencilLineArrays(st, ap->line[place], &l);
-  if (st->kind[ap->line[place]] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs); /* the next block */
+  /* the next block */
+  if (st->kind[ap->line[place]] < 0)
+    KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
   for (int o = 0; o < st->shape.ncoeffs; o++) {
     PetscScalar   *to  = ap->c + (size_t)2 * place * length + o * ap->pad + 1;
     const PetscInt end = l.n - 1 - shift; /* the last point, from the first one that coincides */
@@ -59,7 +63,8 @@ void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar 
 }
 
 /* m products from the first on in one loop, added to y or not */
-static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const KCycleTerms *terms, int first, const PetscBool add, PetscScalar *y)
+static inline __attribute__((always_inline)) void AddProducts(const int m, PetscInt n, const KCycleTerms *terms,
+                                                              int first, const PetscBool add, PetscScalar *y)
 {
   const PetscScalar *p[6], *q[6];
 

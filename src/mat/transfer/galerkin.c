@@ -1,9 +1,10 @@
 /*
-  The Galerkin product P^T A P of a stencil and an interpolation, again a stencil (3, 9 or 27 points), or that product collapsed to a star.
+  The Galerkin product P^T A P of a stencil and an interpolation, again a stencil (3, 9 or 27 points), or that product
+  collapsed to a star.
 
-  One coarse line at a time: the fine lines that touch it, with their weights as restriction, times what their rows of A P are on the
-  nine coarse lines around. All loops run along coarse points; fine points that coincide with coarse ones and those between
-  are worked on apart, so that the index of each array differs from that of the loop by a constant.
+  One coarse line at a time: the fine lines that touch it, with their weights as restriction, times what their rows of A
+  P are on the nine coarse lines around. All loops run along coarse points; fine points that coincide with coarse ones
+  and those between are worked on apart, so that the index of each array differs from that of the loop by a constant.
 */
 #include "mattransfer.h"
 
@@ -33,7 +34,8 @@ typedef struct {
   PetscScalar          *out;                     /* [offset][-1 to n] */
   PetscBool             fill;                    /* empty rows get a diagonal */
   int                   low, end;                /* the offsets that the grid has */
-  int                   first;                   /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
+  /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
+  int                   first;
 } Product;
 
 static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
@@ -73,10 +75,12 @@ static PetscScalar *OutOf(const Product *pr, int offset)
   return pr->out + (offset - pr->low) * pr->pad;
 }
 
-/* Coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse line: columns x - 1, x, x + 1 */
+/* Coefficient a times the row of P of the fine points that lie "to" away from the coinciding ones, on one coarse
+   line: columns x - 1, x, x + 1 */
 static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar *w, int to, KCycleTerms column[3])
 {
-  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n),
+                    *right = KCycleWeightsRight(w, pr->n);
 
   if (pr->tr->factor[0] == 1) KCycleTermsAdd(&column[to + 1], a, same + to);
   else if (to == 0 || to == 2) KCycleTermsAdd(&column[1 + to / 2], a, same + to / 2);
@@ -87,7 +91,8 @@ static void TimesRow(const Product *pr, const PetscScalar *a, const PetscScalar 
 }
 
 /* The terms of the rows of a fine line: for points that coincide with coarse ones, and for those between */
-static void TermsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt j, PetscInt k, const Rows *rows, KCycleTerms column[][27])
+static void TermsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt j, PetscInt k, const Rows *rows,
+                      KCycleTerms column[][27])
 {
   const KCycleShape *shape = &pr->st->shape;
   const KCycleBox   *box   = pr->st->box;
@@ -107,7 +112,8 @@ static void TermsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt 
 
       if (!touch.w[q] || 3 * l + 2 < pr->first) continue;
       for (int x = 0; x < pr->tr->factor[0]; x++) {
-        for (int p = o; p < end; p++) TimesRow(pr, c[x] + p * pr->pad + 1 - x, touch.w[q] - x, x + shape->dx[p], &column[x][3 * l]);
+        for (int p = o; p < end; p++)
+          TimesRow(pr, c[x] + p * pr->pad + 1 - x, touch.w[q] - x, x + shape->dx[p], &column[x][3 * l]);
       }
     }
   }
@@ -122,12 +128,15 @@ static void RowsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt j
   for (int x = 0; x < 2; x++) {
     for (int i = pr->first; i < pr->end; i++) {
       rows->used[x][i] = (PetscBool)(column[x][i].m > 0);
-      if (rows->used[x][i]) KCycleSumOfProducts(&column[x][i], pr->n + x, PETSC_FALSE, rows->ap + ((pr->end - pr->low) * x + i - pr->low) * pr->pad + 1 - x);
+      if (rows->used[x][i])
+        KCycleSumOfProducts(&column[x][i], pr->n + x, PETSC_FALSE,
+                            rows->ap + ((pr->end - pr->low) * x + i - pr->low) * pr->pad + 1 - x);
     }
   }
 }
 
-/* All of a fine line. On an odd number of lines two coarse lines meet, and the second finds what the first has worked out */
+/* All of a fine line. On an odd number of lines two coarse lines meet, and the second finds what the first has
+   worked out */
 static Rows *GetRows(Product *pr, PetscInt j, PetscInt k, PetscInt J, PetscInt K)
 {
   const PetscInt     line = j + pr->st->box->n[1] * k;
@@ -143,13 +152,15 @@ static Rows *GetRows(Product *pr, PetscInt j, PetscInt k, PetscInt J, PetscInt K
   return rows;
 }
 
-/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other processes own these; out is that of coarse line J */
+/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other
+   processes own these; out is that of coarse line J */
 static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscScalar *w)
 {
-  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n), *right = KCycleWeightsRight(w, pr->n);
-  const PetscBool    ends  = pr->tr->coarse->ends;
-  const PetscInt     n     = pr->n;
-  const int          ahead = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n),
+                    *right = KCycleWeightsRight(w, pr->n);
+  const PetscBool ends     = pr->tr->coarse->ends;
+  const PetscInt  n        = pr->n;
+  const int       ahead    = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
 
   for (int i = pr->first; i < pr->end; i++) {
     const int          from = i + 3 * ahead;
@@ -175,7 +186,8 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
   }
 }
 
-/* Owned coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of their fine points */
+/* Owned coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of
+   their fine points */
 static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar *diagonal)
 {
   const KCycleTransfer *tr = pr->tr;
@@ -187,16 +199,19 @@ static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar
   w = tr->weights[4 * KCycleBoxExtended(tr->fine, j, k)];
   KCycleLineCoefficients(pr->st, j, k, &l);
   for (PetscInt i = 0; i < pr->n; i++) {
-    if (!w || KCycleWeightsSame(w)[i] == (PetscScalar)0.0) diagonal[i] = KCycleLineCoefficient(&l, pr->st->shape.ncoeffs / 2, tr->factor[0] * i + tr->shift[0]);
+    if (!w || KCycleWeightsSame(w)[i] == (PetscScalar)0.0)
+      diagonal[i] = KCycleLineCoefficient(&l, pr->st->shape.ncoeffs / 2, tr->factor[0] * i + tr->shift[0]);
   }
 }
 
-/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets, from pr->first on */
+/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets,
+   from pr->first on */
 static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
 {
   const KCycleTransfer *tr  = pr->tr;
   const KCycleBox      *box = tr->fine;
-  const PetscInt        fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
+  const PetscInt fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1,
+                 rz = tr->factor[2] - 1;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(OutOf(pr, pr->first), (pr->end - pr->first) * pr->pad));
@@ -219,13 +234,15 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 {
   const KCycleTransfer *tr  = pr->tr;
   const KCycleBox      *box = tr->fine;
-  const PetscInt        fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1, rz = tr->factor[2] - 1;
-  int                   nkind = 0, nweights = 0;
+  const PetscInt fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1,
+                 rz = tr->factor[2] - 1;
+  int nkind = 0, nweights = 0;
 
   memset(s, 0, sizeof(*s));
   for (PetscInt k = fk - 2; k <= fk + 2; k++) {
     for (PetscInt j = fj - 2; j <= fj + 2; j++) {
-      const PetscBool near = (PetscBool)(PetscAbs(j - fj) <= ry && PetscAbs(k - fk) <= rz), owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
+      const PetscBool near  = (PetscBool)(PetscAbs(j - fj) <= ry && PetscAbs(k - fk) <= rz),
+                      owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
 
       if (near) s->kind[nkind++] = owned ? pr->st->kind[j + box->n[1] * k] : -3;
       if (near && owned && pr->st->kind[j + box->n[1] * k] < 0) s->kind[0] = -2;
@@ -237,7 +254,8 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
   }
 }
 
-/* The line before, or the one in the plane before, if it depends on the same; else -1. signs: of the last lines, one for each place in a plane */
+/* The line before, or the one in the plane before, if it depends on the same; else -1. signs: of the last lines, one
+   for each place in a plane */
 static PetscInt LineAlike(const KCycleBox *box, PetscInt line, const Signature *now, const Signature signs[])
 {
   const PetscInt J = line % box->n[1];
@@ -284,8 +302,9 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
 }
 
 /*
-  Products of all lines, where neighbours add to each other's or the product is collapsed. Fields of a line: its coefficients, or, collapsed to a star, for
-  each direction the sums of the coefficients that look forward and of those that look back, and last the sum of all.
+  Products of all lines, where neighbours add to each other's or the product is collapsed. Fields of a line: its
+  coefficients, or, collapsed to a star, for each direction the sums of the coefficients that look forward and of those
+  that look back, and last the sum of all.
 */
 typedef struct {
   const KCycleShape *shape;
@@ -309,7 +328,8 @@ static PetscErrorCode FieldsCreate(const KCycleStencil *sc, PetscBool star, Fiel
   f->star    = star;
   f->pad     = box->n[0] + 2;
   f->nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
-  PetscCall(PetscCalloc4(box->nextended, &f->line, box->nextended, &f->shared, box->nextended, &f->mine, f->nfields * f->pad, &f->zeros));
+  PetscCall(PetscCalloc4(box->nextended, &f->line, box->nextended, &f->shared, box->nextended, &f->mine,
+                         f->nfields * f->pad, &f->zeros));
   PetscCall(KCyclePoolCreate((PetscInt64)box->nextended * f->nfields * f->pad, &f->store));
   for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -373,14 +393,16 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
     else {
       PetscCall(ProductLine(pr, J, K));
       for (int i = 0; i < 27; i++) {
-        if (f->shape->find[i] >= 0) PetscCall(PetscArraycpy(f->line[e] + f->shape->find[i] * f->pad, OutOf(pr, i), f->pad));
+        if (f->shape->find[i] >= 0)
+          PetscCall(PetscArraycpy(f->line[e] + f->shape->find[i] * f->pad, OutOf(pr, i), f->pad));
       }
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Between the points of one field that neighbours see and an array of all points: copies the field there, sets zeros there, or adds what is there */
+/* Between the points of one field that neighbours see and an array of all points: copies the field there, sets zeros
+   there, or adds what is there */
 typedef enum {
   SEEN_COPY,
   SEEN_ZERO,
@@ -415,7 +437,8 @@ static void AroundPoints(const Fields *f, PetscInt field, PetscBool tobuffer, Pe
     PetscScalar *line = f->line[e] + field * f->pad + 1;
 
     if (box->slot[e] == 0) continue;
-    for (PetscInt i = 0; box->slot[e] > 0 && i < n; i++) *(tobuffer ? &halo[box->slot[e] + i] : &line[i]) = tobuffer ? line[i] : halo[box->slot[e] + i];
+    for (PetscInt i = 0; box->slot[e] > 0 && i < n; i++)
+      *(tobuffer ? &halo[box->slot[e] + i] : &line[i]) = tobuffer ? line[i] : halo[box->slot[e] + i];
     if (!box->ends) continue;
     *(tobuffer ? &halo[box->left + e] : &line[-1]) = tobuffer ? line[-1] : halo[box->left + e];
     *(tobuffer ? &halo[box->right + e] : &line[n]) = tobuffer ? line[n] : halo[box->right + e];
@@ -433,7 +456,9 @@ static PetscErrorCode GatherFields(Fields *f)
   for (PetscInt e = 0; e < box->nextended; e++) {
     const PetscInt width = box->n[1] + 2 * box->reach[1];
 
-    if (f->shared[e] && (box->ends || box->slot[e] > 0 || KCycleBoxLineIsSeen(box, e % width - box->reach[1], e / width - box->reach[2]))) PetscCall(FieldsNew(f, e));
+    if (f->shared[e] && (box->ends || box->slot[e] > 0 ||
+                         KCycleBoxLineIsSeen(box, e % width - box->reach[1], e / width - box->reach[2])))
+      PetscCall(FieldsNew(f, e));
   }
   PetscCall(PetscMalloc1(box->npoints, &all));
   PetscCall(KCycleBoxHaloCreate(box, &halo));
@@ -452,8 +477,8 @@ static PetscErrorCode GatherFields(Fields *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other, PetscScalar *KC_RESTRICT c,
-                                 PetscScalar *KC_RESTRICT diagonal)
+KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
+                                 PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
 {
   for (PetscInt i = 0; i < n; i++) {
     c[i] = 0.5 * (mine[i] + other[i]);
@@ -483,10 +508,13 @@ static void StarLine(const Fields *f, PetscInt line, PetscScalar *values)
 static PetscBool SameFields(const Fields *f, PetscInt line, PetscInt as)
 {
   const KCycleBox *box = f->box;
-  const PetscInt   ry = f->star ? box->reach[1] : 0, rz = f->star ? box->reach[2] : 0, plane = box->n[1] + 2 * box->reach[1];
-  const PetscInt   a = KCycleBoxExtended(box, line % box->n[1], line / box->n[1]), b = KCycleBoxExtended(box, as % box->n[1], as / box->n[1]);
+  const PetscInt   ry = f->star ? box->reach[1] : 0, rz = f->star ? box->reach[2] : 0,
+                 plane = box->n[1] + 2 * box->reach[1];
+  const PetscInt a     = KCycleBoxExtended(box, line % box->n[1], line / box->n[1]),
+                 b     = KCycleBoxExtended(box, as % box->n[1], as / box->n[1]);
 
-  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] && f->line[a + ry] == f->line[b + ry] && f->line[a - rz * plane] == f->line[b - rz * plane] &&
+  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] &&
+                     f->line[a + ry] == f->line[b + ry] && f->line[a - rz * plane] == f->line[b - rz * plane] &&
                      f->line[a + rz * plane] == f->line[b + rz * plane]);
 }
 
@@ -518,7 +546,9 @@ static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, Petsc
   PetscCall(MatStencilStoreBegin(Ac, half));
   *same = PETSC_TRUE;
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    const PetscInt as = line % box->n[1] && SameFields(f, line, line - 1) ? line - 1 : line >= box->n[1] && SameFields(f, line, line - box->n[1]) ? line - box->n[1] : -1;
+    const PetscInt as = line % box->n[1] && SameFields(f, line, line - 1)            ? line - 1
+                        : line >= box->n[1] && SameFields(f, line, line - box->n[1]) ? line - box->n[1]
+                                                                                     : -1;
 
     if (as >= 0 && sc->kind[as] >= 0) {
       PetscCall(MatStencilStoreSame(Ac, line, as));
@@ -552,9 +582,9 @@ static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
 }
 
 /*
-  Ac = P^T A P on the coarse grid of P. star: collapsed to a star whose couplings in each direction are the sums over the directions across, with
-  the same row sums; exact for functions of one coordinate. fill: coarse points that take no corrections get a diagonal. Ac is made if it is NULL, else
-  its values are replaced.
+  Ac = P^T A P on the coarse grid of P. star: collapsed to a star whose couplings in each direction are the sums over
+  the directions across, with the same row sums; exact for functions of one coordinate. fill: coarse points that take no
+  corrections get a diagonal. Ac is made if it is NULL, else its values are replaced.
 */
 PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {

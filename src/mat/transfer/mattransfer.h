@@ -21,8 +21,9 @@ typedef struct {
 } Mat_StencilTransfer;
 
 /*
-  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. line[e]: of extended fine line e, 0 for such points and 1
-  for others, from -1 to n, the points beside the line included; NULL for lines outside the grid
+  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. line[e]: of extended
+  fine line e, 0 for such points and 1 for others, from -1 to n, the points beside the line included; NULL for lines
+  outside the grid
 */
 typedef struct {
   KCycleLists         lists;
@@ -39,16 +40,19 @@ typedef struct {
   PetscScalar        *temp;      /* weights of one line on up to four coarse lines */
   PetscScalar        *field;     /* for exchanges: what neighbours see of one slot */
   PetscScalar        *halos;     /* of eight slots */
-  PetscScalar       **own;       /* weights of lines that are not complete yet: of each extended line, on the coarse lines that it touches; or NULL */
-  KCyclePool          pool;      /* holds them */
+  /* weights of lines that are not complete yet: of each extended line, on the coarse lines that it touches; or NULL */
+  PetscScalar       **own;
+  KCyclePool          pool; /* holds them */
 } KCycleWeights;
 
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 PETSC_INTERN PetscErrorCode KCycleWeightsExchange(KCycleWeights *);
-PETSC_INTERN void           KCycleWeightsSee(const KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *, PetscScalar *weights);
+PETSC_INTERN void           KCycleWeightsSee(const KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *,
+                                             PetscScalar *weights);
 
-/* apart.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i], i = -1 to n. The lines around that were needed last are kept */
+/* apart.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i],
+   i = -1 to n. The lines around that were needed last are kept */
 #define KC_NEAR 3
 typedef struct {
   Mat                   A;
@@ -68,7 +72,8 @@ static inline PetscInt KCycleNearPlaces(const KCycleBox *fine)
   return PetscMin(fine->n[1], KC_NEAR) + KC_NEAR * (PetscMin(fine->n[2], KC_NEAR) - 1);
 }
 
-/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of so many dimensions has; the last one is opposite */
+/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of so many dimensions has; the last one
+   is opposite */
 static inline int KCycleOffsetsFirst(PetscInt dim)
 {
   return dim == 3 ? 0 : dim == 2 ? 9 : 12;
@@ -91,4 +96,5 @@ static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, cons
   terms->of[terms->m++].w = w;
 }
 
-PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *, const PetscBool wanted[], PetscScalar *const line[]);
+PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *, const PetscBool wanted[],
+                                               PetscScalar *const line[]);

@@ -1,18 +1,23 @@
 /*
-  Interpolation from the operator, as in black box multigrid (Dendy): a fine point takes the value that its own equation gives it from the
-  points around it that are closer to coarse points, the equation being summed over the directions in which the point coincides with a coarse one.
+  Interpolation from the operator, as in black box multigrid (Dendy): a fine point takes the value that its own equation
+  gives it from the points around it that are closer to coarse points, the equation being summed over the directions in
+  which the point coincides with a coarse one.
 
-  With S the directions in which the point lies between coarse points, c(o) the coefficients summed over the directions not in S, and w(o) = |c(o)|:
+  With S the directions in which the point lies between coarse points, c(o) the coefficients summed over the directions
+  not in S, and w(o) = |c(o)|:
 
     P(p, :) = sum_o w(o) P(p + o, :) / (sum_o w(o) + excess)
 
-  first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts where a neighbour in S is
-  missing or is a stored boundary point. Taking |c| keeps the weights positive where Galerkin products have couplings of both signs.
+  first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts
+  where a neighbour in S is missing or is a stored boundary point. Taking |c| keeps the weights positive where Galerkin
+  products have couplings of both signs.
 
-  The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points that it is interpolated through
-  have some: then they are scaled to add up to one. A stiff body beside a boundary would else not be free to move on the coarse grid.
+  The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points
+  that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
+  else not be free to move on the coarse grid.
 
-  Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are kept.
+  Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are
+  kept.
 */
 #include "mattransfer.h"
 
@@ -27,7 +32,8 @@ typedef struct {
   PetscScalar         *w;       /* [offset][pad]: weights of neighbours */
   PetscScalar         *inverse; /* of what the weights are divided by */
   PetscScalar         *excess;
-  PetscScalar         *end; /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
+  /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
+  PetscScalar         *end;
   PetscScalar         *row[4];
 } Operator;
 
@@ -43,7 +49,8 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
   op->low    = KCycleOffsetsFirst(ws->tr->fine->dim);
   op->merged = (PetscBool)!op->st->box->ends;
   PetscCall(KCycleApartCreate(A, ws->tr, &op->apart));
-  PetscCall(PetscMalloc5(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
+  PetscCall(
+      PetscMalloc5(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,14 +73,16 @@ KC_VERSIONS static void Sum(PetscInt n, const PetscScalar *a, const PetscScalar 
   for (PetscInt i = 0; i < n; i++) to[i] = a[i] + b[i];
 }
 
-/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind) summed over the directions not in S; NULL where there are none */
+/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind)
+   summed over the directions not in S; NULL where there are none */
 static void Collapse(const Operator *op, int S, const PetscScalar *from, const PetscScalar *c[])
 {
   const KCycleShape *shape = &op->st->shape;
 
   for (int o = 0; o < 27; o++) c[o] = NULL;
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const int          q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0, dz = S & 4 ? shape->dz[q] : 0;
+    const int q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0,
+              dz            = S & 4 ? shape->dz[q] : 0;
     const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
     const PetscScalar *more = from + o * op->pad;
 
@@ -117,7 +126,8 @@ static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, P
   }
 }
 
-KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT sizes, PetscScalar *KC_RESTRICT excess)
+KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT sizes,
+                                 PetscScalar *KC_RESTRICT excess)
 {
   for (PetscInt i = 0; i < n; i++) {
     sizes[i] += PetscAbsScalar(c[i]);
@@ -134,13 +144,16 @@ KC_VERSIONS static void Invert(PetscInt n, PetscScalar *x)
   }
 }
 
-KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, const PetscScalar *KC_RESTRICT factor, PetscScalar *KC_RESTRICT w)
+KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, const PetscScalar *KC_RESTRICT factor,
+                              PetscScalar *KC_RESTRICT w)
 {
   for (PetscInt i = 0; i < n; i++) w[i] = PetscAbsScalar(c[i]) * factor[i];
 }
 
-/* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point that is coupled to nobody. ends: some points lie beside an end */
-static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diagonal[], const PetscScalar *const c[], PetscInt j, PetscInt k, PetscBool *ends)
+/* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point
+   that is coupled to nobody. ends: some points lie beside an end */
+static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diagonal[], const PetscScalar *const c[],
+                             PetscInt j, PetscInt k, PetscBool *ends)
 {
   const KCycleTransfer *tr   = op->ws->tr;
   const PetscScalar    *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
@@ -169,7 +182,8 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
 }
 
 /* The rows of the points o further, as terms of the rows of this line: [coarse line][same, left, right] */
-static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, const KCycleTouch *touch, KCycleTerms terms[][3])
+static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, const KCycleTouch *touch,
+                    KCycleTerms terms[][3])
 {
   const KCycleTransfer *tr = op->ws->tr;
   const PetscInt        n = op->n, jj = j + o / 3 % 3 - 1, kk = k + o / 9 - 1;
@@ -254,7 +268,8 @@ static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
   for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
 
-/* Room for the weights of an extended line that neighbours have a part in, on so many coarse lines, until they are complete */
+/* Room for the weights of an extended line that neighbours have a part in, on so many coarse lines, until they are
+   complete */
 static PetscErrorCode OwnWeights(KCycleWeights *ws, PetscInt e, PetscInt count)
 {
   PetscFunctionBegin;
@@ -339,7 +354,8 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   }
 }
 
-/* All of a line; or it is like the one two lines or two planes before. signs: of these, of even planes and of odd ones */
+/* All of a line; or it is like the one two lines or two planes before. signs: of these, of even planes and of odd
+   ones */
 static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature *signs[2])
 {
   const KCycleTransfer *tr = op->ws->tr;
@@ -357,7 +373,8 @@ static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Line by line, in the order of the number of directions across in which a line lies between coarse lines. Where points beside a line are other processes', its points between wait for them */
+/* Line by line, in the order of the number of directions across in which a line lies between coarse lines. Where
+   points beside a line are other processes', its points between wait for them */
 PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
 {
   const KCycleTransfer *tr  = ws->tr;
@@ -374,7 +391,8 @@ PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
         const PetscInt lines = (Between(tr, 1, j) > 0) + (Between(tr, 2, k) > 0);
 
         if (lines == count) PetscCall(WholeLine(&op, j, k, signs));
-        else if (lines == count - 1 && tr->factor[0] == 2 && !op.merged) PetscCall(StageLine(&op, j, k, PETSC_FALSE, PETSC_TRUE));
+        else if (lines == count - 1 && tr->factor[0] == 2 && !op.merged)
+          PetscCall(StageLine(&op, j, k, PETSC_FALSE, PETSC_TRUE));
       }
     }
     if (count < box->dim) PetscCall(StageSee(&op));

@@ -28,11 +28,13 @@ PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat product)
 
   PetscFunctionBegin;
   PetscCheck(product->product->type == MATPRODUCT_PtAP, PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
-             "A matrix of type stencil and one of type stenciltransfer have the product P^T A P, not %s: use MatPtAP()", MatProductTypes[product->product->type]);
+             "A matrix of type stencil and one of type stenciltransfer have the product P^T A P, not %s: use MatPtAP()",
+             MatProductTypes[product->product->type]);
   for (PetscInt d = 0; d < 3; d++) {
-    PetscCheck(st->box->size[d] == tr->fine->size[d] && st->box->n[d] == tr->fine->n[d], PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-               "The operator is on another grid than the interpolation: %" PetscInt_FMT " and %" PetscInt_FMT " points in %c, %" PetscInt_FMT " and %" PetscInt_FMT
-               " of them on this process",
+    PetscCheck(st->box->size[d] == tr->fine->size[d] && st->box->n[d] == tr->fine->n[d], PETSC_COMM_SELF,
+               PETSC_ERR_ARG_SIZ,
+               "The operator is on another grid than the interpolation: %" PetscInt_FMT " and %" PetscInt_FMT
+               " points in %c, %" PetscInt_FMT " and %" PetscInt_FMT " of them on this process",
                st->box->size[d], tr->fine->size[d], (int)('x' + d), st->box->n[d], tr->fine->n[d]);
   }
   product->ops->productsymbolic = MatProductSymbolic_PtAP_Stencil_StencilTransfer;

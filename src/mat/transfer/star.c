@@ -1,17 +1,19 @@
 /*
-  The Galerkin product P^T A P collapsed to a star, without its 27 points: of each direction only the sums of the couplings that look forward and of those
-  that look back are wanted, and the sum of all.
+  The Galerkin product P^T A P collapsed to a star, without its 27 points: of each direction only the sums of the
+  couplings that look forward and of those that look back are wanted, and the sum of all.
 
-  So the weights of a fine point are added up first, over the coarse points that agree in one direction, or over all; the rows of A times these sums are
-  what the fine point gives to the coarse points that it is restricted to:
+  So the weights of a fine point are added up first, over the coarse points that agree in one direction, or over all;
+  the rows of A times these sums are what the fine point gives to the coarse points that it is restricted to:
 
-    sum_J (P^T A P)(I, J) = sum_p P(p, I) sum_o a(p, o) sum_J P(p + o, J),   J: the coarse points forward of I, back of it, or all
+    sum_J (P^T A P)(I, J) = sum_p P(p, I) sum_o a(p, o) sum_J P(p + o, J),   J: coarse points forward of I, back, or all
 
-  For forward and back the diagonal counts less the sum of its row, a reaction: as a mass matrix it would make couplings that look to further points, and a star of
-  these, unlike the product itself, can be indefinite. In the sum of all, on the diagonal, it is complete. Beside an end of the grid, where a coupling of a star is
-  missing, a row sum that may be the coupling with this end stays where it is.
+  For forward and back the diagonal counts less the sum of its row, a reaction: as a mass matrix it would make couplings
+  that look to further points, and a star of these, unlike the product itself, can be indefinite. In the sum of all, on
+  the diagonal, it is complete. Beside an end of the grid, where a coupling of a star is missing, a row sum that may be
+  the coupling with this end stays where it is.
 
-  One fine line at a time, which adds to the one, two or four coarse lines that it touches. A line is restricted once where its weights are the same on all of them.
+  One fine line at a time, which adds to the one, two or four coarse lines that it touches. A line is restricted once
+  where its weights are the same on all of them.
 */
 #include "mattransfer.h"
 
@@ -43,8 +45,9 @@ typedef struct {
   PetscInt              n, pad, nfields; /* coarse points of a line; n + 2 */
   KCycleApart           apart;
   Sums                  sums[PLACES * PLACES];
-  PetscInt              numbers;    /* so many were given */
-  PetscScalar          *rows;       /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
+  PetscInt              numbers; /* so many were given */
+  /* of A times the sums, of a fine line: [points that coincide, points between][field][-1 to n] */
+  PetscScalar          *rows;
   PetscScalar          *restricted; /* [field][-1 to n] */
   PetscScalar          *balanced;   /* the diagonal less the row sum, of points of one kind of a line: [-1 to n] */
   PetscScalar          *zeros;      /* [-1 to n] */
@@ -64,7 +67,8 @@ static PetscErrorCode StarCreate(Mat A, const KCycleTransfer *tr, Star *s)
   s->nfields = 2 * tr->coarse->dim + 1;
   s->numbers = 0;
   PetscCall(KCycleApartCreate(A, tr, &s->apart));
-  PetscCall(PetscCalloc5(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced, s->pad, &s->zeros, (size_t)PLACES * PLACES * length, &work));
+  PetscCall(PetscCalloc5(2 * s->nfields * s->pad, &s->rows, s->nfields * s->pad, &s->restricted, s->pad, &s->balanced,
+                         s->pad, &s->zeros, (size_t)PLACES * PLACES * length, &work));
   for (int i = 0; i < PLACES * PLACES; i++) {
     PetscCall(PetscArrayzero(s->sums[i].w, 4));
     PetscCall(PetscArrayzero(s->sums[i].number, 1 + PARTS));
@@ -100,7 +104,9 @@ static void Number(Star *s, Sums *sums)
     for (int i = 0; i < PLACES * PLACES && s->tr->nsets <= FEW_LISTS; i++) {
       const Sums *other = &s->sums[i];
 
-      if (other == sums || !other->number[t] || memcmp(mine, t ? other->across + 2 * (t - 1) * s->pad : other->along, (size_t)length * sizeof(*mine))) continue;
+      if (other == sums || !other->number[t] ||
+          memcmp(mine, t ? other->across + 2 * (t - 1) * s->pad : other->along, (size_t)length * sizeof(*mine)))
+        continue;
       sums->number[t] = other->number[t];
       break;
     }
@@ -153,10 +159,13 @@ static void SumsGet(Star *s, PetscInt j, PetscInt k, Neighbour *near)
   near->first[1] = sums->first[1];
 }
 
-/* Coefficient a of points x times the weights of the points that lie "to" away from the coinciding ones, on the coarse points at the two sides */
-static void TermsAlong(const Star *s, const PetscScalar *a, const PetscScalar *w, int x, int to, KCycleTerms *forward, KCycleTerms *back)
+/* Coefficient a of points x times the weights of the points that lie "to" away from the coinciding ones, on the
+   coarse points at the two sides */
+static void TermsAlong(const Star *s, const PetscScalar *a, const PetscScalar *w, int x, int to, KCycleTerms *forward,
+                       KCycleTerms *back)
 {
-  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, s->n), *right = KCycleWeightsRight(w, s->n);
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, s->n),
+                    *right = KCycleWeightsRight(w, s->n);
 
   if (s->tr->factor[0] == 1) {
     if (to) KCycleTermsAdd(to > 0 ? forward : back, a, same + to);
@@ -169,11 +178,16 @@ static void TermsAlong(const Star *s, const PetscScalar *a, const PetscScalar *w
   } else KCycleTermsAdd(to > 1 ? forward : back, a, same + to / 2);
 }
 
-/* The terms of all fields for coefficient a of points x, which couples them to points of line near; own: the line itself; all: what counts in the sum of all */
-static void Terms(const Star *s, const PetscScalar *a, const PetscScalar *all, const Neighbour *near, const Neighbour *own, int x, int to, KCycleTerms terms[])
+/* The terms of all fields for coefficient a of points x, which couples them to points of line near; own: the line
+   itself; all: what counts in the sum of all */
+static void Terms(const Star *s, const PetscScalar *a, const PetscScalar *all, const Neighbour *near,
+                  const Neighbour *own, int x, int to, KCycleTerms terms[])
 {
   const PetscBool    between = (PetscBool)(s->tr->factor[0] == 2 && (to & 1));
-  const PetscScalar *across  = near->sums->across + 1 + (between ? s->pad + (to - 1) / 2 : s->tr->factor[0] == 2 ? to / 2 : to);
+  const PetscScalar *across  = near->sums->across + 1 +
+                              (between                 ? s->pad + (to - 1) / 2
+                               : s->tr->factor[0] == 2 ? to / 2
+                                                       : to);
 
   TermsAlong(s, a, near->sums->along, x, to, &terms[0], &terms[1]);
   for (int d = 0; d < s->tr->coarse->dim - 1; d++) {
@@ -206,7 +220,8 @@ KC_POINT PetscScalar Balanced(const int dim, PetscScalar diagonal, const PetscSc
 }
 
 /* c: [coefficients][points] of one kind */
-KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT balanced)
+KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *KC_RESTRICT c,
+                          PetscScalar *KC_RESTRICT balanced)
 {
   for (PetscInt i = 0; i < n; i++) {
     PetscScalar low[3], high[3];
@@ -244,22 +259,24 @@ static void BalanceLine(const Star *s, const PetscScalar *c)
 }
 
 /*
-  What the rows of a line take whose neighbours have the same weights along it, as nearly all have with linear interpolation: then all is done in one loop. Pointers to
-  coarse point 0, and to the point between it and the next
+  What the rows of a line take whose neighbours have the same weights along it, as nearly all have with linear
+  interpolation: then all is done in one loop. Pointers to coarse point 0, and to the point between it and the next
 */
 typedef struct {
   const PetscScalar *c[2 * 3 + 1];
   const PetscScalar *same, *left, *right; /* weights along the line */
   const PetscScalar *all[2];              /* and those of all coarse lines: coinciding points, points between */
   const PetscScalar *own[4][2];           /* of the line's own coarse lines that lie forward and back in y, in z; */
-  const PetscScalar *next[4];             /* of the next line there, which are these coarse lines, for the points that are worked on */
+  /* of the next line there, which are these coarse lines, for the points that are worked on */
+  const PetscScalar *next[4];
   PetscScalar       *out[MAX_FIELDS];
 } Regular;
 
 /* x: 0 for points that coincide with coarse ones, 1 for those between */
 KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscInt n)
 {
-  const PetscScalar *c[2 * 3 + 1], *own[4], *ahead[4], *behind[4], *next[4], *all = r->all[x], *all_ahead = r->all[1 - x] + x, *all_behind = all_ahead - 1;
+  const PetscScalar *c[2 * 3 + 1], *own[4], *ahead[4], *behind[4], *next[4],
+      *all = r->all[x], *all_ahead = r->all[1 - x] + x, *all_behind = all_ahead - 1;
   const PetscScalar *same = r->same, *left = r->left, *right = r->right;
   PetscScalar       *out[MAX_FIELDS];
 
@@ -292,7 +309,8 @@ KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscI
       for (int side = 0; side < 2; side++) {
         const int f = 2 * d - 2 + side;
 
-        out[f + 2][i] = middle * own[f][i] + high[0] * ahead[f][i] + low[0] * behind[f][i] + (side ? low[d] : high[d]) * next[f][i];
+        out[f + 2][i] =
+            middle * own[f][i] + high[0] * ahead[f][i] + low[0] * behind[f][i] + (side ? low[d] : high[d]) * next[f][i];
       }
     }
     out[2 * dim][i] = (c[dim][i] + across) * all[i] + high[0] * all_ahead[i] + low[0] * all_behind[i];
@@ -320,7 +338,8 @@ static PetscBool IsRegular(const Star *s, const Neighbour *own, const Neighbour 
 
   if (shape->box || s->tr->factor[0] != 2) return PETSC_FALSE;
   for (int q = 0; q < shape->nl; q++) {
-    if (!near[q].sums || near[q].sums->number[0] != mine->number[0] || near[q].sums->number[1] != mine->number[1]) return PETSC_FALSE;
+    if (!near[q].sums || near[q].sums->number[0] != mine->number[0] || near[q].sums->number[1] != mine->number[1])
+      return PETSC_FALSE;
   }
   r->same   = KCycleWeightsSame(mine->along);
   r->left   = KCycleWeightsLeft(mine->along, s->n);
@@ -330,12 +349,14 @@ static PetscBool IsRegular(const Star *s, const Neighbour *own, const Neighbour 
   for (int d = 0; d < dim - 1; d++) {
     for (int side = 0; side < 2; side++) {
       const Neighbour *next  = &near[mid + (side ? -1 : 1) * (d + 1)];
-      const PetscInt   pairs = mine->pairs[d], line = own->first[d] + (side ? (pairs ? 0 : -1) : 1), part = line - next->first[d];
-      const int        mypart = 1 + 2 * d + (side ? 0 : 1), f = 2 * d + side;
+      const PetscInt   pairs = mine->pairs[d], line = own->first[d] + (side ? (pairs ? 0 : -1) : 1),
+                     part = line - next->first[d];
+      const int mypart = 1 + 2 * d + (side ? 0 : 1), f = 2 * d + side;
 
       if (part < 0 || part > next->sums->pairs[d]) return PETSC_FALSE;
       for (int q = 0; q < shape->nl && pairs; q++) {
-        if (q != mid - d - 1 && q != mid + d + 1 && near[q].sums->number[1 + mypart] != mine->number[1 + mypart]) return PETSC_FALSE;
+        if (q != mid - d - 1 && q != mid + d + 1 && near[q].sums->number[1 + mypart] != mine->number[1 + mypart])
+          return PETSC_FALSE;
       }
       r->own[f][0] = pairs ? mine->across + 2 * mypart * s->pad + 1 : s->zeros + 1;
       r->own[f][1] = pairs ? r->own[f][0] + s->pad : s->zeros + 1;
@@ -369,7 +390,8 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k, const Neighbour *own)
 
   for (int q = 0; q < shape->nl; q++) {
     near[q].sums = NULL;
-    if (s->st->box->slot[KCycleBoxExtended(s->st->box, j + shape->dy[q], k + shape->dz[q])] != 0) SumsGet(s, j + shape->dy[q], k + shape->dz[q], &near[q]);
+    if (s->st->box->slot[KCycleBoxExtended(s->st->box, j + shape->dy[q], k + shape->dz[q])] != 0)
+      SumsGet(s, j + shape->dy[q], k + shape->dz[q], &near[q]);
   }
   KCycleApartLine(&s->apart, j, k, c);
   if (IsRegular(s, own, near, &regular)) {
@@ -397,11 +419,13 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k, const Neighbour *own)
   }
 }
 
-/* Restricts the rows with the weights of the line on one coarse line: points 0 to n - 1, and those beside them if other processes own these */
+/* Restricts the rows with the weights of the line on one coarse line: points 0 to n - 1, and those beside them if
+   other processes own these */
 static void Restrict(Star *s, const PetscScalar *w)
 {
-  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, s->n), *right = KCycleWeightsRight(w, s->n);
-  const PetscInt     n = s->n;
+  const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, s->n),
+                    *right = KCycleWeightsRight(w, s->n);
+  const PetscInt n         = s->n;
 
   for (int f = 0; f < s->nfields; f++) {
     const PetscScalar *coincide = s->rows + f * s->pad + 1, *between = coincide + s->nfields * s->pad;
@@ -428,7 +452,8 @@ static PetscBool IsGiven(const Star *s, const Neighbour *own, const PetscInt upp
   return (PetscBool)(d < 0 || f == s->nfields - 1 || !own->sums->pairs[d] || upper[d] == f % 2);
 }
 
-/* Adds what was restricted to the fields of a coarse line, the lower (0) or the upper (1) of two in y, in z. A line between two looks at each of them from the other */
+/* Adds what was restricted to the fields of a coarse line, the lower (0) or the upper (1) of two in y, in z. A line
+   between two looks at each of them from the other */
 static void AddRestricted(const Star *s, const Neighbour *own, const PetscInt upper[2], PetscScalar *fields)
 {
   for (int f = 0, end; f < s->nfields; f = end + 1) {
@@ -439,7 +464,8 @@ static void AddRestricted(const Star *s, const Neighbour *own, const PetscInt up
 }
 
 /*
-  Adds the products to the fields of coarse lines: line[e] of extended coarse line e, [forward and back in x, in y, in z, all][-1 to n], where wanted[e]
+  Adds the products to the fields of coarse lines: line[e] of extended coarse line e, [forward and back in x, in y, in
+  z, all][-1 to n], where wanted[e]
 */
 PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const PetscBool wanted[], PetscScalar *const line[])
 {
@@ -457,7 +483,8 @@ PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const PetscBo
 
       KCycleTransferTouch(tr, j, k, &touch);
       for (PetscInt q = 0; q < touch.count; q++) {
-        const PetscInt e = KCycleBoxExtended(tr->coarse, touch.j[q], touch.k[q]), upper[2] = {touch.j[q] - touch.j[0], touch.k[q] - touch.k[0]};
+        const PetscInt e        = KCycleBoxExtended(tr->coarse, touch.j[q], touch.k[q]),
+                       upper[2] = {touch.j[q] - touch.j[0], touch.k[q] - touch.k[0]};
 
         if (!touch.w[q] || !wanted[e]) continue;
         if (!own.sums) {

@@ -3,7 +3,8 @@
 */
 #include "mattransfer.h"
 
-const char *const KCycleInterpolations[] = {"auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};
+const char *const KCycleInterpolations[] = {
+    "auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};
 
 PetscErrorCode MatStencilTransferIs(Mat P, PetscBool *is)
 {
@@ -23,7 +24,8 @@ static void InterpolateShare(const KCycleTransfer *tr, const PetscScalar *e, Pet
   PetscInt         first, end;
 
   KCycleShare(0, box->nlines, &first, &end);
-  for (PetscInt line = first; line < end; line++) KCycleTransferInterpolateLine(tr, e, line % box->n[1], line / box->n[1], add, x + box->n[0] * line);
+  for (PetscInt line = first; line < end; line++)
+    KCycleTransferInterpolateLine(tr, e, line % box->n[1], line / box->n[1], add, x + box->n[0] * line);
 }
 
 static void RestrictShare(const KCycleTransfer *tr, const PetscScalar *r, PetscScalar *b)
@@ -156,9 +158,12 @@ static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInf
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size = 1;
-  local = all = sizeof(PetscScalar) * ((PetscReal)tr->nsets * tr->stride + tr->coarse->nhalo) + 4.0 * sizeof(void *) * tr->fine->nextended;
-  if (type == MAT_GLOBAL_SUM) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)P)));
-  if (type == MAT_GLOBAL_MAX) PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)P)));
+  local = all = sizeof(PetscScalar) * ((PetscReal)tr->nsets * tr->stride + tr->coarse->nhalo) +
+                4.0 * sizeof(void *) * tr->fine->nextended;
+  if (type == MAT_GLOBAL_SUM)
+    PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)P)));
+  if (type == MAT_GLOBAL_MAX)
+    PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)P)));
   info->memory = all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,21 +184,25 @@ static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo_StencilTransfer(P, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s interpolation, factors %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT ", %.0f bytes\n",
-                                   KCycleInterpolations[((Mat_StencilTransfer *)P->data)->interpolation], tr->factor[0], tr->factor[1], tr->factor[2], (double)info.memory));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "%s interpolation, factors %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT ", %.0f bytes\n",
+      KCycleInterpolations[((Mat_StencilTransfer *)P->data)->interpolation], tr->factor[0], tr->factor[1],
+      tr->factor[2], (double)info.memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-  MATSTENCILTRANSFER - "stenciltransfer" - Interpolation from a coarse to a fine `DMDA`, without indices; its transpose is the restriction.
+  MATSTENCILTRANSFER - "stenciltransfer" - Interpolation from a coarse to a fine `DMDA`, without indices; its transpose
+  is the restriction.
 
   Level: intermediate
 
   Notes:
-  `PCKCYCLE` makes these matrices for its structured levels (`-pc_kcycle_structured`). Rows belong to the fine grid, columns to the coarse one, which may
-  have any size; each direction is coarsened by a factor of two or not at all.
+  `PCKCYCLE` makes these matrices for its structured levels (`-pc_kcycle_structured`). Rows belong to the fine grid,
+  columns to the coarse one, which may have any size; each direction is coarsened by a factor of two or not at all.
 
-  Weights that repeat from line to line are stored once. `MatPtAP()` of a `MATSTENCIL` and such a matrix is a `MATSTENCIL`.
+  Weights that repeat from line to line are stored once. `MatPtAP()` of a `MATSTENCIL` and such a matrix is a
+  `MATSTENCIL`.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `KCycleInterpolation`
 M*/
@@ -211,12 +220,14 @@ PetscErrorCode MatCreate_StencilTransfer(Mat P)
   P->ops->destroy          = MatDestroy_StencilTransfer;
   P->ops->getinfo          = MatGetInfo_StencilTransfer;
   P->ops->view             = MatView_StencilTransfer;
-  PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C", MatProductSetFromOptions_Stencil_StencilTransfer));
+  PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C",
+                                       MatProductSetFromOptions_Stencil_StencilTransfer));
   PetscCall(PetscObjectChangeTypeName((PetscObject)P, MATSTENCILTRANSFER));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An interpolation without weights yet. Each process owns the coarse points whose fine points it owns, and at least one */
+/* An interpolation without weights yet. Each process owns the coarse points whose fine points it owns, and at least
+   one */
 PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[], const PetscInt first[], Mat *P)
 {
   Mat_StencilTransfer *p;
@@ -237,8 +248,8 @@ PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt facto
     tr->factor[d] = factor[d];
     tr->first[d]  = first[d];
     tr->shift[d]  = factor[d] * tr->coarse->start[d] + first[d] - tr->fine->start[d];
-    PetscCheck(factor[d] * tr->coarse->n[d] + tr->shift[d] >= tr->fine->n[d] - 1 && tr->shift[d] >= 0 && tr->shift[d] <= 1 &&
-                   (tr->coarse->n[d] - 1) * factor[d] + tr->shift[d] < tr->fine->n[d],
+    PetscCheck(factor[d] * tr->coarse->n[d] + tr->shift[d] >= tr->fine->n[d] - 1 && tr->shift[d] >= 0 &&
+                   tr->shift[d] <= 1 && (tr->coarse->n[d] - 1) * factor[d] + tr->shift[d] < tr->fine->n[d],
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "Coarse points are not where their fine points are");
   }
   tr->stride = 3 * tr->coarse->n[0] + 4;

@@ -1,9 +1,10 @@
 /*
-  The weights of a MATSTENCILTRANSFER that do not depend on coefficients: linear, simplex, constant; and how weights are kept.
+  The weights of a MATSTENCILTRANSFER that do not depend on coefficients: linear, simplex, constant; and how weights are
+  kept.
 
-  Each process works out the weights of its own lines. Those of lines around, and of points beside its own lines, come from neighbours, slot by slot:
-  slot s of a point is its weight on the coarse point that is further in x (bit 0), y (bit 1), z (bit 2) than the point's base. Only the points that
-  neighbours see are put into slots.
+  Each process works out the weights of its own lines. Those of lines around, and of points beside its own lines, come
+  from neighbours, slot by slot: slot s of a point is its weight on the coarse point that is further in x (bit 0), y
+  (bit 1), z (bit 2) than the point's base. Only the points that neighbours see are put into slots.
 */
 #include "mattransfer.h"
 
@@ -82,8 +83,9 @@ static void BetweenWeights(const KCycleWeights *ws, PetscInt d, PetscInt low, Pe
 /* Weights of fine line (j, k) on its coarse lines, which differ in y (bit 0) and z (bit 1) */
 static void LineFactors(const KCycleWeights *ws, const KCycleTouch *touch, PetscReal factor[])
 {
-  const PetscInt pairs_y = touch->count > 1 && touch->j[1] != touch->j[0], pairs_z = touch->k[touch->count - 1] != touch->k[0];
-  PetscReal      wy[2] = {1, 0}, wz[2] = {1, 0};
+  const PetscInt pairs_y = touch->count > 1 && touch->j[1] != touch->j[0],
+                 pairs_z = touch->k[touch->count - 1] != touch->k[0];
+  PetscReal wy[2] = {1, 0}, wz[2] = {1, 0};
 
   if (pairs_y) BetweenWeights(ws, 1, touch->j[0], wy);
   if (pairs_z) BetweenWeights(ws, 2, touch->k[0], wz);
@@ -109,7 +111,8 @@ static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscS
   }
 }
 
-/* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond an end. Beyond an insulated end stands the last one */
+/* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond an end.
+   Beyond an insulated end stands the last one */
 static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
 {
   for (int s = 0; s < 2; s++) {
@@ -160,7 +163,8 @@ static void ApplyMask(const KCycleWeights *ws, const KCycleTouch *touch, PetscIn
     const PetscInt jj = touch->j[q] * tr->factor[1] + tr->shift[1], kk = touch->k[q] * tr->factor[2] + tr->shift[2];
     PetscScalar   *same = out + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
 
-    for (PetscInt i = 0; i < n; i++) same[i] *= Mask(ws, f * i + tr->shift[0], j, k) * Mask(ws, f * i + tr->shift[0], jj, kk);
+    for (PetscInt i = 0; i < n; i++)
+      same[i] *= Mask(ws, f * i + tr->shift[0], j, k) * Mask(ws, f * i + tr->shift[0], jj, kk);
     for (PetscInt i = -1; i < n && f == 2; i++) {
       const PetscInt    at   = 2 * i + 1 + tr->shift[0];
       const PetscScalar mine = at < 0 || at >= tr->fine->n[0] ? 0 : Mask(ws, at, j, k);
@@ -244,7 +248,8 @@ PetscErrorCode KCycleWeightsExchange(KCycleWeights *ws)
     if ((s & 1 && tr->factor[0] == 1) || (s & 2 && tr->factor[1] == 1) || (s & 4 && tr->factor[2] == 1)) continue;
     for (PetscInt k = 0; k < box->n[2]; k++) {
       for (PetscInt j = 0; j < box->n[1]; j++) {
-        if (box->ends || KCycleBoxLineIsSeen(box, j, k)) SlotOfLine(tr, s, j, k, ws->field + box->n[0] * (j + box->n[1] * k));
+        if (box->ends || KCycleBoxLineIsSeen(box, j, k))
+          SlotOfLine(tr, s, j, k, ws->field + box->n[0] * (j + box->n[1] * k));
       }
     }
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, ws->field, ws->halos + (size_t)s * box->nhalo));
@@ -264,16 +269,20 @@ static PetscScalar SlotValue(const KCycleWeights *ws, PetscInt s, PetscInt i, Pe
   return halo[box->slot[e] + i];
 }
 
-/* Where a grid of odd size wraps around, coarse points 0 and -1 are neighbours on the fine grid: seen from here the point behind the last one lies between, but it coincides with the next coarse one */
+/* Where a grid of odd size wraps around, coarse points 0 and -1 are neighbours on the fine grid: seen from here the
+   point behind the last one lies between, but it coincides with the next coarse one */
 static PetscBool Wraps(const KCycleTransfer *tr, PetscInt d, PetscInt at)
 {
   const KCycleBox *box = tr->fine;
 
-  return (PetscBool)(box->periodic[d] && tr->factor[d] == 2 && box->size[d] % 2 == 1 && at == box->n[d] && box->start[d] + box->n[d] == box->size[d]);
+  return (PetscBool)(box->periodic[d] && tr->factor[d] == 2 && box->size[d] % 2 == 1 && at == box->n[d] &&
+                     box->start[d] + box->n[d] == box->size[d]);
 }
 
-/* The slot of a halo point for coarse line q of those that its line touches, further in x or not; -1: its weight is zero */
-static PetscInt SlotSeen(const KCycleTransfer *tr, const KCycleTouch *touch, PetscInt q, PetscInt x, const PetscInt at[])
+/* The slot of a halo point for coarse line q of those that its line touches, further in x or not; -1: its weight is
+   zero */
+static PetscInt SlotSeen(const KCycleTransfer *tr, const KCycleTouch *touch, PetscInt q, PetscInt x,
+                         const PetscInt at[])
 {
   PetscInt       further[3] = {x, touch->j[q] - touch->j[0], touch->k[q] - touch->k[0]};
   const PetscInt place[3]   = {1, 2, 4};
@@ -286,14 +295,16 @@ static PetscInt SlotSeen(const KCycleTransfer *tr, const KCycleTouch *touch, Pet
   return slot;
 }
 
-static PetscScalar WeightSeen(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt q, PetscInt x, const PetscInt at[])
+static PetscScalar WeightSeen(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt q, PetscInt x,
+                              const PetscInt at[])
 {
   const PetscInt slot = at[0] < -1 || at[0] > ws->tr->fine->n[0] ? -1 : SlotSeen(ws->tr, touch, q, x, at);
 
   return slot < 0 ? 0 : SlotValue(ws, slot, at[0], at[1], at[2]);
 }
 
-/* Puts the weights of neighbours' points into those of a line: all points of a neighbour's line, of an owned one those beside it */
+/* Puts the weights of neighbours' points into those of a line: all points of a neighbour's line, of an owned one
+   those beside it */
 void KCycleWeightsSee(const KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch, PetscScalar *weights)
 {
   const KCycleTransfer *tr  = ws->tr;
@@ -361,7 +372,8 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
   if (!ws->mask) return;
   sign->mask[4] = ws->mask->line[KCycleBoxExtended(tr->fine, j, k)];
   for (PetscInt q = 0; q < touch->count; q++) {
-    sign->mask[q] = ws->mask->line[KCycleBoxExtended(tr->fine, touch->j[q] * tr->factor[1] + tr->shift[1], touch->k[q] * tr->factor[2] + tr->shift[2])];
+    sign->mask[q] = ws->mask->line[KCycleBoxExtended(tr->fine, touch->j[q] * tr->factor[1] + tr->shift[1],
+                                                     touch->k[q] * tr->factor[2] + tr->shift[2])];
   }
 }
 
@@ -434,8 +446,10 @@ static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
     MatStencilLineArrays(st, line, &l);
     inside = (PetscBool)(n > 2 && AreNotZero(n - 2, l.c[st->shape.ncoeffs - 1] + 1, m + 2));
     m[1] = m[n] = 0;
-    for (PetscInt i = 0; i < n; i += inside ? 1 : PetscMax(n - 1, 1)) { /* most points are coupled to the first one that is asked for */
-      for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++) m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
+    /* most points are coupled to the first one that is asked for */
+    for (PetscInt i = 0; i < n; i += inside ? 1 : PetscMax(n - 1, 1)) {
+      for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++)
+        m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
     }
     if (!before || memcmp(before, m, (size_t)(n + 2) * sizeof(*m))) PetscCall(ListsKeep(&mask->lists, m, &before));
     *kept = before + 1;
@@ -457,7 +471,8 @@ static PetscErrorCode MaskComplete(const KCycleBox *box, PetscScalar *field, KCy
   for (PetscInt l = 0; l < box->nlines; l++) {
     const PetscInt j = l % box->n[1], k = l / box->n[1];
 
-    if (box->ends || KCycleBoxLineIsSeen(box, j, k)) PetscCall(PetscArraycpy(field + l * n, mask->line[KCycleBoxExtended(box, j, k)], n));
+    if (box->ends || KCycleBoxLineIsSeen(box, j, k))
+      PetscCall(PetscArraycpy(field + l * n, mask->line[KCycleBoxExtended(box, j, k)], n));
   }
   PetscCall(KCycleBoxExchange(box, PETSC_TRUE, field, halo));
   for (PetscInt e = 0; e < box->nextended; e++) {
@@ -473,15 +488,17 @@ static PetscErrorCode MaskComplete(const KCycleBox *box, PetscScalar *field, KCy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* insulated: through which ends of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid */
-PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[], Mat A)
+/* insulated: through which ends of the grid no flux leaves, low and high of each direction; A: the operator on the
+   fine grid */
+PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[],
+                                            Mat A)
 {
   Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
   KCycleTransfer      *tr  = &p->t;
   const KCycleBox     *box = tr->fine;
   const KCycleScan    *scan;
-  KCycleWeights        ws = {tr, &p->lists, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, NULL, NULL}};
-  KCycleMask           mask;
+  KCycleWeights ws = {tr, &p->lists, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, NULL, NULL}};
+  KCycleMask    mask;
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));

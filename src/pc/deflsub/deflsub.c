@@ -3,7 +3,9 @@
 
     Q = Z E^-1 Z^T,   E = Z^T A Z,   P = I - A Q,   P^T = I - Q A
 
-  A Z is stored, so neither P nor P^T needs a product with A:   P x = x - (A Z) E^-1 Z^T x,   P^T x = x - Z E^-1 (A Z)^T x
+  A Z is stored, so neither P nor P^T needs a product with A:
+
+    P x = x - (A Z) E^-1 Z^T x,   P^T x = x - Z E^-1 (A Z)^T x
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
@@ -17,7 +19,8 @@ PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The projections that make and keep residuals orthogonal to Z have to be those of the operator of the Krylov method. what: asks for that */
+/* The projections that make and keep residuals orthogonal to Z have to be those of the operator of the Krylov
+   method. what: asks for that */
 PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
 {
   Mat A;
@@ -25,7 +28,8 @@ PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
   PetscFunctionBegin;
   PetscCall(PCDeflSubOperator(pc, &A));
   PetscCheck(A == pc->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "%s deflates the operator of the Krylov method, and Z^T A Z is made from another matrix, that for preconditioners: use -pc_use_amat, or -ksp_type cg with "
+             "%s deflates the operator of the Krylov method, and Z^T A Z is made from another matrix, that for "
+             "preconditioners: use -pc_use_amat, or -ksp_type cg with "
              "-pc_deflsub_form bnn",
              what);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -34,7 +38,8 @@ PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
 typedef void (*Kernel)(const PC_DeflSub *, const PetscScalar *, PetscScalar *);
 
 /* a from x, the part of this process: by a matrix, if there is one, or a function for arrays */
-static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Mat matrix, Kernel kernel, PetscLogDouble flops, Vec x, Vec a)
+static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Mat matrix, Kernel kernel, PetscLogDouble flops, Vec x,
+                              Vec a)
 {
   const PC_DeflSub  *ds = (const PC_DeflSub *)pc->data;
   const PetscScalar *from;
@@ -194,7 +199,8 @@ static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
 
   PetscFunctionBegin;
   PetscCheck(ds->solves > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "-pc_deflsub_form %s needs the start that KSPSolve() gives to its own preconditioner, and is applied without it: use -pc_deflsub_form bnn here",
+             "-pc_deflsub_form %s needs the start that KSPSolve() gives to its own preconditioner, and is applied "
+             "without it: use -pc_deflsub_form bnn here",
              PCDeflSubForms[ds->form]);
   PetscCall(PCApply(ds->inner, r, z));
   PetscCall(MultAZT(pc, z, ds->b));
@@ -228,7 +234,8 @@ static PetscErrorCode PCApplyTranspose_DeflSub(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A right side that has a part in the kernel is made consistent by KSP, if a null space is attached, and known to be that of the transpose too */
+/* A right side that has a part in the kernel is made consistent by KSP, if a null space is attached, and known to be
+   that of the transpose too */
 static PetscErrorCode ReportRightSide(PC pc, Vec b)
 {
   PetscScalar sum;
@@ -239,8 +246,10 @@ static PetscErrorCode ReportRightSide(PC pc, Vec b)
   PetscCall(VecNorm(b, NORM_1, &norm));
   if (PetscAbsScalar(sum) > 1e-8 * norm)
     PetscCall(PetscInfo(pc,
-                        "The operator is singular and the right side is not consistent: the sum of its entries is %g of their absolute sum. "
-                        "KSP projects it if the null space is attached, with MatSetNullSpace(), to a matrix that is known to be symmetric, by MatSetOption() with "
+                        "The operator is singular and the right side is not consistent: the sum of its entries is %g "
+                        "of their absolute sum. "
+                        "KSP projects it if the null space is attached, with MatSetNullSpace(), to a matrix that is "
+                        "known to be symmetric, by MatSetOption() with "
                         "MAT_SYMMETRIC, or with MatSetTransposeNullSpace()\n",
                         (double)(PetscAbsScalar(sum) / norm)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -407,7 +416,8 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
 
 static PetscErrorCode RegisterEvents(void)
 {
-  static const char *const names[] = {"PCDeflSubLabel", "PCDeflSubAZ", "PCDeflSubE", "PCDeflSubFactor", "PCDeflSubZT", "PCDeflSubSolveE", "PCDeflSubCorrect"};
+  static const char *const names[] = {"PCDeflSubLabel", "PCDeflSubAZ",     "PCDeflSubE",      "PCDeflSubFactor",
+                                      "PCDeflSubZT",    "PCDeflSubSolveE", "PCDeflSubCorrect"};
 
   PetscFunctionBegin;
   for (int e = 0; e < DEFLSUB_NUM_EVENTS; e++) {
@@ -426,7 +436,8 @@ static PetscErrorCode RegisterEvents(void)
 . -pc_deflsub_coarse (auto|factor|inverse)     - how to solve with E
 . -pc_deflsub_boxes (x,y,z)                    - boxes in each direction, or number of stripes (default chosen)
 . -pc_deflsub_size (integer)                   - unknowns that a subdomain is to have, instead
-. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface (default 1.4)
+. -pc_deflsub_jump (real)                      - couplings that differ by more than this factor are an interface
+      (default 1.4)
 . -pc_deflsub_view_labels (viewer)             - shows the labels of all unknowns as a `Vec` (default none)
 . -deflsub_pc_type (type)                      - the inner preconditioner, with its options
 - -deflsub_coarse_pc_type (type)               - the solver for E, with its options
@@ -434,21 +445,25 @@ static PetscErrorCode RegisterEvents(void)
   Level: beginner
 
   Notes:
-  For symmetric positive definite or semi-definite operators A of type `MATAIJ` or `MATSTENCIL`. Z has a column for each subdomain, 1 on its unknowns,
-  E = Z^T A Z, Q = Z E^-1 Z^T, P = I - A Q; with the inner preconditioner M^-1 the default is P^T M^-1 P + Q. Errors that are constant on
-  subdomains are solved directly, those that M^-1 reduces slowly since coefficients jump among them, if subdomains follow the interfaces.
+  For symmetric positive definite or semi-definite operators A of type `MATAIJ` or `MATSTENCIL`. Z has a column for each
+  subdomain, 1 on its unknowns, E = Z^T A Z, Q = Z E^-1 Z^T, P = I - A Q; with the inner preconditioner M^-1 the default
+  is P^T M^-1 P + Q. Errors that are constant on subdomains are solved directly, those that M^-1 reduces slowly since
+  coefficients jump among them, if subdomains follow the interfaces.
 
-  Where A maps the constants of subdomains that are connected to zero, E is singular, and one vector of them is left out of Z. An unknown that is
-  coupled to nobody belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
+  Where A maps the constants of subdomains that are connected to zero, E is singular, and one vector of them is left out
+  of Z. An unknown that is coupled to nobody belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
 
-  When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and always with the other types, only
-  numbers are renewed: A Z, E and its factors.
+  When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and
+  always with the other types, only numbers are renewed: A Z, E and its factors.
 
-  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI` (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
+  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI`
+  (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
 
-  Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU, section 3.3, equation (91) and Algorithm 8.
+  Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU,
+  section 3.3, equation (91) and Algorithm 8.
 
-.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetCoarse()`, `PCDeflSubSetBoxes()`, `PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
+.seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetCoarse()`, `PCDeflSubSetBoxes()`,
+`PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
           `PCDeflSubSetCoefficient()`, `PCDeflSubGetPC()`, `PCDeflSubGetCoarseKSP()`, `PCDEFLATION`
 M*/
 PetscErrorCode PCCreate_DeflSub(PC pc)

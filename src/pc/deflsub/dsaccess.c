@@ -6,7 +6,8 @@
 static PetscErrorCode RequireSetUp(PC pc)
 {
   PetscFunctionBegin;
-  PetscCheck(((PC_DeflSub *)pc->data)->E, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCDEFLSUB has no subdomains yet: call PCSetUp() or KSPSetUp() first");
+  PetscCheck(((PC_DeflSub *)pc->data)->E, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PCDEFLSUB has no subdomains yet: call PCSetUp() or KSPSetUp() first");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,13 +39,16 @@ static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
   for (PetscInt i = 0; i < n; i++) {
     const PetscReal value = PetscRealPart(values[i]);
 
-    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX || PetscImaginaryPart(values[i]) != 0) wrong = PetscMin(wrong, start + i);
+    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX ||
+        PetscImaginaryPart(values[i]) != 0)
+      wrong = PetscMin(wrong, start + i);
     else copy[i] = (PetscInt)value;
   }
   PetscCall(VecRestoreArrayRead(labels, &values));
   PetscCallMPI(MPI_Allreduce(&wrong, &first, 1, MPIU_INT, MPI_MIN, comm));
   if (first < PETSC_INT_MAX) PetscCall(PetscFree(copy));
-  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The label of unknown %" PetscInt_FMT " is no integer", first);
+  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The label of unknown %" PetscInt_FMT " is no integer", first);
   PetscCall(TakeLabels(pc, n, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,8 +65,9 @@ static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
   Level: intermediate
 
   Notes:
-  Labels are 0, 1, ... without gaps, in any order and on any process. The type becomes `PC_DEFLSUB_USER`. It is an error at set-up if a label is negative, if none of the unknowns has one of
-  them, or if there are not as many labels as unknowns.
+  Labels are 0, 1, ... without gaps, in any order and on any process. The type becomes `PC_DEFLSUB_USER`. It is an error
+  at set-up if a label is negative, if none of the unknowns has one of them, or if there are not as many labels as
+  unknowns.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetLabels()`, `PCDeflSubSetLabelIS()`
 @*/
@@ -392,6 +397,7 @@ PetscErrorCode PCDeflSubComposeAccess(PC pc, PetscBool compose)
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetCoarseKSP_C", compose ? PCDeflSubGetCoarseKSP_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubCorrect_C", compose ? PCDeflSubCorrect_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubProject_C", compose ? PCDeflSubProject_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubProjectTranspose_C", compose ? PCDeflSubProjectTranspose_DeflSub : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCDeflSubProjectTranspose_C", compose ? PCDeflSubProjectTranspose_DeflSub : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /*
-  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E lie on the first process, where the coarse solver works; coarse vectors likewise.
+  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E lie on the first process, where the coarse solver works;
+  coarse vectors likewise.
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
@@ -124,8 +125,9 @@ static PetscInt Root(PetscInt parent[], PetscInt i)
 }
 
 /*
-  Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is left out: E is singular with all of them.
-  Those without a coupled point, which no process touches, have no column in Z. s: what binds; columns: that are left
+  Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is
+  left out: E is singular with all of them. Those without a coupled point, which no process touches, have no column in
+  Z. s: what binds; columns: that are left
 */
 static PetscErrorCode ChooseScale(PC_DeflSub *ds, PetscInt *columns)
 {
@@ -202,10 +204,12 @@ static PetscErrorCode LeaveOut(PC pc)
   PetscCallMPI(MPI_Bcast(&ds->nleft, 1, MPIU_INT, 0, comm));
   PetscCallMPI(MPI_Bcast(&columns, 1, MPIU_INT, 0, comm));
   PetscCheck(columns > 0 || !ds->nleft, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The operator maps constants to zero, so that one subdomain of each connected part is left out of Z, %" PetscInt_FMT
-             " in all, and there is no other: use more subdomains",
+             "The operator maps constants to zero, so that one subdomain of each connected part is left out of Z, "
+             "%" PetscInt_FMT " in all, and there is no other: use more subdomains",
              ds->nleft);
-  if (ds->nleft) PetscCall(PetscInfo(pc, "E is singular: %" PetscInt_FMT " of %" PetscInt_FMT " vectors are left out of Z\n", ds->nleft, ds->number));
+  if (ds->nleft)
+    PetscCall(PetscInfo(pc, "E is singular: %" PetscInt_FMT " of %" PetscInt_FMT " vectors are left out of Z\n",
+                        ds->nleft, ds->number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,7 +318,8 @@ static PetscErrorCode SolveParts(PC pc, PetscScalar *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it touches */
+/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it
+   touches */
 PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
 {
   PC_DeflSub  *ds = (PC_DeflSub *)pc->data;

@@ -1,6 +1,7 @@
 /*
-  Z and A Z of PCDEFLSUB on a device: where the operator is AIJ of a device's type, products with Z and A Z are those of sparse matrices of that type, so that
-  vectors stay on the device. Each process has matrices for its points and the subdomains that they touch:
+  Z and A Z of PCDEFLSUB on a device: where the operator is AIJ of a device's type, products with Z and A Z are those of
+  sparse matrices of that type, so that vectors stay on the device. Each process has matrices for its points and the
+  subdomains that they touch:
 
     Z, Z^T and C = -A Z, -C^H = (A Z)^H   by columns as local numbers are; that of the exterior is empty
 */
@@ -27,7 +28,8 @@ PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *ds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[], const PetscScalar values[], Mat *M)
+static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[],
+                                   const PetscScalar values[], Mat *M)
 {
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_SELF, M));
@@ -37,7 +39,8 @@ static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SameZ(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[], PetscBool *same)
+static PetscErrorCode SameZ(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[],
+                            PetscBool *same)
 {
   const PetscInt    *i, *j;
   const PetscScalar *values;
@@ -129,7 +132,8 @@ static PetscErrorCode CreateC(PC_DeflSub *ds, MatType type)
       values[begin + filled[i]++] = -ds->value[k];
     }
   }
-  for (PetscInt i = 0; i < ds->n; i++) PetscCall(PetscSortIntWithScalarArray(first[i + 1] - first[i], cols + first[i], values + first[i]));
+  for (PetscInt i = 0; i < ds->n; i++)
+    PetscCall(PetscSortIntWithScalarArray(first[i + 1] - first[i], cols + first[i], values + first[i]));
   PetscCall(CreateMatrix(ds, type, first, cols, values, &ds->C));
   PetscCall(MatHermitianTranspose(ds->C, MAT_INITIAL_MATRIX, &ds->AZT));
   PetscCall(MatScale(ds->AZT, -1));
@@ -139,7 +143,8 @@ static PetscErrorCode CreateC(PC_DeflSub *ds, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors for the subdomains that this process touches, and for a device its matrices, from Z and A Z as they are on the host */
+/* Vectors for the subdomains that this process touches, and for a device its matrices, from Z and A Z as they are on
+   the host */
 PetscErrorCode PCDeflSubDeviceSetUp(PC pc)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;

@@ -1,14 +1,16 @@
 /*
   Boxes cut along interfaces, found from the strength of couplings.
 
-  A coupling w_ij is strong if it is not much weaker than the strongest ones of both its points. Where coefficients jump, couplings of the weak
-  side are much weaker than those of points on the strong side, so that the cut goes between them; points of the weak side that a mean of
-  coefficients ties to the strong side belong to it. Points of a box that are connected by strong couplings are a subdomain. Small ones that a side
-  of a box has cut off join the rest of their body in the next box.
+  A coupling w_ij is strong if it is not much weaker than the strongest ones of both its points. Where coefficients
+  jump, couplings of the weak side are much weaker than those of points on the strong side, so that the cut goes between
+  them; points of the weak side that a mean of coefficients ties to the strong side belong to it. Points of a box that
+  are connected by strong couplings are a subdomain. Small ones that a side of a box has cut off join the rest of their
+  body in the next box.
 
-  A small jump is told from what else differs by being sharp: the coupling is weak for one of its points, and strong for the other, and no coupling of
-  the two differs more. A mean differs from the stronger of two coefficients by less than from the weaker, or the other way round, so that the cut goes on one
-  side of it, at every contrast on the same one. Anisotropy that changes from place to place makes couplings weak for both points.
+  A small jump is told from what else differs by being sharp: the coupling is weak for one of its points, and strong for
+  the other, and no coupling of the two differs more. A mean differs from the stronger of two coefficients by less than
+  from the weaker, or the other way round, so that the cut goes on one side of it, at every contrast on the same one.
+  Anisotropy that changes from place to place makes couplings weak for both points.
 
   Couplings in one direction are measured by their mean, so that anisotropy is no jump.
 */
@@ -30,9 +32,11 @@ typedef struct {
   PetscInt            *natural, *box; /* of points and ghosts */
   PetscReal           *strongest;     /* coupling of points and ghosts; or */
   PetscReal           *coefficient;   /* given */
-  PetscReal           *gap;           /* largest factor between couplings at points and ghosts, if it is larger than that of a jump */
+  /* largest factor between couplings at points and ghosts, if it is larger than that of a jump */
+  PetscReal           *gap;
   PetscBool            isotropic;
-  PetscReal            scale[8];                      /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
+  /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
+  PetscReal            scale[8];
   PetscInt             difference[64], direction[64]; /* of the entries of the row that was looked at last */
   PetscInt             ncross, maxcross, *cross;
   KCyclePieces        *pieces;
@@ -43,7 +47,8 @@ static PetscInt Direction(const KCycleSubGrid *g, PetscInt a, PetscInt b)
 {
   const PetscInt aline = a / g->size[0], bline = b / g->size[0];
 
-  return (a % g->size[0] != b % g->size[0]) + 2 * (aline % g->size[1] != bline % g->size[1]) + 4 * (aline / g->size[1] != bline / g->size[1]);
+  return (a % g->size[0] != b % g->size[0]) + 2 * (aline % g->size[1] != bline % g->size[1]) +
+         4 * (aline / g->size[1] != bline / g->size[1]);
 }
 
 /* Direction of entry k of a row; rows that follow each other mostly have the same */
@@ -74,7 +79,8 @@ static PetscReal Gap(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
 /* Is it strong for one of its points, and does no coupling of the two differ more? */
 static PetscBool IsSharp(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
 {
-  return (PetscBool)(w * c->jump >= PetscMin(c->strongest[row], c->strongest[col]) && 1.01 * Gap(c, row, col, w) >= PetscMax(c->gap[row], c->gap[col]));
+  return (PetscBool)(w * c->jump >= PetscMin(c->strongest[row], c->strongest[col]) &&
+                     1.01 * Gap(c, row, col, w) >= PetscMax(c->gap[row], c->gap[col]));
 }
 
 static inline PetscBool IsStrong(const Cut *c, PetscInt row, PetscInt col, PetscReal w)
@@ -120,7 +126,8 @@ static PetscErrorCode MeasureDirections(MPI_Comm comm, Cut *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The strongest coupling of every point, and how much weaker its weakest is, if it is a jump; a point without any is in no piece */
+/* The strongest coupling of every point, and how much weaker its weakest is, if it is a jump; a point without any is
+   in no piece */
 static PetscErrorCode MeasurePoints(Cut *c)
 {
   const PetscInt    *cols;
@@ -199,7 +206,8 @@ static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
     const PetscInt col = cols[k];
     PetscInt       other;
 
-    if ((col >= i && col < n) || c->box[col] != box || !IsStrong(c, i, col, Coupling(c, k, i, col, values[k]))) continue;
+    if ((col >= i && col < n) || c->box[col] != box || !IsStrong(c, i, col, Coupling(c, k, i, col, values[k])))
+      continue;
     if (col >= n) {
       PetscCall(AddCross(c, i, col));
       continue;
@@ -222,8 +230,10 @@ static PetscErrorCode JoinPoints(Cut *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The strongest coupling of each small piece with one in another box; or, with choice, that other piece. list: points of small pieces */
-static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt small, PetscReal best[], PetscInt choice[])
+/* The strongest coupling of each small piece with one in another box; or, with choice, that other piece. list:
+   points of small pieces */
+static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt small, PetscReal best[],
+                       PetscInt choice[])
 {
   const KCyclePieces *p = c->pieces;
   const PetscInt     *cols;
@@ -314,7 +324,8 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   PetscCall(KCycleRowsExchangeInt(rows, c->natural));
   KCycleSubGridBoxes(grid, c->box);
   PetscCall(KCycleRowsExchangeInt(rows, c->box));
-  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, rows->n, rows->nghost, rows->sf, c->natural, c->box, &c->pieces));
+  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, rows->n, rows->nghost, rows->sf, c->natural,
+                               c->box, &c->pieces));
   if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ds->coefficient, &n));
   PetscCall(PCDeflSubCheckCount(pc, rows->n, n, "values of the coefficient"));
@@ -327,7 +338,8 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
 }
 
 /* Labels of boxes that are cut along interfaces; the same on any number of processes */
-PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubGrid *grid, PetscInt label[], PetscInt *number)
+PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubGrid *grid, PetscInt label[],
+                                     PetscInt *number)
 {
   Cut c;
 

@@ -1,8 +1,10 @@
 /*
-  The dense inverse of E for PCDEFLSUB, on the first process, where all rows of E are; other processes have an empty matrix.
+  The dense inverse of E for PCDEFLSUB, on the first process, where all rows of E are; other processes have an empty
+  matrix.
 
-  It is made from solves with unit vectors, scaled back, so that it is the inverse of Z^T A Z as it stands, with zeros for vectors that are left out. It has a
-  row and a column of zeros more, for the exterior: so one process whose local numbers are those of E applies it to them.
+  It is made from solves with unit vectors, scaled back, so that it is the inverse of Z^T A Z as it stands, with zeros
+  for vectors that are left out. It has a row and a column of zeros more, for the exterior: so one process whose local
+  numbers are those of E applies it to them.
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
@@ -27,10 +29,13 @@ PetscErrorCode PCDeflSubInverseChoose(PC pc, PetscBool *wanted)
 
   PetscFunctionBegin;
   *wanted = (PetscBool)(ds->coarsetype == PC_DEFLSUB_COARSE_INVERSE);
-  PetscCheck(!*wanted || ds->number <= KC_DEFLSUB_INVERSE_MOST, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "E has %" PetscInt_FMT " rows, and its dense inverse would take %.0f MiB; it is for %d rows at most: use fewer subdomains, or -pc_deflsub_coarse factor", ds->number,
-             (double)ds->number * ds->number * sizeof(PetscScalar) / 1048576.0, KC_DEFLSUB_INVERSE_MOST);
-  if (ds->coarsetype == PC_DEFLSUB_COARSE_AUTO && ds->number <= KC_DEFLSUB_INVERSE_CHOSEN) PetscCall(PCDeflSubDeviceHasDense(ds, wanted));
+  PetscCheck(!*wanted || ds->number <= KC_DEFLSUB_INVERSE_MOST, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "E has %" PetscInt_FMT " rows, and its dense inverse would take %.0f MiB; it is for %d rows at most: use "
+             "fewer subdomains, or -pc_deflsub_coarse factor",
+             ds->number, (double)ds->number * ds->number * sizeof(PetscScalar) / 1048576.0, KC_DEFLSUB_INVERSE_MOST);
+  if (ds->coarsetype == PC_DEFLSUB_COARSE_AUTO && ds->number <= KC_DEFLSUB_INVERSE_CHOSEN)
+    PetscCall(PCDeflSubDeviceHasDense(ds, wanted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,7 +10,8 @@ PetscErrorCode PCDeflSubCheckCount(PC pc, PetscInt unknowns, PetscInt count, con
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)pc)));
-  PetscCheck(!here, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "This process has %" PetscInt_FMT " unknowns and %" PetscInt_FMT " %s", unknowns, count, what);
+  PetscCheck(!here, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "This process has %" PetscInt_FMT " unknowns and %" PetscInt_FMT " %s", unknowns, count, what);
   PetscCheck(!any, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Another process has more or fewer unknowns than %s", what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -27,13 +28,15 @@ static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(A, &dm));
   PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels with PCDeflSubSetLabels()");
+             "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() "
+             "or MatSetDM(), or give labels with PCDeflSubSetLabels()");
   PetscCall(KCycleSubGridGet(dm, grid));
   PetscCall(MatGetSize(A, &n, NULL));
-  PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows",
-             grid->npoints, n);
+  PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows", grid->npoints, n);
   PetscCall(MatGetLocalSize(A, &local, NULL));
-  PetscCall(PCDeflSubCheckCount(pc, local, grid->n[0] * grid->n[1] * grid->n[2], "points of the DMDA: use the matrix of DMCreateMatrix()"));
+  PetscCall(PCDeflSubCheckCount(pc, local, grid->n[0] * grid->n[1] * grid->n[2],
+                                "points of the DMDA: use the matrix of DMCreateMatrix()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,10 +47,11 @@ static PetscErrorCode LabelStripes(PC pc, const KCycleSubGrid *grid, PetscInt la
 
   PetscFunctionBegin;
   for (PetscInt d = 1; d < 3; d++)
-    PetscCheck(ds->boxes[d] <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Stripes are numbers of one direction: -pc_deflsub_boxes <number of stripes>");
+    PetscCheck(ds->boxes[d] <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+               "Stripes are numbers of one direction: -pc_deflsub_boxes <number of stripes>");
   *number = ds->boxes[0] ? ds->boxes[0] : grid->nboxes;
-  PetscCheck(*number <= grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " subdomains are more than the %" PetscInt_FMT " unknowns",
-             *number, grid->npoints);
+  PetscCheck(*number <= grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " subdomains are more than the %" PetscInt_FMT " unknowns", *number, grid->npoints);
   KCycleSubGridNatural(grid, label);
   for (PetscInt i = 0; i < ds->n; i++) label[i] = (PetscInt)((PetscInt64)label[i] * *number / grid->npoints);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -58,7 +62,8 @@ static PetscErrorCode LabelAsGiven(PC pc, PetscInt label[], PetscInt *number)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(ds->ngiven >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "-pc_deflsub_type user needs labels: call PCDeflSubSetLabels()");
+  PetscCheck(ds->ngiven >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_deflsub_type user needs labels: call PCDeflSubSetLabels()");
   PetscCall(PCDeflSubCheckCount(pc, ds->n, ds->ngiven, "labels"));
   PetscCall(PetscArraycpy(label, ds->given, ds->n));
   PetscCall(KCycleLabelsCheck(PetscObjectComm((PetscObject)pc), ds->n, label, number));
@@ -73,7 +78,8 @@ static PetscErrorCode LabelGrid(PC pc, KCycleRows *rows, PetscInt label[], Petsc
 
   PetscFunctionBegin;
   PetscCall(FindGrid(pc, &grid));
-  PetscCall(KCycleSubGridChooseBoxes(PetscObjectComm((PetscObject)pc), &grid, ds->type == PC_DEFLSUB_STRIPE ? chosen : ds->boxes, ds->size));
+  PetscCall(KCycleSubGridChooseBoxes(PetscObjectComm((PetscObject)pc), &grid,
+                                     ds->type == PC_DEFLSUB_STRIPE ? chosen : ds->boxes, ds->size));
   *number = grid.nboxes;
   if (ds->type == PC_DEFLSUB_STRIPE) PetscCall(LabelStripes(pc, &grid, label, number));
   else if (ds->type == PC_DEFLSUB_BOX) KCycleSubGridBoxes(&grid, label);

@@ -36,12 +36,12 @@ static PetscErrorCode PCDeflSubSetType_DeflSub(PC pc, PCDeflSubType type)
   Level: beginner
 
   Notes:
-  Stripes are parts of equal size of the natural numbers of a grid, as in Gupta's thesis. Boxes need a quarter of their number for the same
-  convergence. Where coefficients jump, only subdomains that follow the interfaces make convergence independent of the contrast: `PC_DEFLSUB_INTERFACE`, the
-  default, which are boxes where nothing jumps.
+  Stripes are parts of equal size of the natural numbers of a grid, as in Gupta's thesis. Boxes need a quarter of their
+  number for the same convergence. Where coefficients jump, only subdomains that follow the interfaces make convergence
+  independent of the contrast: `PC_DEFLSUB_INTERFACE`, the default, which are boxes where nothing jumps.
 
-  All but `PC_DEFLSUB_USER` need a `DMDA` with one unknown at a point, from `PCSetDM()`, `KSPSetDM()` or `MatSetDM()`, whose order of points the rows of the operator have, and are independent
-  of the number of processes.
+  All but `PC_DEFLSUB_USER` need a `DMDA` with one unknown at a point, from `PCSetDM()`, `KSPSetDM()` or `MatSetDM()`,
+  whose order of points the rows of the operator have, and are independent of the number of processes.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetType()`
 @*/
@@ -107,9 +107,11 @@ static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubForm form)
   Level: intermediate
 
   Notes:
-  P^T M^-1 P + Q (bnn) is symmetric and takes any start, so that it also works as a smoother or inside another preconditioner. P^T M^-1 + Q (adef2) and
-  P^T M^-1 (pt) save one solve with E; they give the same iterates from the start Q b + P^T x, which `KSPSolve()` makes for them; applied in any other way
-  they are an error, and so is another operator than that of the Krylov method, see `PCSetUseAmat()`. With pt, errors of the solve with E are not corrected any more, and convergence stalls at their size.
+  P^T M^-1 P + Q (bnn) is symmetric and takes any start, so that it also works as a smoother or inside another
+  preconditioner. P^T M^-1 + Q (adef2) and P^T M^-1 (pt) save one solve with E; they give the same iterates from the
+  start Q b + P^T x, which `KSPSolve()` makes for them; applied in any other way they are an error, and so is another
+  operator than that of the Krylov method, see `PCSetUseAmat()`. With pt, errors of the solve with E are not corrected
+  any more, and convergence stalls at their size.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetForm()`
 @*/
@@ -176,8 +178,10 @@ static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarse coarse)
   Level: intermediate
 
   Notes:
-  The dense inverse is made at set-up by a solve with E for each subdomain, and needs the square of their number in memory; then E^-1 is one product with a dense matrix instead of two triangular
-  solves, which a device does much faster. It is of type `MATSEQDENSECUDA` if the operator is `MATAIJCUSPARSE`, of type `MATSEQDENSE` otherwise. More than 4096 subdomains are an error.
+  The dense inverse is made at set-up by a solve with E for each subdomain, and needs the square of their number in
+  memory; then E^-1 is one product with a dense matrix instead of two triangular solves, which a device does much
+  faster. It is of type `MATSEQDENSECUDA` if the operator is `MATAIJCUSPARSE`, of type `MATSEQDENSE` otherwise. More
+  than 4096 subdomains are an error.
 
   The inverse is what the coarse solver (`PCDeflSubGetCoarseKSP()`) gives: an inexact one has an inexact inverse.
 
@@ -246,7 +250,8 @@ static PetscErrorCode PCDeflSubSetSize_DeflSub(PC pc, PetscInt size)
   Level: beginner
 
   Notes:
-  Boxes have about so many points, with sides as equal as the grid allows. Chosen are 512, on large grids so many that there are 10,000 boxes.
+  Boxes have about so many points, with sides as equal as the grid allows. Chosen are 512, on large grids so many that
+  there are 10,000 boxes.
 
   The number of boxes, if it is given by `PCDeflSubSetBoxes()`, counts more.
 
@@ -257,7 +262,8 @@ PetscErrorCode PCDeflSubSetSize(PC pc, PetscInt size)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, size, 2);
-  PetscCheck(size >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A subdomain must have at least 1 unknown (0: chosen), not %" PetscInt_FMT, size);
+  PetscCheck(size >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "A subdomain must have at least 1 unknown (0: chosen), not %" PetscInt_FMT, size);
   PetscTryMethod(pc, "PCDeflSubSetSize_C", (PC, PetscInt), (pc, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -316,9 +322,10 @@ static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
   Level: intermediate
 
   Notes:
-  Two points of a box are separated where their coupling is weaker by more than this factor than the strongest one of either point, the couplings of each direction
-  being measured by their mean. If it is not weaker by more than 3, the jump must be sharp: the coupling is strong for one of the points, and none of their couplings
-  differs more. With a coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than the factor.
+  Two points of a box are separated where their coupling is weaker by more than this factor than the strongest one of
+  either point, the couplings of each direction being measured by their mean. If it is not weaker by more than 3, the
+  jump must be sharp: the coupling is strong for one of the points, and none of their couplings differs more. With a
+  coefficient (`PCDeflSubSetCoefficient()`): where the coefficients differ by more than the factor.
 
   Default: 1.4.
 
@@ -329,7 +336,8 @@ PetscErrorCode PCDeflSubSetJump(PC pc, PetscReal jump)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, jump, 2);
-  PetscCheck(jump > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of a jump must be greater than 1, not %g", (double)jump);
+  PetscCheck(jump > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The factor of a jump must be greater than 1, not %g", (double)jump);
   PetscTryMethod(pc, "PCDeflSubSetJump_C", (PC, PetscReal), (pc, jump));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -402,8 +410,10 @@ PetscErrorCode PCDeflSubSetBoxes(PC pc, PetscInt x, PetscInt y, PetscInt z)
   PetscValidLogicalCollectiveInt(pc, x, 2);
   PetscValidLogicalCollectiveInt(pc, y, 3);
   PetscValidLogicalCollectiveInt(pc, z, 4);
-  PetscCheck(x >= 0 && y >= 0 && z >= 0 && (x > 0 || (y == 0 && z == 0)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Boxes are counted from 1 in every direction, not %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT, x, y, z);
+  PetscCheck(x >= 0 && y >= 0 && z >= 0 && (x > 0 || (y == 0 && z == 0)), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "Boxes are counted from 1 in every direction, not %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT, x,
+             y, z);
   PetscTryMethod(pc, "PCDeflSubSetBoxes_C", (PC, PetscInt, PetscInt, PetscInt), (pc, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -468,11 +478,11 @@ static PetscErrorCode PCDeflSubSetCoefficient_DeflSub(PC pc, Vec coefficient)
   Level: intermediate
 
   Notes:
-  Interfaces of `PC_DEFLSUB_INTERFACE` are where the coefficients of two coupled points differ by more than the factor of `PCDeflSubSetJump()`. The vector is not
-  copied: its values at the time of a set-up count.
+  Interfaces of `PC_DEFLSUB_INTERFACE` are where the coefficients of two coupled points differ by more than the factor
+  of `PCDeflSubSetJump()`. The vector is not copied: its values at the time of a set-up count.
 
-  With arithmetic means of coefficients, points beside an interface are strongly coupled to those beyond it, and should belong to their
-  subdomain; interfaces found from the operator (the default) heed that, those of a coefficient do not.
+  With arithmetic means of coefficients, points beside an interface are strongly coupled to those beyond it, and should
+  belong to their subdomain; interfaces found from the operator (the default) heed that, those of a coefficient do not.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetCoefficient()`, `PCDeflSubSetJump()`
 @*/
@@ -552,21 +562,26 @@ PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObj
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Subdomain deflation options");
-  PetscCall(PetscOptionsEnum("-pc_deflsub_type", "Subdomains", "PCDeflSubSetType", PCDeflSubTypes, (PetscEnum)type, (PetscEnum *)&type, &flg));
+  PetscCall(PetscOptionsEnum("-pc_deflsub_type", "Subdomains", "PCDeflSubSetType", PCDeflSubTypes, (PetscEnum)type,
+                             (PetscEnum *)&type, &flg));
   if (flg) PetscCall(PCDeflSubSetType(pc, type));
-  PetscCall(PetscOptionsEnum("-pc_deflsub_form", "Combination of inner preconditioner, correction and projection", "PCDeflSubSetForm", PCDeflSubForms, (PetscEnum)form,
-                             (PetscEnum *)&form, &flg));
+  PetscCall(PetscOptionsEnum("-pc_deflsub_form", "Combination of inner preconditioner, correction and projection",
+                             "PCDeflSubSetForm", PCDeflSubForms, (PetscEnum)form, (PetscEnum *)&form, &flg));
   if (flg) PetscCall(PCDeflSubSetForm(pc, form));
-  PetscCall(PetscOptionsEnum("-pc_deflsub_coarse", "How to solve with E", "PCDeflSubSetCoarse", PCDeflSubCoarses, (PetscEnum)coarse, (PetscEnum *)&coarse, &flg));
+  PetscCall(PetscOptionsEnum("-pc_deflsub_coarse", "How to solve with E", "PCDeflSubSetCoarse", PCDeflSubCoarses,
+                             (PetscEnum)coarse, (PetscEnum *)&coarse, &flg));
   if (flg) PetscCall(PCDeflSubSetCoarse(pc, coarse));
   PetscCall(PetscOptionsIntArray("-pc_deflsub_boxes", "Boxes in each direction", "PCDeflSubSetBoxes", boxes, &m, &flg));
   if (flg) PetscCall(PCDeflSubSetBoxes(pc, boxes[0], m > 1 ? boxes[1] : 0, m > 2 ? boxes[2] : 0));
-  PetscCall(PetscOptionsInt("-pc_deflsub_size", "Unknowns that a subdomain is to have; 0: chosen", "PCDeflSubSetSize", size, &size, &flg));
+  PetscCall(PetscOptionsInt("-pc_deflsub_size", "Unknowns that a subdomain is to have; 0: chosen", "PCDeflSubSetSize",
+                            size, &size, &flg));
   if (flg) PetscCall(PCDeflSubSetSize(pc, size));
-  PetscCall(PetscOptionsReal("-pc_deflsub_jump", "Factor by which couplings differ at an interface", "PCDeflSubSetJump", jump, &jump, &flg));
+  PetscCall(PetscOptionsReal("-pc_deflsub_jump", "Factor by which couplings differ at an interface", "PCDeflSubSetJump",
+                             jump, &jump, &flg));
   if (flg) PetscCall(PCDeflSubSetJump(pc, jump));
   PetscCall(PetscViewerDestroy(&ds->viewer));
-  PetscCall(PetscOptionsViewer("-pc_deflsub_view_labels", "Shows the labels of all unknowns", "PCDeflSubGetLabels", &ds->viewer, &ds->format, &flg));
+  PetscCall(PetscOptionsViewer("-pc_deflsub_view_labels", "Shows the labels of all unknowns", "PCDeflSubGetLabels",
+                               &ds->viewer, &ds->format, &flg));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -588,8 +603,10 @@ PetscErrorCode PCDeflSubCompose(PC pc, PetscBool compose)
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetSize_C", compose ? PCDeflSubGetSize_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetJump_C", compose ? PCDeflSubSetJump_DeflSub : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetJump_C", compose ? PCDeflSubGetJump_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetCoefficient_C", compose ? PCDeflSubSetCoefficient_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetCoefficient_C", compose ? PCDeflSubGetCoefficient_DeflSub : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCDeflSubSetCoefficient_C", compose ? PCDeflSubSetCoefficient_DeflSub : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCDeflSubGetCoefficient_C", compose ? PCDeflSubGetCoefficient_DeflSub : NULL));
   PetscCall(PCDeflSubComposeAccess(pc, compose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,7 +3,8 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
-/* Sums of rows below this part of their absolute sums are rounding; where constants are in an attached null space less precisely */
+/* Sums of rows below this part of their absolute sums are rounding; where constants are in an attached null space
+   less precisely */
 #define KC_DEFLSUB_ROUNDING (100 * PETSC_MACHINE_EPSILON)
 #define KC_DEFLSUB_ATTACHED PETSC_SQRT_MACHINE_EPSILON
 
@@ -46,7 +47,8 @@ static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Labels of points and ghosts. A point that is coupled to nobody is in no column of Z, since the inner preconditioner solves for it: its label is the number of subdomains */
+/* Labels of points and ghosts. A point that is coupled to nobody is in no column of Z, since the inner
+   preconditioner solves for it: its label is the number of subdomains */
 static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
 {
   PetscFunctionBegin;
@@ -108,7 +110,8 @@ static PetscErrorCode FindPair(Entries *e, PetscInt own, PetscInt other, PetscIn
 }
 
 /* One more entry, or a part of the last one */
-static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscInt own, PetscInt other, PetscScalar value)
+static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscInt own, PetscInt other,
+                               PetscScalar value)
 {
   PetscInt pair;
 
@@ -130,7 +133,8 @@ static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscIn
 }
 
 /* The sum of a row is what binds its point to the exterior */
-static PetscErrorCode AddRow(Entries *e, PetscInt exterior, PetscInt row, PetscInt m, const PetscInt cols[], const PetscScalar values[])
+static PetscErrorCode AddRow(Entries *e, PetscInt exterior, PetscInt row, PetscInt m, const PetscInt cols[],
+                             const PetscScalar values[])
 {
   const PetscInt own = e->label[row], begin = e->nentries;
   PetscScalar    sum  = 0;
@@ -242,7 +246,8 @@ static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
   *same        = (PetscBool)!all[0];
   ds->onesided = (PetscBool)all[1];
   if (ds->onesided)
-    PetscCall(PetscInfo(pc, "The operator is not symmetric: points are coupled to others, Dirichlet points for instance, that are coupled to nobody. KSPCG needs these columns "
+    PetscCall(PetscInfo(pc, "The operator is not symmetric: points are coupled to others, Dirichlet points for "
+                            "instance, that are coupled to nobody. KSPCG needs these columns "
                             "eliminated, with MatZeroRowsColumns() for instance\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

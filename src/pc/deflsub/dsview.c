@@ -3,7 +3,8 @@
 */
 #include <petsckcycle/private/deflsubimpl.h>
 
-/* Bytes on all processes of A Z, of E, of the operator where it is AIJ (else 0), and of Z, A Z and their transposes on a device */
+/* Bytes on all processes of A Z, of E, of the operator where it is AIJ (else 0), and of Z, A Z and their transposes
+   on a device */
 static PetscErrorCode CountBytes(PC pc, PetscReal bytes[4])
 {
   PC_DeflSub    *ds       = (PC_DeflSub *)pc->data;
@@ -38,19 +39,28 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(VecGetSize(ds->t, &n));
   PetscCall(CountBytes(pc, bytes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " subdomains of %" PetscInt_FMT " to %" PetscInt_FMT " unknowns, %g on average\n", ds->number, ds->sizes[0],
-                                   ds->sizes[1], (double)((PetscReal)n / ds->number)));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  %" PetscInt_FMT " subdomains of %" PetscInt_FMT " to %" PetscInt_FMT " unknowns, %g on average\n",
+      ds->number, ds->sizes[0], ds->sizes[1], (double)((PetscReal)n / ds->number)));
   if (ds->nleft)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n", ds->nleft, ds->nleft == 1 ? " is" : "s are"));
-  if (ds->onesided) PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled to others that are coupled to nobody\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n", (double)bytes[0], (double)bytes[1], (double)bytes[2]));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n",
+                                     ds->nleft, ds->nleft == 1 ? " is" : "s are"));
+  if (ds->onesided)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled "
+                                             "to others that are coupled to nobody\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n",
+                                   (double)bytes[0], (double)bytes[1], (double)bytes[2]));
   if (ds->Z) {
     PetscCall(MatGetType(ds->Z, &type));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device Z, A Z and their transposes are matrices of type %s with %g bytes\n", type, (double)bytes[3]));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  on the device Z, A Z and their transposes are matrices of type %s with %g bytes\n", type,
+        (double)bytes[3]));
   }
   if (!ds->inverse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetType(ds->inverse, &type));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  E^-1 is a dense matrix of type %s with %g bytes\n", type, (double)((PetscReal)ds->number * ds->number * sizeof(PetscScalar))));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  E^-1 is a dense matrix of type %s with %g bytes\n", type,
+                                   (double)((PetscReal)ds->number * ds->number * sizeof(PetscScalar))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,7 +72,8 @@ PetscErrorCode PCView_DeflSub(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s, subdomains %s\n", PCDeflSubForms[ds->form], PCDeflSubTypes[ds->type]));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  form %s, subdomains %s\n", PCDeflSubForms[ds->form], PCDeflSubTypes[ds->type]));
   if (ds->E && ds->t) PetscCall(ViewSubdomains(pc, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   if (ds->inner) {

@@ -44,9 +44,14 @@ static PetscErrorCode CheckKind(PC pc)
   PetscFunctionBegin;
   PetscCall(MatGetType(pc->pmat, &type));
   PetscCall(MatGetSize(pc->pmat, &rows, &cols));
-  PetscCheck(rows == cols, comm, PETSC_ERR_ARG_SIZ, "PCINCPOISSON needs a square matrix, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", rows, cols);
+  PetscCheck(rows == cols, comm, PETSC_ERR_ARG_SIZ,
+             "PCINCPOISSON needs a square matrix, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
+             rows, cols);
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &known, MATSEQAIJ, MATMPIAIJ, MATSTENCIL, ""));
-  PetscCheck(known, comm, PETSC_ERR_SUP, "PCINCPOISSON is for matrices of type aij, with those for devices, and stencil, not %s: convert it, MatConvert(A, MATAIJ, ...)", type);
+  PetscCheck(known, comm, PETSC_ERR_SUP,
+             "PCINCPOISSON is for matrices of type aij, with those for devices, and stencil, not %s: convert it, "
+             "MatConvert(A, MATAIJ, ...)",
+             type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +71,10 @@ PetscErrorCode PCIncPoissonFailNotFinite(PC pc, PetscInt mine)
   PetscFunctionBegin;
   PetscCall(PCIncPoissonFirstRow(pc, mine, &row));
   if (row < PETSC_INT_MAX)
-    PetscCall(PCIncPoissonFail(pc, "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly", row));
+    PetscCall(PCIncPoissonFail(pc,
+                               "The operator has a NaN or Inf in row %" PetscInt_FMT
+                               ": look for a division by zero or an unset coefficient in its assembly",
+                               row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,14 +87,16 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
   PetscCall(VecGetOwnershipRange(diagonal, &start, &end));
   PetscCall(VecGetArrayRead(diagonal, &d));
   for (PetscInt i = end - start - 1; i >= 0; i--) {
-    if (!(PetscRealPart(d[i]) > 0 && PetscRealPart(d[i]) <= PETSC_MAX_REAL && PetscImaginaryPart(d[i]) == 0)) bad = start + i;
+    if (!(PetscRealPart(d[i]) > 0 && PetscRealPart(d[i]) <= PETSC_MAX_REAL && PetscImaginaryPart(d[i]) == 0))
+      bad = start + i;
   }
   PetscCall(VecRestoreArrayRead(diagonal, &d));
   PetscCall(PCIncPoissonFirstRow(pc, bad, &row));
   if (row < PETSC_INT_MAX) {
     PetscCall(PCIncPoissonFail(pc,
                                "The diagonal entry of row %" PetscInt_FMT
-                               " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The operator must be positive "
+                               " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The "
+                               "operator must be positive "
                                "definite; of a negative definite one solve the negative",
                                row));
   }
@@ -101,11 +111,14 @@ static PetscErrorCode CheckSymmetric(PC pc)
 
   PetscFunctionBegin;
   PetscCheck(ip->excess == 0, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has %" PetscInt64_FMT " entries more %s the diagonal than %s it. Where rows of boundary points were cleared, clear "
+             "PCINCPOISSON needs a symmetric operator, this one has %" PetscInt64_FMT
+             " entries more %s the diagonal than %s it. Where rows of boundary points were cleared, clear "
              "their columns too: MatZeroRowsColumns()",
              PetscAbs(ip->excess), ip->excess > 0 ? "below" : "above", ip->excess > 0 ? "above" : "below");
   PetscCheck(ip->unpaired == PETSC_INT_MAX, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT " above the diagonal without one below it", ip->unpaired);
+             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT
+             " above the diagonal without one below it",
+             ip->unpaired);
   ip->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,7 +148,8 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were repaired without KSPSetOperators() */
+/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
+   repaired without KSPSetOperators() */
 static PetscErrorCode PCSetUpOnBlocks_IncPoisson(PC pc)
 {
   PetscFunctionBegin;
@@ -143,7 +157,8 @@ static PetscErrorCode PCSetUpOnBlocks_IncPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason and ends with KSP_DIVERGED_PC_FAILED */
+/* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason and ends with
+   KSP_DIVERGED_PC_FAILED */
 static PetscErrorCode PCApply_IncPoisson(PC pc, Vec b, Vec x)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
@@ -199,11 +214,13 @@ static PetscErrorCode PCIncPoissonSetPattern_IncPoisson(PC pc, PCIncPoissonPatte
   Level: intermediate
 
   Note:
-  The complete product is applied as two, with K^T and with K, which together have fewer entries than their product: 8 a row instead of 13 for the 7-point stencil. It is positive
-  definite for every operator with a positive diagonal, and takes about as many iterations.
+  The complete product is applied as two, with K^T and with K, which together have fewer entries than their product: 8 a
+  row instead of 13 for the 7-point stencil. It is positive definite for every operator with a positive diagonal, and
+  takes about as many iterations.
 
-  What is kept on the pattern of the operator needs one product, and one exchange between processes. With scaling diagonal and a 5- or 7-point stencil it is positive definite if no
-  eigenvalue of D^-1 A is larger than 2, so for all that are diagonally dominant. Otherwise it need not be, and `KSPCG` ends with `KSP_DIVERGED_INDEFINITE_PC`.
+  What is kept on the pattern of the operator needs one product, and one exchange between processes. With scaling
+  diagonal and a 5- or 7-point stencil it is positive definite if no eigenvalue of D^-1 A is larger than 2, so for all
+  that are diagonally dominant. Otherwise it need not be, and `KSPCG` ends with `KSP_DIVERGED_INDEFINITE_PC`.
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetPattern()`
 @*/
@@ -273,8 +290,9 @@ static PetscErrorCode PCIncPoissonSetScaling_IncPoisson(PC pc, PCIncPoissonScali
   Level: intermediate
 
   Note:
-  Without scaling it is the formula as it was published, for constant coefficients, where both are the same up to a factor. Where coefficients jump, what is kept of its product on the
-  pattern of the operator is often not positive definite, and CG fails: it is there for comparison.
+  Without scaling it is the formula as it was published, for constant coefficients, where both are the same up to a
+  factor. Where coefficients jump, what is kept of its product on the pattern of the operator is often not positive
+  definite, and CG fails: it is there for comparison.
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetScaling()`
 @*/
@@ -327,11 +345,12 @@ static PetscErrorCode PCSetFromOptions_IncPoisson(PC pc, KCycleOptionItems Petsc
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete Poisson options");
-  PetscCall(PetscOptionsEnum("-pc_incpoisson_pattern", "Which entries of the product are kept", "PCIncPoissonSetPattern", PCIncPoissonPatterns, (PetscEnum)pattern,
-                             (PetscEnum *)&pattern, &flg));
+  PetscCall(PetscOptionsEnum("-pc_incpoisson_pattern", "Which entries of the product are kept",
+                             "PCIncPoissonSetPattern", PCIncPoissonPatterns, (PetscEnum)pattern, (PetscEnum *)&pattern,
+                             &flg));
   if (flg) PetscCall(PCIncPoissonSetPattern(pc, pattern));
-  PetscCall(PetscOptionsEnum("-pc_incpoisson_scaling", "How the operator is scaled before", "PCIncPoissonSetScaling", PCIncPoissonScalings, (PetscEnum)scaling,
-                             (PetscEnum *)&scaling, &flg));
+  PetscCall(PetscOptionsEnum("-pc_incpoisson_scaling", "How the operator is scaled before", "PCIncPoissonSetScaling",
+                             PCIncPoissonScalings, (PetscEnum)scaling, (PetscEnum *)&scaling, &flg));
   if (flg) PetscCall(PCIncPoissonSetScaling(pc, scaling));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -345,7 +364,8 @@ static PetscErrorCode PCView_IncPoisson(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  pattern %s, scaling %s\n", PCIncPoissonPatterns[ip->pattern], PCIncPoissonScalings[ip->scaling]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  pattern %s, scaling %s\n", PCIncPoissonPatterns[ip->pattern],
+                                   PCIncPoissonScalings[ip->scaling]));
   if (ip->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", ip->failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,10 +375,14 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCIncPoissonSetPattern_C", compose ? PCIncPoissonSetPattern_IncPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCIncPoissonGetPattern_C", compose ? PCIncPoissonGetPattern_IncPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCIncPoissonSetScaling_C", compose ? PCIncPoissonSetScaling_IncPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCIncPoissonGetScaling_C", compose ? PCIncPoissonGetScaling_IncPoisson : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCIncPoissonSetPattern_C", compose ? PCIncPoissonSetPattern_IncPoisson : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCIncPoissonGetPattern_C", compose ? PCIncPoissonGetPattern_IncPoisson : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCIncPoissonSetScaling_C", compose ? PCIncPoissonSetScaling_IncPoisson : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCIncPoissonGetScaling_C", compose ? PCIncPoissonGetScaling_IncPoisson : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -372,7 +396,8 @@ static PetscErrorCode PCDestroy_IncPoisson(PC pc)
 }
 
 /*MC
-  PCINCPOISSON - "incpoisson" - The incomplete Poisson preconditioner: an approximate inverse K K^T that is applied as a sparse product.
+  PCINCPOISSON - "incpoisson" - The incomplete Poisson preconditioner: an approximate inverse K K^T that is applied as a
+  sparse product.
 
   Options Database Keys:
 + -pc_incpoisson_pattern (matrix|full)  - which entries of the product are kept
@@ -388,20 +413,24 @@ static PetscErrorCode PCDestroy_IncPoisson(PC pc)
            (I - L D^-1) (I - L D^-1)^T                             scaling none,
 .ve
 
-  by default with only those entries that A has. Applying it costs what a product with A costs: no triangular solve, so that it runs in parallel on many processes and on a device, and gives the
-  same iterations on any number of processes as long as the numbering of the unknowns is the same; another numbering has another L. Set-up takes time in proportion to the entries; what
-  depends on their pattern only is done once.
+  by default with only those entries that A has. Applying it costs what a product with A costs: no triangular solve, so
+  that it runs in parallel on many processes and on a device, and gives the same iterations on any number of processes
+  as long as the numbering of the unknowns is the same; another numbering has another L. Set-up takes time in proportion
+  to the entries; what depends on their pattern only is done once.
 
-  Seen from elsewhere it is one step of symmetric Gauss-Seidel, (D + L)^-T D (D + L)^-1 with the triangles in the other order, whose inverses have been replaced by the two first terms of their
-  Neumann series, (I + L')^-1 = I - L' + L'^2 - ... On the pattern of a matrix without triangles in its graph, such as the 5- and the 7-point stencil, it is the polynomial
-  2 I - D^-1/2 A D^-1/2 of degree one with a positive diagonal matrix added.
+  Seen from elsewhere it is one step of symmetric Gauss-Seidel, (D + L)^-T D (D + L)^-1 with the triangles in the other
+  order, whose inverses have been replaced by the two first terms of their Neumann series, (I + L')^-1 = I - L' + L'^2 -
+  ... On the pattern of a matrix without triangles in its graph, such as the 5- and the 7-point stencil, it is the
+  polynomial 2 I - D^-1/2 A D^-1/2 of degree one with a positive diagonal matrix added.
 
-  The operator must be symmetric (Hermitian) and have a positive diagonal; of its values, only the pattern is checked for symmetry. Matrices of types `MATAIJ`, with those for devices, and `MATSTENCIL`. A diagonal entry that is not
+  The operator must be symmetric (Hermitian) and have a positive diagonal; of its values, only the pattern is checked
+  for symmetry. Matrices of types `MATAIJ`, with those for devices, and `MATSTENCIL`. A diagonal entry that is not
   positive, a NaN or an Inf end the solve with `KSP_DIVERGED_PC_FAILED`.
 
   References:
-  M. Ament, G. Knittel, D. Weiskopf, W. Strasser, A parallel preconditioned conjugate gradient solver for the Poisson problem on a multi-GPU platform, 2010; R. Gupta, Implementation of the
-  deflated preconditioned conjugate gradient method for bubbly flow on the graphical processing unit, 2010, equation (56).
+  M. Ament, G. Knittel, D. Weiskopf, W. Strasser, A parallel preconditioned conjugate gradient solver for the Poisson
+  problem on a multi-GPU platform, 2010; R. Gupta, Implementation of the deflated preconditioned conjugate gradient
+  method for bubbly flow on the graphical processing unit, 2010, equation (56).
 
 .seealso: `PCIncPoissonSetPattern()`, `PCIncPoissonSetScaling()`, `PCJACOBI`, `PCICC`, `PCSOR`
 M*/

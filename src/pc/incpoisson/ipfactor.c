@@ -1,9 +1,11 @@
 /*
-  The factor K of PCINCPOISSON, from the lower triangle D - L of the operator, and the entries of K K^T on the operator's pattern.
+  The factor K of PCINCPOISSON, from the lower triangle D - L of the operator, and the entries of K K^T on the
+  operator's pattern.
 */
 #include <petsckcycle/private/incpoissonimpl.h>
 
-/* Rows of K on this process, compressed: its own, and those of the columns in which it has entries. Their numbers ascend */
+/* Rows of K on this process, compressed: its own, and those of the columns in which it has entries. Their numbers
+   ascend */
 typedef struct {
   Mat             all; /* sequential; K itself on one process */
   PetscInt        start, end, nlow, nghosts;
@@ -205,7 +207,8 @@ static PetscErrorCode RowsFind(const Rows *rows, PetscInt row, PetscInt *place)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entry (a, b) of K K^T, and whether the lower triangle has the entry of the two rows: the later row has it in the column of the earlier one's diagonal, its last */
+/* Entry (a, b) of K K^T, and whether the lower triangle has the entry of the two rows: the later row has it in the
+   column of the earlier one's diagonal, its last */
 static PetscScalar RowsProduct(const Rows *rows, PetscInt a, PetscInt b, PetscBool *coupled)
 {
   const PetscInt early = PetscMin(a, b), late = PetscMax(a, b);
@@ -294,7 +297,8 @@ static PetscErrorCode CompareUpper(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On device types MatTranspose() may leave the values that a device has of an earlier transpose (cusparse of PETSc 3.26.1, Kokkos of 3.18): both factors are made anew */
+/* On device types MatTranspose() may leave the values that a device has of an earlier transpose (cusparse of PETSc
+   3.26.1, Kokkos of 3.18): both factors are made anew */
 static PetscErrorCode DropOnDevice(PC_IncPoisson *ip)
 {
   MatType device;

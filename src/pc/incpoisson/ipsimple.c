@@ -1,6 +1,7 @@
 /*
-  PCINCPOISSON on the operator's pattern, scaled, where no three unknowns are coupled with each other, as with 5 and 7 points: no product K_ik K_jk of two entries beside the diagonal
-  falls on the pattern, and what is left of K K^T, K = D^-1 (D - L) D^-1/2, is
+  PCINCPOISSON on the operator's pattern, scaled, where no three unknowns are coupled with each other, as with 5 and 7
+  points: no product K_ik K_jk of two entries beside the diagonal falls on the pattern, and what is left of K K^T, K =
+  D^-1 (D - L) D^-1/2, is
 
     M_ij = - a_ij / (d_i d_j),   i != j,        M_ii = 1 / d_i + sum over k < i of |a_ik|^2 / (d_i^2 d_k)
 */
@@ -141,7 +142,8 @@ static PetscErrorCode GraphLook(Graph *g, PetscInt64 *excess, PetscInt *unpaired
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A star has no triangles, but where the grid wraps around after three points; nor has its pattern an entry without its counterpart */
+/* A star has no triangles, but where the grid wraps around after three points; nor has its pattern an entry without
+   its counterpart */
 static PetscErrorCode FindInStencil(PC pc)
 {
   PC_IncPoisson       *ip = (PC_IncPoisson *)pc->data;
@@ -170,7 +172,8 @@ PetscErrorCode PCIncPoissonSimpleFind(PC pc)
   ip->simple   = PETSC_FALSE;
   ip->excess   = 0;
   ip->unpaired = PETSC_INT_MAX;
-  if (ip->pattern != PC_INCPOISSON_PATTERN_MATRIX || ip->scaling != PC_INCPOISSON_SCALING_DIAGONAL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ip->pattern != PC_INCPOISSON_PATTERN_MATRIX || ip->scaling != PC_INCPOISSON_SCALING_DIAGONAL)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilIs(pc->pmat, &stencil));
   if (stencil) {
     PetscCall(FindInStencil(pc));
@@ -212,7 +215,8 @@ static inline PetscScalar Entry(PetscScalar a, PetscReal di, PetscReal dj, Petsc
 }
 
 /* Entries of A and M stand in the same places. bad: first row with a NaN or Inf */
-static void FillRows(const KCycleRows *r, PetscInt nlow, const PetscReal inverse[], PetscScalar m[], PetscScalar mo[], PetscInt *bad)
+static void FillRows(const KCycleRows *r, PetscInt nlow, const PetscReal inverse[], PetscScalar m[], PetscScalar mo[],
+                     PetscInt *bad)
 {
   for (PetscInt i = 0; i < r->n; i++) {
     PetscReal   diagonal = inverse[i];
@@ -285,7 +289,8 @@ static PetscErrorCode LinesCreate(const KCycleStencil *st, Vec diagonal, Lines *
   PetscFunctionBegin;
   l->box   = st->box;
   l->shape = &st->shape;
-  PetscCall(PetscMalloc4(l->box->npoints, &l->inverse, st->shape.ncoeffs * n, &l->values, n, &l->sum, n + 2, &l->padded));
+  PetscCall(
+      PetscMalloc4(l->box->npoints, &l->inverse, st->shape.ncoeffs * n, &l->values, n, &l->sum, n + 2, &l->padded));
   PetscCall(VecGetArrayRead(diagonal, &d));
   for (PetscInt i = 0; i < l->box->npoints; i++) l->inverse[i] = 1 / PetscRealPart(d[i]);
   PetscCall(VecRestoreArrayRead(diagonal, &d));
@@ -303,7 +308,8 @@ static PetscErrorCode LinesDestroy(Lines *l)
 }
 
 /* Line (j, k) of a field with the points left and right of it; zeros outside the grid */
-static void Pad(const KCycleBox *box, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k, PetscScalar padded[])
+static void Pad(const KCycleBox *box, const PetscScalar *x, const PetscScalar *halo, PetscInt j, PetscInt k,
+                PetscScalar padded[])
 {
   const PetscInt     n = box->n[0], e = KCycleBoxExtended(box, j, k);
   const PetscScalar *line = KCycleBoxLine(box, x, halo, j, k);
@@ -330,9 +336,10 @@ static PetscBool IsBelow(const Lines *l, PetscInt line, int o, PetscInt i)
   return (PetscBool)(KCycleBoxPointToRow(box, to) < box->rows[box->rank] + i + n[0] * line);
 }
 
-/* One coefficient of A becomes that of M, with its share in the diagonal, along a part of a line. sum: of the row in A */
-static void FillCoefficient(PetscInt begin, PetscInt end, PetscBool below, const PetscScalar *own, const PetscScalar *other, PetscScalar *v, PetscScalar *diagonal,
-                            PetscScalar *sum)
+/* One coefficient of A becomes that of M, with its share in the diagonal, along a part of a line. sum: of the row in
+   A */
+static void FillCoefficient(PetscInt begin, PetscInt end, PetscBool below, const PetscScalar *own,
+                            const PetscScalar *other, PetscScalar *v, PetscScalar *diagonal, PetscScalar *sum)
 {
   for (PetscInt i = begin; i < end; i++) {
     const PetscReal product = PetscRealPart(own[i]) * PetscRealPart(other[i]);
@@ -344,7 +351,8 @@ static void FillCoefficient(PetscInt begin, PetscInt end, PetscBool below, const
   }
 }
 
-/* Coefficients of A become those of M. Between the ends of a line a coefficient is below the diagonal everywhere or nowhere. bad: a point with a NaN or Inf */
+/* Coefficients of A become those of M. Between the ends of a line a coefficient is below the diagonal everywhere or
+   nowhere. bad: a point with a NaN or Inf */
 static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
 {
   const KCycleShape *shape = l->shape;
@@ -362,7 +370,8 @@ static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
     if (o == centre) continue;
     Pad(l->box, l->inverse, l->halo, j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]], l->padded);
     for (int part = 0; part < 3; part++)
-      FillCoefficient(ends[part], ends[part + 1], IsBelow(l, line, o, ends[part]), own, l->padded + 1 + shape->dx[o], l->values + o * n, diagonal, l->sum);
+      FillCoefficient(ends[part], ends[part + 1], IsBelow(l, line, o, ends[part]), own, l->padded + 1 + shape->dx[o],
+                      l->values + o * n, diagonal, l->sum);
   }
   for (PetscInt i = 0; i < n; i++) total += l->sum[i];
   if (!PetscIsInfOrNanScalar(total)) return;

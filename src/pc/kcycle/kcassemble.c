@@ -1,6 +1,6 @@
 /*
-  Coarse operators of structured levels that the program assembles, as it does for PCMG: KSPSetComputeOperators() is called with the coarse grids, which
-  have heard what the program hung on the fine one (DMCoarsenHookAdd()).
+  Coarse operators of structured levels that the program assembles, as it does for PCMG: KSPSetComputeOperators() is
+  called with the coarse grids, which have heard what the program hung on the fine one (DMCoarsenHookAdd()).
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
@@ -14,7 +14,8 @@ static PetscErrorCode Injection(const KCycleStructure *level, const PetscInt mor
   PetscInt              row;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)level->P), tr->coarse->npoints, tr->fine->npoints, PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 1, NULL, inject));
+  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)level->P), tr->coarse->npoints, tr->fine->npoints,
+                         PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 1, NULL, inject));
   PetscCall(MatGetOwnershipRange(*inject, &row, NULL));
   for (PetscInt k = 0; k < n[2]; k++) {
     for (PetscInt j = 0; j < n[1]; j++) {
@@ -22,7 +23,9 @@ static PetscErrorCode Injection(const KCycleStructure *level, const PetscInt mor
         const PetscInt at[3] = {i, j, k};
         PetscInt       fine[3];
 
-        for (PetscInt d = 0; d < 3; d++) fine[d] = PetscMin(tr->factor[d] * (at[d] + tr->coarse->start[d]) + tr->first[d] + more[d], tr->fine->size[d] - 1);
+        for (PetscInt d = 0; d < 3; d++)
+          fine[d] =
+              PetscMin(tr->factor[d] * (at[d] + tr->coarse->start[d]) + tr->first[d] + more[d], tr->fine->size[d] - 1);
         PetscCall(MatSetValue(*inject, row, KCycleBoxPointToRow(tr->fine, fine), 1.0, INSERT_VALUES));
       }
     }
@@ -63,7 +66,8 @@ static PetscErrorCode CoarsenCoordinates(const KCycleStructure *level)
   PetscFunctionBegin;
   PetscCall(DMGetCoordinates(level->dm, &fine));
   if (!fine) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt d = 0; d < 3; d++) pair[d] = tr->factor[d] == 2 && level->end[d][0] == KCYCLE_END_INSULATED && tr->fine->size[d] % 2 == 0;
+  for (PetscInt d = 0; d < 3; d++)
+    pair[d] = tr->factor[d] == 2 && level->end[d][0] == KCYCLE_END_INSULATED && tr->fine->size[d] % 2 == 0;
   PetscCall(DMDASetUniformCoordinates(level[1].dm, 0, 1, 0, 1, 0, 1)); /* makes the vector */
   PetscCall(DMGetCoordinates(level[1].dm, &coarse));
   PetscCall(VecSet(coarse, 0));
@@ -106,7 +110,8 @@ static PetscErrorCode RestrictState(const KCycleStructure *level)
   Mat            inject;
 
   PetscFunctionBegin;
-  for (DMCoarsenHookLink link = level->dm->coarsenhook; link; link = link->next) any = (PetscBool)(any || link->restricthook);
+  for (DMCoarsenHookLink link = level->dm->coarsenhook; link; link = link->next)
+    any = (PetscBool)(any || link->restricthook);
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Injection(level, none, &inject));
   PetscCall(DMRestrict(level->dm, level->P, NULL, inject, level[1].dm));

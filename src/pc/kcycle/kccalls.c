@@ -27,8 +27,8 @@ static PetscInt64 Binomial(PetscInt a, PetscInt b)
   Level: advanced
 
   Note:
-  Avnat and Yavneh, Proposition 2.2. The coarsest level counts like the others; where its solver starts from zero the second
-  of two calls in a row would repeat the first, and is answered without solving.
+  Avnat and Yavneh, Proposition 2.2. The coarsest level counts like the others; where its solver starts from zero the
+  second of two calls in a row would repeat the first, and is answered without solving.
 
 .seealso: `PCKCYCLE`, `PCKCycleComputeTotalCalls()`, `PCKCycleGetLevelCalls()`
 @*/
@@ -36,8 +36,10 @@ PetscErrorCode PCKCycleComputeLevelCalls(PetscInt kappa, PetscInt level, PetscIn
 {
   PetscFunctionBegin;
   PetscAssertPointer(calls, 3);
-  PetscCheck(kappa > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "kappa must be at least 1, not %" PetscInt_FMT, kappa);
-  PetscCheck(level > 0 && level <= 60, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The level must lie in 1 (finest) to 60, not %" PetscInt_FMT, level);
+  PetscCheck(kappa > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "kappa must be at least 1, not %" PetscInt_FMT,
+             kappa);
+  PetscCheck(level > 0 && level <= 60, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The level must lie in 1 (finest) to 60, not %" PetscInt_FMT, level);
   *calls = 0;
   for (PetscInt j = 0; j < PetscMin(kappa, level); j++) *calls += Binomial(level - 1, j);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,7 +55,8 @@ PetscErrorCode PCKCycleComputeLevelCalls(PetscInt kappa, PetscInt level, PetscIn
 - nlevels - number of levels, 1 to 60
 
   Output Parameter:
-. calls - number of calls, sum_{j=1}^{min(kappa,nlevels)} binomial(nlevels, j): a polynomial of degree kappa in the number of levels
+. calls - number of calls, sum_{j=1}^{min(kappa,nlevels)} binomial(nlevels, j): a polynomial of degree kappa in the
+      number of levels
 
   Level: advanced
 
@@ -66,8 +69,10 @@ PetscErrorCode PCKCycleComputeTotalCalls(PetscInt kappa, PetscInt nlevels, Petsc
 {
   PetscFunctionBegin;
   PetscAssertPointer(calls, 3);
-  PetscCheck(kappa > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "kappa must be at least 1, not %" PetscInt_FMT, kappa);
-  PetscCheck(nlevels > 0 && nlevels <= 60, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The number of levels must lie in 1 to 60, not %" PetscInt_FMT, nlevels);
+  PetscCheck(kappa > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "kappa must be at least 1, not %" PetscInt_FMT,
+             kappa);
+  PetscCheck(nlevels > 0 && nlevels <= 60, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The number of levels must lie in 1 to 60, not %" PetscInt_FMT, nlevels);
   *calls = 0;
   for (PetscInt j = 1; j <= PetscMin(kappa, nlevels); j++) *calls += Binomial(nlevels, j);
   PetscFunctionReturn(PETSC_SUCCESS);

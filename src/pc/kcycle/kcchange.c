@@ -1,6 +1,7 @@
 /*
-  What a program changes on levels that are set up, through PCMGGetSmoother() and the other functions of PCMG. Each level has a stamp of what its set-up saw; the cycle
-  compares it before it runs, and completes the set-up where it no longer fits.
+  What a program changes on levels that are set up, through PCMGGetSmoother() and the other functions of PCMG. Each
+  level has a stamp of what its set-up saw; the cycle compares it before it runs, and completes the set-up where it no
+  longer fits.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
@@ -41,7 +42,8 @@ PetscErrorCode KCycleLevelsStamp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The program gave a level another operator, or other transfers, where they would be replaced again by those that set-up makes */
+/* The program gave a level another operator, or other transfers, where they would be replaced again by those that
+   set-up makes */
 static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
 {
   PC_MG             *mg = (PC_MG *)pc->data;
@@ -56,22 +58,25 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
   seen = &kc->level[l].stamp;
   PetscCall(KSPGetOperatorsSet(lv->smoothd, &set, NULL));
   if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
-  transfers =
-      (PetscBool)(l > 0 && (!lv->interpolate || ((PetscObject)lv->interpolate)->id != seen->transfer[0] || !lv->restrct || ((PetscObject)lv->restrct)->id != seen->transfer[1]));
-  PetscCheck((!KCycleMakesOperators(kc) && (!galerkin || l == kc->nlevels - 1)) || !A || ((PetscObject)A)->id == seen->solver[0].A, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_WRONGSTATE,
+  transfers = (PetscBool)(l > 0 && (!lv->interpolate || ((PetscObject)lv->interpolate)->id != seen->transfer[0] ||
+                                    !lv->restrct || ((PetscObject)lv->restrct)->id != seen->transfer[1]));
+  PetscCheck((!KCycleMakesOperators(kc) && (!galerkin || l == kc->nlevels - 1)) || !A ||
+                 ((PetscObject)A)->id == seen->solver[0].A,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "Level %" PetscInt_FMT
-             " was given another operator, but has one that is made at each set-up: call PCMGSetOperators() before the solver is set up, or after PCReset(), for all coarse levels",
+             " was given another operator, but has one that is made at each set-up: call PCMGSetOperators() before the "
+             "solver is set up, or after PCReset(), for all coarse levels",
              l);
   PetscCheck(!KCycleMakesOperators(kc) || !transfers, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "Level %" PetscInt_FMT " was given another interpolation or restriction, but levels on grids have their own: call PCMGSetInterpolation() before the solver is set up",
+             "Level %" PetscInt_FMT " was given another interpolation or restriction, but levels on grids have their "
+             "own: call PCMGSetInterpolation() before the solver is set up",
              l);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until somebody chooses one (see PCMGSetLevels_KCycle()). Types that differ from level
-  to level are no kappa-cycle.
+  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until somebody chooses one (see
+  PCMGSetLevels_KCycle()). Types that differ from level to level are no kappa-cycle.
 */
 static PetscErrorCode TakeCycleType(PC pc)
 {
@@ -85,12 +90,16 @@ static PetscErrorCode TakeCycleType(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 1; mg->levels && l < mg->nlevels; l++) {
     PetscCheck((PetscInt)mg->levels[l]->cycles == type, comm, PETSC_ERR_ARG_INCOMP,
-               "PCMGSetCycleTypeOnLevel() with types that differ is no kappa-cycle: choose the cycle with -pc_kcycle_kappa (v, f, w or a number)");
+               "PCMGSetCycleTypeOnLevel() with types that differ is no kappa-cycle: choose the cycle with "
+               "-pc_kcycle_kappa (v, f, w or a number)");
   }
   if (!type) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kc->kappa_set || kc->kappa_of_cycle || kappa == kc->kappa || (kappa == PC_KCYCLE_KAPPA_W && mg->nlevels > 1 && kc->kappa >= mg->nlevels), comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_mg_cycle_type %s (PCMGSetCycleType()) is kappa %s, and kappa was chosen, too, as another: leave out one of them", type == PC_MG_CYCLE_W ? "w" : "v",
-             type == PC_MG_CYCLE_W ? "infinity" : "1");
+  PetscCheck(!kc->kappa_set || kc->kappa_of_cycle || kappa == kc->kappa ||
+                 (kappa == PC_KCYCLE_KAPPA_W && mg->nlevels > 1 && kc->kappa >= mg->nlevels),
+             comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_mg_cycle_type %s (PCMGSetCycleType()) is kappa %s, and kappa was chosen, too, as another: leave out "
+             "one of them",
+             type == PC_MG_CYCLE_W ? "w" : "v", type == PC_MG_CYCLE_W ? "infinity" : "1");
   if (kc->kappa_set && !kc->kappa_of_cycle) PetscFunctionReturn(PETSC_SUCCESS);
   kc->kappa     = kappa;
   kc->kappa_set = kc->kappa_of_cycle = PETSC_TRUE;
@@ -110,14 +119,15 @@ PetscErrorCode PCKCycleRefuseChanges(PC pc)
   PetscCall(TakeCycleType(pc));
   PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
   PetscCheck(!adapt || mg->Nc > 0 || mg->coarseSpaceType == PCMG_ADAPT_GDSW, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "PCMGSetAdaptInterpolation() needs the number of vectors that interpolations are adapted to: -pc_mg_adapt_interp_n");
+             "PCMGSetAdaptInterpolation() needs the number of vectors that interpolations are adapted to: "
+             "-pc_mg_adapt_interp_n");
   for (PetscInt l = 0; kc->ready && mg->levels && l < kc->nlevels; l++) PetscCall(RefuseOthers(pc, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  A solver without operators gets those of its level: after KSPReset(), or new from PCMGGetSmootherUp(), which has not seen the options either. Another PC has other
-  eigenvalues, which KSPCHEBYSHEV estimates for new matrices only
+  A solver without operators gets those of its level: after KSPReset(), or new from PCMGGetSmootherUp(), which has not
+  seen the options either. Another PC has other eigenvalues, which KSPCHEBYSHEV estimates for new matrices only
 */
 static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
 {
@@ -135,7 +145,9 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
   now  = &stamp.solver[up];
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCEISENSTAT, &eisenstat));
   PetscCheck(!eisenstat || !kc->use_structure, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCEISENSTAT on level %" PetscInt_FMT " needs an ordinary matrix: choose it before the solver is set up, or use -pc_kcycle_structured off", lv->level);
+             "PCEISENSTAT on level %" PetscInt_FMT
+             " needs an ordinary matrix: choose it before the solver is set up, or use -pc_kcycle_structured off",
+             lv->level);
   PetscCall(KSPGetOperatorsSet(ksp, &set, NULL));
   if (!set) {
     PetscCall(KSPGetOperatorsSet(lv->smoothd, &set, NULL));
@@ -147,7 +159,8 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
     if (kc->options_used) PetscCall(KSPSetFromOptions(ksp));
   }
   if (now->pc != seen->pc || now->apply != seen->apply || now->ready != seen->ready || now->A != seen->A) {
-    PetscCall(KSPChebyshevEstEigSet(ksp, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE)); /* as before, but again */
+    /* as before, but again */
+    PetscCall(KSPChebyshevEstEigSet(ksp, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
     if (ksp->setupstage != KSP_SETUP_NEW) ksp->setupstage = KSP_SETUP_NEWMATRIX;
   }
   PetscCall(KSPSetUp(ksp));
@@ -175,7 +188,8 @@ static PetscErrorCode CompleteLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before the cycle runs, and before each set-up. Galerkin products belong to the interpolations that they were made with */
+/* Before the cycle runs, and before each set-up. Galerkin products belong to the interpolations that they were made
+   with */
 PetscErrorCode KCycleLevelsCheck(PC pc)
 {
   PC_MG      *mg = (PC_MG *)pc->data;
@@ -190,8 +204,9 @@ PetscErrorCode KCycleLevelsCheck(PC pc)
 
     Stamp(mg->levels[l], &stamp);
     if (!memcmp(&stamp, seen, sizeof(stamp))) continue;
-    changed   = PETSC_TRUE;
-    transfers = (PetscBool)(transfers || stamp.transfer[0] != seen->transfer[0] || stamp.transfer[1] != seen->transfer[1]);
+    changed = PETSC_TRUE;
+    transfers =
+        (PetscBool)(transfers || stamp.transfer[0] != seen->transfer[0] || stamp.transfer[1] != seen->transfer[1]);
   }
   if (changed) PetscCall(CompleteLevels(pc));
   if (!transfers || mg->galerkin >= PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,7 +230,8 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMG destroys the levels that are there. A number that the program gives is kept; cycles in one application are, too, where it is set-up that changes the number */
+/* PCMG destroys the levels that are there. A number that the program gives is kept; cycles in one application are,
+   too, where it is set-up that changes the number */
 PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
 {
   PC_MG          *mg = (PC_MG *)pc->data;
@@ -225,7 +241,8 @@ PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->nlevels_asked && nlevels == kc->nlevels_asked) PetscFunctionReturn(PETSC_SUCCESS); /* set-up has found that there are fewer */
+  /* set-up has found that there are fewer */
+  if (kc->nlevels_asked && nlevels == kc->nlevels_asked) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->busy) {
     kc->nlevels_chosen = 0;
     kc->nlevels_asked  = 0;
@@ -234,6 +251,7 @@ PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
   if (kc->ready && !kc->busy && nlevels != mg->nlevels) PetscCall(PCKCycleStartAnew(pc));
   PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
   if (kc->busy) mg->cyclesperpcapply = cycles;
-  for (PetscInt l = 0; first && l < mg->nlevels; l++) mg->levels[l]->cycles = (PCMGCycleType)0; /* nobody has chosen a type; PCMG hands it on to other levels */
+  /* nobody has chosen a type; PCMG hands it on to other levels */
+  for (PetscInt l = 0; first && l < mg->nlevels; l++) mg->levels[l]->cycles = (PCMGCycleType)0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /*
-  What PCKCYCLE looks at before it builds anything: is the operator sound, does it have a kernel, and which coarse solver stands that.
+  What PCKCYCLE looks at before it builds anything: is the operator sound, does it have a kernel, and which coarse
+  solver stands that.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/stencilimpl.h>
@@ -7,14 +8,17 @@
 /* Relative size below which a row sum is rounding: 1.8e-12 in double precision */
 #define KCYCLE_ROUNDING PetscPowReal(PETSC_MACHINE_EPSILON, 0.75)
 
-static const char NotFinite[]    = "The operator has a NaN or Inf in row %" PetscInt_FMT ": look for a division by zero or an unset coefficient in its assembly";
+static const char NotFinite[] = "The operator has a NaN or Inf in row %" PetscInt_FMT
+                                ": look for a division by zero or an unset coefficient in its assembly";
 static const char ZeroDiagonal[] = "The operator has a zero diagonal entry in row %" PetscInt_FMT
-                                   ", which point smoothers divide by: check the assembly of that row, or choose a smoother that does without, -mg_levels_pc_type ilu for instance";
-static const char AllZero[] = "The operator for the preconditioner is zero in all rows: assemble it, or use -pc_type none, as SNESASPIN does";
+                                   ", which point smoothers divide by: check the assembly of that row, or choose a "
+                                   "smoother that does without, -mg_levels_pc_type ilu for instance";
+static const char AllZero[] =
+    "The operator for the preconditioner is zero in all rows: assemble it, or use -pc_type none, as SNESASPIN does";
 
 /*
-  A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED, as PETSc's factorizations do, so that SNES and TS can
-  recover. The reason is shown by -ksp_view and -info; with -ksp_error_if_not_converged it is an error.
+  A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED, as PETSc's factorizations do, so that SNES and TS
+  can recover. The reason is shown by -ksp_view and -info; with -ksp_error_if_not_converged it is an error.
 */
 static PetscErrorCode KCycleFail(PC pc, const char format[], PetscInt row)
 {
@@ -38,7 +42,8 @@ static PetscBool EntryIsZero(PetscScalar value)
   return value == (PetscScalar)0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Global number of the first entry that is faulty, -1 if none is. On the host: only called when a reduction has found that there is one */
+/* Global number of the first entry that is faulty, -1 if none is. On the host: only called when a reduction has
+   found that there is one */
 static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscInt *row)
 {
   const PetscScalar *a;
@@ -57,7 +62,8 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the smoother of the finest level divide by the diagonal? Its options have not been read yet, and levels on coarser grids may not be there */
+/* Does the smoother of the finest level divide by the diagonal? Its options have not been read yet, and levels on
+   coarser grids may not be there */
 static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
 {
   const char *const points[] = {PCSOR, PCJACOBI, PCPBJACOBI, PCEISENSTAT, PCRELAX};
@@ -72,16 +78,19 @@ static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
   if (mg->levels && (mg->nlevels > 1 || !KCycleMakesOperators(kc))) {
     PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
     PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
-    PetscCall(PetscStrncpy(type, ((PetscObject)smoother)->type_name ? ((PetscObject)smoother)->type_name : PCSOR, sizeof(type)));
-  } else if (kc->use_grids) PetscCall(PetscOptionsGetString(o->options, o->prefix, "-mg_levels_pc_type", type, sizeof(type), NULL));
+    PetscCall(PetscStrncpy(type, ((PetscObject)smoother)->type_name ? ((PetscObject)smoother)->type_name : PCSOR,
+                           sizeof(type)));
+  } else if (kc->use_grids)
+    PetscCall(PetscOptionsGetString(o->options, o->prefix, "-mg_levels_pc_type", type, sizeof(type), NULL));
   *divides = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(points) && !*divides; i++) PetscCall(PetscStrcmp(type, points[i], divides));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(points) && !*divides; i++)
+    PetscCall(PetscStrcmp(type, points[i], divides));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Several unknowns at a point may have zeros on the diagonal by right: where nobody chose smoothers, there are some that do without it. Levels on coarser grids get
-  them when they are made
+  Several unknowns at a point may have zeros on the diagonal by right: where nobody chose smoothers, there are some that
+  do without it. Levels on coarser grids get them when they are made
 */
 static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
 {
@@ -95,9 +104,12 @@ static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   *done = PETSC_FALSE;
   if (kc->use_structure || kc->gamg || bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->use_grids) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-mg_levels_pc_type", &chosen));
+  if (kc->use_grids)
+    PetscCall(
+        PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-mg_levels_pc_type", &chosen));
   *done = (PetscBool)(kc->use_grids && !chosen);
-  for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++) PetscCall(KCycleLevelFactor(mg->levels[l], kc->chose[l], done));
+  for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++)
+    PetscCall(KCycleLevelFactor(mg->levels[l], kc->chose[l], done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,8 +171,8 @@ static PetscErrorCode KernelMayBeConstant(Mat A, MatNullSpace nullspace, PetscBo
 }
 
 /*
-  Do constants, and nothing else, span the kernel of the operator and that of its transpose? Then projecting them out of right sides and
-  solutions makes any factorization a pseudo-inverse. Both vectors are overwritten.
+  Do constants, and nothing else, span the kernel of the operator and that of its transpose? Then projecting them out of
+  right sides and solutions makes any factorization a pseudo-inverse. Both vectors are overwritten.
 */
 static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, Vec work, PetscBool *constant)
 {
@@ -193,7 +205,8 @@ static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspac
   if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
   else if (rows < KCYCLE_ROUNDING) {
     kc->kernel = KCYCLE_ZERO_ROW_SUMS;
-    PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular with constants in its kernel. Attach it with "
+    PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular "
+                            "with constants in its kernel. Attach it with "
                             "MatSetNullSpace(), so that KSP makes right sides consistent\n"));
   } else kc->kernel = KCYCLE_REGULAR;
   *nullspace_ = nullspace;
@@ -307,11 +320,13 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
     kc->kernel          = kc->finer.kernel;
     kc->kernel_constant = kc->finer.kernel_constant;
   }
-  PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s", kc->failure);
+  PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s",
+             kc->failure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The PC that factors the coarsest operator: inside PCREDUNDANT on several processes, NULL if the coarse solver is of another kind */
+/* The PC that factors the coarsest operator: inside PCREDUNDANT on several processes, NULL if the coarse solver is
+   of another kind */
 static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
 {
   PetscBool redundant, factors;
@@ -329,8 +344,9 @@ static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
 }
 
 /*
-  Before the hierarchy is set up, while the coarse solver can still be told what to do. PETSc takes a pivot for zero below an absolute
-  2e-14; that is made relative to the operator, so that small units are no singularity and a singular operator is one in any units.
+  Before the hierarchy is set up, while the coarse solver can still be told what to do. PETSc takes a pivot for zero
+  below an absolute 2e-14; that is made relative to the operator, so that small units are no singularity and a singular
+  operator is one in any units.
 */
 PetscErrorCode PCKCycleCoarseBefore(PC pc)
 {
@@ -346,10 +362,12 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
   PetscCall(CoarseFactorPC(coarse, &factor));
   if (factor) {
-    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_zeropivot", &given));
+    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_zeropivot",
+                                  &given));
     if (!given) PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
     /* PETSc adds its own 100 epsilon to such a pivot, which can make zero of it */
-    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_shift_amount", &given));
+    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix,
+                                  "-pc_factor_shift_amount", &given));
     if (!given) PetscCall(PCFactorSetShiftAmount(factor, 1000 * PETSC_MACHINE_EPSILON * kc->scale));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -368,8 +386,9 @@ static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
 }
 
 /*
-  What the last set-up did because the operator was singular is undone: the next operator may be regular. The coarsest matrix has the null spaces that it had, and
-  the coarsest solver its own preconditioner, unless somebody has chosen another since
+  What the last set-up did because the operator was singular is undone: the next operator may be regular. The coarsest
+  matrix has the null spaces that it had, and the coarsest solver its own preconditioner, unless somebody has chosen
+  another since
 */
 PetscErrorCode PCKCycleCoarseForget(PC pc)
 {
@@ -386,7 +405,8 @@ PetscErrorCode PCKCycleCoarseForget(PC pc)
   PetscCall(MatDestroy(&kc->singular));
   for (int i = 0; i < 2; i++) PetscCall(MatNullSpaceDestroy(&kc->singular_had[i]));
   if (kc->svd) PetscCall(PetscObjectTypeCompare((PetscObject)kc->svd, PCSVD, &svd));
-  if (svd && mg->levels && mg->levels[0]->smoothd->pc == kc->svd) PetscCall(KSPSetPC(mg->levels[0]->smoothd, kc->svd_before));
+  if (svd && mg->levels && mg->levels[0]->smoothd->pc == kc->svd)
+    PetscCall(KSPSetPC(mg->levels[0]->smoothd, kc->svd_before));
   PetscCall(PCDestroy(&kc->svd));
   PetscCall(PCDestroy(&kc->svd_before));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -445,7 +465,8 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCheck(rows <= KCYCLE_MAX_SVD_ROWS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The coarsest operator is singular and has %" PetscInt_FMT
-             " rows, too many for a pseudo-inverse by SVD (at most %d): use more levels, or choose a solver with -mg_coarse_pc_type",
+             " rows, too many for a pseudo-inverse by SVD (at most %d): use more levels, or choose a solver with "
+             "-mg_coarse_pc_type",
              rows, KCYCLE_MAX_SVD_ROWS);
   PetscCall(KSPGetPC(coarse, &kc->svd_before));
   PetscCall(PetscObjectReference((PetscObject)kc->svd_before));
@@ -463,8 +484,9 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 }
 
 /*
-  When the coarsest operator exists. Where constants span its kernel, KSP projects them out of right side and solution, and the
-  factorization is as good as a pseudo-inverse; any other kernel gets one. (The levels of PCGAMG do not represent constants by constants.)
+  When the coarsest operator exists. Where constants span its kernel, KSP projects them out of right side and solution,
+  and the factorization is as good as a pseudo-inverse; any other kernel gets one. (The levels of PCGAMG do not
+  represent constants by constants.)
 */
 PetscErrorCode PCKCycleCoarseAfter(PC pc)
 {
@@ -479,7 +501,8 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
   PetscCall(KSPGetOperators(coarse, &A, NULL));
-  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc))) PetscCall(CoarseUseConstants(pc, A));
+  if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc)))
+    PetscCall(CoarseUseConstants(pc, A));
   else if (!given && !kc->chose[0][0]) PetscCall(CoarseUseSVD(pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

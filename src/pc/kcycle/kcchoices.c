@@ -30,9 +30,11 @@ static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured str
   Level: intermediate
 
   Notes:
-  Structured levels need a `DMDA` with one unknown at a point and stencil width 1, and an operator of type `MATSTENCIL` or one of type `MATAIJ` whose entries fit
-  the stencil, which is then converted. Their grids may have any size. Coarse operators are Galerkin products; with `-pc_mg_galerkin none` they
-  are assembled by the function of `KSPSetComputeOperators()`, on grids of 2^k+1 points, 2^k cells and so on. Why levels are not structured is shown by `-ksp_view`.
+  Structured levels need a `DMDA` with one unknown at a point and stencil width 1, and an operator of type `MATSTENCIL`
+  or one of type `MATAIJ` whose entries fit the stencil, which is then converted. Their grids may have any size. Coarse
+  operators are Galerkin products; with `-pc_mg_galerkin none` they are assembled by the function of
+  `KSPSetComputeOperators()`, on grids of 2^k+1 points, 2^k cells and so on. Why levels are not structured is shown by
+  `-ksp_view`.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetStructured()`, `MATSTENCIL`, `PCRELAX`
 @*/
@@ -85,7 +87,8 @@ static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, KCycleGrid grid)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->grid == grid, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The levels are set up already: call PCReset() before PCKCycleSetGrid()");
+  PetscCheck(!kc->ready || kc->grid == grid, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetGrid()");
   kc->grid = grid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,7 +161,8 @@ static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, KCycleInterpolation
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->interpolation == interpolation, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!kc->ready || kc->interpolation == interpolation, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONGSTATE,
              "The levels are set up already: call PCReset() before PCKCycleSetInterpolation()");
   kc->interpolation = interpolation;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -179,7 +183,8 @@ static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, KCycleInterpolation
   Level: intermediate
 
   Note:
-  Simplex is the pair of Feng and others, equations (4.5) and (4.7), with the restriction as the transpose of the interpolation.
+  Simplex is the pair of Feng and others, equations (4.5) and (4.7), with the restriction as the transpose of the
+  interpolation.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetInterpolation()`, `PCKCycleSetStructured()`
 @*/
@@ -234,12 +239,15 @@ static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The levels are set up already: call PCReset() before PCKCycleSetSemicoarsen()");
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetSemicoarsen()");
   PetscCall(PetscStrlen(directions, &len));
   PetscCall(PetscStrcmp(directions, "auto", &automatic));
   for (size_t i = 0; i < len; i++) known += strchr("xyz", directions[i]) != NULL;
   PetscCheck(automatic || (len && len <= 3 && known == len), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_semicoarsen names the directions to coarsen, x, y, z, xy, xz, yz or xyz, or is auto; it cannot be \"%s\"", directions);
+             "-pc_kcycle_semicoarsen names the directions to coarsen, x, y, z, xy, xz, yz or xyz, or is auto; it "
+             "cannot be \"%s\"",
+             directions);
   PetscCall(PetscStrncpy(kc->semicoarsen, directions, sizeof(kc->semicoarsen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -322,16 +330,18 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   grid          = kc->grid;
   interpolation = kc->interpolation;
   PetscCall(PetscStrncpy(directions, kc->semicoarsen, sizeof(directions)));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_structured", "Structured levels on a DMDA", "PCKCycleSetStructured", PCKCycleStructureds, (PetscEnum)structured, (PetscEnum *)&structured,
-                             &flg));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_structured", "Structured levels on a DMDA", "PCKCycleSetStructured",
+                             PCKCycleStructureds, (PetscEnum)structured, (PetscEnum *)&structured, &flg));
   if (flg) PetscCall(PCKCycleSetStructured(pc, structured));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids, (PetscEnum)grid, (PetscEnum *)&grid, &flg));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids,
+                             (PetscEnum)grid, (PetscEnum *)&grid, &flg));
   if (flg) PetscCall(PCKCycleSetGrid(pc, grid));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_interpolation", "Interpolation between structured levels", "PCKCycleSetInterpolation", KCycleInterpolations, (PetscEnum)interpolation,
+  PetscCall(PetscOptionsEnum("-pc_kcycle_interpolation", "Interpolation between structured levels",
+                             "PCKCycleSetInterpolation", KCycleInterpolations, (PetscEnum)interpolation,
                              (PetscEnum *)&interpolation, &flg));
   if (flg) PetscCall(PCKCycleSetInterpolation(pc, interpolation));
-  PetscCall(
-      PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...", "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
+  PetscCall(PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...",
+                               "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
   if (flg && !kc->ready) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,8 +355,10 @@ PetscErrorCode PCKCycleStructuredCompose(PC pc, PetscBool compose)
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetStructured_C", compose ? PCKCycleGetStructured_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetGrid_C", compose ? PCKCycleSetGrid_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetGrid_C", compose ? PCKCycleGetGrid_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetInterpolation_C", compose ? PCKCycleSetInterpolation_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetInterpolation_C", compose ? PCKCycleGetInterpolation_KCycle : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCKCycleSetInterpolation_C", compose ? PCKCycleSetInterpolation_KCycle : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCKCycleGetInterpolation_C", compose ? PCKCycleGetInterpolation_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetSemicoarsen_C", compose ? PCKCycleSetSemicoarsen_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetSemicoarsen_C", compose ? PCKCycleGetSemicoarsen_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);

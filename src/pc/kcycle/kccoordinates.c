@@ -1,5 +1,6 @@
 /*
-  PCSetCoordinates(): PCGAMG takes rigid body modes from coordinates. Whether levels are to be its own is known at the set-up only, so they are kept until then.
+  PCSetCoordinates(): PCGAMG takes rigid body modes from coordinates. Whether levels are to be its own is known at the
+  set-up only, so they are kept until then.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 

@@ -1,5 +1,6 @@
 /*
-  Operators whose entries are known but not in rows of their own: what builds levels from matrices, and factorizations, take a copy in MATAIJ.
+  Operators whose entries are known but not in rows of their own: what builds levels from matrices, and factorizations,
+  take a copy in MATAIJ.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
@@ -24,7 +25,8 @@ static PetscErrorCode CopyAttributes(Mat from, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix in MATAIJ. That of blocks on several processes is made from a copy: their conversion takes the matrix apart, which a MatFDColoring does not survive */
+/* A matrix in MATAIJ. That of blocks on several processes is made from a copy: their conversion takes the matrix
+   apart, which a MatFDColoring does not survive */
 PetscErrorCode KCycleMatToAIJ(Mat A, Mat *aij)
 {
   PetscBool apart;
@@ -33,7 +35,8 @@ PetscErrorCode KCycleMatToAIJ(Mat A, Mat *aij)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &apart, MATMPIBAIJ, MATMPISBAIJ, ""));
   if (apart) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &copy));
-  PetscCall(MatConvert(copy ? copy : A, MATAIJ, MAT_INITIAL_MATRIX, aij)); /* not all types convert into a matrix that is there */
+  /* not all types convert into a matrix that is there */
+  PetscCall(MatConvert(copy ? copy : A, MATAIJ, MAT_INITIAL_MATRIX, aij));
   PetscCall(MatDestroy(&copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,7 +48,8 @@ static PetscErrorCode Lend(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscInfo(pc, "The operator is of type %s: levels are made from a copy in MATAIJ\n", ((PetscObject)pc->pmat)->type_name));
+  PetscCall(PetscInfo(pc, "The operator is of type %s: levels are made from a copy in MATAIJ\n",
+                      ((PetscObject)pc->pmat)->type_name));
   if (kc->copy) PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_REUSE_MATRIX, &kc->copy));
   else PetscCall(KCycleMatToAIJ(pc->pmat, &kc->copy));
   PetscCall(CopyAttributes(pc->pmat, kc->copy));
@@ -64,7 +68,8 @@ static PetscErrorCode IsInBlocks(Mat A, PetscBool *is)
 
   PetscFunctionBegin;
   *is = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !*is; i++) PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, types[i], is));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !*is; i++)
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, types[i], is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,15 +1,16 @@
 /*
   The kappa-cycle: Algorithm 3 of Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles.
 
-  What a cycle does on a level is a table of steps, so that the recursion is written once: for vectors, for the transposed
-  operator, and for blocks of right sides.
+  What a cycle does on a level is a table of steps, so that the recursion is written once: for vectors, for the
+  transposed operator, and for blocks of right sides.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
 typedef struct {
-  PetscBool transpose;                                              /* visit sub-cycles in the reverse order */
-  PetscErrorCode (*presmooth)(PC, PC_MG_Levels *, PetscBool);       /* x <- S(x, b); x starts from zero if the flag says so */
+  PetscBool transpose; /* visit sub-cycles in the reverse order */
+  /* x <- S(x, b); x starts from zero if the flag says so */
+  PetscErrorCode (*presmooth)(PC, PC_MG_Levels *, PetscBool);
   PetscErrorCode (*postsmooth)(PC, PC_MG_Levels *);                 /* x <- S'(x, b) */
   PetscErrorCode (*residual)(PC_MG_Levels *);                       /* r <- b - A x */
   PetscErrorCode (*restrictres)(PC_MG_Levels *, PC_MG_Levels *);    /* b_coarse <- R r */
@@ -19,8 +20,10 @@ typedef struct {
   PetscErrorCode (*coarsesolve)(PC, PC_MG_Levels *, PetscBool);     /* x <- A^{-1} b, from zero if the flag says so */
 } KCycleSteps;
 
-/* Telling a smoother that it starts from zero spares it a residual; a second visit starts from what the first one left */
-static PetscErrorCode Smooth(PC pc, KSP ksp, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zeroguess)
+/* Telling a smoother that it starts from zero spares it a residual; a second visit starts from what the first one
+   left */
+static PetscErrorCode Smooth(PC pc, KSP ksp, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv,
+                             PetscBool zeroguess)
 {
   PetscFunctionBegin;
   PetscCall(KSPSetInitialGuessNonzero(ksp, zeroguess ? PETSC_FALSE : PETSC_TRUE));
@@ -31,10 +34,11 @@ static PetscErrorCode Smooth(PC pc, KSP ksp, PetscErrorCode (*solve)(KSP, Vec, V
 }
 
 /*
-  The smoother behind the coarse levels, with the colours in reverse order, which makes the cycle symmetric; its transpose comes before the coarse levels of the
-  transposed cycle
+  The smoother behind the coarse levels, with the colours in reverse order, which makes the cycle symmetric; its
+  transpose comes before the coarse levels of the transposed cycle
 */
-static PetscErrorCode SmoothReversed(PC pc, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv, PetscBool zeroguess)
+static PetscErrorCode SmoothReversed(PC pc, PetscErrorCode (*solve)(KSP, Vec, Vec), PC_MG_Levels *lv,
+                                     PetscBool zeroguess)
 {
   PC             relax;
   PetscErrorCode ierr;
@@ -64,7 +68,8 @@ static PetscErrorCode KCyclePreSmooth_Vec(PC pc, PC_MG_Levels *lv, PetscBool zer
   return Smooth(pc, lv->smoothd, KSPSolve, lv, zeroguess);
 }
 
-/* Compatible relaxation (-pc_mg_adapt_cr), on a homogeneous problem from a random vector: how well a level smooths, shown by the monitors of mg_levels_<l>_cr_ */
+/* Compatible relaxation (-pc_mg_adapt_cr), on a homogeneous problem from a random vector: how well a level smooths,
+   shown by the monitors of mg_levels_<l>_cr_ */
 static PetscErrorCode RelaxCompatibly(PC pc, PC_MG_Levels *lv)
 {
   PetscFunctionBegin;
@@ -201,12 +206,21 @@ static PetscErrorCode KCycleCoarseSolve_Block(PC pc, PC_MG_Levels *lv, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const KCycleSteps StepsVec = {PETSC_FALSE,           KCyclePreSmooth_Vec,   KCyclePostSmooth_Vec,     KCycleResidual_Vec,   KCycleRestrictResidual_Vec,
-                                     KCycleRestrictRHS_Vec, KCycleInterpolate_Vec, KCycleInterpolateAdd_Vec, KCycleCoarseSolve_Vec};
+static const KCycleSteps StepsVec = {PETSC_FALSE,           KCyclePreSmooth_Vec,        KCyclePostSmooth_Vec,
+                                     KCycleResidual_Vec,    KCycleRestrictResidual_Vec, KCycleRestrictRHS_Vec,
+                                     KCycleInterpolate_Vec, KCycleInterpolateAdd_Vec,   KCycleCoarseSolve_Vec};
 
-/* The transposed full cycle is not a full cycle of transposed steps (see KCycleFullTranspose()): two steps are never taken */
-static const KCycleSteps StepsTranspose = {PETSC_TRUE, KCyclePreSmooth_Transpose,      KCyclePostSmooth_Transpose, KCycleResidual_Transpose, KCycleRestrictResidual_Transpose, NULL,
-                                           NULL,       KCycleInterpolateAdd_Transpose, KCycleCoarseSolve_Transpose};
+/* The transposed full cycle is not a full cycle of transposed steps (see KCycleFullTranspose()): two steps are never
+   taken */
+static const KCycleSteps StepsTranspose = {PETSC_TRUE,
+                                           KCyclePreSmooth_Transpose,
+                                           KCyclePostSmooth_Transpose,
+                                           KCycleResidual_Transpose,
+                                           KCycleRestrictResidual_Transpose,
+                                           NULL,
+                                           NULL,
+                                           KCycleInterpolateAdd_Transpose,
+                                           KCycleCoarseSolve_Transpose};
 
 static const KCycleSteps StepsBlock = {PETSC_FALSE,
                                        KCyclePreSmooth_Block,
@@ -227,14 +241,16 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
     if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
   } while (0)
 
-/* The coarsest level. A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it already */
+/* The coarsest level. A solver that starts from zero gives the same answer to the same right side, so a second call
+   in a row has it already */
 static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscBool zeroguess)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
   if (!zeroguess && !kc->coarse_continues) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleLogged(kc, 0, KCYCLE_COARSE, (*steps->coarsesolve)(pc, mg->levels[0], (PetscBool)(zeroguess && kc->coarse_reads)));
+  KCycleLogged(kc, 0, KCYCLE_COARSE,
+               (*steps->coarsesolve)(pc, mg->levels[0], (PetscBool)(zeroguess && kc->coarse_reads)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,7 +274,9 @@ static PetscErrorCode KCycleStrokeDown(PC pc, PC_KCycle *kc, PetscInt l, PetscBo
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(fine->smoothd, &down));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
+  KCycleLogged(
+      kc, l, KCYCLE_SMOOTH,
+      PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,7 +289,8 @@ static PetscErrorCode KCycleStrokeUp(PC pc, PC_KCycle *kc, PetscInt l)
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(fine->smoothu, &up));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH,
+               PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,9 +315,9 @@ static PetscErrorCode KCycleCorrect(PC pc, PC_KCycle *kc, const KCycleSteps *ste
 }
 
 /*
-  The functions of the recursion take no place on PETSc's stack of functions: that has 64, and a PETSc with debugging writes beyond its end (3.18, PetscStackCopy() in
-  PetscTrMallocDefault()) where more are used, by 17 levels for instance. An error goes up through them as it is: PetscCall() would take a place away that they do
-  not have.
+  The functions of the recursion take no place on PETSc's stack of functions: that has 64, and a PETSc with debugging
+  writes beyond its end (3.18, PetscStackCopy() in PetscTrMallocDefault()) where more are used, by 17 levels for
+  instance. An error goes up through them as it is: PetscCall() would take a place away that they do not have.
 */
 #define KCycleCall(call)                    \
   do {                                      \
@@ -329,10 +348,11 @@ static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, P
 }
 
 /*
-  x <- kappa-cycle(x, b) on level l, Algorithm 3: one recursive call that inherits kappa, then one with kappa - 1 if that is positive.
-  kappa = 1 is the V-cycle, 2 the F-cycle, at least the number of levels the W-cycle.
+  x <- kappa-cycle(x, b) on level l, Algorithm 3: one recursive call that inherits kappa, then one with kappa - 1 if
+  that is positive. kappa = 1 is the V-cycle, 2 the F-cycle, at least the number of levels the W-cycle.
 */
-static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa, PetscBool zeroguess)
+static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa,
+                             PetscBool zeroguess)
 {
   kc->level[l].calls++;
   if (l && kc->level[l].fused && steps == &StepsVec) {
@@ -346,13 +366,15 @@ static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, Pet
   return PETSC_SUCCESS;
 }
 
-/* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle on the next */
+/* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle
+   on the next */
 static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
-  for (PetscInt l = kc->nlevels - 1; l > 0; l--) KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictrhs)(mg->levels[l], mg->levels[l - 1]));
+  for (PetscInt l = kc->nlevels - 1; l > 0; l--)
+    KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictrhs)(mg->levels[l], mg->levels[l - 1]));
   PetscCall(KCycle(pc, kc, steps, 0, kc->kappa, PETSC_TRUE));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
     KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolate)(mg->levels[l], mg->levels[l - 1]));
@@ -362,8 +384,9 @@ static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
 }
 
 /*
-  The full cycle is M_l = E_l P M_{l-1} R + N_l with the cycle N_l from zero and its error propagation E_l = I - N_l A_l, hence
-  M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed restrictions on the way up.
+  The full cycle is M_l = E_l P M_{l-1} R + N_l with the cycle N_l from zero and its error propagation E_l = I - N_l
+  A_l, hence M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed
+  restrictions on the way up.
 */
 static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
 {
@@ -376,7 +399,8 @@ static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleStep
     KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
   }
   PetscCall(KCycle(pc, kc, steps, 0, kc->kappa, PETSC_TRUE));
-  for (PetscInt l = 1; l < kc->nlevels; l++) KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+  for (PetscInt l = 1; l < kc->nlevels; l++)
+    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,7 +415,8 @@ static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps
     if (steps->transpose) PetscCall(KCycleFullTranspose(pc, kc, steps));
     else PetscCall(KCycleFull(pc, kc, steps));
   } else {
-    for (PetscInt i = 0; i < mg->cyclesperpcapply; i++) PetscCall(KCycle(pc, kc, steps, kc->nlevels - 1, kc->kappa, (PetscBool)(i == 0)));
+    for (PetscInt i = 0; i < mg->cyclesperpcapply; i++)
+      PetscCall(KCycle(pc, kc, steps, kc->nlevels - 1, kc->kappa, (PetscBool)(i == 0)));
   }
   if (mg->stageApply) PetscCall(PetscLogStagePop());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -407,8 +432,8 @@ typedef struct {
 } KCycleLoan;
 
 /*
-  Levels that work on the host borrow the arrays of the caller's vectors. Vectors on a device are so copied once to the host, and once back when they are used
-  there again, whatever the cycle does in between. zero: x holds nothing yet
+  Levels that work on the host borrow the arrays of the caller's vectors. Vectors on a device are so copied once to the
+  host, and once back when they are used there again, whatever the cycle does in between. zero: x holds nothing yet
 */
 static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLoan *loan, Vec *b, Vec *x)
 {
@@ -445,7 +470,8 @@ static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards, after an error, too */
+/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards,
+   after an error, too */
 static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, PetscBool zero, KCycleLoan *loan)
 {
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
@@ -470,7 +496,8 @@ static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason of the failure and ends with KSP_DIVERGED_PC_FAILED */
+/* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason of the failure and ends with
+   KSP_DIVERGED_PC_FAILED */
 static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec x)
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
@@ -626,7 +653,8 @@ static PetscErrorCode KCycleLoosenSmoothers(PC pc, PC_KCycle *kc)
 }
 
 /* Compares the residual behind the pre-smoother, as PCMG does; 0 in target: no test wanted */
-static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal target, PetscReal abstol, PetscReal limit, PCRichardsonConvergedReason *reason)
+static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal target, PetscReal abstol, PetscReal limit,
+                                         PCRichardsonConvergedReason *reason)
 {
   PetscReal rnorm;
 
@@ -636,12 +664,15 @@ static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal ta
   if (PetscIsInfOrNanReal(rnorm)) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
   else if (rnorm <= target) *reason = rnorm < abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
   else if (limit > 0 && rnorm > limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
-  if (*reason) PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)rnorm, (double)target, (double)limit));
+  if (*reason)
+    PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)rnorm,
+                        (double)target, (double)limit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Cycles on the vectors that the finest level has */
-static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                    PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                     PCRichardsonConvergedReason *reason)
 {
   const PetscInt l     = kc->nlevels - 1;
@@ -654,7 +685,8 @@ static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscR
     if (!zeroguess) PetscCall(KCycleResidual_Vec(fine));
     PetscCall(VecNorm(zeroguess ? fine->b : fine->r, NORM_2, &norm0));
   }
-  *reason = PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
+  *reason =
+      PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
   for (i = 0; i < its && !*reason; i++) {
     kc->level[l].calls++;
     PetscCall(KCycleDown(pc, kc, &StepsVec, l, (PetscBool)(zeroguess && i == 0)));
@@ -667,7 +699,8 @@ static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                        PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                         PCRichardsonConvergedReason *reason)
 {
   PC_KCycle     *kc;

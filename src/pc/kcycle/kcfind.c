@@ -1,6 +1,6 @@
 /*
-  Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the grid structured levels give each of them whole planes
-  (see kcpads.c); the numbers of the rows stay what they are.
+  Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the
+  grid structured levels give each of them whole planes (see kcpads.c); the numbers of the rows stay what they are.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/findimpl.h>
@@ -69,7 +69,8 @@ static PetscErrorCode WhyNotSearched(PC pc, size_t len, char why[])
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (!isaij) PetscCall(PetscSNPrintf(why, len, "it is of type %s, not aij", ((PetscObject)pc->pmat)->type_name));
-  else if (bs > 1) PetscCall(PetscSNPrintf(why, len, "it has blocks of %" PetscInt_FMT " rows: several unknowns at a point", bs));
+  else if (bs > 1)
+    PetscCall(PetscSNPrintf(why, len, "it has blocks of %" PetscInt_FMT " rows: several unknowns at a point", bs));
   PetscCheck(!why[0] || !kc->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_grid_sizes needs an operator of type aij with one unknown at each point of the grid: %s", why);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,22 +117,29 @@ PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->found.ngiven || !kc->busy) PetscFunctionReturn(PETSC_SUCCESS); /* before set-up the program may still change its mind */
-  PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) names a grid, but levels come from %s: leave out one of the two",
-             kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ? "-pc_kcycle_hierarchy gamg" : "interpolations that the program gave");
+  /* before set-up the program may still change its mind */
+  if (!kc->found.ngiven || !kc->busy) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(
+      dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+      "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) names a grid, but levels come from %s: leave out one of the two",
+      kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ? "-pc_kcycle_hierarchy gamg" : "interpolations that the program gave");
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  if (isda) PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  if (isda)
+    PetscCall(
+        DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   same = (PetscBool)(dim == kc->found.ngiven);
   for (PetscInt d = 0; d < dim && same; d++) same = (PetscBool)(size[d] == kc->found.given[d]);
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleSizesText(kc->found.ngiven, kc->found.given, sizeof(sizes), sizes));
   PetscCall(KCycleDMDescribe(dm, sizeof(grid), grid));
   SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-          "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) says %s points, but the solver, or its operator, has a DM already: a %s. Leave out the sizes", sizes, grid);
+          "-pc_kcycle_grid_sizes (PCKCycleSetGridSizes()) says %s points, but the solver, or its operator, has a DM "
+          "already: a %s. Leave out the sizes",
+          sizes, grid);
 }
 
-/* Levels that are not structured need all of a DM. They cannot have rows on other processes than the operator, and have to do without the grid then */
+/* Levels that are not structured need all of a DM. They cannot have rows on other processes than the operator, and
+   have to do without the grid then */
 PetscErrorCode PCKCycleFoundSettle(PC pc)
 {
   PC_KCycle *kc;
@@ -144,10 +152,13 @@ PetscErrorCode PCKCycleFoundSettle(PC pc)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(!kc->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_kcycle_grid_sizes: processes own parts of planes (of lines in 2D) of this grid, which only structured levels allow, and levels are not structured: %s. Give "
+             "-pc_kcycle_grid_sizes: processes own parts of planes (of lines in 2D) of this grid, which only "
+             "structured levels allow, and levels are not structured: %s. Give "
              "each process whole planes",
              kc->general);
-  PetscCall(PetscSNPrintf(kc->found.why, sizeof(kc->found.why), "processes own parts of planes (of lines in 2D) of its grid, and levels are not structured: %s", kc->general));
+  PetscCall(PetscSNPrintf(
+      kc->found.why, sizeof(kc->found.why),
+      "processes own parts of planes (of lines in 2D) of its grid, and levels are not structured: %s", kc->general));
   PetscCall(PCSetDM(pc, NULL));
   PetscCall(Forget(&kc->found));
   kc->grid_of_operator = PETSC_FALSE;
@@ -165,7 +176,8 @@ PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->found.dm || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMDAGetInfo(kc->found.dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCall(DMDAGetInfo(kc->found.dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, &boundary[0],
+                        &boundary[1], &boundary[2], NULL));
   PetscCall(KCycleSizesText(dim, size, sizeof(sizes), sizes));
   for (PetscInt d = 0; d < dim; d++) {
     const char name[2] = {(char)('x' + d), 0};
@@ -174,7 +186,8 @@ PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
     PetscCall(PetscStrlcat(around, around[0] ? "" : ", periodic in ", sizeof(around)));
     PetscCall(PetscStrlcat(around, name, sizeof(around)));
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %s %s%s%s\n", sizes, kc->found.ngiven ? "given by -pc_kcycle_grid_sizes" : "found in the matrix", around,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %s %s%s%s\n", sizes,
+                                   kc->found.ngiven ? "given by -pc_kcycle_grid_sizes" : "found in the matrix", around,
                                    kc->found.moved ? ", rows moved to processes that own whole planes" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,7 +202,8 @@ static PetscErrorCode PCKCycleSetGridSizes_KCycle(PC pc, PetscInt dim, const Pet
   same = (PetscBool)(dim == kc->found.ngiven);
   for (PetscInt d = 0; d < dim; d++) same = (PetscBool)(same && sizes[d] == kc->found.given[d]);
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The levels are set up already: call PCReset() before PCKCycleSetGridSizes()");
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetGridSizes()");
   PetscCall(PetscArraycpy(kc->found.given, sizes, dim));
   kc->found.ngiven   = dim;
   kc->found.searched = 0;
@@ -212,11 +226,13 @@ static PetscErrorCode PCKCycleSetGridSizes_KCycle(PC pc, PetscInt dim, const Pet
   Level: intermediate
 
   Notes:
-  The operator is of type `MATAIJ`, each row is a point of the grid, and is coupled to its 3^dim - 1 neighbours at most. Rows are numbered line by line, whatever rows
-  processes own; or box by box, as a `DMDA` numbers them. Every entry is checked, and one that does not fit is an error that names it. Directions that wrap around are found.
+  The operator is of type `MATAIJ`, each row is a point of the grid, and is coupled to its 3^dim - 1 neighbours at most.
+  Rows are numbered line by line, whatever rows processes own; or box by box, as a `DMDA` numbers them. Every entry is
+  checked, and one that does not fit is an error that names it. Directions that wrap around are found.
 
-  Without sizes the grid is found in the matrix, where its entries leave no doubt; `-ksp_view` and `PCKCycleGetGridSizes()` tell. Levels are then those of a `DMDA`. Where
-  processes own parts of planes (of lines in 2D) they hand on few rows, so that each has whole planes.
+  Without sizes the grid is found in the matrix, where its entries leave no doubt; `-ksp_view` and
+  `PCKCycleGetGridSizes()` tell. Levels are then those of a `DMDA`. Where processes own parts of planes (of lines in 2D)
+  they hand on few rows, so that each has whole planes.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetGridSizes()`, `KSPSetDM()`, `PCKCycleSetStructured()`
 @*/
@@ -225,10 +241,12 @@ PetscErrorCode PCKCycleSetGridSizes(PC pc, PetscInt dim, const PetscInt sizes[])
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, dim, 2);
-  PetscCheck(dim >= 0 && dim <= 3, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_grid_sizes takes 1, 2 or 3 sizes, not %" PetscInt_FMT, dim);
+  PetscCheck(dim >= 0 && dim <= 3, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_grid_sizes takes 1, 2 or 3 sizes, not %" PetscInt_FMT, dim);
   if (dim) PetscAssertPointer(sizes, 3);
   for (PetscInt d = 0; d < dim; d++) {
-    PetscCheck(sizes[d] > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_grid_sizes: the number of points in %c must be at least 1, not %" PetscInt_FMT,
+    PetscCheck(sizes[d] > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_kcycle_grid_sizes: the number of points in %c must be at least 1, not %" PetscInt_FMT,
                (int)('x' + d), sizes[d]);
   }
   PetscTryMethod(pc, "PCKCycleSetGridSizes_C", (PC, PetscInt, const PetscInt[]), (pc, dim, sizes));
@@ -244,7 +262,9 @@ static PetscErrorCode PCKCycleGetGridSizes_KCycle(PC pc, PetscInt *dim, PetscInt
   PetscCall(PCKCycleGetContext(pc, &kc));
   n = kc->found.ngiven;
   PetscCall(PetscArraycpy(sizes, kc->found.given, 3));
-  if (kc->found.dm) PetscCall(DMDAGetInfo(kc->found.dm, &n, &sizes[0], &sizes[1], &sizes[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  if (kc->found.dm)
+    PetscCall(DMDAGetInfo(kc->found.dm, &n, &sizes[0], &sizes[1], &sizes[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                          NULL, NULL));
   for (PetscInt d = n; d < 3; d++) sizes[d] = 1;
   *dim = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,7 +303,8 @@ PetscErrorCode PCKCycleFoundSetFromOptions(PC pc, KCycleOptionItems PetscOptions
   PetscBool flg;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsIntArray("-pc_kcycle_grid_sizes", "Sizes of the grid of a matrix without a DM", "PCKCycleSetGridSizes", sizes, &dim, &flg));
+  PetscCall(PetscOptionsIntArray("-pc_kcycle_grid_sizes", "Sizes of the grid of a matrix without a DM",
+                                 "PCKCycleSetGridSizes", sizes, &dim, &flg));
   if (flg) PetscCall(PCKCycleSetGridSizes(pc, dim, sizes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,7 +312,9 @@ PetscErrorCode PCKCycleFoundSetFromOptions(PC pc, KCycleOptionItems PetscOptions
 PetscErrorCode PCKCycleFoundCompose(PC pc, PetscBool compose)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleSetGridSizes_C", compose ? PCKCycleSetGridSizes_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleGetGridSizes_C", compose ? PCKCycleGetGridSizes_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleSetGridSizes_C",
+                                       compose ? PCKCycleSetGridSizes_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleGetGridSizes_C",
+                                       compose ? PCKCycleGetGridSizes_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

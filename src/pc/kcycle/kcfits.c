@@ -5,7 +5,8 @@
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsc/private/dmdaimpl.h>
 
-/* Unknowns of a DM on this process: those of a DMDA, if that is what they should be, else of a vector that it makes; -1 where it does not say */
+/* Unknowns of a DM on this process: those of a DMDA, if that is what they should be, else of a vector that it makes;
+   -1 where it does not say */
 static PetscErrorCode CountUnknowns(DM dm, PetscInt expected, PetscInt *n)
 {
   PetscBool isda, isshell;
@@ -40,7 +41,9 @@ static PetscErrorCode Describe(DM dm, size_t len, char text[])
   PetscCall(KCycleDMDescribe(dm, sizeof(grid), grid));
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
   if (isda) PetscCall(DMDAGetDof(dm, &dof));
-  if (isda) PetscCall(PetscSNPrintf(text, len, "%s with %" PetscInt_FMT " unknown%s at each point", grid, dof, dof > 1 ? "s" : ""));
+  if (isda)
+    PetscCall(
+        PetscSNPrintf(text, len, "%s with %" PetscInt_FMT " unknown%s at each point", grid, dof, dof > 1 ? "s" : ""));
   else PetscCall(PetscSNPrintf(text, len, "%s", grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,7 +62,9 @@ static PetscErrorCode CheckGrids(PC pc, DM of_matrix)
   PetscCall(Describe(of_matrix, sizeof(grid[1]), grid[1]));
   PetscCall(PetscStrcmp(grid[0], grid[1], &isda));
   PetscCheck(isda, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "The DM of the solver is a %s, that of its operator a %s: give KSPSetDM() the DM that the operator was made on, or none", grid[0], grid[1]);
+             "The DM of the solver is a %s, that of its operator a %s: give KSPSetDM() the DM that the operator was "
+             "made on, or none",
+             grid[0], grid[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,8 +81,10 @@ PetscErrorCode PCKCycleCheckGrid(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetDM(pc->pmat, &of_matrix));
-  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM && kc->levels_from != PC_KCYCLE_HIERARCHY_GRID) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->ready || !pc->dm || pc->dm == of_matrix || (kc->grid_of_operator && !of_matrix)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM && kc->levels_from != PC_KCYCLE_HIERARCHY_GRID)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->ready || !pc->dm || pc->dm == of_matrix || (kc->grid_of_operator && !of_matrix))
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (of_matrix) PetscCall(CheckGrids(pc, of_matrix));
   PetscCall(MatGetLocalSize(pc->pmat, &mine[1], NULL));
   PetscCall(CountUnknowns(pc->dm, mine[1], &mine[0]));
@@ -93,13 +100,16 @@ PetscErrorCode PCKCycleCheckGrid(PC pc)
              " rows: give KSPSetDM() the DM that the operator was made on, or none",
              grid, all[0], ((PetscObject)pc->pmat)->type_name, all[1]);
   PetscCallMPI(MPI_Bcast(mine, 2, MPIU_INT, (PetscMPIInt)first, comm));
-  SETERRQ(comm, PETSC_ERR_ARG_SIZ,
-          "The DM of the solver, a %s, has %" PetscInt_FMT " unknowns on process %" PetscInt_FMT ", its operator of type %s has %" PetscInt_FMT
-          " rows there: make the operator with DMCreateMatrix(), or with the local sizes and the order of the DM's vectors",
-          grid, mine[0], first, ((PetscObject)pc->pmat)->type_name, mine[1]);
+  SETERRQ(
+      comm, PETSC_ERR_ARG_SIZ,
+      "The DM of the solver, a %s, has %" PetscInt_FMT " unknowns on process %" PetscInt_FMT
+      ", its operator of type %s has %" PetscInt_FMT
+      " rows there: make the operator with DMCreateMatrix(), or with the local sizes and the order of the DM's vectors",
+      grid, mine[0], first, ((PetscObject)pc->pmat)->type_name, mine[1]);
 }
 
-/* Levels that are made here halve a grid. The options of a DMDA may ask for another factor; DMDASetRefinementFactor() is about finer grids only */
+/* Levels that are made here halve a grid. The options of a DMDA may ask for another factor;
+   DMDASetRefinementFactor() is about finer grids only */
 PetscErrorCode PCKCycleCheckRatio(PC pc, size_t len, char why[])
 {
   const DM_DA   *da       = (DM_DA *)pc->dm->data;
@@ -109,7 +119,10 @@ PetscErrorCode PCKCycleCheckRatio(PC pc, size_t len, char why[])
   PetscFunctionBegin;
   PetscCall(DMGetDimension(pc->dm, &dim));
   for (PetscInt d = 0; d < dim && !why[0]; d++) {
-    if (ratio[d] != 2) PetscCall(PetscSNPrintf(why, len, "-da_refine_%c asks for a factor of %" PetscInt_FMT " between grids, and these levels have 2", (int)('x' + d), ratio[d]));
+    if (ratio[d] != 2)
+      PetscCall(PetscSNPrintf(
+          why, len, "-da_refine_%c asks for a factor of %" PetscInt_FMT " between grids, and these levels have 2",
+          (int)('x' + d), ratio[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +153,8 @@ PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
     PetscBool set;
 
     PetscCall(KSPGetOperatorsSet(mg->levels[l]->smoothd, NULL, &set));
-    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL) PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
+    if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL)
+      PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,12 +1,14 @@
 /*
-  A coarsest grid that is too large for a direct solver on every process is gathered by PCTELESCOPE on fewer of them, where structured levels go on.
+  A coarsest grid that is too large for a direct solver on every process is gathered by PCTELESCOPE on fewer of them,
+  where structured levels go on.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/stencilimpl.h>
 
 /*
-  A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process: fewer of them gather it and
-  go on with structured levels. The options of that inner solver begin with mg_coarse_telescope_
+  A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process:
+  fewer of them gather it and go on with structured levels. The options of that inner solver begin with
+  mg_coarse_telescope_
 */
 PetscErrorCode PCKCycleGather(PC pc)
 {
@@ -37,7 +39,9 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscCall(PCSetType(gather, PCTELESCOPE));
   PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(gather, PETSC_TRUE)); /* it is to gather the matrix */
   PetscCall(PCTelescopeSetReductionFactor(gather, (size + left - 1) / left));
-  PetscCall(PetscInfo(coarse, "The coarsest grid has %" PetscInt_FMT " points: %" PetscInt_FMT " of %d processes gather it and go on\n", rows, left, size));
+  PetscCall(PetscInfo(
+      coarse, "The coarsest grid has %" PetscInt_FMT " points: %" PetscInt_FMT " of %d processes gather it and go on\n",
+      rows, left, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,7 +149,8 @@ static PetscErrorCode ChooseGathered(const PC_KCycle *kc, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solver that goes on with a coarsest grid that has been gathered; PCTELESCOPE would leave its set-up to the first cycle */
+/* The solver that goes on with a coarsest grid that has been gathered; PCTELESCOPE would leave its set-up to the
+   first cycle */
 PetscErrorCode PCKCycleGatheredSetUp(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;

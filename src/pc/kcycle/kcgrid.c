@@ -4,7 +4,8 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-/* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place across, and the row sum */
+/* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place
+   across, and the row sum */
 typedef struct {
   PetscReal c[3][2], sum, diagonal;
 } Point;
@@ -25,7 +26,8 @@ static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i,
   for (int d = 0; d < 6; d++) p->c[d / 2][d % 2] = PetscAbsReal(p->c[d / 2][d % 2]);
 }
 
-/* What looking at ends needs: row sums of neighbours' points are known where somebody owns an end and not the next point */
+/* What looking at ends needs: row sums of neighbours' points are known where somebody owns an end and not the next
+   point */
 typedef struct {
   const KCycleStencil *st;
   PetscScalar         *halo;
@@ -37,8 +39,9 @@ typedef struct {
 static PetscReal RowSum(Look *look, const PetscInt at[])
 {
   const KCycleBox *box = look->st->box;
-  const PetscInt   i = at[0] - box->start[0], j = at[1] - box->start[1], k = at[2] - box->start[2], e = KCycleBoxExtended(box, j, k);
-  PetscReal        sum = 0;
+  const PetscInt   i = at[0] - box->start[0], j = at[1] - box->start[1], k = at[2] - box->start[2],
+                 e = KCycleBoxExtended(box, j, k);
+  PetscReal sum    = 0;
 
   if (i < 0) return PetscRealPart(look->halo[box->left + e]);
   if (i >= box->n[0]) return PetscRealPart(look->halo[box->right + e]);
@@ -49,7 +52,8 @@ static PetscReal RowSum(Look *look, const PetscInt at[])
   return sum;
 }
 
-/* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and reactions add is there too */
+/* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and
+   reactions add is there too */
 static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleEndFacts end[])
 {
   const KCycleBox *box     = look->st->box;
@@ -97,7 +101,8 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   for (PetscInt d = 0; d < box->dim; d++) {
     const PetscInt *first = box->first[d], last = box->nproc[d] - 1;
 
-    thin = (PetscBool)(thin || (!box->periodic[d] && last && (first[1] - first[0] == 1 || first[last + 1] - first[last] == 1)));
+    thin = (PetscBool)(thin ||
+                       (!box->periodic[d] && last && (first[1] - first[0] == 1 || first[last + 1] - first[last] == 1)));
   }
   if (!thin) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, &ones, &sums));
@@ -126,7 +131,8 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleEndFact
 
   KCycleLineCoefficients(look->st, line % box->n[1], line / box->n[1], &l);
   if (look->st->kind[line] < 0) {
-    const PetscScalar *next = l.end[1] + look->st->shape.ncoeffs, *first = l.c[look->st->half ? look->st->shape.ncoeffs / 2 : 0];
+    const PetscScalar *next  = l.end[1] + look->st->shape.ncoeffs,
+                      *first = l.c[look->st->half ? look->st->shape.ncoeffs / 2 : 0];
 
     KCycleFetch(2 * look->st->shape.ncoeffs, l.end[0] + LINES_AHEAD * (next - first));
   }
@@ -137,7 +143,8 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleEndFact
   }
 }
 
-/* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has the same ends, if the points beside these are on it */
+/* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has
+   the same ends, if the points beside these are on it */
 static PetscErrorCode LookAtEnds(Mat A, KCycleEndFacts end[])
 {
   const KCycleStencil *st     = KCycleStencilOf(A);
@@ -182,13 +189,16 @@ static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt 
 static void CoarsenEnds(const KCycleBox *box, const KCycleStructure *level, KCycleEnd end[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
-    const PetscBool kept[2] = {(PetscBool)(level->first[d] == 0), (PetscBool)((box->size[d] - 1 - level->first[d]) % level->factor[d] == 0)};
+    const PetscBool kept[2] = {(PetscBool)(level->first[d] == 0),
+                               (PetscBool)((box->size[d] - 1 - level->first[d]) % level->factor[d] == 0)};
 
-    for (int side = 0; side < 2; side++) end[d][side] = level->end[d][side] == KCYCLE_END_STORED && !kept[side] ? KCYCLE_END_OPEN : level->end[d][side];
+    for (int side = 0; side < 2; side++)
+      end[d][side] = level->end[d][side] == KCYCLE_END_STORED && !kept[side] ? KCYCLE_END_OPEN : level->end[d][side];
   }
 }
 
-/* No coarser grid is of use where processes keep a direction from being coarsened that should be: smoothers see nothing of errors along it */
+/* No coarser grid is of use where processes keep a direction from being coarsened that should be: smoothers see
+   nothing of errors along it */
 static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
 {
   PC_KCycle *kc;
@@ -213,13 +223,15 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 }
 
 /*
-  Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on any grid? Between insulated ends an
-  even number of points are cells, taken in pairs, and an odd number begins and ends with points on the walls.
+  Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on
+  any grid? Between insulated ends an even number of points are cells, taken in pairs, and an odd number begins and ends
+  with points on the walls.
 */
 static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
 {
   const KCycleEnd low = level->end[d][0], high = level->end[d][1];
-  const PetscBool odd = (PetscBool)(box->size[d] % 2 == 1), open = (PetscBool)(low == KCYCLE_END_OPEN || high == KCYCLE_END_OPEN);
+  const PetscBool odd  = (PetscBool)(box->size[d] % 2 == 1),
+                  open = (PetscBool)(low == KCYCLE_END_OPEN || high == KCYCLE_END_OPEN);
 
   if (box->periodic[d]) return (PetscBool)!odd;
   if (low == high) return (PetscBool)(odd || low == KCYCLE_END_INSULATED);
@@ -233,23 +245,27 @@ static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure
   PetscFunctionBegin;
   for (PetscInt d = 0; d < box->dim; d++) {
     if (level->factor[d] == 1 || CoversDomain(box, level, d)) continue;
-    PetscCall(PetscSNPrintf(why, len,
-                            "-pc_mg_galerkin none has the program assemble coarse operators, and every second of %" PetscInt_FMT
-                            " points in %c makes no even grid for them: take 2^k+1 points (2^k - 1 without the boundary points, 2^k cells), or leave the option out",
-                            box->size[d], (int)('x' + d)));
+    PetscCall(PetscSNPrintf(
+        why, len,
+        "-pc_mg_galerkin none has the program assemble coarse operators, and every second of %" PetscInt_FMT
+        " points in %c makes no even grid for them: take 2^k+1 points (2^k - 1 without the boundary points, 2^k "
+        "cells), or leave the option out",
+        box->size[d], (int)('x' + d)));
     break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The grid of the points that are kept; each process keeps its own */
-static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled, DM *coarse)
+static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled,
+                               DM *coarse)
 {
   PetscInt      *owned[3], size[3];
   DMBoundaryType boundary[3];
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1], &boundary[2], NULL));
+  PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1],
+                        &boundary[2], NULL));
   for (PetscInt d = 0; d < 3; d++) {
     const PetscInt f = level->factor[d], first = level->first[d];
 
@@ -266,7 +282,8 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscCall(DMDASetNumProcs(*coarse, box->nproc[0], box->nproc[1], box->nproc[2]));
   PetscCall(DMDASetBoundaryType(*coarse, boundary[0], boundary[1], boundary[2]));
   PetscCall(DMDASetDof(*coarse, 1));
-  PetscCall(DMDASetStencilType(*coarse, assembled && box->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX)); /* products of stars are boxes */
+  /* products of stars are boxes */
+  PetscCall(DMDASetStencilType(*coarse, assembled && box->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX));
   PetscCall(DMDASetStencilWidth(*coarse, 1));
   PetscCall(DMDASetOwnershipRanges(*coarse, owned[0], owned[1], owned[2]));
   PetscCall(DMSetUp(*coarse));
@@ -289,8 +306,10 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   if (level == kc->structure) {
     kc->steep = kc->finer.exists ? kc->finer.steep : scan->steep;
     kc->mixed = kc->finer.exists ? kc->finer.mixed : (PetscBool)(scan->steep > KCYCLE_MIXED);
-    PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep, kc->mixed ? ": materials are mixed" : ""));
-    if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO) PetscCall(PetscArraycpy(&level->end[0][0], &kc->finer.end[0][0], 6));
+    PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep,
+                        kc->mixed ? ": materials are mixed" : ""));
+    if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO)
+      PetscCall(PetscArraycpy(&level->end[0][0], &kc->finer.end[0][0], 6));
     else {
       PetscCall(LookAtEnds(level->A, ends));
       for (PetscInt d = 0; d < box->dim; d++) {
@@ -298,12 +317,14 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
       }
     }
   }
-  for (PetscInt d = 0; d < 3; d++) level->first[d] = d < box->dim && !box->periodic[d] && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
+  for (PetscInt d = 0; d < 3; d++)
+    level->first[d] = d < box->dim && !box->periodic[d] && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
   PetscCall(ChooseDirections(pc, box, scan, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the program cannot assemble the first coarser operator, or nothing. Where this is known of the finest level alone coarsening goes as far as it can */
+/* Why the program cannot assemble the first coarser operator, or nothing. Where this is known of the finest level
+   alone coarsening goes as far as it can */
 PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 {
   PC_KCycle *kc;
@@ -317,7 +338,8 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 }
 
 /* Is there to be a coarser level? */
-static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool jumps, PetscBool *wants)
+static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool jumps,
+                                   PetscBool *wants)
 {
   PC_KCycle       *kc;
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
@@ -326,7 +348,8 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure), jumps, kc->mixed)) &&
+  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure),
+                                                         jumps, kc->mixed)) &&
                        level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -336,7 +359,8 @@ static KCycleInterpolation ChooseInterpolation(const PC_KCycle *kc, KCycleStruct
 {
   KCycleInterpolation interpolation = kc->interpolation;
 
-  if (interpolation == KCYCLE_INTERPOLATION_AUTO) interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
+  if (interpolation == KCYCLE_INTERPOLATION_AUTO)
+    interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
   level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !KCycleStencilOf(level->A)->shape.box);
   return interpolation;
 }
@@ -351,7 +375,9 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt d = 0; d < 3; d++) {
-    for (int side = 0; side < 2; side++) insulated[2 * d + side] = (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
+    for (int side = 0; side < 2; side++)
+      insulated[2 * d + side] =
+          (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
   }
   PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
@@ -360,11 +386,13 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
 }
 
 /*
-  Makes level + 1 from level: grid, interpolation, operator. coarser is false where the grid does not coarsen, or is small enough and no level was asked for.
-  Where levels exist they keep their grids, and get new weights and values; changed is true, and nothing is done, where another grid would suit the values, or
-  another shape of the coarser operator.
+  Makes level + 1 from level: grid, interpolation, operator. coarser is false where the grid does not coarsen, or is
+  small enough and no level was asked for. Where levels exist they keep their grids, and get new weights and values;
+  changed is true, and nothing is done, where another grid would suit the values, or another shape of the coarser
+  operator.
 */
-PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists, PetscBool *coarser, PetscBool *changed)
+PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists,
+                                      PetscBool *coarser, PetscBool *changed)
 {
   PC_KCycle          *kc;
   KCycleStructure     before = *level;
@@ -378,8 +406,11 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   interpolation = ChooseInterpolation(kc, level, jumps);
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && *coarser != (PetscBool)(level->P != NULL));
-  if (level->P && !kc->assembled && level->star != before.star) *changed = PETSC_TRUE; /* the coarser operator is a star no more, or has become one */
-  for (PetscInt d = 0; d < 3; d++) *changed = (PetscBool)(*changed || (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));
+  /* the coarser operator is a star no more, or has become one */
+  if (level->P && !kc->assembled && level->star != before.star) *changed = PETSC_TRUE;
+  for (PetscInt d = 0; d < 3; d++)
+    *changed = (PetscBool)(*changed ||
+                           (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));
   if (!*coarser || *changed) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->P) {
     PetscCall(CoarseDM(level->dm, KCycleStencilOf(level->A)->box, level, kc->assembled, &level[1].dm));

@@ -1,6 +1,7 @@
 /*
-  Levels of ordinary matrices on the grids of a DMDA, of any size and with any number of unknowns at a point: every second point of the directions of strong couplings,
-  linear interpolation, Galerkin products by PETSc. For what has no form as a stencil.
+  Levels of ordinary matrices on the grids of a DMDA, of any size and with any number of unknowns at a point: every
+  second point of the directions of strong couplings, linear interpolation, Galerkin products by PETSc. For what has no
+  form as a stencil.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
@@ -42,7 +43,8 @@ static PetscErrorCode FindMatrix(PC pc, Mat *A)
 /* Why levels cannot be such, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  const char *const types[] = {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
+  const char *const types[] = {MATSEQAIJ,   MATMPIAIJ,  MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
+                               MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
   PC_MG            *mg      = (PC_MG *)pc->data;
   PC_KCycle        *kc;
   PetscBool         fits = PETSC_FALSE;
@@ -54,12 +56,16 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscCall(KCycleMeshCheck(pc->dm, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++) PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++)
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
   PetscCall(MatGetSize(pc->pmat, &rows, NULL));
   PetscCall(DMDAGetInfo(pc->dm, NULL, &M, &N, &P, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
-  if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s, which has no Galerkin products", ((PetscObject)pc->pmat)->type_name));
+  if (!fits)
+    PetscCall(PetscSNPrintf(why, len, "the operator is of type %s, which has no Galerkin products",
+                            ((PetscObject)pc->pmat)->type_name));
   else if (rows != M * N * P * dof) PetscCall(PetscSNPrintf(why, len, "the operator is not on all of the grid"));
-  else if (kc->galerkin_set && mg->galerkin >= PC_MG_GALERKIN_NONE) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin has the program give coarse operators"));
+  else if (kc->galerkin_set && mg->galerkin >= PC_MG_GALERKIN_NONE)
+    PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin has the program give coarse operators"));
   else PetscCall(PCKCycleCheckCoarse(pc, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,8 +85,10 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The directions of strong couplings that have points to leave out; none if the grid is small and no level was asked for */
-static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, const PetscReal coupling[], PetscBool asked, PetscBool coarsened[])
+/* The directions of strong couplings that have points to leave out; none if the grid is small and no level was asked
+   for */
+static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, const PetscReal coupling[], PetscBool asked,
+                                       PetscBool coarsened[])
 {
   const KCycleMesh *mesh = &level->mesh;
   PC_KCycle        *kc;
@@ -94,7 +102,8 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
     couples[d] = (PetscBool)(mesh->size[d] > 1);
     if (mesh->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
-  if (level != kc->grids && mesh->rows[mesh->nproc[0] * mesh->nproc[1] * mesh->nproc[2]] <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
+  if (level != kc->grids && mesh->rows[mesh->nproc[0] * mesh->nproc[1] * mesh->nproc[2]] <= KCYCLE_COARSEST_ROWS)
+    small = PETSC_TRUE;
   KCyclePolicyDirections(coupling, couples, automatic ? NULL : kc->semicoarsen, factor);
   for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,7 +143,8 @@ static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
   if (!level->P) {
     PetscCall(KCycleMeshCoarsen(&level->mesh, level->coarsened, &level[1].mesh));
     PetscCall(MatGetType(level->A, &type));
-    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, level->coarsened, level->single, type, PetscObjectComm((PetscObject)level->A), &level->P));
+    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, level->coarsened, level->single, type,
+                                      PetscObjectComm((PetscObject)level->A), &level->P));
     PetscCall(MatPtAP(level->A, level->P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &level[1].A));
     PetscCall(MatGetBlockSize(level[1].A, &bs));
     if (bs != level->mesh.dof) PetscCall(MatSetBlockSize(level[1].A, level->mesh.dof));
@@ -193,7 +203,8 @@ static PetscErrorCode GiveFinest(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, ""));
+  PetscCall(
+      PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, ""));
   if (sweeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetOperators(down, kc->grids[0].A, kc->grids[0].A));
   if (up != down) PetscCall(KSPSetOperators(up, kc->grids[0].A, kc->grids[0].A));
@@ -216,13 +227,16 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours
 }
 
 /*
-  PCMG's smoother, two iterations of Chebyshev with SOR, becomes one symmetric sweep of SOR on one process, where nobody chose another: that saves the estimate of an
-  eigenvalue and most of the work, and needs no operator whose eigenvalues are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows
-  and for MATBAIJ. Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a smoother
+  PCMG's smoother, two iterations of Chebyshev with SOR, becomes one symmetric sweep of SOR on one process, where nobody
+  chose another: that saves the estimate of an eigenvalue and most of the work, and needs no operator whose eigenvalues
+  are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows and for MATBAIJ.
+  Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a
+  smoother
 */
 static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
 {
-  const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind"};
+  const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig",
+                                 "-ksp_chebyshev_kind"};
   PC                pc;
   PetscBool         chebyshev, sor, given = PETSC_FALSE;
   PetscInt          its;
@@ -234,7 +248,8 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !given; i++)
-    PetscCall(PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, options[i], &given));
+    PetscCall(
+        PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, options[i], &given));
   if (size > 1 || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
   *chose = PETSC_TRUE;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
@@ -259,11 +274,13 @@ static PetscErrorCode GiveLevels(PC pc)
 
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
     if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number], kc->chose[number]));
-    for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++) PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
+    for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
+      PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
     if (l == 0) PetscCall(GiveFinest(pc));
     if (l == 0) continue;
     PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));
-    if (mg->levels[number]->smoothu != mg->levels[number]->smoothd) PetscCall(KSPSetOperators(mg->levels[number]->smoothu, level->A, level->A));
+    if (mg->levels[number]->smoothu != mg->levels[number]->smoothd)
+      PetscCall(KSPSetOperators(mg->levels[number]->smoothu, level->A, level->A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -296,11 +313,14 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
     char                   to[64] = "", unknowns[64] = "";
 
     if (level->P)
-      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation", level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
+      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation",
+                              level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
                               level->coarsened[2] ? "z" : ""));
-    if (mesh->dof > 1) PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", mesh->dof));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n", kc->ngrids - 1 - l, mesh->size[0],
-                                     mesh->size[1], mesh->size[2], unknowns, to));
+    if (mesh->dof > 1)
+      PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", mesh->dof));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n",
+        kc->ngrids - 1 - l, mesh->size[0], mesh->size[1], mesh->size[2], unknowns, to));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /*
-  Smoothers of levels whose operator has zeros on its diagonal, as saddle points have, which point smoothers divide by: incomplete factorizations, which do without.
+  Smoothers of levels whose operator has zeros on its diagonal, as saddle points have, which point smoothers divide by:
+  incomplete factorizations, which do without.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
@@ -52,8 +53,8 @@ static PetscErrorCode Factor(KSP smoother, PetscBool ours, PetscBool *done)
 }
 
 /*
-  Both smoothers of a level become Richardson's iteration with ILU, in the blocks of processes, unless the program or its options chose them. ours: the smoother, down and
-  up, is SOR that this library chose
+  Both smoothers of a level become Richardson's iteration with ILU, in the blocks of processes, unless the program or
+  its options chose them. ours: the smoother, down and up, is SOR that this library chose
 */
 PetscErrorCode KCycleLevelFactor(PC_MG_Levels *lv, const PetscBool ours[], PetscBool *done)
 {

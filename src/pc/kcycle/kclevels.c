@@ -1,6 +1,6 @@
 /*
-  Structured levels of PCKCYCLE: the operator as a stencil, coarser grids of any size, interpolation without indices, Galerkin products
-  that are stencils again. The cycle runs on them as on any levels of PCMG.
+  Structured levels of PCKCYCLE: the operator as a stencil, coarser grids of any size, interpolation without indices,
+  Galerkin products that are stencils again. The cycle runs on them as on any levels of PCMG.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
@@ -12,7 +12,8 @@ const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell",
 PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) { /* an error may have left a level behind the last one */
+  /* an error may have left a level behind the last one */
+  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) {
     PetscCall(MatDestroy(&kc->structure[l].A));
     PetscCall(MatDestroy(&kc->structure[l].P));
     PetscCall(DMDestroy(&kc->structure[l].dm));
@@ -52,7 +53,8 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
+  if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
+    PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
   for (PetscInt l = 0; (kc->nstructured || kc->ngrids) && l < mg->nlevels; l++) {
     if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothd));
     if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothu));
@@ -91,7 +93,8 @@ static PetscErrorCode SmootherFits(const char type[], PetscBool *fits)
 /* Do the smoothers' options ask for something that needs the entries of an ordinary matrix? */
 static PetscErrorCode SmootherIsForeign(PC pc, PetscInt l, PetscBool *foreign)
 {
-  const char *const sor[] = {"-pc_sor_omega",           "-pc_sor_its",           "-pc_sor_lits",          "-pc_sor_symmetric", "-pc_sor_forward", "-pc_sor_backward",
+  const char *const sor[] = {"-pc_sor_omega",           "-pc_sor_its",           "-pc_sor_lits",
+                             "-pc_sor_symmetric",       "-pc_sor_forward",       "-pc_sor_backward",
                              "-pc_sor_local_symmetric", "-pc_sor_local_forward", "-pc_sor_local_backward"};
   const char       *pcprefix;
   char              prefix[256], type[64];
@@ -107,7 +110,8 @@ static PetscErrorCode SmootherIsForeign(PC pc, PetscInt l, PetscBool *foreign)
     *foreign = (PetscBool)!fits;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(sor) && !*foreign; i++) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, sor[i], foreign));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(sor) && !*foreign; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, sor[i], foreign));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,7 +152,9 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
-  if (kc->assembled && !compute) PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin none, and no KSPSetComputeOperators() assembles coarse operators"));
+  if (kc->assembled && !compute)
+    PetscCall(
+        PetscSNPrintf(why, len, "-pc_mg_galerkin none, and no KSPSetComputeOperators() assembles coarse operators"));
   if (!why[0]) PetscCall(PCKCycleCheckCoarse(pc, len, why));
   for (PetscInt l = 1; l < 32 && !why[0]; l++) {
     PetscCall(SmootherIsForeign(pc, l, &yes));
@@ -159,7 +165,8 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator as a stencil. One that was made here before is renewed; the program's own, and one of a set-up that failed, which may be of another grid, are not */
+/* The operator as a stencil. One that was made here before is renewed; the program's own, and one of a set-up that
+   failed, which may be of another grid, are not */
 static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 {
   PC_KCycle       *kc;
@@ -184,7 +191,9 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
   PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, moved, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
-  if (!fits) PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid", ((PetscObject)pc->pmat)->type_name));
+  if (!fits)
+    PetscCall(PetscSNPrintf(why, len, "the operator is of type %s and has no form as a stencil on its grid",
+                            ((PetscObject)pc->pmat)->type_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,10 +212,11 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
   if (!kc->ready) PetscCall(WhyNot(pc, sizeof(kc->general), kc->general));
   else if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->general[0]) PetscCall(FindStencil(pc, sizeof(kc->general), kc->general));
-  if (!kc->general[0] && !kc->ready && kc->assembled) PetscCall(KCycleStructureCheckAssembled(pc, sizeof(kc->general), kc->general));
+  if (!kc->general[0] && !kc->ready && kc->assembled)
+    PetscCall(KCycleStructureCheckAssembled(pc, sizeof(kc->general), kc->general));
   if (kc->general[0] && kc->ready) PetscCall(PCKCycleStructuredDrop(pc));
-  PetscCheck(!kc->general[0] || kc->structured != PC_KCYCLE_STRUCTURED_ON, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_kcycle_structured on: levels cannot be structured: %s", kc->general);
+  PetscCheck(!kc->general[0] || kc->structured != PC_KCYCLE_STRUCTURED_ON, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "-pc_kcycle_structured on: levels cannot be structured: %s", kc->general);
   kc->use_structure = (PetscBool)!kc->general[0];
   if (kc->general[0]) PetscCall(PetscInfo(pc, "Levels are not structured: %s\n", kc->general));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -238,7 +248,8 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
   PetscCall(PCKCycleGetContext(pc, &kc));
   asked  = (PetscBool)(most < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure));
   exists = (PetscBool)(kc->nstructured > 0);
-  for (PetscInt l = 0; exists && coarser && !changed && l < most - 1; l++) PetscCall(KCycleStructureCoarsen(pc, &kc->structure[l], asked, PETSC_TRUE, &coarser, &changed));
+  for (PetscInt l = 0; exists && coarser && !changed && l < most - 1; l++)
+    PetscCall(KCycleStructureCoarsen(pc, &kc->structure[l], asked, PETSC_TRUE, &coarser, &changed));
   if (changed) PetscCall(ForgetCoarser(pc));
   if (exists && !changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectReference((PetscObject)pc->dm));
@@ -250,8 +261,8 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
 }
 
 /*
-  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or Chebyshev with Jacobi where Chebyshev was asked
-  for. Another KSP or number of iterations was chosen by the program
+  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
+  Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
 */
 static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *chose)
 {
@@ -264,28 +275,33 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
   PetscCall(KSPGetPC(smoother, &relax));
   PetscCall(PetscObjectTypeCompare((PetscObject)relax, PCSOR, &untouched));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
-  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type, sizeof(type), &given));
+  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type,
+                                  sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, PCRELAX, &ours));
-  if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS); /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
+  /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
+  if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS);
   *chose = PETSC_TRUE;
   PetscCall(PCSetType(relax, PCRELAX));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   richardson = chebyshev;
-  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type, sizeof(type), &given));
+  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type,
+                                  sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
   if (given) PetscCall(PetscStrcmp(type, KSPRICHARDSON, &richardson));
   if (given && chebyshev) {
     PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
     PetscCall(PCRelaxSetOmega(relax, 1));
   }
-  if (!given && richardson && its == KCYCLE_PCMG_ITS) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
+  if (!given && richardson && its == KCYCLE_PCMG_ITS)
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
   if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(KCycleKSPDelayWork(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless somebody has given another since */
+/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless
+   somebody has given another since */
 static PetscErrorCode RenewSweeps(KSP smoother, PetscInt before, PetscInt sweeps)
 {
   PetscInt  set;
@@ -293,8 +309,10 @@ static PetscErrorCode RenewSweeps(KSP smoother, PetscInt before, PetscInt sweeps
 
   PetscFunctionBegin;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &set));
-  PetscCall(PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &given));
-  if (!given && set == before) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &given));
+  if (!given && set == before)
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,8 +348,9 @@ static PetscErrorCode ShowVectors(PC_KCycle *kc, KSP ksp)
 }
 
 /*
-  The finest level works on the host, on vectors that borrow the arrays of the solver's right side and solution, which may be on a device. Its smoothers and PCMG see
-  them before they make theirs (KSPCreateVecs()), and do not take such as the grid makes
+  The finest level works on the host, on vectors that borrow the arrays of the solver's right side and solution, which
+  may be on a device. Its smoothers and PCMG see them before they make theirs (KSPCreateVecs()), and do not take such as
+  the grid makes
 */
 static PetscErrorCode CreateHostVectors(PC pc)
 {
@@ -359,7 +378,8 @@ static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
 {
   PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
 
-  for (PetscInt i = 0; i < l; i++) fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  for (PetscInt i = 0; i < l; i++)
+    fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
   return fewer;
 }
 
@@ -373,7 +393,8 @@ static void GetSweepFacts(const PC_KCycle *kc, PetscInt l, KCycleSweepFacts *fac
   facts->fewer   = Fewer(kc, l);
   facts->mixed   = kc->mixed;
   facts->steep   = kc->steep;
-  facts->points  = kc->finer.exists ? kc->finer.points : (PetscReal)fine->box->size[0] * fine->box->size[1] * fine->box->size[2];
+  facts->points =
+      kc->finer.exists ? kc->finer.points : (PetscReal)fine->box->size[0] * fine->box->size[1] * fine->box->size[2];
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
@@ -440,7 +461,9 @@ PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   *asked = 0;
-  if (kc->options_used) PetscCall(PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
+  if (kc->options_used)
+    PetscCall(
+        PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
   if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -462,7 +485,8 @@ PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 }
 
 /*
-  Set-up has found so many levels, where so many were wanted. Smoothers that the program has chosen would be lost with another number: only there that is an error
+  Set-up has found so many levels, where so many were wanted. Smoothers that the program has chosen would be lost with
+  another number: only there that is an error
 */
 PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
 {
@@ -473,7 +497,8 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->nlevels_asked = wanted < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure) && wanted > nlevels ? wanted : 0;
-  if (kc->nlevels_asked) PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
+  if (kc->nlevels_asked)
+    PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
   if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
   PetscCheck(!touched, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
@@ -486,7 +511,8 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* More levels than structured ones were asked for by number, and the DM has them: then levels are those of the DM, unless structured ones were asked for by name */
+/* More levels than structured ones were asked for by number, and the DM has them: then levels are those of the DM,
+   unless structured ones were asked for by name */
 static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
 {
   PC_KCycle *kc;
@@ -496,13 +522,15 @@ static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   built = kc->nstructured;
-  if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilIs(pc->pmat, &stencil));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   if (stencil || pc->dm == kc->found.dm || wanted > most) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleStructuredDrop(pc));
   kc->use_structure = PETSC_FALSE;
-  PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general), "%" PetscInt_FMT " levels were asked for, and there would be %" PetscInt_FMT, wanted, built));
+  PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general),
+                          "%" PetscInt_FMT " levels were asked for, and there would be %" PetscInt_FMT, wanted, built));
   PetscCall(PetscInfo(pc, "Levels are not structured: %s\n", kc->general));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 /*
-  Where processes cut planes of a grid that was found in a matrix, the finest level has rows that another process has in the solver's vectors. The work vectors of KSP get
-  pads, room for such rows before and behind those of the process, so that the finest level works on the arrays of these vectors, and only what is in pads is sent:
+  Where processes cut planes of a grid that was found in a matrix, the finest level has rows that another process has in
+  the solver's vectors. The work vectors of KSP get pads, room for such rows before and behind those of the process, so
+  that the finest level works on the arrays of these vectors, and only what is in pads is sent:
 
     memory of a vector      [ pad |=== rows of the process ====]
     the finest level        |---- whole planes ------|
@@ -29,7 +30,8 @@ static PetscErrorCode PadsDestroy(KCycleCtxDestroyArg arg)
 }
 
 /* Rows [first, end) become leaves; the process that has them in the operator's vectors, their roots */
-static void AddLeaves(const KCycleFound *found, const PetscInt ranges[], PetscInt start, PetscInt first, PetscInt end, PetscInt *n, PetscInt leaf[], PetscSFNode root[])
+static void AddLeaves(const KCycleFound *found, const PetscInt ranges[], PetscInt start, PetscInt first, PetscInt end,
+                      PetscInt *n, PetscInt leaf[], PetscSFNode root[])
 {
   PetscMPIInt owner = 0;
 
@@ -223,7 +225,8 @@ PetscErrorCode PCKCyclePadsGetOperator(PC pc, Mat *A)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->found.product) {
     PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
-    PetscCall(MatCreateShell(PetscObjectComm((PetscObject)pc), n, n, PETSC_DETERMINE, PETSC_DETERMINE, pc, &kc->found.product));
+    PetscCall(MatCreateShell(PetscObjectComm((PetscObject)pc), n, n, PETSC_DETERMINE, PETSC_DETERMINE, pc,
+                             &kc->found.product));
     PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT, (void (*)(void))MatMult_Pads));
     PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMultTranspose_Pads));
   }

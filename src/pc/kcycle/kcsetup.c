@@ -17,7 +17,8 @@ static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The grid is that of the PC, or else the one that the operator was made on, or that it shows; the latter two are looked up again for another operator */
+/* The grid is that of the PC, or else the one that the operator was made on, or that it shows; the latter two are
+   looked up again for another operator */
 static PetscErrorCode FindGrid(PC pc)
 {
   PC_KCycle    *kc;
@@ -31,7 +32,8 @@ static PetscErrorCode FindGrid(PC pc)
   if (kc->ready) given = (PetscBool)(kc->levels_from == PC_KCYCLE_HIERARCHY_USER);
   if (pc->dm) PetscCall(PetscObjectGetId((PetscObject)pc->dm, &id));
   if (id != kc->grid_id) kc->grid_of_operator = PETSC_FALSE; /* the program has given another */
-  if (given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG || (pc->dm && !kc->grid_of_operator)) {
+  if (given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ||
+      (pc->dm && !kc->grid_of_operator)) {
     PetscCall(PCKCycleFoundCheckSizes(pc, given || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ? NULL : pc->dm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -83,14 +85,18 @@ static PetscErrorCode RequireHierarchy(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
+  PetscCheck(
+      kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
+      "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
   PetscCall(UserGaveTransfers(pc, &given));
   PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_USER || given, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "-pc_kcycle_hierarchy user needs interpolations: call PCMGSetLevels(), then PCMGSetInterpolation() for each level but the coarsest, before the solver is set up");
+             "-pc_kcycle_hierarchy user needs interpolations: call PCMGSetLevels(), then PCMGSetInterpolation() for "
+             "each level but the coarsest, before the solver is set up");
   for (PetscInt l = 1; kc->levels_from == PC_KCYCLE_HIERARCHY_USER && !pc->dm && l < mg->nlevels; l++) {
     PetscCheck(mg->levels[l]->interpolate || mg->levels[l]->restrct, comm, PETSC_ERR_ARG_WRONGSTATE,
-               "Level %" PetscInt_FMT " of %" PetscInt_FMT " has no interpolation: call PCMGSetInterpolation() or PCMGSetRestriction() for each level but the coarsest (level 0)",
+               "Level %" PetscInt_FMT " of %" PetscInt_FMT
+               " has no interpolation: call PCMGSetInterpolation() or PCMGSetRestriction() for each level but the "
+               "coarsest (level 0)",
                l, mg->nlevels);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,17 +109,20 @@ static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
   PetscFunctionBegin;
   PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
   PetscCheck(wanted <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels are more than the %s has: it can be coarsened %" PetscInt_FMT " times on these processes, which makes at most %" PetscInt_FMT
+             "%" PetscInt_FMT " levels are more than the %s has: it can be coarsened %" PetscInt_FMT
+             " times on these processes, which makes at most %" PetscInt_FMT
              " levels. Leave out -pc_mg_levels to have the number chosen",
              wanted, grid, most - 1, most);
   if (wanted > 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMExplain(pc->dm, sizeof(why), why));
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid, why);
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid,
+          why);
 }
 
 /*
-  Levels that neither the options nor PCMGSetLevels() chose. Called with the options, so that the levels hear them, if the grid is known by
-  then; and in any case at set-up, which alone may refuse: until then the program can still give another grid, or interpolations.
+  Levels that neither the options nor PCMGSetLevels() chose. Called with the options, so that the levels hear them, if
+  the grid is known by then; and in any case at set-up, which alone may refuse: until then the program can still give
+  another grid, or interpolations.
 */
 PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
 {
@@ -153,7 +162,8 @@ static PetscErrorCode WhyNotGAMG(PC pc, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* No grid, or one that cannot be coarsened: PCGAMG's levels, or the coarse solver alone where nothing else can be had, or was asked for */
+/* No grid, or one that cannot be coarsened: PCGAMG's levels, or the coarse solver alone where nothing else can be
+   had, or was asked for */
 static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
 {
   PC_KCycle  *kc;
@@ -189,7 +199,8 @@ static PetscErrorCode ChooseOnDM(PC pc)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMDA, &isda));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
-  if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most) PetscFunctionReturn(PETSC_SUCCESS);
+  if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsChoose(pc));
   if (kc->use_grids) kc->levels_from = PC_KCYCLE_HIERARCHY_GRID;
   if (kc->use_grids || (asked != 1 && (chosen > 1 || (asked > 1 && asked <= most)))) PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,12 +225,14 @@ static PetscErrorCode ChooseInstead(PC pc)
   kc->use_grids  = PETSC_FALSE;
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID) {
     PetscCall(PCKCycleGridsChoose(pc));
-    PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy grid: %s", kc->nogrids);
+    PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy grid: %s",
+               kc->nogrids);
   } else if (kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO && mg->coarseSpaceType == PCMG_ADAPT_GDSW && mg->nlevels > 1) {
     kc->levels_from = PC_KCYCLE_HIERARCHY_AUTO; /* PCMG makes the interpolation from the smoothers' subdomains */
     PetscCall(PetscStrncpy(kc->instead, "-pc_mg_adapt_interp_coarse_space gdsw", sizeof(kc->instead)));
   } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_AUTO) {
-    PetscCall(PetscSNPrintf(why, sizeof(why), "neither a DM nor interpolations were given%s%s", kc->found.why[0] ? ", and no grid was found in the matrix: " : "", kc->found.why));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "neither a DM nor interpolations were given%s%s",
+                            kc->found.why[0] ? ", and no grid was found in the matrix: " : "", kc->found.why));
     PetscCall(ChooseWithoutGrid(pc, why));
   } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO) {
     PetscCall(ChooseOnDM(pc));
@@ -237,19 +250,25 @@ static PetscErrorCode RefuseMeaningless(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(kc->grid == KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP, "-pc_kcycle_grid %s (PCKCycleSetGrid()) is for structured levels, and levels are not structured: %s",
+  PetscCheck(kc->grid == KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_kcycle_grid %s (PCKCycleSetGrid()) is for structured levels, and levels are not structured: %s",
              KCycleGrids[kc->grid], kc->general);
-  PetscCheck(kc->interpolation == KCYCLE_INTERPOLATION_AUTO || (kc->use_grids && kc->interpolation == KCYCLE_INTERPOLATION_LINEAR), comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_kcycle_interpolation %s (PCKCycleSetInterpolation()) is for structured levels, and levels are not structured: %s", KCycleInterpolations[kc->interpolation],
-             kc->general);
+  PetscCheck(kc->interpolation == KCYCLE_INTERPOLATION_AUTO ||
+                 (kc->use_grids && kc->interpolation == KCYCLE_INTERPOLATION_LINEAR),
+             comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_kcycle_interpolation %s (PCKCycleSetInterpolation()) is for structured levels, and levels are not "
+             "structured: %s",
+             KCycleInterpolations[kc->interpolation], kc->general);
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   PetscCheck(automatic || kc->use_grids, comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_kcycle_semicoarsen %s (PCKCycleSetSemicoarsen()) is for grids that are coarsened here, and the hierarchy is %s", kc->semicoarsen,
-             PCKCycleHierarchies[kc->levels_from]);
+             "-pc_kcycle_semicoarsen %s (PCKCycleSetSemicoarsen()) is for grids that are coarsened here, and the "
+             "hierarchy is %s",
+             kc->semicoarsen, PCKCycleHierarchies[kc->levels_from]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A single level is the coarsest problem, with its solver and its options, which PCMG has where there are two: to PCMG it is a smoother */
+/* A single level is the coarsest problem, with its solver and its options, which PCMG has where there are two: to
+   PCMG it is a smoother */
 PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -294,7 +313,8 @@ static PetscErrorCode SetUpLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coarse operators can be assembled anew by whoever told the DM how (KSPSetComputeOperators(), SNES), or were given level by level */
+/* Coarse operators can be assembled anew by whoever told the DM how (KSPSetComputeOperators(), SNES), or were given
+   level by level */
 static PetscErrorCode CoarseOperatorsAreProvided(PC pc, PetscBool *provided)
 {
   PC_MG *mg                                        = (PC_MG *)pc->data;
@@ -323,8 +343,10 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseOperatorsAreProvided(pc, &provided));
-  PetscCheck(provided || mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->levels_from == PC_KCYCLE_HIERARCHY_GAMG, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "-pc_mg_galerkin external says that the program gives the operators of coarse levels, and it has not: call PCMGSetOperators() for each, or leave out the option");
+  PetscCheck(provided || mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->levels_from == PC_KCYCLE_HIERARCHY_GAMG,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_mg_galerkin external says that the program gives the operators of coarse levels, and it has not: "
+             "call PCMGSetOperators() for each, or leave out the option");
   if (kc->galerkin_set || mg->galerkin != PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   if (provided) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_BOTH));
@@ -342,13 +364,16 @@ static PetscErrorCode ForgetOldShape(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCheckAdapted(pc, sizeof(adapted), adapted));
-  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapted[0])) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
+  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapted[0]))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(
+      pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Galerkin products keep the pattern they were made with: another pattern needs new ones. Transfers that the user gave are kept */
+/* Galerkin products keep the pattern they were made with: another pattern needs new ones. Transfers that the user
+   gave are kept */
 static PetscErrorCode ForgetOldPattern(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -357,7 +382,8 @@ static PetscErrorCode ForgetOldPattern(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || pc->flag != DIFFERENT_NONZERO_PATTERN || mg->galerkin >= PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->ready || pc->flag != DIFFERENT_NONZERO_PATTERN || mg->galerkin >= PC_MG_GALERKIN_NONE)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The pattern of the operator has changed: building coarse operators anew\n"));
   PetscCall(PetscCalloc1(2 * mg->nlevels, &kept));
   for (PetscInt l = 1; l < mg->nlevels && kc->levels_from == PC_KCYCLE_HIERARCHY_USER; l++) {
@@ -393,7 +419,8 @@ static PetscErrorCode RenewPC(KSP solver)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factorization keeps the ordering that it chose for one type of matrices, which those of other types may not take: solvers of levels are made anew for another type */
+/* A factorization keeps the ordering that it chose for one type of matrices, which those of other types may not
+   take: solvers of levels are made anew for another type */
 static PetscErrorCode RenewForType(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -415,7 +442,8 @@ static PetscErrorCode RenewForType(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMG passes the news that operators have changed to down smoothers that have a grid only: estimates of eigenvalues would stay as they were */
+/* PCMG passes the news that operators have changed to down smoothers that have a grid only: estimates of eigenvalues
+   would stay as they were */
 static PetscErrorCode AnnounceChange(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -423,7 +451,8 @@ static PetscErrorCode AnnounceChange(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->ready || (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc)))
+    PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; l < mg->nlevels; l++) {
     KSP down = mg->levels[l]->smoothd, up = mg->levels[l]->smoothu;
 
@@ -538,7 +567,8 @@ static PetscErrorCode OwnCoarsest(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->use_structure || mg->nlevels != 1 || mg->galerkin == PC_MG_GALERKIN_EXTERNAL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->use_structure || mg->nlevels != 1 || mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->coarsest) PetscCall(KSPSetOperators(mg->levels[0]->smoothd, pc->pmat, pc->pmat));
   PetscCall(MatDestroy(&kc->coarsest));
   PetscCall(MatHasOperation(pc->pmat, MATOP_DUPLICATE, &has));
@@ -555,7 +585,8 @@ static PetscErrorCode CheckSquare(PC pc)
   PetscFunctionBegin;
   PetscCall(MatGetSize(pc->pmat, &M, &N));
   PetscCheck(M == N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns; for least squares use the normal equations (MatCreateNormal())",
+             "PCKCYCLE needs a square operator, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT
+             " columns; for least squares use the normal equations (MatCreateNormal())",
              M, N);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -569,7 +600,8 @@ static PetscErrorCode SetUpInherited(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCoordinatesGive(pc));
-  if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels)); /* PCGAMG would have PCMG read them again, also where it has made fewer */
+  /* PCGAMG would have PCMG read them again, also where it has made fewer */
+  if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
   ierr = (*kc->base.setup)(pc);
   PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
   PetscCall(ierr);

@@ -1,6 +1,7 @@
 /*
-  While KSP solves, its own products use the stencil instead of the program's matrix. The stencil stands in for Amat of the PC inside of KSP's solve operation and
-  nowhere else, so that the program's operator is back whatever ends that: convergence, an error in a monitor, -ksp_error_if_not_converged.
+  While KSP solves, its own products use the stencil instead of the program's matrix. The stencil stands in for Amat of
+  the PC inside of KSP's solve operation and nowhere else, so that the program's operator is back whatever ends that:
+  convergence, an error in a monitor, -ksp_error_if_not_converged.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
@@ -11,8 +12,8 @@ static const char OwnSolve[] = "KCycleOwnSolve_C";
 typedef PetscErrorCode (*Solve)(KSP);
 
 /*
-  The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept (KSPSetReusePreconditioner()) and the operator has changed, nor
-  where that multiplies on a device
+  The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept
+  (KSPSetReusePreconditioner()) and the operator has changed, nor where that multiplies on a device
 */
 static PetscErrorCode StandIn(PC pc, Mat *stencil)
 {
@@ -24,7 +25,8 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   *stencil = NULL;
-  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || !kc->use_structure || !kc->ready || kc->failure[0] || !kc->source) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || !kc->use_structure || !kc->ready || kc->failure[0] || !kc->source)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
   if (pc->mat != pc->pmat || device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
@@ -111,7 +113,8 @@ PetscErrorCode KCycleKSPUseStencil(KSP ksp, PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc)); /* KSPSetUp() does not see new values of the same matrix */
   PetscCall(StandIn(pc, &stencil));
   if (!stencil) PetscFunctionReturn(PETSC_SUCCESS);

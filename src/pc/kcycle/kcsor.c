@@ -1,7 +1,9 @@
 /*
-  The transpose of SOR, of which PETSc's PCSOR has that of symmetric matrices only: SOR on the transposed matrix, with its sweeps in the other direction.
+  The transpose of SOR, of which PETSc's PCSOR has that of symmetric matrices only: SOR on the transposed matrix, with
+  its sweeps in the other direction.
 
-  Of PETSc's sweeps through several rows of equal pattern at once (MATSEQAIJ's inodes) it is the transpose where the pattern is symmetric.
+  Of PETSc's sweeps through several rows of equal pattern at once (MATSEQAIJ's inodes) it is the transpose where the
+  pattern is symmetric.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/compat.h>
@@ -57,7 +59,8 @@ static PetscErrorCode GetTransposed(PC sor, Mat *At)
 /* Forward becomes backward: each is the bit beside the other */
 static int Reverse(int sweeps)
 {
-  const int forward = SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP, backward = SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP;
+  const int forward  = SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP,
+            backward = SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP;
 
   return (sweeps & forward) << 1 | (sweeps & backward) >> 1;
 }
@@ -74,7 +77,9 @@ static PetscErrorCode ApplyTranspose(PC sor, Vec x, Vec y)
   PetscCall(PCSORGetSymmetric(sor, &sweeps));
   PetscCall(PCSORGetOmega(sor, &omega));
   PetscCall(PCSORGetIterations(sor, &its, &lits));
-  PetscCall(PetscOptionsGetReal(((PetscObject)sor)->options, ((PetscObject)sor)->prefix, "-pc_sor_diagonal_shift", &shift, NULL)); /* there is no other way to ask for it */
+  /* there is no other way to ask for it */
+  PetscCall(PetscOptionsGetReal(((PetscObject)sor)->options, ((PetscObject)sor)->prefix, "-pc_sor_diagonal_shift",
+                                &shift, NULL));
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
   if (!known || !symmetric) PetscCall(GetTransposed(sor, &A));
   PetscCall(MatSOR(A, x, omega, (MatSORType)(Reverse(sweeps) | SOR_ZERO_INITIAL_GUESS), shift, its, lits, y));

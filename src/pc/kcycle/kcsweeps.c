@@ -1,6 +1,7 @@
 /*
-  KSPRICHARDSON around PCRELAX, as the smoothers of structured levels are: all sweeps are one call, which needs no work vectors. So they are made by
-  the first solve that is no such call: of the transposed operator, with a monitor or a norm, damped, with another preconditioner.
+  KSPRICHARDSON around PCRELAX, as the smoothers of structured levels are: all sweeps are one call, which needs no work
+  vectors. So they are made by the first solve that is no such call: of the transposed operator, with a monitor or a
+  norm, damped, with another preconditioner.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
@@ -18,7 +19,8 @@ PetscErrorCode KCycleKSPOnlySweeps(KSP ksp, PetscBool *only)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, only));
   if (!*only) PetscFunctionReturn(PETSC_SUCCESS);
-  *only = (PetscBool)(ksp->normtype == KSP_NORM_NONE && !ksp->numbermonitors && ksp->max_it > 0 && richardson->scale == 1 && !richardson->selfscale &&
+  *only = (PetscBool)(ksp->normtype == KSP_NORM_NONE && !ksp->numbermonitors && ksp->max_it > 0 &&
+                      richardson->scale == 1 && !richardson->selfscale &&
                       (ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,7 +61,8 @@ static PetscErrorCode SolveWithoutWork(KSP ksp)
   PetscCall(PCGetOperators(ksp->pc, NULL, &A));
   PetscCall(MatGetNullSpace(A, &kernel));
   if (sweeps && ours && !ksp->transpose_solve && !kernel) {
-    PetscCall(PCApplyRichardson(ksp->pc, ksp->vec_rhs, ksp->vec_sol, ksp->vec_sol, ksp->rtol, ksp->abstol, ksp->divtol, ksp->max_it, ksp->guess_zero, &ksp->its, &reason));
+    PetscCall(PCApplyRichardson(ksp->pc, ksp->vec_rhs, ksp->vec_sol, ksp->vec_sol, ksp->rtol, ksp->abstol, ksp->divtol,
+                                ksp->max_it, ksp->guess_zero, &ksp->its, &reason));
     ksp->reason = (KSPConvergedReason)reason;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

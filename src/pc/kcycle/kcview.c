@@ -5,7 +5,8 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 
-/* Bytes of a matrix over all processes: what a stencil says it takes, else entries with their columns; 0 where the type does not say how many it stores */
+/* Bytes of a matrix over all processes: what a stencil says it takes, else entries with their columns; 0 where the
+   type does not say how many it stores */
 static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble *bytes)
 {
   MatInfo   info;
@@ -22,7 +23,9 @@ static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble 
   PetscCall(MatStencilIs(A, &stencil));
   PetscCall(MatStencilTransferIs(A, &transfer));
   *bytes = info.memory;
-  if (!stencil && !transfer) *bytes = info.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + rows * (PetscLogDouble)sizeof(PetscInt);
+  if (!stencil && !transfer)
+    *bytes = info.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) +
+             rows * (PetscLogDouble)sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,7 +58,8 @@ static PetscErrorCode SolverName(KSP ksp, PetscBool device, size_t len, char nam
   PetscCall(KSPGetType(ksp, &type));
   PetscCall(PCGetType(pc, &pctype));
   PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
-  if (ksp->normtype == KSP_NORM_NONE && its < 1000) PetscCall(PetscSNPrintf(name, len, "%s(%" PetscInt_FMT ")+%s", type, its, pctype));
+  if (ksp->normtype == KSP_NORM_NONE && its < 1000)
+    PetscCall(PetscSNPrintf(name, len, "%s(%" PetscInt_FMT ")+%s", type, its, pctype));
   else PetscCall(PetscSNPrintf(name, len, "%s+%s", type, pctype));
   if (device && host) PetscCall(PetscStrlcat(name, " on the host", len));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,8 +83,9 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
     PetscCall(SolverName(lv->smoothu, device, sizeof(up) - 5, up + 5));
   }
   PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->nlevels - l, &calls));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows, entries, calls, bytes,
-                                   device ? "device" : "host", down, up));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows,
+      entries, calls, bytes, device ? "device" : "host", down, up));
   total[0] += rows;
   total[1] += entries;
   total[2] += bytes;
@@ -95,12 +100,14 @@ static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscLogDouble total[3] = {0, 0, 0}, entries, bytes;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    level         rows       entries     calls         bytes  where   solver\n"));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "    level         rows       entries     calls         bytes  where   solver\n"));
   for (PetscInt l = kc->nlevels - 1; l >= 0; l--) PetscCall(ViewLevelLine(pc, kc, l, total, viewer));
   PetscCall(LevelSize(fine, &rows, &entries, &bytes));
   PetscCall(PCKCycleComputeTotalCalls(kc->kappa, kc->nlevels, &calls));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    calls in a cycle %" PetscInt64_FMT ", grid complexity %.4g, operator complexity %.4g, %.0f bytes\n", calls, total[0] / rows,
-                                   entries > 0 ? total[1] / entries : 0., total[2]));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "    calls in a cycle %" PetscInt64_FMT ", grid complexity %.4g, operator complexity %.4g, %.0f bytes\n",
+      calls, total[0] / rows, entries > 0 ? total[1] / entries : 0., total[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +123,10 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     break;
   case PC_MG_GALERKIN_EXTERNAL:
     if (kc->use_grids) text = "Galerkin products";
-    else text = kc->use_structure ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils") : "made with the hierarchy";
+    else
+      text = kc->use_structure
+                 ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils")
+                 : "made with the hierarchy";
     break;
   case PC_MG_GALERKIN_PMAT:
     text = "Galerkin products for the preconditioning matrix";
@@ -139,18 +149,24 @@ static PetscErrorCode ViewCopies(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionBegin;
   if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->mat, &product));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the host: vectors are copied 2 times a cycle%s\n", product ? "" : ", and 2 times a product with the operator"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the host: vectors are copied 2 times a cycle%s\n",
+                                   product ? "" : ", and 2 times a product with the operator"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (kc->nlevels_asked) PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n", kc->nlevels_asked));
+  if (kc->nlevels_asked)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
+                                     kc->nlevels_asked));
   if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
-  if (kc->instead[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
+  if (kc->instead[0])
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
   if (!kc->use_structure) {
-    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
+    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
     if (kc->use_grids) PetscCall(PCKCycleGridsView(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -163,11 +179,16 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     char                   to[64] = "";
 
     if (level->P) {
-      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation", level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
-                              level->factor[2] == 2 ? "z" : "", KCycleInterpolations[MatStencilTransferInterpolation(level->P)]));
+      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation",
+                              level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
+                              level->factor[2] == 2 ? "z" : "",
+                              KCycleInterpolations[MatStencilTransferInterpolation(level->P)]));
     }
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s\n", kc->nstructured - 1 - i,
-                                     size[0], size[1], size[2], st->shape.ncoeffs, kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
+                                     " x %" PetscInt_FMT ", %d points%s%s%s\n",
+                                     kc->nstructured - 1 - i, size[0], size[1], size[2], st->shape.ncoeffs,
+                                     kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,
                                      level->blocked ? ", not coarsened further on these processes" : ""));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,10 +198,14 @@ static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: %s\n",
-                                   kc->kernel == KCYCLE_NULLSPACE ? "null space attached"
-                                                                  : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
-  if (kc->kernel_constant) PetscCall(PetscViewerASCIIPrintf(viewer, "    constants span the kernel and are projected out of the coarsest problem\n"));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  singular operator: %s\n",
+      kc->kernel == KCYCLE_NULLSPACE
+          ? "null space attached"
+          : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
+  if (kc->kernel_constant)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    constants span the kernel and are projected out of the coarsest problem\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,12 +224,15 @@ static PetscErrorCode ViewCycle(PC pc, PC_KCycle *kc, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (mg->am == PC_MG_ADDITIVE || mg->am == PC_MG_KASKADE) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s multigrid: kappa is not used\n", mg->am == PC_MG_ADDITIVE ? "additive" : "Kaskade"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s multigrid: kappa is not used\n",
+                                     mg->am == PC_MG_ADDITIVE ? "additive" : "Kaskade"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (kc->kappa != PC_KCYCLE_KAPPA_W) PetscCall(PetscSNPrintf(kappa, sizeof(kappa), "%" PetscInt_FMT, kc->kappa));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %skappa-cycle of Avnat and Yavneh, kappa=%s%s\n", mg->am == PC_MG_FULL ? "full multigrid with the " : "", kappa, CycleName(kc)));
-  if (mg->cyclesperpcapply > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "    cycles per application=%" PetscInt_FMT "\n", mg->cyclesperpcapply));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %skappa-cycle of Avnat and Yavneh, kappa=%s%s\n",
+                                   mg->am == PC_MG_FULL ? "full multigrid with the " : "", kappa, CycleName(kc)));
+  if (mg->cyclesperpcapply > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    cycles per application=%" PetscInt_FMT "\n", mg->cyclesperpcapply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,11 +243,15 @@ static PetscErrorCode ViewSolvers(PC_MG *mg, PetscViewer viewer)
   for (PetscInt l = 0; l < mg->nlevels; l++) {
     PC_MG_Levels *lv = mg->levels[l];
 
-    PetscCall(PetscViewerASCIIPrintf(viewer, l ? "Down solver (pre-smoother) on level %" PetscInt_FMT "\n" : "Coarse grid solver, level %" PetscInt_FMT "\n", l));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     l ? "Down solver (pre-smoother) on level %" PetscInt_FMT "\n"
+                                       : "Coarse grid solver, level %" PetscInt_FMT "\n",
+                                     l));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lv->smoothd, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
-    if (l && lv->smoothd == lv->smoothu) PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) same as down solver (pre-smoother)\n"));
+    if (l && lv->smoothd == lv->smoothu)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) same as down solver (pre-smoother)\n"));
     if (lv->smoothd == lv->smoothu) continue;
     PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) on level %" PetscInt_FMT "\n", l));
     PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -247,7 +279,8 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewCycle(pc, kc, viewer));
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels, PCKCycleHierarchies[kc->levels_from],
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels,
+                                   PCKCycleHierarchies[kc->levels_from],
                                    kc->nlevels == 1 ? ": a single level is the coarsest problem" : ""));
   PetscCall(PCKCycleFoundView(pc, viewer));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));

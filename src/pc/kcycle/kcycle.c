@@ -1,13 +1,14 @@
 /*
   PCKCYCLE: multigrid with the kappa-cycle of Avnat and Yavneh on any hierarchy of PCMG.
 
-  The type inherits from PCMG (or from PCGAMG, which does so itself): it becomes that type, keeps its operations aside and replaces
-  every one that cycles. Levels, smoothers, transfers and their options remain PCMG's.
+  The type inherits from PCMG (or from PCGAMG, which does so itself): it becomes that type, keeps its operations aside
+  and replaces every one that cycles. Levels, smoothers, transfers and their options remain PCMG's.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 
-const char *const PCKCycleHierarchies[] = {"auto", "dm", "user", "gamg", "grid", "single", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
+const char *const PCKCycleHierarchies[] = {
+    "auto", "dm", "user", "gamg", "grid", "single", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
 
 static const char Container[] = "PCKCycle";
 
@@ -89,7 +90,8 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMGSetType() puts PCMG's own Richardson iteration back whenever it is called; KSPSolve() calls this before each solve */
+/* PCMGSetType() puts PCMG's own Richardson iteration back whenever it is called; KSPSolve() calls this before each
+   solve */
 static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_KCycle *kc;
@@ -105,7 +107,8 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were repaired without KSPSetOperators() */
+/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
+   repaired without KSPSetOperators() */
 static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
 {
   PC_KCycle *kc;
@@ -130,7 +133,8 @@ static PetscErrorCode RestoreGuesses(PC_MG *mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces every operation that cycles. Additive and Kaskade multigrid have no kappa and stay PCMG's, unless the set-up failed */
+/* Replaces every operation that cycles. Additive and Kaskade multigrid have no kappa and stay PCMG's, unless the
+   set-up failed */
 PetscErrorCode PCKCycleInstall(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -147,7 +151,8 @@ PetscErrorCode PCKCycleInstall(PC pc)
 #endif
   } else {
     PetscCheck(!kc->kappa_set || kc->kappa_of_cycle, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-               "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type multiplicative or full",
+               "-pc_mg_type %s has no kappa-cycle: leave out -pc_kcycle_kappa (PCKCycleSetKappa()), or use -pc_mg_type "
+               "multiplicative or full",
                mg->am == PC_MG_ADDITIVE ? "additive" : "kaskade");
     pc->ops->apply          = PCApplyInherited_KCycle;
     pc->ops->applytranspose = kc->base.applytranspose ? PCApplyTransposeInherited_KCycle : NULL;
@@ -226,7 +231,8 @@ static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   number = strtol(text, &end, 10);
-  PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2) or w (infinity), not \"%s\"", text);
   *kappa = (PetscInt)number;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,7 +268,8 @@ static PetscErrorCode SetFromOptionsInherited(PC pc, KCycleOptionItems PetscOpti
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (KCYCLE_GAMG_CHOOSES_LEVELS && kc->gamg && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
+  if (KCYCLE_GAMG_CHOOSES_LEVELS && kc->gamg && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO)
+    PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
   ierr = (*kc->base.setfromoptions)(pc, PetscOptionsObject);
   PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
   PetscCall(ierr);
@@ -284,11 +291,12 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscStrncpy(text, "w", sizeof(text)));
   else PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->kappa));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kappa-cycle multigrid options");
-  PetscCall(
-      PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy", PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy",
+                             PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
   if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
-  PetscCall(PetscOptionsString("-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w; 1 on structured levels, if it is not given", "PCKCycleSetKappa", text, text,
-                               sizeof(text), &flg));
+  PetscCall(PetscOptionsString("-pc_kcycle_kappa",
+                               "Cycle counter: 1 (v), 2 (f), 3, ..., w; 1 on structured levels, if it is not given",
+                               "PCKCycleSetKappa", text, text, sizeof(text), &flg));
   if (flg) {
     PetscCall(ParseKappa(pc, text, &kappa));
     PetscCall(PCKCycleSetKappa(pc, kappa));
@@ -298,7 +306,8 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscOptionsHeadEnd();
   mg               = (PC_MG *)pc->data;
   kc->options_used = PETSC_TRUE;
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
   if (!kc->ready && !kc->busy) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
   ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
   PetscCall(SetFromOptionsInherited(pc, PetscOptionsObject));
@@ -329,7 +338,8 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
 
   Input Parameters:
 + pc    - the preconditioner
-- kappa - cycle counter, at least 1: 1 is the V-cycle, 2 the F-cycle, `PC_KCYCLE_KAPPA_W` or any number not below the number of levels the W-cycle
+- kappa - cycle counter, at least 1: 1 is the V-cycle, 2 the F-cycle, `PC_KCYCLE_KAPPA_W` or any number not below the
+      number of levels the W-cycle
 
   Options Database Key:
 . -pc_kcycle_kappa (1|2|3|...|v|f|w) - cycle counter, a whole number from 1 on, or v, f, w
@@ -350,7 +360,8 @@ PetscErrorCode PCKCycleSetKappa(PC pc, PetscInt kappa)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, kappa, 2);
-  PetscCheck(kappa > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
+  PetscCheck(kappa > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
   PetscTryMethod(pc, "PCKCycleSetKappa_C", (PC, PetscInt), (pc, kappa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -397,7 +408,8 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (hierarchy == kc->hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The hierarchy is set up already: call PCReset() before PCKCycleSetHierarchy()");
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The hierarchy is set up already: call PCReset() before PCKCycleSetHierarchy()");
   kc->hierarchy = hierarchy;
   PetscCall(PCKCycleInherit(pc, isgamg));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -418,8 +430,8 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
   Level: intermediate
 
   Note:
-  Going to or from `PC_KCYCLE_HIERARCHY_GAMG` forgets what was set with the functions of `PCMG` or `PCGAMG`: call this before them. The
-  options of `PCGAMG` (`-pc_gamg_...`) apply to its levels.
+  Going to or from `PC_KCYCLE_HIERARCHY_GAMG` forgets what was set with the functions of `PCMG` or `PCGAMG`: call this
+  before them. The options of `PCGAMG` (`-pc_gamg_...`) apply to its levels.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetHierarchy()`, `PCMGSetInterpolation()`, `KSPSetDM()`, `PCGAMG`
 @*/
@@ -526,55 +538,66 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 }
 
 /*MC
-  PCKCYCLE - Multigrid with the kappa-cycle of Avnat and Yavneh, on any hierarchy that `PCMG` or `PCGAMG` can have. (Neither PETSc's
-  Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
+  PCKCYCLE - Multigrid with the kappa-cycle of Avnat and Yavneh, on any hierarchy that `PCMG` or `PCGAMG` can have.
+  (Neither PETSc's Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
 
   Options Database Keys:
-+ -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
-. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the first that fits
++ -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is
+      given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
+. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the
+      first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
-. -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the ends of the operator
+. -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the
+      ends of the operator
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
-. -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly coupled ones
+. -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly
+      coupled ones
 - -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a `DM` (default found in the matrix)
 
   Level: beginner
 
   Notes:
-  On each level the kappa-cycle calls itself on the next coarser level, once with the same kappa and, if kappa > 1, once more with
-  kappa - 1. The number of calls on n levels is a polynomial of degree kappa in n, where that of the W-cycle is exponential; small kappa
-  between 2 and 5 bring most of the W-cycle's convergence without its many visits of small levels.
+  On each level the kappa-cycle calls itself on the next coarser level, once with the same kappa and, if kappa > 1, once
+  more with kappa - 1. The number of calls on n levels is a polynomial of degree kappa in n, where that of the W-cycle
+  is exponential; small kappa between 2 and 5 bring most of the W-cycle's convergence without its many visits of small
+  levels.
 
-  The type inherits from `PCMG`: `-pc_mg_levels`, `-pc_mg_galerkin`, `-pc_mg_type`, `-pc_mg_distinct_smoothup`, `-pc_mg_multiplicative_cycles`, `-pc_mg_log`, the smoothers
-  `-mg_levels_...` and the coarse solver `-mg_coarse_...` work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other
-  functions of `PCMG`. `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` v and w are kappa 1 and infinity.
+  The type inherits from `PCMG`: `-pc_mg_levels`, `-pc_mg_galerkin`, `-pc_mg_type`, `-pc_mg_distinct_smoothup`,
+  `-pc_mg_multiplicative_cycles`, `-pc_mg_log`, the smoothers `-mg_levels_...` and the coarse solver `-mg_coarse_...`
+  work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other functions of `PCMG`.
+  `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` v and w are kappa 1 and infinity.
 
-  The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of an operator of type `MATAIJ`, whose rows are
-  numbered line by line, or as a `DMDA` numbers them (`PCKCycleSetGridSizes()`). The number of levels is chosen unless given: as many as the grid
-  allows, down to a coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
+  The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of
+  an operator of type `MATAIJ`, whose rows are numbered line by line, or as a `DMDA` numbers them
+  (`PCKCycleSetGridSizes()`). The number of levels is chosen unless given: as many as the grid allows, down to a
+  coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
 
-  Levels are the first that fit of: interpolations that were given; structured levels; coarser grids of a `DMDA` with ordinary matrices; a `DM` that was refined, by
-  `DMCoarsen()`; those of `PCGAMG`; a single level, which is the coarse solver alone. They are those of Pmat; with `-pc_use_amat` residuals are those of Amat, as in `PCMG`.
+  Levels are the first that fit of: interpolations that were given; structured levels; coarser grids of a `DMDA` with
+  ordinary matrices; a `DM` that was refined, by `DMCoarsen()`; those of `PCGAMG`; a single level, which is the coarse
+  solver alone. They are those of Pmat; with `-pc_use_amat` residuals are those of Amat, as in `PCMG`.
 
-  On a `DMDA` with one unknown at a point and stencil width 1 the levels are structured: the operator is taken as, or converted to, a `MATSTENCIL`, grids have any size,
-  weakly coupled directions are not coarsened, coarse operators are Galerkin products, and smoothers are sweeps of `PCRELAX`. While `KSP` solves, its own
-  products use the stencil as well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, where a grid has any, and smoothers that need an ordinary
-  matrix have coarser grids.
+  On a `DMDA` with one unknown at a point and stencil width 1 the levels are structured: the operator is taken as, or
+  converted to, a `MATSTENCIL`, grids have any size, weakly coupled directions are not coarsened, coarse operators are
+  Galerkin products, and smoothers are sweeps of `PCRELAX`. While `KSP` solves, its own products use the stencil as
+  well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, where a grid has any, and smoothers that need an
+  ordinary matrix have coarser grids.
 
-  A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the coarsest problem is then
-  solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent, if the matrix is
-  known to be symmetric (`MatSetOption()` with `MAT_SYMMETRIC`) or has a null space of its transpose (`MatSetTransposeNullSpace()`), too.
+  A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the
+  coarsest problem is then solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an
+  inconsistent right side consistent, if the matrix is known to be symmetric (`MatSetOption()` with `MAT_SYMMETRIC`) or
+  has a null space of its transpose (`MatSetTransposeNullSpace()`), too.
 
-  As a preconditioner of `KSPCG` any kappa works in practice, although only V- and W-cycles with symmetric smoothing are symmetric;
-  `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver of its own.
+  As a preconditioner of `KSPCG` any kappa works in practice, although only V- and W-cycles with symmetric smoothing are
+  symmetric; `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver of its own.
 
-  NaN, Inf and zero diagonal entries of the operator end the solve with `KSP_DIVERGED_PC_FAILED`; `-ksp_error_if_not_converged` makes them
-  errors, `-ksp_view` names the reason.
+  NaN, Inf and zero diagonal entries of the operator end the solve with `KSP_DIVERGED_PC_FAILED`;
+  `-ksp_error_if_not_converged` makes them errors, `-ksp_view` names the reason.
 
   Load it into a program that does not know it with `-dll_append <path>/libpetsckcycle.so -pc_type kcycle`.
 
   References:
-. * - Or Avnat and Irad Yavneh, On the Recursive Structure of Multigrid Cycles, SIAM Journal on Scientific Computing, 2023
+. * - Or Avnat and Irad Yavneh, On the Recursive Structure of Multigrid Cycles, SIAM Journal on Scientific Computing,
+      2023
 
 .seealso: `PCMG`, `PCGAMG`, `PCKCycleSetKappa()`, `PCKCycleSetHierarchy()`, `PCKCycleGetLevelCalls()`
 M*/

@@ -1,8 +1,10 @@
 /*
-  A window for box stencils: the planes of x that the steps of a coloured stroke work on, copied to a ring of planes in cache.
+  A window for box stencils: the planes of x that the steps of a coloured stroke work on, copied to a ring of planes in
+  cache.
 
-  In it lines lie at fixed distances, with zeros before and behind them and in place of lines outside the grid. So whole vectors are computed from the first point of
-  a line to its last, none of them apart. The coefficients stay where they are.
+  In it lines lie at fixed distances, with zeros before and behind them and in place of lines outside the grid. So whole
+  vectors are computed from the first point of a line to its last, none of them apart. The coefficients stay where they
+  are.
 
   Both colours of a line need the same sum over the other lines, which do not change meanwhile: it is found once.
 */
@@ -27,7 +29,8 @@ PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **window)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Those of line (j, k). Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i + 1 there */
+/* Those of line (j, k). Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i
+   + 1 there */
 static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleBoxCoefficients *c)
 {
   const KCycleShape *shape = &st->shape;
@@ -72,7 +75,8 @@ PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **
   w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   w->work = w->ring + ring;
   PetscCall(PetscMalloc1(box->nlines, &w->coefficients));
-  for (PetscInt line = 0; line < box->nlines; line++) FindCoefficients(st, line % box->n[1], line / box->n[1], &w->coefficients[line]);
+  for (PetscInt line = 0; line < box->nlines; line++)
+    FindCoefficients(st, line % box->n[1], line / box->n[1], &w->coefficients[line]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +86,9 @@ void KCycleBoxWindowPack(const KCycleBoxWindow *w, const PetscScalar *x, PetscIn
   const KCycleBox *box = w->st->box;
 
   for (PetscInt l = low; l < high; l++) {
-    if (x) memcpy(LineAt(w, t, l), KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), box->n[0] * sizeof(PetscScalar));
+    if (x)
+      memcpy(LineAt(w, t, l), KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0),
+             box->n[0] * sizeof(PetscScalar));
     else memset(LineAt(w, t, l), 0, box->n[0] * sizeof(PetscScalar));
   }
 }
@@ -91,15 +97,19 @@ void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, P
 {
   const PetscInt n = w->st->box->n[0];
 
-  for (PetscInt l = low; l < high; l++) memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(PetscScalar));
+  for (PetscInt l = low; l < high; l++)
+    memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(PetscScalar));
 }
 
 /*
-  t = b - the share of some lines, which are apart from each other by so much, at m points, a multiple of a vector. The first of them, low, have one step between coefficients,
-  the others another; or all points have the same coefficients. Those of another line are asked for on the way
+  t = b - the share of some lines, which are apart from each other by so much, at m points, a multiple of a vector. The
+  first of them, low, have one step between coefficients, the others another; or all points have the same coefficients.
+  Those of another line are asked for on the way
 */
-KC_POINT void SubtractLines(const int constant, const int lines, const int low, PetscInt m, const PetscScalar *const c_[], const PetscInt step_[], const PetscScalar *const next_[],
-                            const PetscInt nextstep_[], const PetscScalar *same, const PetscScalar *x, PetscInt apart, const PetscScalar *b, PetscScalar *t)
+KC_POINT void SubtractLines(const int constant, const int lines, const int low, PetscInt m,
+                            const PetscScalar *const c_[], const PetscInt step_[], const PetscScalar *const next_[],
+                            const PetscInt nextstep_[], const PetscScalar *same, const PetscScalar *x, PetscInt apart,
+                            const PetscScalar *b, PetscScalar *t)
 {
   const PetscScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
   const int          fetched = constant ? 0 : lines;
@@ -126,7 +136,8 @@ KC_POINT void SubtractLines(const int constant, const int lines, const int low, 
       KC_UNROLL
       for (int q = 0; q < lines; q++) {
         KC_UNROLL
-        for (int e = 0; e < 3; e++) sum[e] += (constant ? middle[3 * q + e] : c[q][i + e * step[q]]) * x[q * apart + i + e - 1];
+        for (int e = 0; e < 3; e++)
+          sum[e] += (constant ? middle[3 * q + e] : c[q][i + e * step[q]]) * x[q * apart + i + e - 1];
       }
       t[i] = b[i] - (sum[0] + sum[1] + sum[2]);
     }
@@ -141,9 +152,10 @@ typedef struct {
   const KCycleBoxCoefficients *c;
 } Line;
 
-/* t = b - the share of all lines beside the middle one, of m points from point a on; alone: of lines in the same plane only */
-KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alone, PetscInt a, PetscInt m, PetscInt length, const Line *l, const KCycleBoxCoefficients *after,
-                             const PetscScalar *b)
+/* t = b - the share of all lines beside the middle one, of m points from point a on; alone: of lines in the same
+   plane only */
+KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alone, PetscInt a, PetscInt m,
+                             PetscInt length, const Line *l, const KCycleBoxCoefficients *after, const PetscScalar *b)
 {
   const KCycleBoxCoefficients *of = l->c;
   const PetscScalar           *c[MOST], *next[MOST], *same = constant ? of->constant->middle : NULL;
@@ -161,18 +173,24 @@ KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alon
     SubtractLines(constant, 1, 0, m, c + 1, of->step, next + 1, after->step, same + 6, l->beside[2] + a, 0, t, t);
     return;
   }
-  SubtractLines(constant, 1, 1, m, c + 3, of->step, next + 3, after->step, same + 9, l->beside[1] - length + a, 0, b, t);
-  SubtractLines(constant, 1, 0, m, c + 4, of->step, next + 4, after->step, same + 15, l->beside[1] + length + a, 0, t, t);
+  SubtractLines(constant, 1, 1, m, c + 3, of->step, next + 3, after->step, same + 9, l->beside[1] - length + a, 0, b,
+                t);
+  SubtractLines(constant, 1, 0, m, c + 4, of->step, next + 4, after->step, same + 15, l->beside[1] + length + a, 0, t,
+                t);
   if (alone) return;
   SubtractLines(constant, 3, 3, m, c, of->step, next, after->step, same, l->beside[0] - length + a, length, t, t);
-  SubtractLines(constant, 3, 0, m, c + 5, of->step, next + 5, after->step, same + 18, l->beside[2] - length + a, length, t, t);
+  SubtractLines(constant, 3, 0, m, c + 5, of->step, next + 5, after->step, same + 18, l->beside[2] - length + a, length,
+                t, t);
 }
 
-/* The same of all points. Vectors that lie in the constant part of a line need no arrays. m > n: vectors would read b beyond the line */
-KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, PetscInt length, const Line *l, const KCycleBoxCoefficients *after, const PetscScalar *b)
+/* The same of all points. Vectors that lie in the constant part of a line need no arrays. m > n: vectors would read
+   b beyond the line */
+KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, PetscInt length, const Line *l,
+                    const KCycleBoxCoefficients *after, const PetscScalar *b)
 {
   const KCycleClass *constant = l->c->constant;
-  const PetscInt     first = constant ? (constant->a + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR : m, end = constant ? constant->b / KC_VECTOR * KC_VECTOR : m;
+  const PetscInt     first    = constant ? (constant->a + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR : m,
+                 end          = constant ? constant->b / KC_VECTOR * KC_VECTOR : m;
 
   if (m > n) {
     memcpy(l->t, b, n * sizeof(PetscScalar));
@@ -189,11 +207,13 @@ KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, Pe
 }
 
 /* y = x + w ((t - couplings along the line) / d - x) */
-KC_POINT void RelaxAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *t, const PetscScalar *w, const PetscScalar *x, PetscScalar *y)
+KC_POINT void RelaxAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *t, const PetscScalar *w,
+                         const PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
-  KC_IVDEP for (PetscInt i = 0; i < n; i++) y[i] = x[i] + w[i] * ((t[i] - left[i] * x[i - 1] - right[i] * x[i + 1]) / diagonal[i] - x[i]);
+  KC_IVDEP for (PetscInt i = 0; i < n; i++) y[i] =
+      x[i] + w[i] * ((t[i] - left[i] * x[i - 1] - right[i] * x[i + 1]) / diagonal[i] - x[i]);
 }
 
 KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *x, PetscScalar *t)
@@ -203,7 +223,8 @@ KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const Pe
   KC_IVDEP for (PetscInt i = 0; i < n; i++) t[i] -= left[i] * x[i - 1] + diagonal[i] * x[i] + right[i] * x[i + 1];
 }
 
-/* Lines first, first + by ... of plane t, before end, are relaxed, or their residuals restricted. alone: the planes beside it count as zero */
+/* Lines first, first + by ... of plane t, before end, are relaxed, or their residuals restricted. alone: the planes
+   beside it count as zero */
 typedef struct {
   PetscInt                   t, first, end, by;
   PetscBool                  alone;
@@ -214,7 +235,8 @@ typedef struct {
   PetscScalar               *coarse;
 } Plane;
 
-/* Asks for what the next line needs and a line before it does not ask for on the way: all of it, if that one has no arrays */
+/* Asks for what the next line needs and a line before it does not ask for on the way: all of it, if that one has no
+   arrays */
 KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoefficients *c, const PetscScalar *b)
 {
   KCycleFetch(n, b);
@@ -231,7 +253,8 @@ KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int 
   const PetscInt               n = w->st->box->n[0], length = w->length;
   PetscScalar                 *plane[3] = {LineAt(w, p->t - 1, 0), LineAt(w, p->t, 0), LineAt(w, p->t + 1, 0)};
   const PetscScalar           *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * p->t;
-  const KCycleBoxCoefficients *of       = w->coefficients + (w->lead ? w->st->box->n[1] : 1) * p->t; /* in 2D a plane is a line */
+  /* in 2D a plane is a line */
+  const KCycleBoxCoefficients *of       = w->coefficients + (w->lead ? w->st->box->n[1] : 1) * p->t;
   PetscScalar                 *y        = w->work + (2 * KCycleThread() + 1) * length + KC_VECTOR;
   Line                         line;
 
@@ -269,9 +292,10 @@ KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int 
 KC_BOX_PLANES(3)
 KC_BOX_PLANES(9)
 
-/* Relaxes lines first, first + by ... of plane t, before end: of each its points of the first weights, then those of the second. alone: x counts as zero in the planes beside it */
-void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, PetscInt by, PetscBool alone, const PetscScalar *b,
-                          const PetscScalar *const weights[])
+/* Relaxes lines first, first + by ... of plane t, before end: of each its points of the first weights, then those of
+   the second. alone: x counts as zero in the planes beside it */
+void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, PetscInt by,
+                          PetscBool alone, const PetscScalar *b, const PetscScalar *const weights[])
 {
   const Plane p = {t, first, end, by, alone, b, {weights[0], weights[1]}, NULL, NULL, NULL};
 
@@ -280,8 +304,8 @@ void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, 
 }
 
 /* Adds the residual of lines first to end - 1 of plane t to the given lines of the restricted residual */
-void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const PetscScalar *b, const KCycleTransfer *tr, const KCycleTransferLines *lines,
-                             PetscScalar *coarse)
+void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const PetscScalar *b,
+                             const KCycleTransfer *tr, const KCycleTransferLines *lines, PetscScalar *coarse)
 {
   const Plane p = {t, first, end, 1, PETSC_FALSE, b, {NULL, NULL}, tr, lines, coarse};
 
@@ -290,7 +314,9 @@ void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt firs
 }
 
 /* Adds the interpolated correction to lines first to end - 1 of plane t */
-void KCycleBoxWindowInterpolate(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const KCycleTransfer *tr, const PetscScalar *e)
+void KCycleBoxWindowInterpolate(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end,
+                                const KCycleTransfer *tr, const PetscScalar *e)
 {
-  for (PetscInt l = first; l < end; l++) KCycleTransferInterpolateLine(tr, e, w->lead ? l : t, w->lead ? t : 0, PETSC_TRUE, LineAt(w, t, l));
+  for (PetscInt l = first; l < end; l++)
+    KCycleTransferInterpolateLine(tr, e, w->lead ? l : t, w->lead ? t : 0, PETSC_TRUE, LineAt(w, t, l));
 }

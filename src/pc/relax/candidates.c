@@ -1,5 +1,6 @@
 /*
-  The search for clusters that are cut into processes, among candidates: points of groups that may reach across a cut while they live.
+  The search for clusters that are cut into processes, among candidates: points of groups that may reach across a cut
+  while they live.
 */
 #include <petsckcycle/private/searchimpl.h>
 
@@ -69,7 +70,8 @@ static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt proces
   const PetscInt low = box->first[d][process] - reach, high = box->first[d][process + 1] + reach, size = box->size[d];
 
   if (i >= low && i < high) return PETSC_TRUE;
-  return (PetscBool)(box->periodic[d] && ((i + size >= low && i + size < high) || (i - size >= low && i - size < high)));
+  return (PetscBool)(box->periodic[d] &&
+                     ((i + size >= low && i + size < high) || (i - size >= low && i - size < high)));
 }
 
 /* A record: place, rank of death, whether rough; ranks and values of the couplings */
@@ -82,7 +84,8 @@ static void WriteRecord(KCycleSearch *s, PetscInt p, char *to)
 {
   const KCycleNode *node    = &s->node[p];
   const PetscInt   *start   = s->st->box->start;
-  const PetscInt    head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2], (PetscInt)s->death[KCycleSearchRoot(s->parent, p)], (PetscInt)node->jumps};
+  const PetscInt    head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2],
+                               (PetscInt)s->death[KCycleSearchRoot(s->parent, p)], (PetscInt)node->jumps};
 
   memcpy(to, head, sizeof(head));
   to += sizeof(head);
@@ -105,7 +108,8 @@ static PetscErrorCode ReadRecord(KCycleSearch *s, const char *from)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Candidates go to all processes near them. First they are counted, then written behind each other: next[r] is where the next one for process r goes */
+/* Candidates go to all processes near them. First they are counted, then written behind each other: next[r] is where
+   the next one for process r goes */
 static void Address(KCycleSearch *s, PetscInt p, PetscMPIInt count[], char *next[])
 {
   const KCycleBox *box = s->st->box;
@@ -165,7 +169,8 @@ static PetscInt Natural(const KCycleBox *box, const PetscInt at[])
   return at[0] + box->size[0] * (at[1] + box->size[1] * at[2]);
 }
 
-/* Neighbours by their numbers in the grid, then the couplings in order. One that leads to a point that is not known here is the death of a group: the point is no candidate, or far away */
+/* Neighbours by their numbers in the grid, then the couplings in order. One that leads to a point that is not known
+   here is the death of a group: the point is no candidate, or far away */
 static PetscErrorCode ConnectCandidates(KCycleSearch *s)
 {
   const KCycleBox *box = s->st->box;
@@ -211,7 +216,8 @@ static PetscErrorCode Write(Letters *l, PetscMPIInt rank, PetscInt number)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the matrix over a cluster, 0 where it is nothing but rounding; the lists of groups are used up already, and next marks its members */
+/* The sum of the matrix over a cluster, 0 where it is nothing but rounding; the lists of groups are used up already,
+   and next marks its members */
 static PetscScalar Sum(KCycleSearch *s, PetscInt c)
 {
   const PetscInt *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
@@ -232,7 +238,8 @@ static PetscScalar Sum(KCycleSearch *s, PetscInt c)
 }
 
 /* A cluster among candidates, if the process has its first point. home: the process that has each candidate */
-static PetscErrorCode ListShared(KCycleSearch *s, PetscInt c, const PetscMPIInt home[], KCycleClusterList *list, Letters *letters)
+static PetscErrorCode ListShared(KCycleSearch *s, PetscInt c, const PetscMPIInt home[], KCycleClusterList *list,
+                                 Letters *letters)
 {
   const KCycleBox         *box    = s->st->box;
   const KCycleClusterList *found  = &s->found;
@@ -263,7 +270,8 @@ static PetscErrorCode ListShared(KCycleSearch *s, PetscInt c, const PetscMPIInt 
       count++;
     }
     if (!count) continue;
-    if (rank == box->rank) PetscCall(KCycleClusterListAppend(list, count, found->generation[c], slot < 0 ? -1 : rank, slot));
+    if (rank == box->rank)
+      PetscCall(KCycleClusterListAppend(list, count, found->generation[c], slot < 0 ? -1 : rank, slot));
     else {
       PetscCall(Write(letters, rank, found->generation[c]));
       PetscCall(Write(letters, rank, slot));
@@ -310,7 +318,8 @@ static PetscErrorCode SendParts(MPI_Comm comm, const KCycleBox *box, const Lette
       PetscCall(KCycleClusterListAppend(list, m, data[0], mail.rank[f], data[1]));
       for (PetscInt i = 0; i < m; i++) {
         const PetscInt p     = data[3 + i],
-                       at[3] = {p % box->size[0] - box->start[0], p / box->size[0] % box->size[1] - box->start[1], p / box->size[0] / box->size[1] - box->start[2]};
+                       at[3] = {p % box->size[0] - box->start[0], p / box->size[0] % box->size[1] - box->start[1],
+                                p / box->size[0] / box->size[1] - box->start[2]};
 
         list->member[list->nmembers++] = KCycleBoxPoint(box, at);
       }

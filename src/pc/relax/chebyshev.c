@@ -1,5 +1,6 @@
 /*
-  Chebyshev semi-iteration for the upper part of the spectrum of D^-1 A: from the bound of its eigenvalues by Gershgorin's circles down to 1 / (4 d) of it in d dimensions.
+  Chebyshev semi-iteration for the upper part of the spectrum of D^-1 A: from the bound of its eigenvalues by
+  Gershgorin's circles down to 1 / (4 d) of it in d dimensions.
 */
 #include <petsckcycle/private/smootherimpl.h>
 
@@ -35,7 +36,8 @@ static void Direction(const Sweep *sweep, PetscReal keep, PetscReal add, PetscBo
       KCycleLineGather(sweep->st, sweep->x, sweep->st->halo, i % box->n[1], i / box->n[1], &l);
       KCycleLineCompute(&sweep->st->shape, KC_RESIDUAL, &l, sweep->b + at, NULL, line);
     }
-    for (PetscInt p = 0; p < box->n[0]; p++) d[p] = (keep == 0 ? (PetscScalar)0.0 : keep * d[p]) + add * (diagonal[p] * r[p]);
+    for (PetscInt p = 0; p < box->n[0]; p++)
+      d[p] = (keep == 0 ? (PetscScalar)0.0 : keep * d[p]) + add * (diagonal[p] * r[p]);
   }
 }
 
@@ -68,8 +70,9 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 {
   const Chebyshev     *chebyshev = (Chebyshev *)s->data;
   const KCycleStencil *st        = KCycleStencilOf(s->A);
-  const PetscReal upper = chebyshev->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim), theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
-  const Sweep     sweep = {chebyshev, st, b, x};
+  const PetscReal      upper = chebyshev->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim),
+                  theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
+  const Sweep sweep = {chebyshev, st, b, x};
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sweeps->its; i++) {
@@ -102,7 +105,8 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
   PetscCall(MatCreateVecs(s->A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(s->A, diagonal));
   PetscCall(VecGetArrayRead(diagonal, &a));
-  for (PetscInt p = 0; p < box->npoints; p++) chebyshev->diagonal[p] = a[p] == (PetscScalar)0.0 ? (PetscScalar)0.0 : (PetscScalar)1.0 / a[p];
+  for (PetscInt p = 0; p < box->npoints; p++)
+    chebyshev->diagonal[p] = a[p] == (PetscScalar)0.0 ? (PetscScalar)0.0 : (PetscScalar)1.0 / a[p];
   PetscCall(VecRestoreArrayRead(diagonal, &a));
   PetscCall(VecDestroy(&diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,7 +115,8 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ", eigenvalues up to %g\n", s->degree, (double)((Chebyshev *)s->data)->upper));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ", eigenvalues up to %g\n", s->degree,
+                                   (double)((Chebyshev *)s->data)->upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

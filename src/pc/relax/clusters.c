@@ -1,20 +1,24 @@
 /*
-  Corrections of PCRELAX for clusters: small groups of points that are coupled much more strongly among themselves than with all others.
+  Corrections of PCRELAX for clusters: small groups of points that are coupled much more strongly among themselves than
+  with all others.
 
-  Where coefficients jump, the error may be constant on such a group and anything outside. Point by point a smoother cannot change it, and a
-  coarse grid without a point of the group does not see it. So a sweep is followed by corrections
+  Where coefficients jump, the error may be constant on such a group and anything outside. Point by point a smoother
+  cannot change it, and a coarse grid without a point of the group does not see it. So a sweep is followed by
+  corrections
 
     x_C <- x_C + 1^T (b - A x)_C / d_C,   d_C = 1^T A 1 on C,
 
-  the exact ones if x may change by the same amount on all of C. Groups may lie in each other: the inner ones are of an earlier generation, and
-  those of the same generation have no point in common.
+  the exact ones if x may change by the same amount on all of C. Groups may lie in each other: the inner ones are of an
+  earlier generation, and those of the same generation have no point in common.
 
-  Of a cluster its row 1^T A is kept, as one coarse unknown: members first, then all that they are coupled to. Of a cluster that several processes
-  have points of, each keeps the part of its own points; their residuals are added up by one of them, the owner.
+  Of a cluster its row 1^T A is kept, as one coarse unknown: members first, then all that they are coupled to. Of a
+  cluster that several processes have points of, each keeps the part of its own points; their residuals are added up by
+  one of them, the owner.
 */
 #include <petsckcycle/private/relaximpl.h>
 
-/* Where the value of a point stands: in the owned box, also where the grid wraps around within the process, or behind it in the halo buffer */
+/* Where the value of a point stands: in the owned box, also where the grid wraps around within the process, or
+   behind it in the halo buffer */
 static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
 {
   PetscInt at[3] = {i, j, k}, e;
@@ -44,7 +48,8 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end, 
   const PetscInt     i = p % box->n[0], j = p / box->n[0] % box->n[1], k = p / box->n[0] / box->n[1];
   const PetscInt    *reach  = box->reach;
   const KCycleLine  *l      = KCycleLinesAt(&maker->lines, j, k);
-  const PetscBool    inside = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] && k >= reach[2] && k < box->n[2] - reach[2]);
+  const PetscBool    inside = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] &&
+                                       k >= reach[2] && k < box->n[2] - reach[2]);
 
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscScalar a = inside ? KCycleLineArray(l, o)[i] : KCycleLineCoefficient(l, o, i);
@@ -52,7 +57,8 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end, 
 
     if (a == (PetscScalar)0.0) continue;
     if (o == shape->ncoeffs / 2) *t += PetscAbsScalar(a);
-    q = inside ? p + maker->delta[o] : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
+    q = inside ? p + maker->delta[o]
+               : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
     if (maker->place[q] < 0) {
       maker->place[q]  = *end;
       cl->value[*end]  = 0;
@@ -96,7 +102,9 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, Maker *maker)
 
   PetscFunctionBegin;
   KCycleLinesCreate(st, &maker->lines);
-  for (int o = 0; o < st->shape.ncoeffs; o++) maker->delta[o] = st->shape.dx[o] + box->n[0] * (st->shape.dy[st->shape.line[o]] + box->n[1] * st->shape.dz[st->shape.line[o]]);
+  for (int o = 0; o < st->shape.ncoeffs; o++)
+    maker->delta[o] =
+        st->shape.dx[o] + box->n[0] * (st->shape.dy[st->shape.line[o]] + box->n[1] * st->shape.dz[st->shape.line[o]]);
   PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->place));
   for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->place[p] = -1;
   maker->most = 0;
@@ -135,7 +143,8 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
 }
 
 /* Rows of all clusters, generation by generation; those in parts come first. order becomes the order of the rows */
-static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList *list, KCycleClusters *cl, PetscInt order[])
+static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList *list, KCycleClusters *cl,
+                               PetscInt order[])
 {
   PetscInt *sorted, most = 0;
   Maker    *maker;
@@ -175,7 +184,8 @@ static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList 
 }
 
 /* For each generation the way of parts to the process that adds them up, and back */
-static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list, const PetscInt order[], KCycleClusters *cl)
+static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list, const PetscInt order[],
+                                   KCycleClusters *cl)
 {
   PetscInt *any;
 
@@ -183,7 +193,8 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   cl->nslots = list->nslots;
   PetscCall(PetscMalloc1(cl->nslots, &cl->slotinverse));
   PetscCall(PetscMalloc1(cl->nslots, &cl->sum));
-  for (PetscInt i = 0; i < cl->nslots; i++) cl->slotinverse[i] = list->sum[i] == (PetscScalar)0.0 ? (PetscScalar)0.0 : 1 / list->sum[i];
+  for (PetscInt i = 0; i < cl->nslots; i++)
+    cl->slotinverse[i] = list->sum[i] == (PetscScalar)0.0 ? (PetscScalar)0.0 : 1 / list->sum[i];
   PetscCall(PetscMalloc1(cl->ngenerations, &any));
   PetscCallMPI(MPI_Allreduce(cl->nparts, any, (PetscMPIInt)cl->ngenerations, MPIU_INT, MPI_MAX, comm));
   PetscCall(PetscCalloc1(cl->ngenerations, &cl->sf));
@@ -229,7 +240,8 @@ static PetscErrorCode ClustersDestroy(KCycleClusters **clusters)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clusters of an operator, or none: then *clusters is NULL on all processes. all: look for them where nothing jumps, too */
+/* Clusters of an operator, or none: then *clusters is NULL on all processes. all: look for them where nothing jumps,
+   too */
 static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clusters)
 {
   const KCycleStencil *st           = KCycleStencilOf(A);
@@ -261,8 +273,8 @@ static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clus
 }
 
 /* change <- 1^T (b - A x)_C / d_C for the clusters first to last - 1; for parts their share of the sum */
-static void ComputeChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const KCycleBox *box, const PetscScalar *halo, const PetscScalar *b, const PetscScalar *x,
-                           PetscScalar *change)
+static void ComputeChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const KCycleBox *box,
+                           const PetscScalar *halo, const PetscScalar *b, const PetscScalar *x, PetscScalar *change)
 {
   for (PetscInt c = first; c < last; c++) {
     PetscScalar r = 0;
@@ -277,15 +289,18 @@ static void ComputeChanges(const KCycleClusters *cl, PetscInt first, PetscInt la
   }
 }
 
-static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const PetscScalar *change, PetscScalar *x)
+static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const PetscScalar *change,
+                       PetscScalar *x)
 {
   for (PetscInt c = first; c < last; c++) {
     for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) x[cl->column[e]] += change[c - first];
   }
 }
 
-/* One generation: all changes are computed before x changes, so that their order does not matter. Sums of parts are on their way meanwhile */
-static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, const KCycleBox *box, const PetscScalar *halo, const PetscScalar *b, PetscScalar *x)
+/* One generation: all changes are computed before x changes, so that their order does not matter. Sums of parts are
+   on their way meanwhile */
+static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, const KCycleBox *box,
+                                        const PetscScalar *halo, const PetscScalar *b, PetscScalar *x)
 {
   const PetscInt first = cl->generation[g], whole = first + cl->nparts[g], last = cl->generation[g + 1];
   PetscScalar   *parts = cl->change, *changes = cl->change + cl->nparts[g];
@@ -309,7 +324,8 @@ static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, co
 }
 
 /* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleClusters *cl, Mat A, PetscBool innerlast, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Correct(const KCycleClusters *cl, Mat A, PetscBool innerlast, const PetscScalar *b,
+                              PetscScalar *x)
 {
   const KCycleStencil *st      = KCycleStencilOf(A);
   const PetscBool      corners = (PetscBool)(st->shape.box != 0);
@@ -350,7 +366,8 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
   const PetscBool both = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
-  KCycleSweeps    one  = {1, sweeps->zeroguess, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_FORWARD : sweeps->order};
+  KCycleSweeps    one  = {1, sweeps->zeroguess, (PetscBool)(sweeps->reverse && !both),
+                      both ? PC_RELAX_FORWARD : sweeps->order};
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sweeps->its; i++) {
@@ -367,7 +384,8 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 /* Residual and restriction, or interpolation, are a pass of their own */
 static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
 
-static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x, Mat P, PetscScalar *coarse)
+static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b,
+                                     PetscScalar *x, Mat P, PetscScalar *coarse)
 {
   KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
 
@@ -377,7 +395,8 @@ static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *swee
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e,
+                                        const PetscScalar *b, PetscScalar *x)
 {
   KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
 
@@ -402,7 +421,9 @@ static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(KCycleSmootherView(w->inner, viewer));
   PetscCallMPI(MPI_Allreduce(w->clusters->found, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)s->A)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT " generations, %" PetscInt64_FMT " points together\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT
+                                   " generations, %" PetscInt64_FMT " points together\n",
                                    all[0], w->clusters->ngenerations, all[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -417,7 +438,8 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where there are clusters the smoother becomes one that corrects them behind each sweep. all: look for them where nothing jumps, too */
+/* Where there are clusters the smoother becomes one that corrects them behind each sweep. all: look for them where
+   nothing jumps, too */
 PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **smoother, PetscBool all)
 {
   KCycleSmoother *inner = *smoother, *s;

@@ -3,7 +3,8 @@
 */
 #include "colours.h"
 
-/* Where an odd number of points wraps around its two ends have the same colour: 1 or -1 at an end, towards the other one */
+/* Where an odd number of points wraps around its two ends have the same colour: 1 or -1 at an end, towards the other
+   one */
 static int Beyond(const KCycleBox *box, PetscInt d, PetscInt i)
 {
   if (!box->periodic[d] || box->size[d] % 2 == 0 || box->size[d] == 1) return 0;
@@ -11,7 +12,8 @@ static int Beyond(const KCycleBox *box, PetscInt d, PetscInt i)
 }
 
 /* Sum of |a_ij| / sqrt(a_ii a_jj) over the points j of its own colour that a point is coupled to */
-static PetscReal CouplingsWithinColour(const KCycleStencil *st, const PetscScalar *values, const PetscScalar *diagonal, const PetscScalar *halo, const PetscInt at[])
+static PetscReal CouplingsWithinColour(const KCycleStencil *st, const PetscScalar *values, const PetscScalar *diagonal,
+                                       const PetscScalar *halo, const PetscInt at[])
 {
   const KCycleBox *box       = st->box;
   const int        beyond[3] = {Beyond(box, 0, at[0]), Beyond(box, 1, at[1]), Beyond(box, 2, at[2])};
@@ -26,7 +28,9 @@ static PetscReal CouplingsWithinColour(const KCycleStencil *st, const PetscScala
 
     for (int d = 0; d < 3; d++) within = (PetscBool)(within && (to[d] == 0 || to[d] == beyond[d]));
     if (!within) continue;
-    other = PetscAbsScalar(i < 0 ? halo[box->left + e] : i >= box->n[0] ? halo[box->right + e] : KCycleBoxLine(box, diagonal, halo, at[1] + to[1], at[2] + to[2])[i]);
+    other = PetscAbsScalar(i < 0            ? halo[box->left + e]
+                           : i >= box->n[0] ? halo[box->right + e]
+                                            : KCycleBoxLine(box, diagonal, halo, at[1] + to[1], at[2] + to[2])[i]);
     if (mine > 0 && other > 0) sum += PetscAbsScalar(values[o * box->n[0] + at[0]]) / PetscSqrtReal(mine * other);
   }
   return sum;
@@ -58,7 +62,8 @@ static PetscErrorCode CouplingsWithinColours(Mat A, PetscReal *within)
 
     PetscCall(MatStencilGetLine(A, line, values));
     for (; at[0] < box->n[0]; at[0]++) {
-      if (Beyond(box, 0, at[0]) || Beyond(box, 1, at[1]) || Beyond(box, 2, at[2])) most = PetscMax(most, CouplingsWithinColour(st, values, a, halo, at));
+      if (Beyond(box, 0, at[0]) || Beyond(box, 1, at[1]) || Beyond(box, 2, at[2]))
+        most = PetscMax(most, CouplingsWithinColour(st, values, a, halo, at));
     }
   }
   PetscCallMPI(MPI_Allreduce(&most, within, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
@@ -114,8 +119,9 @@ PetscErrorCode KCycleColoursDestroy(KCycleSmoother *s)
 }
 
 /*
-  One line: points of the given parity in x, counted from the first point of the line. Not in place: a vector load that overlaps what was stored just
-  before waits until the store has left the store buffer, which takes twice the time of the detour
+  One line: points of the given parity in x, counted from the first point of the line. Not in place: a vector load that
+  overlaps what was stored just before waits until the store has left the store buffer, which takes twice the time of
+  the detour
 */
 void KCycleColoursRelaxLine(const KCyclePass *pass, PetscInt j, PetscInt k, PetscInt parity, PetscBool zeroguess)
 {

@@ -25,7 +25,8 @@ static void JacobiPlane(const Sweep *sweep, PetscInt t)
   KCycleLine           l;
 
   KCycleShare(0, KCycleLinesOfPlane(box), &first, &end);
-  memcpy(sweep->jacobi->old + (t & 1) * length + first * box->n[0], sweep->x + t * length + first * box->n[0], (end - first) * box->n[0] * sizeof(PetscScalar));
+  memcpy(sweep->jacobi->old + (t & 1) * length + first * box->n[0], sweep->x + t * length + first * box->n[0],
+         (end - first) * box->n[0] * sizeof(PetscScalar));
   KC_BARRIER
   for (PetscInt i = first; i < end; i++) {
     const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0, at = box->n[0] * (j + box->n[1] * k);
@@ -34,7 +35,8 @@ static void JacobiPlane(const Sweep *sweep, PetscInt t)
     for (int q = 0; q < st->shape.nl; q++) {
       const PetscInt jj = j + st->shape.dy[q], kk = k + st->shape.dz[q], plane = box->dim == 3 ? kk : jj;
 
-      if (box->slot[KCycleBoxExtended(box, jj, kk)] < 0 && plane <= t) l.x[q] = sweep->jacobi->old + (plane & 1) * length + (box->dim == 3 ? jj * box->n[0] : 0);
+      if (box->slot[KCycleBoxExtended(box, jj, kk)] < 0 && plane <= t)
+        l.x[q] = sweep->jacobi->old + (plane & 1) * length + (box->dim == 3 ? jj * box->n[0] : 0);
     }
     KCycleLineCompute(&st->shape, KC_RELAX, &l, sweep->b + at, sweep->jacobi->weights, sweep->x + at);
   }
@@ -51,7 +53,8 @@ static void JacobiFromZero(const Sweep *sweep)
     KCycleLine line;
 
     KCycleLineCoefficients(sweep->st, l % box->n[1], l / box->n[1], &line);
-    KCycleLineScale(&sweep->st->shape, &line, sweep->b + l * box->n[0], sweep->jacobi->weights, sweep->x + l * box->n[0]);
+    KCycleLineScale(&sweep->st->shape, &line, sweep->b + l * box->n[0], sweep->jacobi->weights,
+                    sweep->x + l * box->n[0]);
   }
 }
 

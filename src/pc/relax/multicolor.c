@@ -1,5 +1,6 @@
 /*
-  Gauss-Seidel in four (2D) or eight colours (3D): points by the parities of their coordinates. A sweep has two steps: the planes of even and of odd parity.
+  Gauss-Seidel in four (2D) or eight colours (3D): points by the parities of their coordinates. A sweep has two steps:
+  the planes of even and of odd parity.
 */
 #include "colours.h"
 
@@ -7,12 +8,14 @@
 static void RelaxBoth(const KCyclePass *pass, PetscInt j, PetscInt k, PetscBool reverse)
 {
   const KCycleColours *colours = KCycleColoursOf(pass);
-  const PetscInt       n = pass->st->box->n[0], at = n * (j + pass->st->box->n[1] * k), first = KCycleParity(pass, 0, 0) ^ (reverse ? 1 : 0);
-  const PetscScalar   *w = colours->weights;
-  KCycleLine           l;
+  const PetscInt       n = pass->st->box->n[0], at = n * (j + pass->st->box->n[1] * k),
+                 first = KCycleParity(pass, 0, 0) ^ (reverse ? 1 : 0);
+  const PetscScalar *w = colours->weights;
+  KCycleLine         l;
 
   KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
-  KCycleLineRelaxBoth(pass->st, &l, pass->b + at, w + first, w + 1 - first, colours->line + KCycleThread() * 2 * n, pass->x + at);
+  KCycleLineRelaxBoth(pass->st, &l, pass->b + at, w + first, w + 1 - first, colours->line + KCycleThread() * 2 * n,
+                      pass->x + at);
 }
 
 /* The lines of one parity, then the others, as they are neighbours; of the planes of one parity */
@@ -30,7 +33,8 @@ static void Plane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, Pe
   }
 }
 
-/* Half a sweep on a plane of the window for box stencils: the lines of one parity, then the others, as they are neighbours */
+/* Half a sweep on a plane of the window for box stencils: the lines of one parity, then the others, as they are
+   neighbours */
 static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
 {
   const KCycleColours *colours = KCycleColoursOf(pass);
@@ -41,7 +45,8 @@ static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, P
   if (KCycleParity(pass, d, t) != step->number) return;
   KCycleShare(0, KCycleLinesOfPlane(pass->st->box), &first, &end);
   for (PetscInt turn = 0; turn < d; turn++) {
-    const PetscInt start = d == 2 && KCycleParity(pass, 1, first) != (step->reverse ? 1 - turn : turn) ? first + 1 : first;
+    const PetscInt start =
+        d == 2 && KCycleParity(pass, 1, first) != (step->reverse ? 1 - turn : turn) ? first + 1 : first;
 
     KCycleBoxWindowRelax(colours->boxwindow, t, start, end, d, step->zeroguess, pass->b, weights);
     KC_BARRIER
@@ -62,7 +67,8 @@ static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscI
   KCycleShare(0, m, &first, &end);
   if (step->kind == KCYCLE_STEP_RESTRICT) {
     KCycleTransferShare(pass->tr, 0, m, &lines);
-    KCycleBoxWindowRestrict(KCycleColoursOf(pass)->boxwindow, t, PetscMax(0, lines.low[0]), PetscMin(m, lines.high[0]), pass->b, pass->tr, &lines, pass->coarse);
+    KCycleBoxWindowRestrict(KCycleColoursOf(pass)->boxwindow, t, PetscMax(0, lines.low[0]), PetscMin(m, lines.high[0]),
+                            pass->b, pass->tr, &lines, pass->coarse);
   } else KCycleBoxWindowInterpolate(KCycleColoursOf(pass)->boxwindow, t, first, end, pass->tr, pass->e);
   KC_BARRIER
 }
@@ -76,7 +82,8 @@ static void PlanesThroughBoxWindow(const KCyclePass *pass)
 
   KCycleShare(0, KCycleLinesOfPlane(box), &low, &high);
   for (PetscInt t = -1; t < planes + n; t++) {
-    if (t <= planes) KCycleBoxWindowPack(KCycleColoursOf(pass)->boxwindow, pass->step[0].zeroguess ? NULL : pass->x, t, low, high);
+    if (t <= planes)
+      KCycleBoxWindowPack(KCycleColoursOf(pass)->boxwindow, pass->step[0].zeroguess ? NULL : pass->x, t, low, high);
     KC_BARRIER
     for (PetscInt i = 0; i < n; i++) {
       KCyclePassInnerPlanes(box, i, &first, &last);
@@ -94,7 +101,8 @@ static PetscErrorCode RunThroughBoxWindow(const KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For box stencils; not in two dimensions where lines on all processes share their coefficients, as there is nothing to gain */
+/* For box stencils; not in two dimensions where lines on all processes share their coefficients, as there is nothing
+   to gain */
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
   KCycleColours       *colours = (KCycleColours *)s->data;
@@ -122,7 +130,8 @@ static void ColourPlane(const KCyclePass *pass, int colour, PetscInt k)
 
   KCycleShare(0, box->n[1], &first, &end);
   for (PetscInt j = first; j < end && (box->dim == 2 || KCycleParity(pass, 2, k) == colour >> 2); j++) {
-    if (KCycleParity(pass, 1, j) == ((colour >> 1) & 1)) KCycleColoursRelaxLine(pass, j, k, (colour + KCycleParity(pass, 0, 0)) & 1, PETSC_FALSE);
+    if (KCycleParity(pass, 1, j) == ((colour >> 1) & 1))
+      KCycleColoursRelaxLine(pass, j, k, (colour + KCycleParity(pass, 0, 0)) & 1, PETSC_FALSE);
   }
   KC_BARRIER
 }
@@ -163,7 +172,8 @@ static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
   const PetscInt dim = KCycleStencilOf(s->A)->box->dim;
 
   PetscFunctionBegin;
-  PetscCheck(dim == 2, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP, "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
+  PetscCheck(dim == 2, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
              dim == 3 ? "eightcolor" : "redblack");
   PetscCall(SetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -174,7 +184,8 @@ static PetscErrorCode SetUp_EightColor(KCycleSmoother *s)
   const PetscInt dim = KCycleStencilOf(s->A)->box->dim;
 
   PetscFunctionBegin;
-  PetscCheck(dim == 3, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP, "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
+  PetscCheck(dim == 3, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
              dim == 2 ? "fourcolor" : "redblack");
   PetscCall(SetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);

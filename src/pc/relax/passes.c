@@ -1,21 +1,23 @@
 /*
   Fused passes: the steps of a smoother, plane by plane (in 2D line by line).
 
-  A step on plane t needs what the step before it left on planes t - 1 to t + 1 alone. So the steps of a multigrid level run behind each other through the grid, one
-  plane apart, and all but the first find their planes in cache:
+  A step on plane t needs what the step before it left on planes t - 1 to t + 1 alone. So the steps of a multigrid level
+  run behind each other through the grid, one plane apart, and all but the first find their planes in cache:
 
     plane        t       t - 1    t - 2                           t                t - 1    t - 2
     before the   red     black    residual, restriction           interpolation    black    red     behind the
     coarse grid                                                                                     coarse grid
 
-  Where the slowest direction is cut into processes, or wraps around, step i leaves out i planes at that end, which need halo planes of the
-  step before. They follow when all has run: for each step one exchange, and the planes that it left out. Their inner
-  neighbours have had that same step, but not a later one, and no step reads what it writes itself in other planes.
+  Where the slowest direction is cut into processes, or wraps around, step i leaves out i planes at that end, which need
+  halo planes of the step before. They follow when all has run: for each step one exchange, and the planes that it left
+  out. Their inner neighbours have had that same step, but not a later one, and no step reads what it writes itself in
+  other planes.
 
-  Where other directions are cut or wrap around, each plane needs a halo, and steps run one after the other on the whole grid with exchanges between them.
+  Where other directions are cut or wrap around, each plane needs a halo, and steps run one after the other on the whole
+  grid with exchanges between them.
 
-  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an earlier step has left them, and there
-  are barriers between; what changes at the same time is not read.
+  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an
+  earlier step has left them, and there are barriers between; what changes at the same time is not read.
 */
 #include <petsckcycle/private/smootherimpl.h>
 
@@ -87,8 +89,8 @@ PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
 }
 
 /*
-  Lines of a strip so that what all steps work on stays in a second-level cache: of x and b, a plane for each step and two more. Not where a step relaxes lines of a plane one
-  after the other
+  Lines of a strip so that what all steps work on stays in a second-level cache: of x and b, a plane for each step and
+  two more. Not where a step relaxes lines of a plane one after the other
 */
 static PetscInt LinesOfStrip(const KCyclePass *pass)
 {
@@ -106,7 +108,8 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
 
   KCyclePassInnerPlanes(box, i, &first, &last);
   for (PetscInt t = 0; t < first; t++) StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
-  for (PetscInt t = last + 1; t < KCyclePlanes(box); t++) StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
+  for (PetscInt t = last + 1; t < KCyclePlanes(box); t++)
+    StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
 }
 
 /* The planes that the steps left out, at ends where other processes follow */
@@ -124,8 +127,8 @@ PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
 }
 
 /*
-  All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a line earlier, since
-  a step needs the one before it on both sides:
+  All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a
+  line earlier, since a step needs the one before it on both sides:
 
     step 0   |    strip 0    |    strip 1    |
     step 1   |   strip 0    |    strip 1    |
@@ -134,13 +137,15 @@ PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
 static void BehindEachOther(const KCyclePass *pass)
 {
   const KCycleBox *box    = pass->st->box;
-  const PetscInt   planes = KCyclePlanes(box), m = KCycleLinesOfPlane(box), width = LinesOfStrip(pass), strips = (m + width - 1) / width;
-  PetscInt         first, last;
+  const PetscInt   planes = KCyclePlanes(box), m = KCycleLinesOfPlane(box), width = LinesOfStrip(pass),
+                 strips = (m + width - 1) / width;
+  PetscInt first, last;
 
   for (PetscInt strip = 0; strip < strips; strip++) {
     for (PetscInt t = 0; t < planes + pass->nsteps - 1; t++) {
       for (PetscInt i = 0; i < pass->nsteps; i++) {
-        const PetscInt low = strip ? PetscMax(0, strip * width - i) : 0, high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
+        const PetscInt low  = strip ? PetscMax(0, strip * width - i) : 0,
+                       high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
 
         KCyclePassInnerPlanes(box, i, &first, &last);
         if (t - i >= first && t - i <= last) StepPlane(pass, &pass->step[i], t - i, low, high);
@@ -232,7 +237,8 @@ PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, c
 }
 
 /* x <- sweeps(x), coarse <- coarse + P^T (b - A x) */
-PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x, Mat P, PetscScalar *coarse)
+PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b,
+                                        PetscScalar *x, Mat P, PetscScalar *coarse)
 {
   KCyclePass pass;
 
@@ -251,7 +257,8 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
 }
 
 /* x <- sweeps(x + P e) */
-PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e, const PetscScalar *b, PetscScalar *x)
+PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e,
+                                           const PetscScalar *b, PetscScalar *x)
 {
   KCyclePass pass;
 

@@ -1,18 +1,23 @@
 /*
-  Gauss-Seidel in two colours: points by the parity of the sum of their coordinates. A sweep has two steps, red and black.
+  Gauss-Seidel in two colours: points by the parity of the sum of their coordinates. A sweep has two steps, red and
+  black.
 */
 #include "colours.h"
 
-/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the line */
+/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the
+   line */
 static PetscInt ParityOfHalf(const KCyclePass *pass, int half, PetscInt t, PetscInt l)
 {
   const KCycleStencil *st = pass->st;
   const PetscInt       d  = st->box->dim - 1;
 
-  return (half + KCycleParity(pass, 0, 0) + (d > 0 ? KCycleParity(pass, d, t) : 0) + (d > 1 ? KCycleParity(pass, 1, l) : 0)) & 1;
+  return (half + KCycleParity(pass, 0, 0) + (d > 0 ? KCycleParity(pass, d, t) : 0) +
+          (d > 1 ? KCycleParity(pass, 1, l) : 0)) &
+         1;
 }
 
-/* The lines of one parity, then the others, where several threads work: lines are written as a whole, and no line shall be read meanwhile */
+/* The lines of one parity, then the others, where several threads work: lines are written as a whole, and no line
+   shall be read meanwhile */
 static void PlaneRedBlack(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
 {
   const PetscBool three = (PetscBool)(pass->st->box->dim == 3);
@@ -21,21 +26,26 @@ static void PlaneRedBlack(const KCyclePass *pass, const KCycleStep *step, PetscI
   for (PetscInt turn = 0; turn < turns; turn++) {
     for (PetscInt l = low; l < high; l++) {
       if (turns == 2 && (l & 1) != turn) continue;
-      KCycleColoursRelaxLine(pass, three ? l : t, three ? t : 0, ParityOfHalf(pass, step->number, t, l), step->zeroguess);
+      KCycleColoursRelaxLine(pass, three ? l : t, three ? t : 0, ParityOfHalf(pass, step->number, t, l),
+                             step->zeroguess);
     }
     KC_BARRIER
   }
 }
 
-/* A strip of lines on its way through the window: those packed, those that earlier strips have not seen, and this thread's share, first to end - 1, in all planes and steps */
+/* A strip of lines on its way through the window: those packed, those that earlier strips have not seen, and this
+   thread's share, first to end - 1, in all planes and steps */
 typedef struct {
   PetscInt bottom, start, top, first, end;
 } Strip;
 
-/* Step i on the lines low to high - 1 of plane t of the window. Points relaxed in the step before have no residual, those relaxed in the next need no correction */
+/* Step i on the lines low to high - 1 of plane t of the window. Points relaxed in the step before have no residual,
+   those relaxed in the next need no correction */
 static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
 {
-  const KCycleStep   *step = &pass->step[i], *beside = step->kind == KCYCLE_STEP_RESTRICT ? (i ? step - 1 : NULL) : i + 1 < pass->nsteps ? step + 1 : NULL;
+  const KCycleStep   *step = &pass->step[i], *beside = step->kind == KCYCLE_STEP_RESTRICT ? (i ? step - 1 : NULL)
+                                                       : i + 1 < pass->nsteps             ? step + 1
+                                                                                          : NULL;
   KCycleTransferLines lines;
   PetscInt            first = PetscMax(low, strip->first), end = PetscMin(high, strip->end);
 
@@ -48,28 +58,34 @@ static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, P
   for (int half = 0; half < 2; half++) {
     const PetscInt parity = ParityOfHalf(pass, half, t, 0);
 
-    if (step->kind == KCYCLE_STEP_SMOOTH && step->number == half) KCycleWindowRelax(KCycleColoursOf(pass)->window, t, first, end, parity);
+    if (step->kind == KCYCLE_STEP_SMOOTH && step->number == half)
+      KCycleWindowRelax(KCycleColoursOf(pass)->window, t, first, end, parity);
     if (beside && beside->number == half) continue;
-    if (step->kind == KCYCLE_STEP_RESTRICT) KCycleWindowRestrict(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, &lines, pass->coarse);
-    if (step->kind == KCYCLE_STEP_INTERPOLATE) KCycleWindowInterpolate(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, pass->e);
+    if (step->kind == KCYCLE_STEP_RESTRICT)
+      KCycleWindowRestrict(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, &lines, pass->coarse);
+    if (step->kind == KCYCLE_STEP_INTERPOLATE)
+      KCycleWindowInterpolate(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, pass->e);
   }
 }
 
-/* Lines of plane t come to the window. A first half sweep from zero is done on the way, but for the lines that the last strip has seen */
+/* Lines of plane t come to the window. A first half sweep from zero is done on the way, but for the lines that the
+   last strip has seen */
 static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
 {
   const KCycleWindow *w     = KCycleColoursOf(pass)->window;
-  const PetscBool     owned = (PetscBool)(t >= 0 && t < KCyclePlanes(pass->st->box)), zero = (PetscBool)(owned && pass->step[0].zeroguess);
-  const PetscInt      middle = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
+  const PetscBool     owned = (PetscBool)(t >= 0 && t < KCyclePlanes(pass->st->box)),
+                  zero      = (PetscBool)(owned && pass->step[0].zeroguess);
+  const PetscInt middle     = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
 
   if (strip->first < middle) KCycleWindowPackX(w, pass->x, t, strip->first, middle);
   if (strip->first < middle && owned) KCycleWindowPackB(w, pass->b, t, strip->first, middle);
-  if (zero && middle < strip->end) KCycleWindowRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
+  if (zero && middle < strip->end)
+    KCycleWindowRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
 }
 
 /*
-  Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before has changed a barrier ago, and nobody changes now
-  at these points
+  Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before
+  has changed a barrier ago, and nobody changes now at these points
 */
 static void StripThroughWindow(const KCyclePass *pass, Strip strip)
 {
@@ -82,14 +98,18 @@ static void StripThroughWindow(const KCyclePass *pass, Strip strip)
     if (t <= planes) PackPlane(pass, &strip, t);
     for (PetscInt i = pass->step[0].zeroguess ? 1 : 0; i < n; i++) {
       KCyclePassInnerPlanes(box, i, &first, &last);
-      if (t - 1 - i >= first && t - 1 - i <= last) StepWindow(pass, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0, strip.top < m ? strip.top - i - 1 : m);
+      if (t - 1 - i >= first && t - 1 - i <= last)
+        StepWindow(pass, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0,
+                   strip.top < m ? strip.top - i - 1 : m);
     }
-    if (t >= n && t - n < planes) KCycleWindowUnpack(KCycleColoursOf(pass)->window, t - n, strip.first, strip.end, pass->x);
+    if (t >= n && t - n < planes)
+      KCycleWindowUnpack(KCycleColoursOf(pass)->window, t - n, strip.first, strip.end, pass->x);
     KC_BARRIER
   }
 }
 
-/* All steps on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the last */
+/* All steps on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the
+   last */
 static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
 {
   KCycleWindow  *w = KCycleColoursOf(pass)->window;
@@ -125,7 +145,8 @@ static PetscErrorCode IsStar(Mat A, PetscBool *star)
     last = line;
     PetscCall(MatStencilGetLine(A, line, values));
     for (int o = 0; o < st->shape.ncoeffs; o++) {
-      const int q = st->shape.line[o], away = PetscAbs(st->shape.dx[o]) + PetscAbs(st->shape.dy[q]) + PetscAbs(st->shape.dz[q]);
+      const int q    = st->shape.line[o],
+                away = PetscAbs(st->shape.dx[o]) + PetscAbs(st->shape.dy[q]) + PetscAbs(st->shape.dz[q]);
 
       for (PetscInt i = 0; away > 1 && i < n; i++) mine = (PetscBool)(mine && values[o * n + i] == (PetscScalar)0.0);
     }
@@ -138,8 +159,9 @@ static PetscErrorCode IsStar(Mat A, PetscBool *star)
 }
 
 /*
-  A window, unless it is of no use: nothing is to be done between sweeps; relaxation replaces a value by another. Where points of one colour are neighbours, as an odd number of
-  planes that wraps around makes them, points that are relaxed have a residual
+  A window, unless it is of no use: nothing is to be done between sweeps; relaxation replaces a value by another. Where
+  points of one colour are neighbours, as an odd number of planes that wraps around makes them, points that are relaxed
+  have a residual
 */
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
@@ -149,7 +171,9 @@ static PetscErrorCode Tile(KCycleSmoother *s)
 
   PetscFunctionBegin;
   PetscCall(KCycleWindowDestroy(&colours->window));
-  if (s->weight != 1 || s->single || st->shape.box || slow == 0 || !s->planes || (st->box->periodic[slow] && st->box->size[slow] % 2)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->weight != 1 || s->single || st->shape.box || slow == 0 || !s->planes ||
+      (st->box->periodic[slow] && st->box->size[slow] % 2))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleWindowCreate(st, &colours->window));
   if (!colours->window) PetscFunctionReturn(PETSC_SUCCESS);
   s->run  = RunThroughWindow;
@@ -161,14 +185,16 @@ static PetscErrorCode Tile(KCycleSmoother *s)
 static void ColourPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt k)
 {
   const KCycleBox *box   = pass->st->box;
-  const PetscInt   turns = KCycleTeam() > 1 ? 2 : 1, across = KCycleParity(pass, 0, 0) + (box->dim > 2 ? KCycleParity(pass, 2, k) : 0);
-  PetscInt         first, end;
+  const PetscInt   turns = KCycleTeam() > 1 ? 2 : 1,
+                 across  = KCycleParity(pass, 0, 0) + (box->dim > 2 ? KCycleParity(pass, 2, k) : 0);
+  PetscInt first, end;
 
   KCycleShare(0, box->n[1], &first, &end);
   for (PetscInt turn = 0; turn < turns; turn++) {
     for (PetscInt j = first; j < end; j++) {
       if (turns == 2 && (j & 1) != turn) continue;
-      KCycleColoursRelaxLine(pass, j, k, (step->number + across + (box->dim > 1 ? KCycleParity(pass, 1, j) : 0)) & 1, step->zeroguess);
+      KCycleColoursRelaxLine(pass, j, k, (step->number + across + (box->dim > 1 ? KCycleParity(pass, 1, j) : 0)) & 1,
+                             step->zeroguess);
     }
     KC_BARRIER
   }
@@ -197,8 +223,8 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
   PetscFunctionBegin;
   PetscCall(IsStar(s->A, &star));
   PetscCheck(star, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
-             "Two colours do not separate the points of a %d-point stencil: use -pc_relax_type %s, jacobi or chebyshev", shape->ncoeffs,
-             shape->nl == 3 ? "fourcolor" : "eightcolor");
+             "Two colours do not separate the points of a %d-point stencil: use -pc_relax_type %s, jacobi or chebyshev",
+             shape->ncoeffs, shape->nl == 3 ? "fourcolor" : "eightcolor");
   PetscCall(KCycleColoursSetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

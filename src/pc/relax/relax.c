@@ -4,7 +4,7 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 
-const char *const PCRelaxOrders[]      = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
+const char *const PCRelaxOrders[] = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
 const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};
 
 static PetscErrorCode PCReset_Relax(PC pc)
@@ -37,7 +37,8 @@ static PetscErrorCode FindStencil(PC pc)
   if (!dm) PetscCall(PCGetDM(pc, &dm));
   PetscCall(MatStencilFromAIJ(pc->pmat, dm, PETSC_FALSE, MAT_INITIAL_MATRIX, &relax->A, &fits));
   PetscCheck(fits, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCRELAX needs a matrix of type stencil, or one of type aij whose entries fit the stencil of a DMDA with one unknown a point (-dm_mat_type stencil); for others use "
+             "PCRELAX needs a matrix of type stencil, or one of type aij whose entries fit the stencil of a DMDA with "
+             "one unknown a point (-dm_mat_type stencil); for others use "
              "PCSOR or PCJACOBI");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,7 +80,9 @@ static PetscErrorCode CorrectClusters(PC pc)
 
   PetscFunctionBegin;
   PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "Clusters are corrected behind sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or -pc_relax_clusters off", relax->smoother->name);
+             "Clusters are corrected behind sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or "
+             "-pc_relax_clusters off",
+             relax->smoother->name);
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
   if (on || (relax->smoother->local && scan->rough)) PetscCall(KCycleSmootherCorrectClusters(&relax->smoother, on));
@@ -117,7 +120,8 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSPRICHARDSON has sweeps by PCApply() as well, where it is damped or shows norms. All others are taken to need a symmetric preconditioner, as many do */
+/* KSPRICHARDSON has sweeps by PCApply() as well, where it is damped or shows norms. All others are taken to need a
+   symmetric preconditioner, as many do */
 static PetscErrorCode PCPreSolve_Relax(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
@@ -141,7 +145,8 @@ static PetscErrorCode RequireSymmetric(PC pc)
   PetscFunctionBegin;
   if (!relax->symmetric) PetscCall(MatStencilIsNearlySymmetric(relax->A, &relax->symmetric));
   PetscCheck(relax->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCRELAX has a transpose for symmetric matrices only, and this one is not symmetric: use a Krylov method that needs no transpose, or -pc_type jacobi");
+             "PCRELAX has a transpose for symmetric matrices only, and this one is not symmetric: use a Krylov method "
+             "that needs no transpose, or -pc_type jacobi");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +164,8 @@ static PetscErrorCode PCApplyTranspose_Relax(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
+static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol,
+                                              PetscReal dtol, PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                               PCRichardsonConvergedReason *reason)
 {
   PetscFunctionBegin;
@@ -267,7 +273,8 @@ static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
   PetscFunctionBegin;
   PetscCall(KCycleSmootherGetList(&list));
   PetscCall(PetscFunctionListFind(list, type, &create));
-  PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE, "There is no smoother called %s: -help shows the values of -pc_relax_type", type);
+  PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "There is no smoother called %s: -help shows the values of -pc_relax_type", type);
   PetscCall(PetscStrncpy(relax->type, type, sizeof(relax->type)));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -352,8 +359,9 @@ static PetscErrorCode PCRelaxSetOmega_Relax(PC pc, PetscReal omega)
   Level: beginner
 
   Note:
-  Chosen means 1 for coloured sweeps; less where an odd number of points wraps around, two neighbours have the same colour and their coupling is strong. For Jacobi it is 2 / (lambda + lambda / (2 d)) in d dimensions, with the bound lambda of the eigenvalues of D^-1 A by
-  Gershgorin's circles: 0.8 for the 5-point, 6/7 for the 7-point Laplacian.
+  Chosen means 1 for coloured sweeps; less where an odd number of points wraps around, two neighbours have the same
+  colour and their coupling is strong. For Jacobi it is 2 / (lambda + lambda / (2 d)) in d dimensions, with the bound
+  lambda of the eigenvalues of D^-1 A by Gershgorin's circles: 0.8 for the 5-point, 6/7 for the 7-point Laplacian.
 
 .seealso: `PCRELAX`, `PCRelaxGetOmega()`
 @*/
@@ -362,7 +370,8 @@ PetscErrorCode PCRelaxSetOmega(PC pc, PetscReal omega)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, omega, 2);
-  PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "omega must be at least 0 (chosen) and less than 2, not %g", (double)omega);
+  PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "omega must be at least 0 (chosen) and less than 2, not %g", (double)omega);
   PetscTryMethod(pc, "PCRelaxSetOmega_C", (PC, PetscReal), (pc, omega));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -421,9 +430,11 @@ static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
   Level: intermediate
 
   Notes:
-  With `PC_RELAX_ORDER_AUTO`, the default, a sweep is forward where `KSPRICHARDSON` asks for it, as smoothers do, and symmetric, a forward one and a backward one, in `PCApply()` for everybody
-  else: of a symmetric matrix that is a symmetric preconditioner, which `KSPCG`, `KSPMINRES`, `KSPCHEBYSHEV` and others need, also inside another preconditioner. `PCSOR` does so too. Methods
-  that need no symmetry, as `KSPGMRES` and `KSPBCGS`, work with `PC_RELAX_FORWARD` as well.
+  With `PC_RELAX_ORDER_AUTO`, the default, a sweep is forward where `KSPRICHARDSON` asks for it, as smoothers do, and
+  symmetric, a forward one and a backward one, in `PCApply()` for everybody else: of a symmetric matrix that is a
+  symmetric preconditioner, which `KSPCG`, `KSPMINRES`, `KSPCHEBYSHEV` and others need, also inside another
+  preconditioner. `PCSOR` does so too. Methods that need no symmetry, as `KSPGMRES` and `KSPBCGS`, work with
+  `PC_RELAX_FORWARD` as well.
 
   `PCKCYCLE` reverses the order behind its coarse levels, so that its cycle is symmetric.
 
@@ -498,7 +509,8 @@ PetscErrorCode PCRelaxSetDegree(PC pc, PetscInt degree)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, degree, 2);
-  PetscCheck(degree > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The degree must be at least 1, not %" PetscInt_FMT, degree);
+  PetscCheck(degree > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The degree must be at least 1, not %" PetscInt_FMT, degree);
   PetscTryMethod(pc, "PCRelaxSetDegree_C", (PC, PetscInt), (pc, degree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -557,14 +569,17 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   Level: intermediate
 
   Notes:
-  A cluster is a group of points, at most 400 in one and two dimensions, 100 in three and 1000 where materials are mixed point by point there, that are
-  coupled much more strongly among themselves than with all others, as they come with coefficients that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid without a point in the cluster. Each sweep is
-  followed by one step for the sum of the equations of each cluster; in reverse order it comes before the sweep.
+  A cluster is a group of points, at most 400 in one and two dimensions, 100 in three and 1000 where materials are mixed
+  point by point there, that are coupled much more strongly among themselves than with all others, as they come with
+  coefficients that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid
+  without a point in the cluster. Each sweep is followed by one step for the sum of the equations of each cluster; in
+  reverse order it comes before the sweep.
 
-  A cluster may be cut into parts on several processes, so corrections do not depend on their number; a part more than 16 points away from the
-  others is not seen, and leaves the cluster without corrections.
+  A cluster may be cut into parts on several processes, so corrections do not depend on their number; a part more than
+  16 points away from the others is not seen, and leaves the cluster without corrections.
 
-  With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a factor of 3, with `PC_RELAX_CLUSTERS_ON` at all points.
+  With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
+  factor of 3, with `PC_RELAX_CLUSTERS_ON` at all points.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/
@@ -622,16 +637,19 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Relaxation options");
   PetscCall(KCycleSmootherGetList(&list));
-  PetscCall(PetscOptionsFList("-pc_relax_type", "Smoother", "PCRelaxSetType", list, relax->type, type, sizeof(type), &flg));
+  PetscCall(
+      PetscOptionsFList("-pc_relax_type", "Smoother", "PCRelaxSetType", list, relax->type, type, sizeof(type), &flg));
   if (flg) PetscCall(PCRelaxSetType(pc, type));
   PetscCall(PetscOptionsReal("-pc_relax_omega", "Damping; 0: chosen", "PCRelaxSetOmega", omega, &omega, &flg));
   if (flg) PetscCall(PCRelaxSetOmega(pc, omega));
-  PetscCall(PetscOptionsEnum("-pc_relax_order", "Order of the colours", "PCRelaxSetOrder", PCRelaxOrders, (PetscEnum)order, (PetscEnum *)&order, &flg));
+  PetscCall(PetscOptionsEnum("-pc_relax_order", "Order of the colours", "PCRelaxSetOrder", PCRelaxOrders,
+                             (PetscEnum)order, (PetscEnum *)&order, &flg));
   if (flg) PetscCall(PCRelaxSetOrder(pc, order));
-  PetscCall(PetscOptionsInt("-pc_relax_degree", "Degree of the Chebyshev polynomial", "PCRelaxSetDegree", degree, &degree, &flg));
+  PetscCall(PetscOptionsInt("-pc_relax_degree", "Degree of the Chebyshev polynomial", "PCRelaxSetDegree", degree,
+                            &degree, &flg));
   if (flg) PetscCall(PCRelaxSetDegree(pc, degree));
-  PetscCall(PetscOptionsEnum("-pc_relax_clusters", "Clusters of strongly coupled points", "PCRelaxSetClusters", PCRelaxClusterings, (PetscEnum)clustering, (PetscEnum *)&clustering,
-                             &flg));
+  PetscCall(PetscOptionsEnum("-pc_relax_clusters", "Clusters of strongly coupled points", "PCRelaxSetClusters",
+                             PCRelaxClusterings, (PetscEnum)clustering, (PetscEnum *)&clustering, &flg));
   if (flg) PetscCall(PCRelaxSetClusters(pc, clustering));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -647,7 +665,8 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
   if (device) PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the host: vectors are copied\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n", relax->smoother ? relax->smoother->name : relax->type,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n",
+                                   relax->smoother ? relax->smoother->name : relax->type,
                                    PCRelaxOrders[relax->smoother ? KCycleRelaxOrder(relax) : relax->order]));
 #if defined(_OPENMP)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  threads %d\n", KCycleThreads()));
@@ -688,22 +707,26 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
 
   Options Database Keys:
 + -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
-. -pc_relax_omega (real)                                               - damping of Jacobi, over-relaxation of coloured sweeps
+. -pc_relax_omega (real)                                               - damping of Jacobi, over-relaxation of coloured
+      sweeps
 . -pc_relax_order (forward|backward|symmetric|auto)                    - order of the colours
 . -pc_relax_degree (integer)                                           - degree of the Chebyshev polynomial
-- -pc_relax_clusters (auto|on|off)                                      - corrections of clusters of strongly coupled points
+- -pc_relax_clusters (auto|on|off)                                      - corrections of clusters of strongly coupled
+      points
 
   Level: beginner
 
   Notes:
-  As a smoother of `PCMG` or `PCKCYCLE`: `-mg_levels_ksp_type richardson -mg_levels_pc_type relax`; the sweeps of a `KSPRICHARDSON` are one call. As
-  a preconditioner of `KSPCG` and other methods a sweep is a forward and a backward one, unless `-pc_relax_order` says otherwise; see `PCRelaxSetOrder()`.
+  As a smoother of `PCMG` or `PCKCYCLE`: `-mg_levels_ksp_type richardson -mg_levels_pc_type relax`; the sweeps of a
+  `KSPRICHARDSON` are one call. As a preconditioner of `KSPCG` and other methods a sweep is a forward and a backward
+  one, unless `-pc_relax_order` says otherwise; see `PCRelaxSetOrder()`.
 
   Colours follow the indices of the grid, so results do not depend on the number of processes.
 
   The four and eight colours are those of Feng and others, section 4, numbered with x fastest.
 
-.seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`, `PCRelaxSetClusters()`, `PCSOR`
+.seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,
+`PCRelaxSetClusters()`, `PCSOR`
 M*/
 PetscErrorCode PCCreate_Relax(PC pc)
 {

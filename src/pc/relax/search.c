@@ -1,26 +1,33 @@
 /*
-  The search for clusters of PCRELAX: small groups of points that are coupled much more strongly among themselves than with all others.
+  The search for clusters of PCRELAX: small groups of points that are coupled much more strongly among themselves than
+  with all others.
 
-  Points are joined from strong to weak couplings, all couplings of about the same strength at once (a rank, from 0 on; ranks are half powers of two).
-  What a point is joined with at a rank, its group, does not depend on any order. Groups that outgrow the largest clusters are dead, and kill what
-  joins them; of the others those with a small d_C = 1^T A 1 are clusters.
+  Points are joined from strong to weak couplings, all couplings of about the same strength at once (a rank, from 0 on;
+  ranks are half powers of two). What a point is joined with at a rank, its group, does not depend on any order. Groups
+  that outgrow the largest clusters are dead, and kill what joins them; of the others those with a small d_C = 1^T A 1
+  are clusters.
 
-  A cluster ends where couplings jump. So the search starts from points with such couplings alone, and works on other points when it gets there; in
-  regions where nothing jumps it soon meets the dead. Most of the dead are known beforehand, see sift.c.
+  A cluster ends where couplings jump. So the search starts from points with such couplings alone, and works on other
+  points when it gets there; in regions where nothing jumps it soon meets the dead. Most of the dead are known
+  beforehand, see sift.c.
 
-  On several processes each first searches its own points. Groups that end before they reach a cut are done with. Points of the others, the
-  candidates, go to all processes near them, which search among them again: a cluster is made by the process that has its first point.
+  On several processes each first searches its own points. Groups that end before they reach a cut are done with. Points
+  of the others, the candidates, go to all processes near them, which search among them again: a cluster is made by the
+  process that has its first point.
 */
 #include <petsckcycle/private/searchimpl.h>
 
-/* Points of the largest clusters. Coarse grids see larger ones, but for those that wind through a plane where both materials of a random mixture come in islands */
+/* Points of the largest clusters. Coarse grids see larger ones, but for those that wind through a plane where both
+   materials of a random mixture come in islands */
 #define KC_CLUSTER_POINTS_3D    100
-#define KC_CLUSTER_POINTS_MIXED 1000 /* in 3D, where materials are mixed point by point: branches that the interpolation cannot follow */
+/* in 3D, where materials are mixed point by point: branches that the interpolation cannot follow */
+#define KC_CLUSTER_POINTS_MIXED 1000
 #define KC_CLUSTER_POINTS_2D    400
 
-#define KC_CLUSTER_TIGHT  0.2503 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
-#define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
-#define KC_CLUSTER_GAIN   0.1    /* or d_C relative to the sum of the diagonals is smaller by this one */
+/* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
+#define KC_CLUSTER_TIGHT  0.2503
+#define KC_CLUSTER_GROWTH 1.5 /* a cluster is larger than those in it by this factor, */
+#define KC_CLUSTER_GAIN   0.1 /* or d_C relative to the sum of the diagonals is smaller by this one */
 
 /* Length of a list is to become so much: memory for it */
 PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
@@ -47,7 +54,8 @@ static PetscErrorCode ListGrow(KCycleClusterList *list, PetscInt m)
 }
 
 /* A new cluster, or a part of one; its members are appended by the caller */
-PetscErrorCode KCycleClusterListAppend(KCycleClusterList *list, PetscInt m, PetscInt generation, PetscMPIInt owner, PetscInt slot)
+PetscErrorCode KCycleClusterListAppend(KCycleClusterList *list, PetscInt m, PetscInt generation, PetscMPIInt owner,
+                                       PetscInt slot)
 {
   PetscFunctionBegin;
   PetscCall(ListGrow(list, m));
@@ -241,15 +249,18 @@ static PetscErrorCode Join(KCycleSearch *s, PetscInt p, PetscInt q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a group a cluster, and not about the same as one that was found in it? One that nothing but weak couplings leave is not the same as the largest part of it */
+/* Is a group a cluster, and not about the same as one that was found in it? One that nothing but weak couplings
+   leave is not the same as the largest part of it */
 static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
 {
   KCycleNode *node = &s->node[root];
 
   PetscFunctionBegin;
   if (IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
-  if (node->size < KC_CLUSTER_GROWTH * node->largest && node->d > KC_CLUSTER_GAIN * node->tight * node->t) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (node->size < KC_CLUSTER_GROWTH * node->largest && node->d > KC_CLUSTER_GAIN * node->tight * node->t)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
   for (PetscInt m = root; m >= 0; m = s->next[m]) s->found.member[s->found.nmembers++] = m;
   node->largest = node->size;
@@ -301,15 +312,16 @@ static void SetIndex(KCycleSearch *s, const PetscInt at[], PetscInt node)
   }
 }
 
-/* The rank of a coupling of a new node with a point of this process, or with one of another. What stands elsewhere is looked at where it counts */
+/* The rank of a coupling of a new node with a point of this process, or with one of another. What stands elsewhere
+   is looked at where it counts */
 static PetscInt RankOf(KCycleSearch *s, PetscInt p, int o, PetscBool here)
 {
   const int          nc = s->nc, opposite = nc - 1 - o;
-  const PetscScalar *a    = s->a + (size_t)p * nc;
-  const PetscReal    sign = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1, least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]);
-  PetscReal          w = -sign * PetscRealPart(a[o]);
-  PetscScalar        other, diagonal;
-  PetscInt           to[3];
+  const PetscScalar *a = s->a + (size_t)p * nc;
+  const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1, least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]);
+  PetscReal       w = -sign * PetscRealPart(a[o]);
+  PetscScalar     other, diagonal;
+  PetscInt        to[3];
 
   if (a[o] == (PetscScalar)0.0 || o == nc / 2) return KC_NEVER;
   if (here && s->st->half) {
@@ -333,7 +345,8 @@ static PetscInt RankOf(KCycleSearch *s, PetscInt p, int o, PetscBool here)
   return w > 0 && w >= PetscMin(least, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? KCycleRank(w) : KC_NEVER;
 }
 
-/* The rank of the coupling of a new node with the node of a neighbour, if it has one: as seen from there, if it has been looked for */
+/* The rank of the coupling of a new node with the node of a neighbour, if it has one: as seen from there, if it has
+   been looked for */
 static PetscInt RankWith(KCycleSearch *s, PetscInt p, int o, PetscInt q)
 {
   if (q >= 0) {
@@ -345,7 +358,8 @@ static PetscInt RankWith(KCycleSearch *s, PetscInt p, int o, PetscInt q)
   return RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE));
 }
 
-/* Ranks of the couplings of a point as its own row tells them, if nothing else makes them weak. Of couplings that rows know by halves: 0 */
+/* Ranks of the couplings of a point as its own row tells them, if nothing else makes them weak. Of couplings that
+   rows know by halves: 0 */
 KC_VERSIONS static void FindRanks(int nc, PetscBool half, const PetscScalar *KC_RESTRICT a, PetscInt *KC_RESTRICT rank)
 {
   const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? 1 : -1;
@@ -359,12 +373,15 @@ KC_VERSIONS static void FindRanks(int nc, PetscBool half, const PetscScalar *KC_
   rank[nc / 2] = KC_NEVER;
 }
 
-/* Neighbours of an owned point: their nodes, and which are dead. Is the point coupled to the dead, and not weaker than what is joined now? Then it need not become a node */
-static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscScalar a[], PetscInt node[], PetscBool dead[])
+/* Neighbours of an owned point: their nodes, and which are dead. Is the point coupled to the dead, and not weaker
+   than what is joined now? Then it need not become a node */
+static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscScalar a[], PetscInt node[],
+                             PetscBool dead[])
 {
-  const int       nc   = s->nc;
-  const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1, least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]));
-  PetscBool       born = PETSC_TRUE;
+  const int       nc    = s->nc;
+  const PetscReal sign  = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1,
+                  least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]));
+  PetscBool born        = PETSC_TRUE;
 
   for (int o = 0; o < nc; o++) {
     const PetscInt q = s->index[point + s->delta[o]];
@@ -376,8 +393,9 @@ static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscS
   return (PetscBool)!born;
 }
 
-/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. At the rank of its strongest coupling with the dead, the limit, it will be dead: later
-   couplings are followed from the other side, unless that is dead by then, too */
+/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. At the rank of its strongest
+   coupling with the dead, the limit, it will be dead: later couplings are followed from the other side, unless that
+   is dead by then, too */
 static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool rough, PetscInt *made)
 {
   const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
@@ -418,7 +436,8 @@ static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool r
     rank[o] = (unsigned short)RankWith(s, p, o, s->index[point + s->delta[o]]);
     if (rank[o] >= KC_NEVER) continue;
     if (node[o] == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)rank[o]);
-    else if ((PetscInt)rank[o] < limit && (node[o] < 0 || (PetscInt)rank[o] >= s->node[node[o]].limit)) PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], rank[o]));
+    else if ((PetscInt)rank[o] < limit && (node[o] < 0 || (PetscInt)rank[o] >= s->node[node[o]].limit))
+      PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], rank[o]));
   }
   *made = p;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -435,7 +454,8 @@ static void PlaceOf(const KCycleSearch *s, PetscInt point, PetscInt at[])
   at[0] = point % s->width[0] - reach[0];
 }
 
-/* A coupling whose turn it is. One that leads to the dead, or from a candidate to a point that is not known, is the death of a group */
+/* A coupling whose turn it is. One that leads to the dead, or from a candidate to a point that is not known, is the
+   death of a group */
 static PetscErrorCode Follow(KCycleSearch *s, PetscInt p, PetscInt to)
 {
   const PetscInt root = KCycleSearchRoot(s->parent, p);
@@ -472,7 +492,8 @@ PetscErrorCode KCycleSearchRun(KCycleSearch *s)
 static PetscBool AtCut(const KCycleBox *box, int d, PetscInt i)
 {
   if (box->nproc[d] == 1) return PETSC_FALSE;
-  return (PetscBool)((i == 0 && (box->start[d] > 0 || box->periodic[d])) || (i == box->n[d] - 1 && (box->start[d] + box->n[d] < box->size[d] || box->periodic[d])));
+  return (PetscBool)((i == 0 && (box->start[d] > 0 || box->periodic[d])) ||
+                     (i == box->n[d] - 1 && (box->start[d] + box->n[d] < box->size[d] || box->periodic[d])));
 }
 
 /* A word of points that the search starts from: those with jumps, and those at cuts, but not the dead */
@@ -482,7 +503,8 @@ static uint64_t SeedsOf(const KCycleSearch *s, PetscInt j, PetscInt k, PetscInt 
   const PetscInt   word = KCycleSieveWord(&s->sieve, j, k) + w, last = box->n[0] - 1;
   uint64_t         seeds = s->sieve.rough[word];
 
-  if (AtCut(box, 1, j) || AtCut(box, 2, k)) seeds = ~UINT64_C(0) >> (KC_WORD - PetscMin(KC_WORD, PetscMax(last + 1 - KC_WORD * w, 1)));
+  if (AtCut(box, 1, j) || AtCut(box, 2, k))
+    seeds = ~UINT64_C(0) >> (KC_WORD - PetscMin(KC_WORD, PetscMax(last + 1 - KC_WORD * w, 1)));
   if (w == 0 && AtCut(box, 0, 0)) seeds |= 1;
   if (w == last / KC_WORD && AtCut(box, 0, last)) seeds |= UINT64_C(1) << last % KC_WORD;
   return seeds & ~s->sieve.dead[word];
@@ -566,7 +588,9 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, PetscReal steep, KCyc
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
   PetscCall(PetscIntCast((PetscInt64)s->width[1] * (box->n[2] + 2 * box->reach[2]), &s->npoints));
-  for (int o = 0; o < s->nc; o++) s->delta[o] = st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
+  for (int o = 0; o < s->nc; o++)
+    s->delta[o] =
+        st->shape.dx[o] + s->width[0] * st->shape.dy[st->shape.line[o]] + s->width[1] * st->shape.dz[st->shape.line[o]];
   KCycleLinesCreate(st, &s->lines);
   s->unused  = KC_NONE;
   s->weakest = PETSC_MAX_REAL;
@@ -596,7 +620,8 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nobody has a node yet. Points in the layer around the box are outside, unless the grid wraps around within this process */
+/* Nobody has a node yet. Points in the layer around the box are outside, unless the grid wraps around within this
+   process */
 static PetscErrorCode MakeIndex(KCycleSearch *s)
 {
   const KCycleBox *box = s->st->box;
@@ -635,13 +660,15 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
 
   PetscFunctionBegin;
   PetscCall(KCycleClusterListAppend(list, m, found->generation[c], -1, 0));
-  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = KCycleBoxPoint(s->st->box, s->node[found->member[found->first[c] + i]].at);
+  for (PetscInt i = 0; i < m; i++)
+    list->member[list->nmembers++] = KCycleBoxPoint(s->st->box, s->node[found->member[found->first[c] + i]].at);
   list->nclusters++;
   list->npoints += m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The clusters of an operator, or the parts of them that this process has. all: start from all points, not from those with jumps */
+/* The clusters of an operator, or the parts of them that this process has. all: start from all points, not from
+   those with jumps */
 PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *list)
 {
   KCycleSearch     *s;

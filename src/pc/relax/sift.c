@@ -1,11 +1,13 @@
 /*
   Before the search for clusters: which points have couplings that jump, and which points no cluster can have.
 
-  A point first joins others at the rank of its strongest coupling. If the group that it gets into then is too large already, the point is dead from
-  the beginning, for itself and for all that join it. Such points are found here, line by line, in strings of bits, one bit for each point:
+  A point first joins others at the rank of its strongest coupling. If the group that it gets into then is too large
+  already, the point is dead from the beginning, for itself and for all that join it. Such points are found here, line
+  by line, in strings of bits, one bit for each point:
 
     strong   a coupling is of the rank of its point's strongest one
-    dead     boxes of too many points whose couplings with each other are strong for both, then all points with a strong coupling to the dead
+    dead     boxes of too many points whose couplings with each other are strong for both, then all points with a strong
+             coupling to the dead
 
   These are not all dead points, but most of those in large bodies and beside them; the search sees to the others.
 */
@@ -37,7 +39,8 @@ KC_POINT int Jump(PetscReal a, PetscReal b, PetscReal least)
 }
 
 /* Bits of up to 64 points of a line, in one word each */
-KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from, uint64_t word[])
+KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from,
+                           uint64_t word[])
 {
   const uint64_t *KC_RESTRICT bit = sift->bit + from;
   double *KC_RESTRICT bar = sift->bar, *KC_RESTRICT scale = sift->scale;
@@ -46,9 +49,10 @@ KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[
   KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscReal least = KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2][i]);
-    const double    sign = PetscRealPart(a[nc / 2][i]) < 0 ? KC_CLUSTER_SHIFT : -KC_CLUSTER_SHIFT, valid = KC_VALID * KC_CLUSTER_SHIFT * (double)least;
-    double          strongest = 0;
-    int             jumps     = 0;
+    const double    sign  = PetscRealPart(a[nc / 2][i]) < 0 ? KC_CLUSTER_SHIFT : -KC_CLUSTER_SHIFT,
+                 valid    = KC_VALID * KC_CLUSTER_SHIFT * (double)least;
+    double strongest      = 0;
+    int    jumps          = 0;
 
     KC_UNROLL
     for (int o = 0; o < nc / 2; o++) {
@@ -76,11 +80,12 @@ KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[
   }
 }
 
-#define KC_LOOK_AT_POINTS(nc)                                                                                                    \
-  KC_VERSIONS static void LookAtPoints##nc(PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from, uint64_t word[]) \
-  {                                                                                                                              \
-    if (n == 2) LookAtPoints(nc, 2, a, sift, from, word);                                                                        \
-    else LookAtPoints(nc, n, a, sift, from, word);                                                                               \
+#define KC_LOOK_AT_POINTS(nc)                                                                                   \
+  KC_VERSIONS static void LookAtPoints##nc(PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from, \
+                                           uint64_t word[])                                                     \
+  {                                                                                                             \
+    if (n == 2) LookAtPoints(nc, 2, a, sift, from, word);                                                       \
+    else LookAtPoints(nc, n, a, sift, from, word);                                                              \
   }
 KC_LOOK_AT_POINTS(3)
 KC_LOOK_AT_POINTS(5)
@@ -135,7 +140,9 @@ static void LookAtLine(Sift *sift, const KCycleLine *l, PetscInt first)
 {
   const PetscScalar *a[KC_MAX_COEFFS] = {NULL};
 
-  if (!l->constant) KCycleFetch((sift->nc - sift->nc / 2) * l->n, l->c[sift->nc / 2] + (sift->nc - sift->nc / 2) * l->n); /* the next line follows */
+  /* the next line follows */
+  if (!l->constant)
+    KCycleFetch((sift->nc - sift->nc / 2) * l->n, l->c[sift->nc / 2] + (sift->nc - sift->nc / 2) * l->n);
   LookAtEnds(sift, l, first);
   for (PetscInt w = 0; w * KC_WORD < l->n - 1; w++) {
     const PetscInt low = PetscMax(1, w * KC_WORD), high = PetscMin(l->n - 1, (w + 1) * KC_WORD);
@@ -183,7 +190,8 @@ static void Erode(const KCycleSieve *sieve, PetscInt shift, PetscInt length, uin
 
   for (PetscInt step, done = 1; done < length; done += step) {
     step = PetscMin(done, length - done);
-    for (PetscInt w = sieve->first; w < end; w++) x[w] = w + step * shift / KC_WORD < end ? x[w] & Shifted(x + w, step * shift) : 0;
+    for (PetscInt w = sieve->first; w < end; w++)
+      x[w] = w + step * shift / KC_WORD < end ? x[w] & Shifted(x + w, step * shift) : 0;
   }
 }
 
@@ -192,11 +200,13 @@ static void Dilate(const KCycleSieve *sieve, PetscInt shift, PetscInt length, ui
 {
   for (PetscInt step, done = 1; done < length; done += step) {
     step = PetscMin(done, length - done);
-    for (PetscInt w = sieve->first + sieve->nwords - 1; w - step * shift / KC_WORD >= sieve->first; w--) x[w] |= Shifted(x + w, -step * shift);
+    for (PetscInt w = sieve->first + sieve->nwords - 1; w - step * shift / KC_WORD >= sieve->first; w--)
+      x[w] |= Shifted(x + w, -step * shift);
   }
 }
 
-/* The dead are boxes of more points than clusters have, as cubic as the grid allows, whose points hold together strongly */
+/* The dead are boxes of more points than clusters have, as cubic as the grid allows, whose points hold together
+   strongly */
 static void FindBoxes(const Sift *sift)
 {
   const KCycleSearch *s        = sift->s;
@@ -214,14 +224,16 @@ static void FindBoxes(const Sift *sift)
     if (grow < 0) return;
     size[grow]++;
   }
-  for (PetscInt line = 0; line < box->nlines; line++) SetBits(sieve->dead + KCycleSieveWord(sieve, line % box->n[1], line / box->n[1]), 0, box->n[0]);
+  for (PetscInt line = 0; line < box->nlines; line++)
+    SetBits(sieve->dead + KCycleSieveWord(sieve, line % box->n[1], line / box->n[1]), 0, box->n[0]);
   for (int d = 0; d < 3; d++) {
     const int ahead = s->st->shape.find[13 + (d == 0 ? 1 : d == 1 ? 3 : 9)], behind = sift->nc - 1 - ahead;
 
     if (size[d] == 1) continue;
     /* couplings along a row, then points */
     Erode(sieve, shift[d], size[d], sieve->dead);
-    for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) sift->work[w] = sift->strong[ahead][w] & Shifted(sift->strong[behind] + w, shift[d]);
+    for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++)
+      sift->work[w] = sift->strong[ahead][w] & Shifted(sift->strong[behind] + w, shift[d]);
     Erode(sieve, shift[d], size[d] - 1, sift->work);
     for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) sieve->dead[w] &= sift->work[w];
   }
@@ -275,7 +287,8 @@ static PetscInt RootOf(PetscInt *parent, PetscInt p)
 
 static void Unite(PetscInt *parent, PetscInt p, PetscInt q)
 {
-  const PetscInt a = RootOf(parent, p), b = RootOf(parent, q), large = parent[a] < parent[b] ? a : b, small = a + b - large;
+  const PetscInt a = RootOf(parent, p), b = RootOf(parent, q), large = parent[a] < parent[b] ? a : b,
+                 small = a + b - large;
 
   if (a == b) return;
   parent[large] += parent[small];
@@ -294,14 +307,16 @@ static void FindGroups(const Sift *sift, PetscInt *parent)
   uint64_t *const    dead  = sieve->dead;
 
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1) parent[KC_WORD * w + __builtin_ctzll(left)] = -1;
+    for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1)
+      parent[KC_WORD * w + __builtin_ctzll(left)] = -1;
   }
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
     if (!(sift->strong[sift->nc / 2][w] & ~dead[w])) continue;
     for (int o = sift->nc / 2 + 1; o < sift->nc; o++) {
       uint64_t both = sift->strong[o][w] & ~dead[w];
 
-      if (both) both &= Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) & ~Shifted(dead + w, sift->shift[o]);
+      if (both)
+        both &= Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) & ~Shifted(dead + w, sift->shift[o]);
       for (; both; both &= both - 1) {
         const PetscInt p = KC_WORD * w + __builtin_ctzll(both);
 
@@ -339,10 +354,13 @@ static PetscErrorCode FindSlopes(const Sift *sift, Slope *r)
       for (int o = 0; o < sift->nc; o++) {
         uint64_t one = o == sift->nc / 2 ? 0 : sift->strong[o][w] & ~sieve->dead[w];
 
-        if (one) one &= ~Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) & Shifted(sift->strong[sift->nc / 2] + w, sift->shift[o]);
+        if (one)
+          one &= ~Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) &
+                 Shifted(sift->strong[sift->nc / 2] + w, sift->shift[o]);
         for (; one; one &= one - 1) {
-          const int        bit  = __builtin_ctzll(one);
-          const PetscReal  a    = PetscAbsScalar(KCycleLineCoefficient(KCycleLinesAt(&sift->s->lines, j, k), o, KC_WORD * (w - first) + bit));
+          const int       bit = __builtin_ctzll(one);
+          const PetscReal a   = PetscAbsScalar(
+                KCycleLineCoefficient(KCycleLinesAt(&sift->s->lines, j, k), o, KC_WORD * (w - first) + bit));
           const KCycleEdge edge = {KC_WORD * w + bit, KC_WORD * w + bit + sift->shift[o]};
 
           PetscCall(KCycleGrow(r->n + 1, &r->most, sizeof(KCycleEdge), &r->edge));
@@ -446,17 +464,23 @@ static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
   PetscFunctionBegin;
   sift->s    = s;
   sift->nc   = shape->ncoeffs;
-  sift->look = sift->nc == 3 ? LookAtPoints3 : sift->nc == 5 ? LookAtPoints5 : sift->nc == 7 ? LookAtPoints7 : sift->nc == 9 ? LookAtPoints9 : LookAtPoints27;
+  sift->look = sift->nc == 3   ? LookAtPoints3
+               : sift->nc == 5 ? LookAtPoints5
+               : sift->nc == 7 ? LookAtPoints7
+               : sift->nc == 9 ? LookAtPoints9
+                               : LookAtPoints27;
   for (int i = 0; i < KC_WORD; i++) sift->bit[i] = UINT64_C(1) << i;
   PetscCall(PetscCalloc1((size_t)total * (sift->nc + 1), &sift->work));
   for (int o = 0; o < sift->nc; o++) {
     sift->strong[o] = sift->work + (size_t)total * (o + 1);
-    sift->shift[o]  = shape->dx[o] + s->sieve.width[0] * shape->dy[shape->line[o]] + s->sieve.width[1] * shape->dz[shape->line[o]];
+    sift->shift[o] =
+        shape->dx[o] + s->sieve.width[0] * shape->dy[shape->line[o]] + s->sieve.width[1] * shape->dz[shape->line[o]];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the sieve. all: all points count as rough. The dead are looked for in symmetric matrices alone: there both rows have the same of a coupling */
+/* Fills the sieve. all: all points count as rough. The dead are looked for in symmetric matrices alone: there both
+   rows have the same of a coupling */
 PetscErrorCode KCycleSift(KCycleSearch *s, PetscBool all)
 {
   KCycleSieve *sieve = &s->sieve;
@@ -468,11 +492,13 @@ PetscErrorCode KCycleSift(KCycleSearch *s, PetscBool all)
   PetscCall(SiftCreate(s, sift));
   LookAtLines(sift);
   for (PetscInt line = 0; all && line < s->st->box->nlines; line++) {
-    SetBits(sieve->rough + KCycleSieveWord(sieve, line % s->st->box->n[1], line / s->st->box->n[1]), 0, s->st->box->n[0]);
+    SetBits(sieve->rough + KCycleSieveWord(sieve, line % s->st->box->n[1], line / s->st->box->n[1]), 0,
+            s->st->box->n[0]);
   }
   if (s->st->half) {
     for (int o = 0; o < sift->nc; o++) {
-      for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++) sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
+      for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++)
+        sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
     }
     FindBoxes(sift);
     Flood(sift);

@@ -17,10 +17,11 @@ static PetscFunctionList SmootherList = NULL;
   Level: developer
 
   Notes:
-  Called before the option is read: by the program after `PetscInitialize()`, or by a library that `-dll_append` loads. A name that there is already is taken over.
+  Called before the option is read: by the program after `PetscInitialize()`, or by a library that `-dll_append` loads.
+  A name that there is already is taken over.
 
-  A smoother sets at least `setup` and `sweeps`. If it sets `plane`, one step of a sweep on one plane of the grid, instead of `sweeps`, its sweeps run plane by plane
-  behind each other, fused with restriction and interpolation.
+  A smoother sets at least `setup` and `sweeps`. If it sets `plane`, one step of a sweep on one plane of the grid,
+  instead of `sweeps`, its sweeps run plane by plane behind each other, fused with restriction and interpolation.
 
 .seealso: `PCRELAX`, `PCRelaxSetType()`
 @*/
@@ -65,7 +66,9 @@ PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *s)
   const KCycleStencil *st = KCycleStencilOf(s->A);
 
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherSetName(s, !st->shape.box ? PC_RELAX_REDBLACK : st->box->dim == 2 ? PC_RELAX_FOURCOLOR : PC_RELAX_EIGHTCOLOR));
+  PetscCall(KCycleSmootherSetName(s, !st->shape.box      ? PC_RELAX_REDBLACK
+                                     : st->box->dim == 2 ? PC_RELAX_FOURCOLOR
+                                                         : PC_RELAX_EIGHTCOLOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,7 +79,8 @@ PetscErrorCode KCycleSmootherSetName(KCycleSmoother *s, const char name[])
 
   PetscFunctionBegin;
   PetscCall(PetscFunctionListFind(SmootherList, name, &create));
-  PetscCheck(create, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_UNKNOWN_TYPE, "There is no smoother called %s: see -help for the values of -pc_relax_type", name);
+  PetscCheck(create, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "There is no smoother called %s: see -help for the values of -pc_relax_type", name);
   PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
   PetscCall((*create)(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,13 +129,15 @@ PetscErrorCode KCycleSmootherTile(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each point is computed once in a sweep; those of other colours, which the kernels compute and leave as they are, do not count */
+/* Each point is computed once in a sweep; those of other colours, which the kernels compute and leave as they are,
+   do not count */
 PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweeps *sweeps)
 {
   const KCycleStencil *st = KCycleStencilOf(s->A);
 
   PetscFunctionBegin;
-  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1) * st->box->npoints));
+  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1) *
+                          st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

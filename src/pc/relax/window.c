@@ -1,14 +1,16 @@
 /*
-  A window: the planes of x and b that the steps of a red-black stroke work on, copied to a ring of planes in cache, with their coefficients.
+  A window: the planes of x and b that the steps of a red-black stroke work on, copied to a ring of planes in cache,
+  with their coefficients.
 
-  In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour only, from
-  neighbours that lie side by side, and reads each array from its start:
+  In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour
+  only, from neighbours that lie side by side, and reads each array from its start:
 
     points       0 1 2 3 4 5 6                      even half    . 0 2 4 6 .
     red of odd lines, black of even ones            odd half     . 1 3 5 .        . is zero for x
 
-  Relaxation without over-relaxation does not read what it replaces: x = (b - neighbours) / d. So what it leaves is without residual at its
-  points, and what interpolation adds at points that are relaxed next is never read: restriction and interpolation leave out that colour.
+  Relaxation without over-relaxation does not read what it replaces: x = (b - neighbours) / d. So what it leaves is
+  without residual at its points, and what interpolation adds at points that are relaxed next is never read: restriction
+  and interpolation leave out that colour.
 */
 #include <petsckcycle/private/relaximpl.h>
 
@@ -21,7 +23,8 @@
 /* Bytes of the caches that it may take */
 #define KC_WINDOW_BYTES 4000000
 
-/* Coefficients, of matrices that have lines with blocks of their own: the upper half, as the lower one is that of neighbours */
+/* Coefficients, of matrices that have lines with blocks of their own: the upper half, as the lower one is that of
+   neighbours */
 typedef enum {
   WORD_X,
   WORD_B,
@@ -43,12 +46,16 @@ static inline Place PlaceOf(const KCycleWindow *w, PetscInt t, PetscInt l)
 }
 
 /*
-  Points 0, 2, 4... or 1, 3, 5... of a word of a line. All halves of one colour in a plane follow each other, so that a half sweep reads and writes in long streams:
-  the halves beside one, in y and along x, are neighbours in the stream of the other colour
+  Points 0, 2, 4... or 1, 3, 5... of a word of a line. All halves of one colour in a plane follow each other, so that a
+  half sweep reads and writes in long streams: the halves beside one, in y and along x, are neighbours in the stream of
+  the other colour
 */
 static inline PetscScalar *Half(const KCycleWindow *w, Place place, int word, PetscInt parity)
 {
-  return w->ring + (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) * (PetscInt64)w->half + VECTOR;
+  return w->ring +
+         (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) *
+             (PetscInt64)w->half +
+         VECTOR;
 }
 
 /* Coefficients of the two points at the ends of a line */
@@ -73,7 +80,8 @@ PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
 /* Lines follow each other in memory, but the processor does not see as far ahead: places to fetch beforehand */
 #define AHEAD 256
 
-KC_VERSIONS static void Split(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscScalar *KC_RESTRICT even, PetscScalar *KC_RESTRICT odd)
+KC_VERSIONS static void Split(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscScalar *KC_RESTRICT even,
+                              PetscScalar *KC_RESTRICT odd)
 {
   KCycleFetch(n, x + AHEAD);
   for (PetscInt i = 0; i < n / 2; i++) {
@@ -83,7 +91,8 @@ KC_VERSIONS static void Split(PetscInt n, const PetscScalar *KC_RESTRICT x, Pets
   if (n % 2) even[n / 2] = x[n - 1];
 }
 
-KC_VERSIONS static void Join(PetscInt n, const PetscScalar *KC_RESTRICT even, const PetscScalar *KC_RESTRICT odd, PetscScalar *KC_RESTRICT x)
+KC_VERSIONS static void Join(PetscInt n, const PetscScalar *KC_RESTRICT even, const PetscScalar *KC_RESTRICT odd,
+                             PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n / 2; i++) {
     x[2 * i]     = even[i];
@@ -103,7 +112,8 @@ static void FillBehind(const KCycleWindow *w, PetscScalar *inverse, PetscInt par
   for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->split; i++) inverse[i] = 1;
 }
 
-/* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes are split here, once, with the inverse in place of the diagonal */
+/* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes
+   are split here, once, with the inverse in place of the diagonal */
 static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *k, KCycleWindowClass *c)
 {
   const PetscInt  n = w->st->box->n[0], points = k->a + n - k->b;
@@ -158,7 +168,8 @@ static void PackBelow(const KCycleWindow *w, PetscInt l)
   PackCoefficient(w, PlaceOf(w, -1, l), WORD_UPPER + w->nc / 2 - 1, from.c[0]);
 }
 
-/* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points, see store.c */
+/* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points,
+   see store.c */
 static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
   const KCycleStencil *st  = w->st;
@@ -247,7 +258,8 @@ void KCycleWindowPackX(const KCycleWindow *w, const PetscScalar *x, PetscInt t, 
   for (PetscInt l = low; l < high; l++) {
     const Place place = PlaceOf(w, t, l);
 
-    Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
+    Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0),
+          Half(w, place, WORD_X, 1));
   }
   ZeroBeyond(w, t, high);
 }
@@ -283,7 +295,8 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT b, Pets
   for (PetscInt i = 0; i < n; i++) x[i] = s * b[i];
 }
 
-KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT s, PetscScalar *KC_RESTRICT x)
+KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT s,
+                                 PetscScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] = s[i] * b[i];
 }
@@ -291,14 +304,16 @@ KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *KC_RESTRICT b, c
 /* What is known of a line */
 typedef struct {
   const KCycleClass *constant; /* class, if it is constant but at its ends */
-  const PetscScalar *ends;     /* coefficients of the points at its ends, the inverse of the diagonal behind those of each point; NULL: none of their own */
-  const PetscScalar *split;    /* all coefficients of its class, or NULL */
-  PetscInt           a, b;     /* points 0 to a - 1 and b to n - 1 are at its ends */
+  /* coefficients of the points at its ends, the inverse of the diagonal behind those of each point; NULL: none of
+     their own */
+  const PetscScalar *ends;
+  const PetscScalar *split; /* all coefficients of its class, or NULL */
+  PetscInt           a, b;  /* points 0 to a - 1 and b to n - 1 are at its ends */
 } Kind;
 
 static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Place place)
 {
-  const PetscInt           n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
+  const PetscInt n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
   const KCycleWindowClass *known = kind < 0 ? NULL : &w->classes[kind];
   Kind                     k     = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 
@@ -313,8 +328,10 @@ static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Pla
   return k;
 }
 
-/* (b - neighbours) / d, or b - A x, at points that have the same coefficients; m is a multiple of VECTOR. y may be x of these points */
-KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const KCycleClass *k, PetscScalar *y)
+/* (b - neighbours) / d, or b - A x, at points that have the same coefficients; m is a multiple of VECTOR. y may be x
+   of these points */
+KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b,
+                           const KCycleClass *k, PetscScalar *y)
 {
   const PetscScalar inverse = k->inverse;
   PetscScalar       c[MOST];
@@ -329,7 +346,8 @@ KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscSc
 }
 
 /* The same with coefficients of their own, the inverse in place of the diagonal */
-KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *const c[], PetscScalar *y)
+KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b,
+                        const PetscScalar *const c[], PetscScalar *y)
 {
   KC_IVDEP for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
   {
@@ -340,8 +358,8 @@ KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScala
 }
 
 /* The points of this parity among low to high - 1, at an end of a line */
-KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, PetscInt parity, const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *c,
-                       PetscScalar *y)
+KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, PetscInt parity,
+                       const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *c, PetscScalar *y)
 {
   for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) {
     const PetscScalar *of = c + (p - low) * (nc + 1);
@@ -352,8 +370,10 @@ KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, 
   }
 }
 
-/* Coefficients of the points of this parity: of a class, or from the window, the lower half as the upper one of neighbours */
-KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, Place place, Place before, PetscInt parity, const PetscScalar *c[])
+/* Coefficients of the points of this parity: of a class, or from the window, the lower half as the upper one of
+   neighbours */
+KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, Place place, Place before,
+                               PetscInt parity, const PetscScalar *c[])
 {
   const int   mid   = nc / 2;
   const Place below = {place.plane, place.line - 1};
@@ -366,14 +386,18 @@ KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *
   if (mid == 3) c[1] = Half(w, below, WORD_UPPER + 1, parity);
 }
 
-/* The points of one parity of line l of plane t. planes: places in the ring of the plane before, of this one, and of the next */
-KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const PetscInt planes[], PetscInt t, PetscInt l, PetscInt parity, PetscScalar *y)
+/* The points of one parity of line l of plane t. planes: places in the ring of the plane before, of this one, and of
+   the next */
+KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const PetscInt planes[], PetscInt t,
+                          PetscInt l, PetscInt parity, PetscScalar *y)
 {
-  const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR, at = l - w->base;
+  const PetscInt n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR,
+                 at         = l - w->base;
   const Place        before = {planes[0], at}, place = {planes[1], at}, behind = {planes[2], at};
-  const PetscScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity), *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
-  const Kind         kind = KindOfLine(w, t, l, place);
-  int                o    = 0;
+  const PetscScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity),
+                    *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
+  const Kind kind      = KindOfLine(w, t, l, place);
+  int        o         = 0;
 
   x[o++] = Half(w, before, WORD_X, parity);
   if (nc == 7) x[o++] = other - w->half;
@@ -393,27 +417,28 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
 }
 
-#define KC_WINDOW_LINES(nc)                                                                                                                        \
-  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)                              \
-  {                                                                                                                                                \
-    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                  \
-                                                                                                                                                   \
-    for (PetscInt l = low; l < high; l++) {                                                                                                        \
-      const PetscInt p = (parity + l) & 1;                                                                                                         \
-                                                                                                                                                   \
-      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                                                         \
-    }                                                                                                                                              \
-  }                                                                                                                                                \
-                                                                                                                                                   \
-  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *tr, \
-                                        const KCycleTransferLines *lines, PetscScalar *residual, PetscScalar *coarse)                              \
-  {                                                                                                                                                \
-    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                                                  \
-                                                                                                                                                   \
-    for (PetscInt l = low; l < high; l++) {                                                                                                        \
-      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                                                   \
-      KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);                                 \
-    }                                                                                                                                              \
+#define KC_WINDOW_LINES(nc)                                                                                           \
+  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity) \
+  {                                                                                                                   \
+    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                     \
+                                                                                                                      \
+    for (PetscInt l = low; l < high; l++) {                                                                           \
+      const PetscInt p = (parity + l) & 1;                                                                            \
+                                                                                                                      \
+      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                            \
+    }                                                                                                                 \
+  }                                                                                                                   \
+                                                                                                                      \
+  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high,               \
+                                        PetscInt parity, const KCycleTransfer *tr, const KCycleTransferLines *lines,  \
+                                        PetscScalar *residual, PetscScalar *coarse)                                   \
+  {                                                                                                                   \
+    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                     \
+                                                                                                                      \
+    for (PetscInt l = low; l < high; l++) {                                                                           \
+      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                      \
+      KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);    \
+    }                                                                                                                 \
   }
 
 KC_WINDOW_LINES(5)
@@ -438,7 +463,9 @@ static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt pa
 
   memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(PetscScalar));
   if (kind.constant) Scale(m, b, kind.constant->inverse, x);
-  else Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity), x);
+  else
+    Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity),
+             x);
   for (int e = 0; kind.ends && e < 2; e++) {
     const PetscInt     low = e ? kind.b : 0, high = e ? n : kind.a;
     const PetscScalar *c = kind.ends + (e ? kind.a : 0) * (nc + 1);
@@ -448,7 +475,8 @@ static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt pa
 }
 
 /* The same from zero, of b that is packed on the way; the points of the other parity become zero */
-void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)
+void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high,
+                           PetscInt parity)
 {
   KCycleWindowPackB(w, b, t, low, high);
   for (PetscInt l = low; l < high; l++) ScaleHalf(w, t, l, (parity + l) & 1);
@@ -456,8 +484,8 @@ void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt
 }
 
 /* Adds the share of these points to the given lines of the restricted residual */
-void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *tr, const KCycleTransferLines *lines,
-                          PetscScalar *coarse)
+void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
+                          const KCycleTransfer *tr, const KCycleTransferLines *lines, PetscScalar *coarse)
 {
   PetscScalar *residual = w->residual + KCycleThread() * w->half;
 
@@ -466,9 +494,11 @@ void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, Petsc
 }
 
 /* Adds the interpolated correction to these points */
-void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, const KCycleTransfer *tr, const PetscScalar *e)
+void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
+                             const KCycleTransfer *tr, const PetscScalar *e)
 {
   for (PetscInt l = low; l < high; l++) {
-    KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, Half(w, PlaceOf(w, t, l), WORD_X, (parity + l) & 1));
+    KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0,
+                                  Half(w, PlaceOf(w, t, l), WORD_X, (parity + l) & 1));
   }
 }
