@@ -50,7 +50,7 @@ static void Solve(const KCycleStencil *st, PetscInt parity, YLines *y, PetscScal
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
-  const KCycleStencil *st = KCycleStencilOf(s->A);
+  const KCycleStencil *st = s->st;
   const PetscInt turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
 
   PetscFunctionBegin;
@@ -67,13 +67,12 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const KCycleStencil *st = KCycleStencilOf(s->A);
+  const KCycleStencil *st = s->st;
   YLines              *y  = (YLines *)s->data;
 
   PetscFunctionBegin;
-  PetscCheck(st->box->dim == 2 && !st->shape.box && st->box->nproc[1] == 1 && !st->box->periodic[1],
-             PetscObjectComm((PetscObject)s->A), PETSC_ERR_SUP,
-             "Lines along y are for 5-point stencils whose lines are on one process");
+  PetscCheck(st->box->dim == 2 && !st->shape.box && st->box->nproc[1] == 1 && !st->box->periodic[1], s->comm,
+             PETSC_ERR_SUP, "Lines along y are for 5-point stencils whose lines are on one process");
   PetscCall(PetscMalloc2(st->box->npoints, &y->r, st->box->npoints, &y->upper));
   s->weight = 1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/transferimpl.h>
 #include <petsc/private/pcimpl.h>
 
 /* Clusters of strongly coupled points as a search finds them. Of a cluster that several processes have points of,
@@ -38,57 +39,6 @@ typedef struct {
   PetscScalar *slotinverse, *sum; /* of clusters in parts that this process adds up */
   PetscInt64   found[2];          /* clusters and points found by this process */
 } KCycleClusters;
-
-/* Steps of a stroke that may run behind each other through a window */
-#define KC_WINDOW_STEPS 6
-
-/* A class of lines */
-typedef struct {
-  const KCycleClass *constant; /* if it is constant but at its ends, or NULL */
-  /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all
-     coefficients */
-  PetscScalar       *ends;
-} KCycleWindowClass;
-
-/* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */
-typedef struct {
-  const KCycleStencil *st;
-  int                  nc, words;   /* coefficients; lines kept of each grid line */
-  PetscInt             half, split; /* places of half a line, with and without the zeros before it */
-  PetscInt             lead;        /* lines before the first one of a plane */
-  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
-  PetscInt             width, lines;
-  PetscInt             base;          /* grid line that stands first in a plane of the ring */
-  PetscScalar         *memory, *ring; /* as allocated, and from the first place that suits vectors */
-  /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse
-     of the diagonal behind them */
-  PetscScalar         *ends;
-  KCycleWindowClass   *classes;
-  PetscInt             nclasses;
-  PetscScalar         *residual; /* half a line for each thread */
-} KCycleWindow;
-
-/* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
-#define KC_VECTOR 8
-
-/* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i +
-   step], c[q][i + 2 step] */
-typedef struct {
-  const PetscScalar *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
-  PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */
-  const KCycleClass *constant;
-} KCycleBoxCoefficients;
-
-/* A few planes of x for strokes with box stencils; see boxwindow.c */
-typedef struct {
-  const KCycleStencil   *st;
-  PetscInt               length;        /* places of a line */
-  PetscInt               lead, lines;   /* lines before the first one of a plane; lines of a plane */
-  PetscInt               planes;        /* of the ring */
-  PetscScalar           *memory, *ring; /* as allocated, and from the first place that suits vectors */
-  PetscScalar           *work;          /* two lines for each thread */
-  KCycleBoxCoefficients *coefficients;  /* of each line */
-} KCycleBoxWindow;
 
 typedef struct {
   /* parameters */
@@ -163,37 +113,4 @@ PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, PetscBool all, KCycleClust
 PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
 
 /* clusters.c */
-PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **, PetscBool all);
-
-/* window.c */
-PETSC_INTERN PetscErrorCode KCycleWindowCreate(const KCycleStencil *, KCycleWindow **);
-PETSC_INTERN PetscErrorCode KCycleWindowDestroy(KCycleWindow **);
-PETSC_INTERN void           KCycleWindowPackX(const KCycleWindow *, const PetscScalar *x, PetscInt plane, PetscInt low,
-                                              PetscInt high);
-PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low,
-                                              PetscInt high);
-PETSC_INTERN void KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscScalar *x);
-PETSC_INTERN void KCycleWindowRelaxZero(const KCycleWindow *, const PetscScalar *b, PetscInt plane, PetscInt low,
-                                        PetscInt high, PetscInt parity);
-PETSC_INTERN void KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
-PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
-                                       PetscInt parity, const KCycleTransfer *, const KCycleTransferLines *,
-                                       PetscScalar *);
-PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
-                                          PetscInt parity, const KCycleTransfer *, const PetscScalar *);
-
-/* boxwindow.c */
-PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *, KCycleBoxWindow **);
-PETSC_INTERN PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **);
-PETSC_INTERN void KCycleBoxWindowPack(const KCycleBoxWindow *, const PetscScalar *x, PetscInt plane, PetscInt low,
-                                      PetscInt high);
-PETSC_INTERN void KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high,
-                                        PetscScalar *x);
-PETSC_INTERN void KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
-                                       PetscInt by, PetscBool alone, const PetscScalar *b,
-                                       const PetscScalar *const weights[]);
-PETSC_INTERN void KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
-                                          const PetscScalar *b, const KCycleTransfer *, const KCycleTransferLines *,
-                                          PetscScalar *);
-PETSC_INTERN void KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
-                                             const KCycleTransfer *, const PetscScalar *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(Mat, KCycleSmoother **, PetscBool all);

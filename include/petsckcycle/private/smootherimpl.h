@@ -8,7 +8,10 @@
 */
 #pragma once
 
-#include <petsckcycle/private/transferimpl.h>
+#include <petsckcycle.h>
+#include <petsckcycle/private/factsimpl.h>
+#include <petsckcycle/private/levelimpl.h>
+#include <petsckcycle/private/policyimpl.h>
 
 typedef struct _KCyclePass KCyclePass;
 
@@ -46,11 +49,11 @@ typedef struct {
 struct _KCyclePass {
   const KCycleSmoother *smoother;
   const KCycleStencil  *st;
-  const PetscScalar    *b;
-  PetscScalar          *x;
+  const KCScalar       *b;
+  KCScalar             *x;
   const KCycleTransfer *tr;
-  PetscScalar          *coarse; /* restricted residual */
-  const PetscScalar    *e;      /* coarse correction */
+  KCScalar             *coarse; /* restricted residual */
+  const KCScalar       *e;      /* coarse correction */
   PetscInt              nsteps;
   KCycleStep            step[KC_PASS_STEPS];
 };
@@ -59,12 +62,12 @@ struct _KCyclePass {
 typedef struct {
   /* for new values; an operator that it is not for is an error */
   PetscErrorCode (*setup)(KCycleSmoother *);
-  PetscErrorCode (*sweeps)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *b, PetscScalar *x); /* or plane */
+  PetscErrorCode (*sweeps)(KCycleSmoother *, const KCycleSweeps *, const KCScalar *b, KCScalar *x); /* or plane */
   /* NULL: cannot be fused */
-  PetscErrorCode (*smoothrestrict)(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *, PetscScalar *, Mat,
-                                   PetscScalar *);
-  PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, Mat, const PetscScalar *,
-                                      const PetscScalar *, PetscScalar *);
+  PetscErrorCode (*smoothrestrict)(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *,
+                                   const KCycleTransfer *, KCScalar *);
+  PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *, const KCScalar *,
+                                      const KCScalar *, KCScalar *);
   void (*plane)(const KCyclePass *, const KCycleStep *, PetscInt t, PetscInt low,
                 /* a step on this thread's lines low to high - 1 of plane t; ends with a barrier */
                 PetscInt high);
@@ -82,11 +85,13 @@ struct _KCycleSmoother {
   void             *data;
 
   /* parameters */
-  Mat             A;      /* the operator as a MATSTENCIL */
-  PetscReal       omega;  /* damping; 0: chosen */
-  PetscInt        degree; /* of polynomials */
-  const PetscInt *origin; /* parity of the points whose colour comes first: those that the coarse grid keeps */
-  PetscBool       single; /* sweeps are asked for one by one, as something is done between them */
+  const KCycleStencil *st; /* the operator; who makes a smoother holds it */
+  const KCycleScan    *facts;
+  MPI_Comm             comm;
+  PetscReal            omega;  /* damping; 0: chosen */
+  PetscInt             degree; /* of polynomials */
+  const PetscInt      *origin; /* parity of the points whose colour comes first: those that the coarse grid keeps */
+  PetscBool            single; /* sweeps are asked for one by one, as something is done between them */
 
   /* what it says of itself when it is made */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
@@ -105,30 +110,30 @@ struct _KCycleSmoother {
   /* a faster way through the grid, see tile */
   PetscErrorCode (*run)(const KCyclePass *);
   PetscInt         most;       /* steps that it takes, one for the residual included */
-  PetscObjectState tile_state; /* of A when it was made */
+  PetscObjectState tile_state; /* of the operator when it was made */
 };
 
 /* smoother.c */
-PETSC_INTERN PetscErrorCode KCycleSmootherCreate(Mat, const char[], KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate(MPI_Comm, const KCycleStencil *, const KCycleScan *, const char[],
+                                                 KCycleSmoother **);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
-PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *, PetscObjectState);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
-PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *,
-                                                 PetscScalar *);
+PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
+PETSC_INTERN PetscErrorCode KCycleSmootherRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
 PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll(void);
 PETSC_INTERN PetscErrorCode KCycleSmootherFinalize(void);
 
 /* passes.c */
-PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *,
-                                             PetscScalar *);
-PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const PetscScalar *,
-                                                     PetscScalar *, Mat, PetscScalar *);
-PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, Mat,
-                                                        const PetscScalar *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const KCScalar *,
+                                                     KCScalar *, const KCycleTransfer *, KCScalar *);
+PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *,
+                                                        const KCScalar *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
 PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCycleBox *, PetscInt, PetscInt *, PetscInt *);

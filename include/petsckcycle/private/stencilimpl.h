@@ -5,6 +5,7 @@
 
 #include <petsckcycle.h>
 #include <petsckcycle/private/boximpl.h>
+#include <petsckcycle/private/factsimpl.h>
 #include <petsckcycle/private/policyimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/hashmapi.h>
@@ -18,22 +19,6 @@ typedef struct {
   PetscInt      n;
   PetscScalar **piece, *next;
 } KCyclePool;
-
-/* What one look at all coefficients finds, on all processes; rows are global */
-typedef struct {
-  PetscBool        done;
-  PetscObjectState state;           /* of the matrix at that time */
-  PetscInt         notfinite, zero; /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
-  PetscReal        scale, sums;     /* largest entry of the diagonal, largest row sum relative to it */
-  PetscReal        bound;           /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
-  /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
-  PetscReal        sum[3], count[3];
-  /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid;
-     one by one */
-  PetscBool        jumps, rough;
-  PetscReal        steep; /* part of the points where they differ very much, summed up across */
-  PetscBool        alone; /* there are points that are coupled to nobody */
-} KCycleScan;
 
 PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);

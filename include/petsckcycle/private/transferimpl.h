@@ -18,7 +18,5 @@ PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);
 
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);
 
-PETSC_INTERN PetscErrorCode MatStencilTransferRestrictBegin(Mat, PetscScalar *);
-PETSC_INTERN PetscErrorCode MatStencilTransferRestrictEnd(Mat, PetscScalar *);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat);
 PETSC_INTERN PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac);

@@ -2,6 +2,7 @@
   MATSTENCILTRANSFER: interpolation between two DMDA grids, and restriction as its transpose, without indices.
 */
 #include "mattransfer.h"
+#include <petsckcycle/private/levelimpl.h>
 
 const char *const KCycleInterpolations[] = {
     "auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};
@@ -18,45 +19,17 @@ const KCycleTransfer *KCycleTransferOf(Mat P)
   return &((Mat_StencilTransfer *)P->data)->t;
 }
 
-static void InterpolateShare(const KCycleTransfer *tr, const PetscScalar *e, PetscBool add, PetscScalar *x)
-{
-  const KCycleBox *box = tr->fine;
-  PetscInt         first, end;
-
-  KCycleShare(0, box->nlines, &first, &end);
-  for (PetscInt line = first; line < end; line++)
-    KCycleTransferInterpolateLine(tr, e, line % box->n[1], line / box->n[1], add, x + box->n[0] * line);
-}
-
-static void RestrictShare(const KCycleTransfer *tr, const PetscScalar *r, PetscScalar *b)
-{
-  const KCycleBox    *box = tr->fine;
-  KCycleTransferLines lines;
-
-  KCycleTransferShare(tr, 0, box->n[1], &lines);
-  for (PetscInt k = 0; k < box->n[2]; k++) {
-    for (PetscInt j = PetscMax(0, lines.low[0]); j < PetscMin(box->n[1], lines.high[0]); j++) {
-      KCycleTransferRestrictLine(tr, r + box->n[0] * (j + box->n[1] * k), j, k, &lines, b);
-    }
-  }
-}
-
 static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
 {
-  const KCycleTransfer *tr  = KCycleTransferOf(P);
-  const KCycleBox      *box = tr->fine;
-  const PetscScalar    *ea;
-  PetscScalar          *xa;
+  const PetscScalar *ea;
+  PetscScalar       *xa;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(e, &ea));
   PetscCall(VecGetArray(x, &xa));
-  PetscCall(KCycleBoxExchange(tr->coarse, PETSC_TRUE, ea, tr->halo));
-  KC_PARALLEL(box->npoints)
-  InterpolateShare(tr, ea, add, xa);
+  PetscCall(KCycleTransferInterpolate(KCycleTransferOf(P), ea, add, xa));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(e, &ea));
-  PetscCall(PetscLogFlops(4.0 * box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,46 +48,17 @@ static PetscErrorCode MatMultAdd_StencilTransfer(Mat P, Vec e, Vec y, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before fine lines are restricted into b, which holds what they are added to */
-PetscErrorCode MatStencilTransferRestrictBegin(Mat P, PetscScalar *b)
-{
-  const KCycleTransfer *tr = KCycleTransferOf(P);
-
-  PetscFunctionBegin;
-  (void)b;
-  PetscCall(PetscArrayzero(tr->halo, tr->coarse->nhalo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* After it: the shares of other processes go to them; lines outside the grid are zero again */
-PetscErrorCode MatStencilTransferRestrictEnd(Mat P, PetscScalar *b)
-{
-  const KCycleTransfer *tr = KCycleTransferOf(P);
-
-  PetscFunctionBegin;
-  if (!KCycleBoxTalks(tr->coarse)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleBoxReduce(tr->coarse, tr->halo, b));
-  PetscCall(PetscArrayzero(tr->halo, tr->coarse->nhalo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Restrict(Mat P, Vec r, Vec b)
 {
-  const KCycleTransfer *tr  = KCycleTransferOf(P);
-  const KCycleBox      *box = tr->fine;
-  const PetscScalar    *ra;
-  PetscScalar          *ba;
+  const PetscScalar *ra;
+  PetscScalar       *ba;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(r, &ra));
   PetscCall(VecGetArray(b, &ba));
-  PetscCall(MatStencilTransferRestrictBegin(P, ba));
-  KC_PARALLEL(box->npoints)
-  RestrictShare(tr, ra, ba);
-  PetscCall(MatStencilTransferRestrictEnd(P, ba));
+  PetscCall(KCycleTransferRestrict(KCycleTransferOf(P), ra, ba));
   PetscCall(VecRestoreArray(b, &ba));
   PetscCall(VecRestoreArrayRead(r, &ra));
-  PetscCall(PetscLogFlops(4.0 * box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

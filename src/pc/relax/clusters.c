@@ -324,11 +324,10 @@ static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, co
 }
 
 /* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleClusters *cl, Mat A, PetscBool innerlast, const PetscScalar *b,
-                              PetscScalar *x)
+static PetscErrorCode Correct(const KCycleClusters *cl, const KCycleStencil *st, PetscBool innerlast,
+                              const PetscScalar *b, PetscScalar *x)
 {
-  const KCycleStencil *st      = KCycleStencilOf(A);
-  const PetscBool      corners = (PetscBool)(st->shape.box != 0);
+  const PetscBool corners = (PetscBool)(st->shape.box != 0);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
@@ -352,13 +351,13 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
   KCycleSweeps   sweeps = *one;
 
   PetscFunctionBegin;
-  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, KCycleStencilOf(s->A)->box->npoints));
+  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
   if (sweeps.reverse) {
     sweeps.zeroguess = PETSC_FALSE;
-    PetscCall(Correct(w->clusters, s->A, PETSC_TRUE, b, x));
+    PetscCall(Correct(w->clusters, s->st, PETSC_TRUE, b, x));
   }
   PetscCall(KCycleSmootherSweeps(w->inner, &sweeps, b, x));
-  if (!sweeps.reverse) PetscCall(Correct(w->clusters, s->A, PETSC_FALSE, b, x));
+  if (!sweeps.reverse) PetscCall(Correct(w->clusters, s->st, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -385,23 +384,23 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
 
 static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b,
-                                     PetscScalar *x, Mat P, PetscScalar *coarse)
+                                     PetscScalar *x, const KCycleTransfer *tr, PetscScalar *coarse)
 {
   KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
-  PetscCall((*inner->ops.smoothrestrict)(inner, &NoSweeps, b, x, P, coarse));
+  PetscCall((*inner->ops.smoothrestrict)(inner, &NoSweeps, b, x, tr, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e,
-                                        const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCycleTransfer *tr,
+                                        const PetscScalar *e, const PetscScalar *b, PetscScalar *x)
 {
   KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
 
   PetscFunctionBegin;
-  PetscCall((*inner->ops.interpolatesmooth)(inner, &NoSweeps, P, e, b, x));
+  PetscCall((*inner->ops.interpolatesmooth)(inner, &NoSweeps, tr, e, b, x));
   PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -409,7 +408,7 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherTile(((Wrapper *)s->data)->inner));
+  PetscCall(KCycleSmootherTile(((Wrapper *)s->data)->inner, s->tile_state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -420,7 +419,7 @@ static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherView(w->inner, viewer));
-  PetscCallMPI(MPI_Allreduce(w->clusters->found, all, 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)s->A)));
+  PetscCallMPI(MPI_Allreduce(w->clusters->found, all, 2, MPIU_INT64, MPI_SUM, s->comm));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT
                                    " generations, %" PetscInt64_FMT " points together\n",
@@ -440,14 +439,14 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
 
 /* Where there are clusters the smoother becomes one that corrects them behind each sweep. all: look for them where
    nothing jumps, too */
-PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **smoother, PetscBool all)
+PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, PetscBool all)
 {
   KCycleSmoother *inner = *smoother, *s;
   KCycleClusters *clusters;
   Wrapper        *w;
 
   PetscFunctionBegin;
-  PetscCall(ClustersCreate(inner->A, all, &clusters));
+  PetscCall(ClustersCreate(A, all, &clusters));
   if (!clusters) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&w));
   PetscCall(PetscNew(&s));
@@ -455,7 +454,9 @@ PetscErrorCode KCycleSmootherCorrectClusters(KCycleSmoother **smoother, PetscBoo
   w->clusters   = clusters;
   inner->single = PETSC_TRUE;
   s->data       = w;
-  s->A          = inner->A;
+  s->st         = inner->st;
+  s->facts      = inner->facts;
+  s->comm       = inner->comm;
   s->planes     = inner->planes;
   s->tile_state = -1;
   PetscCall(PetscStrncpy(s->name, inner->name, sizeof(s->name)));

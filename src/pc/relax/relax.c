@@ -61,10 +61,13 @@ static PetscErrorCode ScanRows(PC pc)
 /* The smoother of this type for the operator */
 static PetscErrorCode CreateSmoother(PC pc)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  const KCycleScan *facts;
 
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherCreate(relax->A, relax->type, &relax->smoother));
+  PetscCall(MatStencilScan(relax->A, &facts));
+  PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, relax->type,
+                                 &relax->smoother));
   relax->smoother->omega  = relax->omega;
   relax->smoother->degree = relax->degree;
   relax->smoother->origin = relax->origin;
@@ -85,7 +88,19 @@ static PetscErrorCode CorrectClusters(PC pc)
              relax->smoother->name);
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
-  if (on || (relax->smoother->local && scan->rough)) PetscCall(KCycleSmootherCorrectClusters(&relax->smoother, on));
+  if (on || (relax->smoother->local && scan->rough))
+    PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, on));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What depends on the values of the operator alone: a preconditioner that is kept sweeps with the new ones */
+static PetscErrorCode Renew(PC_Relax *relax)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)relax->A, &state));
+  PetscCall(KCycleSmootherTile(relax->smoother, state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,7 +115,7 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscCall(ScanRows(pc));
   PetscCall(CreateSmoother(pc));
   PetscCall(CorrectClusters(pc));
-  PetscCall(KCycleSmootherTile(relax->smoother));
+  PetscCall(Renew(relax));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,6 +127,7 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   PetscScalar       *xa;
 
   PetscFunctionBegin;
+  PetscCall(Renew(relax));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(KCycleSmootherSweeps(relax->smoother, &sweeps, ba, xa));
@@ -224,6 +240,7 @@ PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, P
   PetscScalar       *xa, *ca;
 
   PetscFunctionBegin;
+  PetscCall(Renew(relax));
   relax->smoothing = PETSC_TRUE;
   sweeps.its       = its;
   sweeps.zeroguess = zeroguess;
@@ -233,7 +250,7 @@ PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, P
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(VecGetArray(bcoarse, &ca));
-  PetscCall((*relax->smoother->ops.smoothrestrict)(relax->smoother, &sweeps, ba, xa, P, ca));
+  PetscCall((*relax->smoother->ops.smoothrestrict)(relax->smoother, &sweeps, ba, xa, KCycleTransferOf(P), ca));
   PetscCall(VecRestoreArray(bcoarse, &ca));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(b, &ba));
@@ -249,6 +266,7 @@ PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its
   PetscScalar       *xa;
 
   PetscFunctionBegin;
+  PetscCall(Renew(relax));
   relax->smoothing = PETSC_TRUE;
   sweeps.its       = its;
   sweeps.zeroguess = PETSC_FALSE;
@@ -257,10 +275,39 @@ PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayRead(e, &ea));
   PetscCall(VecGetArray(x, &xa));
-  PetscCall((*relax->smoother->ops.interpolatesmooth)(relax->smoother, &sweeps, P, ea, ba, xa));
+  PetscCall((*relax->smoother->ops.interpolatesmooth)(relax->smoother, &sweeps, KCycleTransferOf(P), ea, ba, xa));
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(e, &ea));
   PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCRelaxRegister - Adds a smoother to those of `PCRELAX`.
+
+  Not Collective
+
+  Input Parameters:
++ name   - its name, for `PCRelaxSetType()` and `-pc_relax_type`
+- create - sets the operations of a smoother, see `petsckcycle/private/smootherimpl.h`
+
+  Level: developer
+
+  Notes:
+  Called before the option is read: by the program after `PetscInitialize()`, or by a library that `-dll_append` loads.
+  A name that there is already is taken over.
+
+  A smoother sets at least `setup` and `sweeps`. If it sets `plane`, one step of a sweep on one plane of the grid,
+  instead of `sweeps`, its sweeps run plane by plane behind each other, fused with restriction and interpolation.
+
+.seealso: `PCRELAX`, `PCRelaxSetType()`
+@*/
+PetscErrorCode PCRelaxRegister(const char name[], PetscErrorCode (*create)(KCycleSmoother *))
+{
+  PetscFunctionBegin;
+  PetscAssertPointer(name, 1);
+  PetscCall(KCycleInitializePackage());
+  PetscCall(KCycleSmootherRegister(name, create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

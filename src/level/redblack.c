@@ -129,31 +129,29 @@ static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
 }
 
 /* Is a box stencil a star in truth? Galerkin products of constant coefficients with simplex interpolation are */
-static PetscErrorCode IsStar(Mat A, PetscBool *star)
+static PetscErrorCode IsStar(const KCycleSmoother *s, PetscBool *star)
 {
-  const KCycleStencil *st   = KCycleStencilOf(A);
-  const PetscInt       n    = st->box->n[0];
+  const KCycleStencil *st   = s->st;
   PetscBool            mine = PETSC_TRUE;
-  PetscScalar         *values;
   PetscInt             last = -1;
   int                  here, all;
+  KCycleLine           l;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * n, &values));
   for (PetscInt line = 0; st->shape.box && mine && line < st->box->nlines; line++) {
     if (MatStencilLineIsLast(st, line, last)) continue;
     last = line;
-    PetscCall(MatStencilGetLine(A, line, values));
+    KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
     for (int o = 0; o < st->shape.ncoeffs; o++) {
       const int q    = st->shape.line[o],
                 away = PetscAbs(st->shape.dx[o]) + PetscAbs(st->shape.dy[q]) + PetscAbs(st->shape.dz[q]);
 
-      for (PetscInt i = 0; away > 1 && i < n; i++) mine = (PetscBool)(mine && values[o * n + i] == (PetscScalar)0.0);
+      for (PetscInt i = 0; away > 1 && i < st->box->n[0]; i++)
+        mine = (PetscBool)(mine && KCycleLineCoefficient(&l, o, i) == (KCScalar)0.0);
     }
   }
-  PetscCall(PetscFree(values));
   here = (int)mine;
-  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, s->comm));
   *star = (PetscBool)(all != 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,7 +164,7 @@ static PetscErrorCode IsStar(Mat A, PetscBool *star)
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
   KCycleColours       *colours = (KCycleColours *)s->data;
-  const KCycleStencil *st      = KCycleStencilOf(s->A);
+  const KCycleStencil *st      = s->st;
   const PetscInt       slow    = st->box->dim - 1;
 
   PetscFunctionBegin;
@@ -217,12 +215,12 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const KCycleShape *shape = &KCycleStencilOf(s->A)->shape;
+  const KCycleShape *shape = &s->st->shape;
   PetscBool          star;
 
   PetscFunctionBegin;
-  PetscCall(IsStar(s->A, &star));
-  PetscCheck(star, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
+  PetscCall(IsStar(s, &star));
+  PetscCheck(star, s->comm, PETSC_ERR_ARG_INCOMP,
              "Two colours do not separate the points of a %d-point stencil: use -pc_relax_type %s, jacobi or chebyshev",
              shape->ncoeffs, shape->nl == 3 ? "fourcolor" : "eightcolor");
   PetscCall(KCycleColoursSetUp(s));

@@ -8,13 +8,13 @@
 
   Both colours of a line need the same sum over the other lines, which do not change meanwhile: it is found once.
 */
-#include <petsckcycle/private/relaximpl.h>
+#include "window.h"
 
 /* Lines beside the middle one */
 #define MOST (KC_MAX_LINES - 1)
 
 /* Line l of plane t; both may be one outside the grid */
-static inline PetscScalar *LineAt(const KCycleBoxWindow *w, PetscInt t, PetscInt l)
+static inline KCScalar *LineAt(const KCycleBoxWindow *w, PetscInt t, PetscInt l)
 {
   return w->ring + ((t + w->planes) % w->planes * w->lines + l + w->lead) * w->length + KC_VECTOR;
 }
@@ -47,7 +47,7 @@ static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KC
   for (int q = 0; q < nl / 2; q++) {
     c->c[nl / 2 + q] = c->diagonal + (2 + 3 * q) * n;
     if (mirrored) {
-      const PetscScalar *opposite = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
+      const KCScalar *opposite = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
 
       c->c[q] = opposite ? opposite + 2 * n - 1 : c->diagonal + 2 * n; /* beyond the grid, where x is zero */
     } else c->c[q] = c->diagonal + (3 * q - mid) * n;
@@ -58,7 +58,7 @@ static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KC
 PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **window)
 {
   const KCycleBox *box   = st->box;
-  const uintptr_t  bytes = KC_VECTOR * sizeof(PetscScalar);
+  const uintptr_t  bytes = KC_VECTOR * sizeof(KCScalar);
   KCycleBoxWindow *w;
   PetscInt         ring;
 
@@ -72,7 +72,7 @@ PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **
   w->planes = KC_WINDOW_STEPS + 2;
   ring      = w->planes * w->lines * w->length;
   PetscCall(PetscCalloc1(ring + 2 * KCycleThreadsMost() * w->length + 2 * KC_VECTOR, &w->memory));
-  w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
+  w->ring = (KCScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   w->work = w->ring + ring;
   PetscCall(PetscMalloc1(box->nlines, &w->coefficients));
   for (PetscInt line = 0; line < box->nlines; line++)
@@ -81,24 +81,24 @@ PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **
 }
 
 /* Lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero. No x: all is zero */
-void KCycleBoxWindowPack(const KCycleBoxWindow *w, const PetscScalar *x, PetscInt t, PetscInt low, PetscInt high)
+void KCycleBoxWindowPack(const KCycleBoxWindow *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = w->st->box;
 
   for (PetscInt l = low; l < high; l++) {
     if (x)
       memcpy(LineAt(w, t, l), KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0),
-             box->n[0] * sizeof(PetscScalar));
-    else memset(LineAt(w, t, l), 0, box->n[0] * sizeof(PetscScalar));
+             box->n[0] * sizeof(KCScalar));
+    else memset(LineAt(w, t, l), 0, box->n[0] * sizeof(KCScalar));
   }
 }
 
-void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscScalar *x)
+void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
 {
   const PetscInt n = w->st->box->n[0];
 
   for (PetscInt l = low; l < high; l++)
-    memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(PetscScalar));
+    memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(KCScalar));
 }
 
 /*
@@ -106,15 +106,14 @@ void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, P
   first of them, low, have one step between coefficients, the others another; or all points have the same coefficients.
   Those of another line are asked for on the way
 */
-KC_POINT void SubtractLines(const int constant, const int lines, const int low, PetscInt m,
-                            const PetscScalar *const c_[], const PetscInt step_[], const PetscScalar *const next_[],
-                            const PetscInt nextstep_[], const PetscScalar *same, const PetscScalar *x, PetscInt apart,
-                            const PetscScalar *b, PetscScalar *t)
+KC_POINT void SubtractLines(const int constant, const int lines, const int low, PetscInt m, const KCScalar *const c_[],
+                            const PetscInt step_[], const KCScalar *const next_[], const PetscInt nextstep_[],
+                            const KCScalar *same, const KCScalar *x, PetscInt apart, const KCScalar *b, KCScalar *t)
 {
-  const PetscScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
-  const int          fetched = constant ? 0 : lines;
-  PetscInt           step[3], nextstep[3];
-  PetscScalar        middle[9];
+  const KCScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
+  const int       fetched = constant ? 0 : lines;
+  PetscInt        step[3], nextstep[3];
+  KCScalar        middle[9];
 
   for (int q = 0; q < lines; q++) {
     if (!constant) c[q] = c_[q];
@@ -131,7 +130,7 @@ KC_POINT void SubtractLines(const int constant, const int lines, const int low, 
     }
     KC_IVDEP for (PetscInt i = v; i < v + KC_VECTOR; i++)
     {
-      PetscScalar sum[3] = {0, 0, 0};
+      KCScalar sum[3] = {0, 0, 0};
 
       KC_UNROLL
       for (int q = 0; q < lines; q++) {
@@ -146,20 +145,20 @@ KC_POINT void SubtractLines(const int constant, const int lines, const int low, 
 
 /* The line of a plane that is worked on, and the lines around it */
 typedef struct {
-  PetscScalar                 *x;
-  const PetscScalar           *beside[3]; /* the same line in the planes before, of and behind it */
-  PetscScalar                 *t;         /* work space */
+  KCScalar                    *x;
+  const KCScalar              *beside[3]; /* the same line in the planes before, of and behind it */
+  KCScalar                    *t;         /* work space */
   const KCycleBoxCoefficients *c;
 } Line;
 
 /* t = b - the share of all lines beside the middle one, of m points from point a on; alone: of lines in the same
    plane only */
 KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alone, PetscInt a, PetscInt m,
-                             PetscInt length, const Line *l, const KCycleBoxCoefficients *after, const PetscScalar *b)
+                             PetscInt length, const Line *l, const KCycleBoxCoefficients *after, const KCScalar *b)
 {
   const KCycleBoxCoefficients *of = l->c;
-  const PetscScalar           *c[MOST], *next[MOST], *same = constant ? of->constant->middle : NULL;
-  PetscScalar                 *t = l->t + a;
+  const KCScalar              *c[MOST], *next[MOST], *same = constant ? of->constant->middle : NULL;
+  KCScalar                    *t = l->t + a;
 
   b += a;
   for (int q = 0; q < lines; q++) {
@@ -167,7 +166,7 @@ KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alon
     next[q] = after->c[q] + a;
   }
   if (lines == 2) {
-    if (alone && t != b) memcpy(t, b, m * sizeof(PetscScalar));
+    if (alone && t != b) memcpy(t, b, m * sizeof(KCScalar));
     if (alone) return;
     SubtractLines(constant, 1, 1, m, c, of->step, next, after->step, same, l->beside[0] + a, 0, b, t);
     SubtractLines(constant, 1, 0, m, c + 1, of->step, next + 1, after->step, same + 6, l->beside[2] + a, 0, t, t);
@@ -186,15 +185,15 @@ KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alon
 /* The same of all points. Vectors that lie in the constant part of a line need no arrays. m > n: vectors would read
    b beyond the line */
 KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, PetscInt length, const Line *l,
-                    const KCycleBoxCoefficients *after, const PetscScalar *b)
+                    const KCycleBoxCoefficients *after, const KCScalar *b)
 {
   const KCycleClass *constant = l->c->constant;
   const PetscInt     first    = constant ? (constant->a + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR : m,
                  end          = constant ? constant->b / KC_VECTOR * KC_VECTOR : m;
 
   if (m > n) {
-    memcpy(l->t, b, n * sizeof(PetscScalar));
-    memset(l->t + n, 0, (m - n) * sizeof(PetscScalar));
+    memcpy(l->t, b, n * sizeof(KCScalar));
+    memset(l->t + n, 0, (m - n) * sizeof(KCScalar));
     b = l->t;
   }
   if (first >= end) {
@@ -207,18 +206,18 @@ KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, Pe
 }
 
 /* y = x + w ((t - couplings along the line) / d - x) */
-KC_POINT void RelaxAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *t, const PetscScalar *w,
-                         const PetscScalar *x, PetscScalar *y)
+KC_POINT void RelaxAlong(PetscInt n, const KCycleBoxCoefficients *c, const KCScalar *t, const KCScalar *w,
+                         const KCScalar *x, KCScalar *y)
 {
-  const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
+  const KCScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
   KC_IVDEP for (PetscInt i = 0; i < n; i++) y[i] =
       x[i] + w[i] * ((t[i] - left[i] * x[i - 1] - right[i] * x[i + 1]) / diagonal[i] - x[i]);
 }
 
-KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const PetscScalar *x, PetscScalar *t)
+KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const KCScalar *x, KCScalar *t)
 {
-  const PetscScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
+  const KCScalar *left = c->left, *diagonal = c->diagonal, *right = c->right;
 
   KC_IVDEP for (PetscInt i = 0; i < n; i++) t[i] -= left[i] * x[i - 1] + diagonal[i] * x[i] + right[i] * x[i + 1];
 }
@@ -228,16 +227,16 @@ KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const Pe
 typedef struct {
   PetscInt                   t, first, end, by;
   PetscBool                  alone;
-  const PetscScalar         *b;
-  const PetscScalar         *weights[2];
+  const KCScalar            *b;
+  const KCScalar            *weights[2];
   const KCycleTransfer      *tr;
   const KCycleTransferLines *lines;
-  PetscScalar               *coarse;
+  KCScalar                  *coarse;
 } Plane;
 
 /* Asks for what the next line needs and a line before it does not ask for on the way: all of it, if that one has no
    arrays */
-KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoefficients *c, const PetscScalar *b)
+KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoefficients *c, const KCScalar *b)
 {
   KCycleFetch(n, b);
   if (c->constant) return;
@@ -251,11 +250,11 @@ KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoeffic
 KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int op, const Plane *p)
 {
   const PetscInt               n = w->st->box->n[0], length = w->length;
-  PetscScalar                 *plane[3] = {LineAt(w, p->t - 1, 0), LineAt(w, p->t, 0), LineAt(w, p->t + 1, 0)};
-  const PetscScalar           *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * p->t;
+  KCScalar                    *plane[3] = {LineAt(w, p->t - 1, 0), LineAt(w, p->t, 0), LineAt(w, p->t + 1, 0)};
+  const KCScalar              *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * p->t;
   /* in 2D a plane is a line */
   const KCycleBoxCoefficients *of       = w->coefficients + (w->lead ? w->st->box->n[1] : 1) * p->t;
-  PetscScalar                 *y        = w->work + (2 * KCycleThread() + 1) * length + KC_VECTOR;
+  KCScalar                    *y        = w->work + (2 * KCycleThread() + 1) * length + KC_VECTOR;
   Line                         line;
 
   line.t = y - length;
@@ -295,7 +294,7 @@ KC_BOX_PLANES(9)
 /* Relaxes lines first, first + by ... of plane t, before end: of each its points of the first weights, then those of
    the second. alone: x counts as zero in the planes beside it */
 void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, PetscInt by,
-                          PetscBool alone, const PetscScalar *b, const PetscScalar *const weights[])
+                          PetscBool alone, const KCScalar *b, const KCScalar *const weights[])
 {
   const Plane p = {t, first, end, by, alone, b, {weights[0], weights[1]}, NULL, NULL, NULL};
 
@@ -304,8 +303,8 @@ void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, 
 }
 
 /* Adds the residual of lines first to end - 1 of plane t to the given lines of the restricted residual */
-void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const PetscScalar *b,
-                             const KCycleTransfer *tr, const KCycleTransferLines *lines, PetscScalar *coarse)
+void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const KCScalar *b,
+                             const KCycleTransfer *tr, const KCycleTransferLines *lines, KCScalar *coarse)
 {
   const Plane p = {t, first, end, 1, PETSC_FALSE, b, {NULL, NULL}, tr, lines, coarse};
 
@@ -315,7 +314,7 @@ void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt firs
 
 /* Adds the interpolated correction to lines first to end - 1 of plane t */
 void KCycleBoxWindowInterpolate(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end,
-                                const KCycleTransfer *tr, const PetscScalar *e)
+                                const KCycleTransfer *tr, const KCScalar *e)
 {
   for (PetscInt l = first; l < end; l++)
     KCycleTransferInterpolateLine(tr, e, w->lead ? l : t, w->lead ? t : 0, PETSC_TRUE, LineAt(w, t, l));

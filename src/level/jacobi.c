@@ -4,15 +4,15 @@
 #include <petsckcycle/private/smootherimpl.h>
 
 typedef struct {
-  PetscScalar *weights; /* the weight, for each point of a line */
-  PetscScalar *old;     /* two planes of x before a sweep */
+  KCScalar *weights; /* the weight, for each point of a line */
+  KCScalar *old;     /* two planes of x before a sweep */
 } Jacobi;
 
 typedef struct {
   const Jacobi        *jacobi;
   const KCycleStencil *st;
-  const PetscScalar   *b;
-  PetscScalar         *x;
+  const KCScalar      *b;
+  KCScalar            *x;
 } Sweep;
 
 /* A Jacobi sweep in place: what the next plane still reads of this one is kept aside */
@@ -26,7 +26,7 @@ static void JacobiPlane(const Sweep *sweep, PetscInt t)
 
   KCycleShare(0, KCycleLinesOfPlane(box), &first, &end);
   memcpy(sweep->jacobi->old + (t & 1) * length + first * box->n[0], sweep->x + t * length + first * box->n[0],
-         (end - first) * box->n[0] * sizeof(PetscScalar));
+         (end - first) * box->n[0] * sizeof(KCScalar));
   KC_BARRIER
   for (PetscInt i = first; i < end; i++) {
     const PetscInt j = box->dim == 3 ? i : t, k = box->dim == 3 ? t : 0, at = box->n[0] * (j + box->n[1] * k);
@@ -63,9 +63,9 @@ static void JacobiPlanes(const Sweep *sweep)
   for (PetscInt t = 0; t < KCyclePlanes(sweep->st->box); t++) JacobiPlane(sweep, t);
 }
 
-static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
-  const KCycleStencil *st    = KCycleStencilOf(s->A);
+  const KCycleStencil *st    = s->st;
   const Sweep          sweep = {(Jacobi *)s->data, st, b, x};
 
   PetscFunctionBegin;
@@ -85,13 +85,11 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 /* The damping is the best one for the upper part of the spectrum, from 1 / (2 d) of the bound on in d dimensions */
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  Jacobi           *jacobi = (Jacobi *)s->data;
-  const KCycleBox  *box    = KCycleStencilOf(s->A)->box;
-  const KCycleScan *scan;
+  Jacobi          *jacobi = (Jacobi *)s->data;
+  const KCycleBox *box    = s->st->box;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilScan(s->A, &scan));
-  s->weight = s->omega == 0 ? 2 / (scan->bound * (1 + 1 / (KCYCLE_JACOBI_PART * box->dim))) : s->omega;
+  s->weight = s->omega == 0 ? 2 / (s->facts->bound * (1 + 1 / (KCYCLE_JACOBI_PART * box->dim))) : s->omega;
   PetscCall(PetscMalloc1(box->n[0], &jacobi->weights));
   for (PetscInt i = 0; i < box->n[0]; i++) jacobi->weights[i] = s->weight;
   PetscCall(PetscMalloc1((size_t)2 * box->n[0] * KCycleLinesOfPlane(box), &jacobi->old));

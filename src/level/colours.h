@@ -3,12 +3,11 @@
 */
 #pragma once
 
-#include <petsckcycle/private/smootherimpl.h>
-#include <petsckcycle/private/relaximpl.h>
+#include "window.h"
 
 typedef struct {
-  PetscScalar     *weights; /* weight, 0, weight, 0, ... */
-  PetscScalar     *line;    /* two lines of x for each thread, while they are computed */
+  KCScalar        *weights; /* weight, 0, weight, 0, ... */
+  KCScalar        *line;    /* two lines of x for each thread, while they are computed */
   KCycleWindow    *window;  /* of red-black sweeps, or NULL */
   KCycleBoxWindow *boxwindow;
 } KCycleColours;

@@ -12,7 +12,7 @@
   without residual at its points, and what interpolation adds at points that are relaxed next is never read: restriction
   and interpolation leave out that colour.
 */
-#include <petsckcycle/private/relaximpl.h>
+#include "window.h"
 
 #define MOST   7 /* coefficients of a star */
 #define VECTOR 8 /* places: halves of lines begin at a multiple, behind so many zeros */
@@ -50,7 +50,7 @@ static inline Place PlaceOf(const KCycleWindow *w, PetscInt t, PetscInt l)
   half sweep reads and writes in long streams: the halves beside one, in y and along x, are neighbours in the stream of
   the other colour
 */
-static inline PetscScalar *Half(const KCycleWindow *w, Place place, int word, PetscInt parity)
+static inline KCScalar *Half(const KCycleWindow *w, Place place, int word, PetscInt parity)
 {
   return w->ring +
          (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) *
@@ -59,7 +59,7 @@ static inline PetscScalar *Half(const KCycleWindow *w, Place place, int word, Pe
 }
 
 /* Coefficients of the two points at the ends of a line */
-static inline PetscScalar *EndsOf(const KCycleWindow *w, Place place)
+static inline KCScalar *EndsOf(const KCycleWindow *w, Place place)
 {
   return w->ends + (place.plane * w->lines + place.line) * 2 * (w->nc + 1);
 }
@@ -80,8 +80,8 @@ PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
 /* Lines follow each other in memory, but the processor does not see as far ahead: places to fetch beforehand */
 #define AHEAD 256
 
-KC_VERSIONS static void Split(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscScalar *KC_RESTRICT even,
-                              PetscScalar *KC_RESTRICT odd)
+KC_VERSIONS static void Split(PetscInt n, const KCScalar *KC_RESTRICT x, KCScalar *KC_RESTRICT even,
+                              KCScalar *KC_RESTRICT odd)
 {
   KCycleFetch(n, x + AHEAD);
   for (PetscInt i = 0; i < n / 2; i++) {
@@ -91,8 +91,8 @@ KC_VERSIONS static void Split(PetscInt n, const PetscScalar *KC_RESTRICT x, Pets
   if (n % 2) even[n / 2] = x[n - 1];
 }
 
-KC_VERSIONS static void Join(PetscInt n, const PetscScalar *KC_RESTRICT even, const PetscScalar *KC_RESTRICT odd,
-                             PetscScalar *KC_RESTRICT x)
+KC_VERSIONS static void Join(PetscInt n, const KCScalar *KC_RESTRICT even, const KCScalar *KC_RESTRICT odd,
+                             KCScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n / 2; i++) {
     x[2 * i]     = even[i];
@@ -101,13 +101,13 @@ KC_VERSIONS static void Join(PetscInt n, const PetscScalar *KC_RESTRICT even, co
   if (n % 2) x[n - 1] = even[n / 2];
 }
 
-KC_VERSIONS static void Invert(PetscInt n, PetscScalar *KC_RESTRICT d)
+KC_VERSIONS static void Invert(PetscInt n, KCScalar *KC_RESTRICT d)
 {
   for (PetscInt i = 0; i < n; i++) d[i] = 1 / d[i];
 }
 
 /* Behind the ends of lines vectors compute as well: they shall not divide by zero there */
-static void FillBehind(const KCycleWindow *w, PetscScalar *inverse, PetscInt parity)
+static void FillBehind(const KCycleWindow *w, KCScalar *inverse, PetscInt parity)
 {
   for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->split; i++) inverse[i] = 1;
 }
@@ -127,7 +127,7 @@ static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *k, KCyc
     c->ends[p * (w->nc + 1) + w->nc] = 1 / k->ends[p * w->nc + w->nc / 2];
   }
   for (int o = 0; !run && o < w->nc; o++) {
-    PetscScalar *even = c->ends + 2 * o * w->split, *odd = even + w->split;
+    KCScalar *even = c->ends + 2 * o * w->split, *odd = even + w->split;
 
     Split(n, k->c + o * n, even, odd);
     if (o != w->nc / 2) continue;
@@ -139,13 +139,13 @@ static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *k, KCyc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PackCoefficient(const KCycleWindow *w, Place place, int word, const PetscScalar *c)
+static void PackCoefficient(const KCycleWindow *w, Place place, int word, const KCScalar *c)
 {
   Split(w->st->box->n[0], c, Half(w, place, word, 0), Half(w, place, word, 1));
 }
 
 /* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
-static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt k, const PetscScalar *c)
+static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt k, const KCScalar *c)
 {
   const KCycleShape *shape = &w->st->shape;
   const KCycleBox   *box   = w->st->box;
@@ -177,8 +177,8 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
   const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = st->kind[j + box->n[1] * k];
   const int            nc = w->nc, mid = nc / 2;
   const Place          place = PlaceOf(w, t, l);
-  const PetscScalar   *block, *of;
-  PetscScalar         *ends = EndsOf(w, place);
+  const KCScalar      *block, *of;
+  KCScalar            *ends = EndsOf(w, place);
 
   if (kind >= 0) {
     PackShared(w, place, j, k, st->classes[kind].c);
@@ -190,7 +190,7 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
   Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
   Invert(n / 2, Half(w, place, WORD_INVERSE, 1));
   for (int e = 0; e < 2; e++, ends += nc + 1, of += nc) {
-    memcpy(ends, of, (size_t)nc * sizeof(PetscScalar));
+    memcpy(ends, of, (size_t)nc * sizeof(KCScalar));
     ends[nc] = 1 / of[mid];
   }
   if (t == 0) PackBelow(w, l);
@@ -199,11 +199,11 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 static PetscErrorCode Allocate(KCycleWindow *w)
 {
   const size_t    size  = (size_t)RING * w->lines * w->words * 2 * w->half;
-  const uintptr_t bytes = VECTOR * sizeof(PetscScalar);
+  const uintptr_t bytes = VECTOR * sizeof(KCScalar);
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size + VECTOR, &w->memory));
-  w->ring = (PetscScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
+  w->ring = (KCScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   for (PetscInt i = 0; w->st->blocks && i < 2 * RING * w->lines; i++) {
     const Place place = {i / 2 / w->lines, i / 2 % w->lines};
 
@@ -234,7 +234,7 @@ PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window
   w->half  = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
   w->lead  = box->dim == 3 ? 1 : 0;
   w->words = st->blocks ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
-  bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(PetscScalar);
+  bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);
   w->width = PetscMin(m, PetscMax((PetscInt)(KC_WINDOW_BYTES / bytes), 4 * KC_WINDOW_STEPS));
   w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2 * w->lead;
   PetscCall(Allocate(w));
@@ -246,12 +246,12 @@ PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window
 static void ZeroBeyond(const KCycleWindow *w, PetscInt t, PetscInt high)
 {
   for (int parity = 0; w->lead && high == w->st->box->n[1] && parity < 2; parity++) {
-    memset(Half(w, PlaceOf(w, t, high), WORD_X, parity) - VECTOR, 0, (size_t)w->half * sizeof(PetscScalar));
+    memset(Half(w, PlaceOf(w, t, high), WORD_X, parity) - VECTOR, 0, (size_t)w->half * sizeof(KCScalar));
   }
 }
 
 /* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
-void KCycleWindowPackX(const KCycleWindow *w, const PetscScalar *x, PetscInt t, PetscInt low, PetscInt high)
+void KCycleWindowPackX(const KCycleWindow *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = w->st->box;
 
@@ -265,7 +265,7 @@ void KCycleWindowPackX(const KCycleWindow *w, const PetscScalar *x, PetscInt t, 
 }
 
 /* b of the same, and coefficients */
-void KCycleWindowPackB(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high)
+void KCycleWindowPackB(const KCycleWindow *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high)
 {
   const PetscInt n = w->st->box->n[0];
 
@@ -278,7 +278,7 @@ void KCycleWindowPackB(const KCycleWindow *w, const PetscScalar *b, PetscInt t, 
   }
 }
 
-void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscScalar *x)
+void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
 {
   const PetscInt n = w->st->box->n[0];
 
@@ -290,13 +290,13 @@ void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscIn
   }
 }
 
-KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT b, PetscScalar s, PetscScalar *KC_RESTRICT x)
+KC_VERSIONS static void Scale(PetscInt n, const KCScalar *KC_RESTRICT b, KCScalar s, KCScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] = s * b[i];
 }
 
-KC_VERSIONS static void Multiply(PetscInt n, const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT s,
-                                 PetscScalar *KC_RESTRICT x)
+KC_VERSIONS static void Multiply(PetscInt n, const KCScalar *KC_RESTRICT b, const KCScalar *KC_RESTRICT s,
+                                 KCScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] = s[i] * b[i];
 }
@@ -306,8 +306,8 @@ typedef struct {
   const KCycleClass *constant; /* class, if it is constant but at its ends */
   /* coefficients of the points at its ends, the inverse of the diagonal behind those of each point; NULL: none of
      their own */
-  const PetscScalar *ends;
-  const PetscScalar *split; /* all coefficients of its class, or NULL */
+  const KCScalar    *ends;
+  const KCScalar    *split; /* all coefficients of its class, or NULL */
   PetscInt           a, b;  /* points 0 to a - 1 and b to n - 1 are at its ends */
 } Kind;
 
@@ -330,28 +330,28 @@ static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Pla
 
 /* (b - neighbours) / d, or b - A x, at points that have the same coefficients; m is a multiple of VECTOR. y may be x
    of these points */
-KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b,
-                           const KCycleClass *k, PetscScalar *y)
+KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const KCScalar *const x[], const KCScalar *b,
+                           const KCycleClass *k, KCScalar *y)
 {
-  const PetscScalar inverse = k->inverse;
-  PetscScalar       c[MOST];
+  const KCScalar inverse = k->inverse;
+  KCScalar       c[MOST];
 
   for (int o = 0; o < nc; o++) c[o] = k->middle[o];
   KC_IVDEP for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
   {
-    const PetscScalar r = b[i] - KCyclePointNeighboursConstant(nc, c, x, i);
+    const KCScalar r = b[i] - KCyclePointNeighboursConstant(nc, c, x, i);
 
     y[i] = op == KC_RELAX ? r * inverse : r - c[nc / 2] * x[nc / 2][i];
   }
 }
 
 /* The same with coefficients of their own, the inverse in place of the diagonal */
-KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScalar *const x[], const PetscScalar *b,
-                        const PetscScalar *const c[], PetscScalar *y)
+KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const KCScalar *const x[], const KCScalar *b,
+                        const KCScalar *const c[], KCScalar *y)
 {
   KC_IVDEP for (PetscInt i = 0; i < m / VECTOR * VECTOR; i++)
   {
-    const PetscScalar r = b[i] - KCyclePointNeighbours(nc, c, x, i);
+    const KCScalar r = b[i] - KCyclePointNeighbours(nc, c, x, i);
 
     y[i] = op == KC_RELAX ? r * c[nc / 2][i] : r - x[nc / 2][i] / c[nc / 2][i];
   }
@@ -359,12 +359,12 @@ KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const PetscScala
 
 /* The points of this parity among low to high - 1, at an end of a line */
 KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, PetscInt parity,
-                       const PetscScalar *const x[], const PetscScalar *b, const PetscScalar *c, PetscScalar *y)
+                       const KCScalar *const x[], const KCScalar *b, const KCScalar *c, KCScalar *y)
 {
   for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) {
-    const PetscScalar *of = c + (p - low) * (nc + 1);
-    const PetscInt     i  = p / 2;
-    const PetscScalar  r  = b[i] - KCyclePointNeighboursConstant(nc, of, x, i);
+    const KCScalar *of = c + (p - low) * (nc + 1);
+    const PetscInt  i  = p / 2;
+    const KCScalar  r  = b[i] - KCyclePointNeighboursConstant(nc, of, x, i);
 
     y[i] = op == KC_RELAX ? r * of[nc] : r - of[nc / 2] * x[nc / 2][i];
   }
@@ -373,7 +373,7 @@ KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, 
 /* Coefficients of the points of this parity: of a class, or from the window, the lower half as the upper one of
    neighbours */
 KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, Place place, Place before,
-                               PetscInt parity, const PetscScalar *c[])
+                               PetscInt parity, const KCScalar *c[])
 {
   const int   mid   = nc / 2;
   const Place below = {place.plane, place.line - 1};
@@ -389,15 +389,15 @@ KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *
 /* The points of one parity of line l of plane t. planes: places in the ring of the plane before, of this one, and of
    the next */
 KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const PetscInt planes[], PetscInt t,
-                          PetscInt l, PetscInt parity, PetscScalar *y)
+                          PetscInt l, PetscInt parity, KCScalar *y)
 {
   const PetscInt n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR,
-                 at         = l - w->base;
-  const Place        before = {planes[0], at}, place = {planes[1], at}, behind = {planes[2], at};
-  const PetscScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity),
-                    *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
-  const Kind kind      = KindOfLine(w, t, l, place);
-  int        o         = 0;
+                 at      = l - w->base;
+  const Place     before = {planes[0], at}, place = {planes[1], at}, behind = {planes[2], at};
+  const KCScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity),
+                 *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
+  const Kind kind   = KindOfLine(w, t, l, place);
+  int        o      = 0;
 
   x[o++] = Half(w, before, WORD_X, parity);
   if (nc == 7) x[o++] = other - w->half;
@@ -431,7 +431,7 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
                                                                                                                       \
   KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high,               \
                                         PetscInt parity, const KCycleTransfer *tr, const KCycleTransferLines *lines,  \
-                                        PetscScalar *residual, PetscScalar *coarse)                                   \
+                                        KCScalar *residual, KCScalar *coarse)                                         \
   {                                                                                                                   \
     const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                     \
                                                                                                                       \
@@ -454,28 +454,28 @@ void KCycleWindowRelax(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt
 /* x = b / d at the points of one parity, 0 at the others */
 static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt parity)
 {
-  const PetscInt     n = w->st->box->n[0], m = (n + 1 - parity) / 2;
-  const int          nc    = w->nc;
-  const Place        place = PlaceOf(w, t, l);
-  const Kind         kind  = KindOfLine(w, t, l, place);
-  const PetscScalar *b     = Half(w, place, WORD_B, parity);
-  PetscScalar       *x     = Half(w, place, WORD_X, parity);
+  const PetscInt  n = w->st->box->n[0], m = (n + 1 - parity) / 2;
+  const int       nc    = w->nc;
+  const Place     place = PlaceOf(w, t, l);
+  const Kind      kind  = KindOfLine(w, t, l, place);
+  const KCScalar *b     = Half(w, place, WORD_B, parity);
+  KCScalar       *x     = Half(w, place, WORD_X, parity);
 
-  memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(PetscScalar));
+  memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(KCScalar));
   if (kind.constant) Scale(m, b, kind.constant->inverse, x);
   else
     Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity),
              x);
   for (int e = 0; kind.ends && e < 2; e++) {
-    const PetscInt     low = e ? kind.b : 0, high = e ? n : kind.a;
-    const PetscScalar *c = kind.ends + (e ? kind.a : 0) * (nc + 1);
+    const PetscInt  low = e ? kind.b : 0, high = e ? n : kind.a;
+    const KCScalar *c = kind.ends + (e ? kind.a : 0) * (nc + 1);
 
     for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) x[p / 2] = b[p / 2] * c[(p - low) * (nc + 1) + nc];
   }
 }
 
 /* The same from zero, of b that is packed on the way; the points of the other parity become zero */
-void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt t, PetscInt low, PetscInt high,
+void KCycleWindowRelaxZero(const KCycleWindow *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high,
                            PetscInt parity)
 {
   KCycleWindowPackB(w, b, t, low, high);
@@ -485,9 +485,9 @@ void KCycleWindowRelaxZero(const KCycleWindow *w, const PetscScalar *b, PetscInt
 
 /* Adds the share of these points to the given lines of the restricted residual */
 void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
-                          const KCycleTransfer *tr, const KCycleTransferLines *lines, PetscScalar *coarse)
+                          const KCycleTransfer *tr, const KCycleTransferLines *lines, KCScalar *coarse)
 {
-  PetscScalar *residual = w->residual + KCycleThread() * w->half;
+  KCScalar *residual = w->residual + KCycleThread() * w->half;
 
   if (w->nc == MOST) Restrict_7(w, t, low, high, parity, tr, lines, residual, coarse);
   else Restrict_5(w, t, low, high, parity, tr, lines, residual, coarse);
@@ -495,7 +495,7 @@ void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, Petsc
 
 /* Adds the interpolated correction to these points */
 void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
-                             const KCycleTransfer *tr, const PetscScalar *e)
+                             const KCycleTransfer *tr, const KCScalar *e)
 {
   for (PetscInt l = low; l < high; l++) {
     KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0,

@@ -11,13 +11,14 @@ static int Beyond(const KCycleBox *box, PetscInt d, PetscInt i)
   return i + box->start[d] == 0 ? -1 : i + box->start[d] == box->size[d] - 1 ? 1 : 0;
 }
 
-/* Sum of |a_ij| / sqrt(a_ii a_jj) over the points j of its own colour that a point is coupled to */
-static PetscReal CouplingsWithinColour(const KCycleStencil *st, const PetscScalar *values, const PetscScalar *diagonal,
-                                       const PetscScalar *halo, const PetscInt at[])
+/* Sum of |a_ij| / sqrt(a_ii a_jj) over the points j of its own colour that a point of line l is coupled to */
+static PetscReal CouplingsWithinColour(const KCycleStencil *st, const KCycleLine *l, const KCScalar *diagonal,
+                                       const PetscInt at[])
 {
   const KCycleBox *box       = st->box;
   const int        beyond[3] = {Beyond(box, 0, at[0]), Beyond(box, 1, at[1]), Beyond(box, 2, at[2])};
-  const PetscReal  mine      = PetscAbsScalar(values[st->shape.ncoeffs / 2 * box->n[0] + at[0]]);
+  const PetscReal  mine      = PetscAbsScalar(KCycleLineCoefficient(l, st->shape.ncoeffs / 2, at[0]));
+  const KCScalar  *halo      = st->halo;
   PetscReal        sum       = 0;
 
   for (int o = 0; o < st->shape.ncoeffs; o++) {
@@ -31,46 +32,38 @@ static PetscReal CouplingsWithinColour(const KCycleStencil *st, const PetscScala
     other = PetscAbsScalar(i < 0            ? halo[box->left + e]
                            : i >= box->n[0] ? halo[box->right + e]
                                             : KCycleBoxLine(box, diagonal, halo, at[1] + to[1], at[2] + to[2])[i]);
-    if (mine > 0 && other > 0) sum += PetscAbsScalar(values[o * box->n[0] + at[0]]) / PetscSqrtReal(mine * other);
+    if (mine > 0 && other > 0) sum += PetscAbsScalar(KCycleLineCoefficient(l, o, at[0])) / PetscSqrtReal(mine * other);
   }
   return sum;
 }
 
 /* A bound of the eigenvalues of D^-1/2 A D^-1/2, less 1, among points of one colour */
-static PetscErrorCode CouplingsWithinColours(Mat A, PetscReal *within)
+static PetscErrorCode CouplingsWithinColours(const KCycleSmoother *s, PetscReal *within)
 {
-  const KCycleStencil *st  = KCycleStencilOf(A);
-  const KCycleBox     *box = st->box;
-  const PetscScalar   *a;
-  PetscScalar         *values, *halo;
-  PetscReal            most = 0;
-  PetscBool            any  = PETSC_FALSE;
-  Vec                  diagonal;
+  const KCycleBox *box  = s->st->box;
+  PetscReal        most = 0;
+  PetscBool        any  = PETSC_FALSE;
+  KCScalar        *diagonal;
+  KCycleLine       l;
 
   PetscFunctionBegin;
   *within = 0;
   for (PetscInt d = 0; d < 3; d++) any = (PetscBool)(any || Beyond(box, d, -box->start[d]));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(A, &diagonal, NULL));
-  PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(VecGetArrayRead(diagonal, &a));
-  PetscCall(KCycleBoxHaloCreate(box, &halo));
-  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, a, halo));
-  PetscCall(PetscMalloc1(st->shape.ncoeffs * box->n[0], &values));
+  PetscCall(PetscMalloc1(box->npoints, &diagonal));
+  KCycleStencilDiagonal(s->st, diagonal);
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, diagonal, s->st->halo));
   for (PetscInt line = 0; line < box->nlines; line++) {
     PetscInt at[3] = {0, line % box->n[1], line / box->n[1]};
 
-    PetscCall(MatStencilGetLine(A, line, values));
+    KCycleLineCoefficients(s->st, at[1], at[2], &l);
     for (; at[0] < box->n[0]; at[0]++) {
       if (Beyond(box, 0, at[0]) || Beyond(box, 1, at[1]) || Beyond(box, 2, at[2]))
-        most = PetscMax(most, CouplingsWithinColour(st, values, a, halo, at));
+        most = PetscMax(most, CouplingsWithinColour(s->st, &l, diagonal, at));
     }
   }
-  PetscCallMPI(MPI_Allreduce(&most, within, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
-  PetscCall(VecRestoreArrayRead(diagonal, &a));
-  PetscCall(VecDestroy(&diagonal));
-  PetscCall(PetscFree(values));
-  PetscCall(PetscFree(halo));
+  PetscCallMPI(MPI_Allreduce(&most, within, 1, MPIU_REAL, MPIU_MAX, s->comm));
+  PetscCall(PetscFree(diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,11 +87,11 @@ PetscErrorCode KCycleColoursCreate(KCycleSmoother *s)
 PetscErrorCode KCycleColoursSetUp(KCycleSmoother *s)
 {
   KCycleColours *colours = (KCycleColours *)s->data;
-  const PetscInt n       = KCycleStencilOf(s->A)->box->n[0];
+  const PetscInt n       = s->st->box->n[0];
   PetscReal      within;
 
   PetscFunctionBegin;
-  PetscCall(CouplingsWithinColours(s->A, &within));
+  PetscCall(CouplingsWithinColours(s, &within));
   s->weight = s->omega == 0 ? PetscMin(1, KCYCLE_COLOURS_COUPLED / (1 + within)) : s->omega;
   PetscCall(PetscMalloc1(n + 1, &colours->weights));
   for (PetscInt i = 0; i <= n; i++) colours->weights[i] = i % 2 ? 0 : s->weight;
@@ -125,11 +118,11 @@ PetscErrorCode KCycleColoursDestroy(KCycleSmoother *s)
 */
 void KCycleColoursRelaxLine(const KCyclePass *pass, PetscInt j, PetscInt k, PetscInt parity, PetscBool zeroguess)
 {
-  const KCycleBox   *box  = pass->st->box;
-  const PetscInt     at   = box->n[0] * (j + box->n[1] * k);
-  const PetscScalar *w    = KCycleColoursOf(pass)->weights + parity;
-  PetscScalar       *work = KCycleColoursOf(pass)->line + KCycleThread() * 2 * box->n[0];
-  KCycleLine         l;
+  const KCycleBox *box  = pass->st->box;
+  const PetscInt   at   = box->n[0] * (j + box->n[1] * k);
+  const KCScalar  *w    = KCycleColoursOf(pass)->weights + parity;
+  KCScalar        *work = KCycleColoursOf(pass)->line + KCycleThread() * 2 * box->n[0];
+  KCycleLine       l;
 
   if (zeroguess) {
     KCycleLineCoefficients(pass->st, j, k, &l);
@@ -137,6 +130,6 @@ void KCycleColoursRelaxLine(const KCyclePass *pass, PetscInt j, PetscInt k, Pets
   } else {
     KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
     KCycleLineCompute(&pass->st->shape, KC_RELAX, &l, pass->b + at, w, work);
-    memcpy(pass->x + at, work, box->n[0] * sizeof(PetscScalar));
+    memcpy(pass->x + at, work, box->n[0] * sizeof(KCScalar));
   }
 }

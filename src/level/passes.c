@@ -28,7 +28,7 @@
 static void RestrictPlane(const KCyclePass *pass, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox    *box  = pass->st->box;
-  PetscScalar        *work = pass->tr->line + KCycleThread() * box->n[0];
+  KCScalar           *work = pass->tr->line + KCycleThread() * box->n[0];
   KCycleTransferLines lines;
   KCycleLine          l;
 
@@ -95,7 +95,7 @@ PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
 static PetscInt LinesOfStrip(const KCyclePass *pass)
 {
   const KCycleBox *box   = pass->st->box;
-  const PetscInt64 bytes = 2 * (pass->nsteps + 2) * (PetscInt64)box->n[0] * (PetscInt64)sizeof(PetscScalar);
+  const PetscInt64 bytes = 2 * (pass->nsteps + 2) * (PetscInt64)box->n[0] * (PetscInt64)sizeof(KCScalar);
   const PetscInt   m     = KCycleLinesOfPlane(box);
 
   return pass->smoother->strips ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_CACHE / bytes), 4)) : m;
@@ -180,13 +180,12 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PassCreate(KCycleSmoother *s, const PetscScalar *b, PetscScalar *x, KCyclePass *pass)
+static PetscErrorCode PassCreate(KCycleSmoother *s, const KCScalar *b, KCScalar *x, KCyclePass *pass)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherTile(s)); /* a preconditioner that is kept sweeps with the operator's new values */
   PetscCall(PetscMemzero(pass, sizeof(*pass)));
   pass->smoother = s;
-  pass->st       = KCycleStencilOf(s->A);
+  pass->st       = s->st;
   pass->b        = b;
   pass->x        = x;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,7 +223,7 @@ static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
   KCyclePass pass;
 
@@ -237,35 +236,35 @@ PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, c
 }
 
 /* x <- sweeps(x), coarse <- coarse + P^T (b - A x) */
-PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b,
-                                        PetscScalar *x, Mat P, PetscScalar *coarse)
+PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
+                                        const KCycleTransfer *tr, KCScalar *coarse)
 {
   KCyclePass pass;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   PetscCall(PassCreate(s, b, x, &pass));
-  pass.tr     = KCycleTransferOf(P);
+  pass.tr     = tr;
   pass.coarse = coarse;
   PetscCall(PetscLogFlops((2.0 * pass.st->shape.ncoeffs + 5) * pass.st->box->npoints)); /* residual and restriction */
   PetscCall(AddSweeps(&pass, sweeps));
   pass.step[pass.nsteps++].kind = KCYCLE_STEP_RESTRICT;
-  PetscCall(MatStencilTransferRestrictBegin(P, coarse));
+  PetscCall(KCycleTransferRestrictBegin(tr));
   PetscCall(Run(&pass));
-  PetscCall(MatStencilTransferRestrictEnd(P, coarse));
+  PetscCall(KCycleTransferRestrictEnd(tr, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x <- sweeps(x + P e) */
-PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, Mat P, const PetscScalar *e,
-                                           const PetscScalar *b, PetscScalar *x)
+PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCycleTransfer *tr,
+                                           const KCScalar *e, const KCScalar *b, KCScalar *x)
 {
   KCyclePass pass;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   PetscCall(PassCreate(s, b, x, &pass));
-  pass.tr = KCycleTransferOf(P);
+  pass.tr = tr;
   pass.e  = e;
   PetscCall(KCycleBoxExchange(pass.tr->coarse, PETSC_TRUE, e, pass.tr->halo));
   pass.step[pass.nsteps++].kind = KCYCLE_STEP_INTERPOLATE;

@@ -10,8 +10,8 @@ static void RelaxBoth(const KCyclePass *pass, PetscInt j, PetscInt k, PetscBool 
   const KCycleColours *colours = KCycleColoursOf(pass);
   const PetscInt       n = pass->st->box->n[0], at = n * (j + pass->st->box->n[1] * k),
                  first = KCycleParity(pass, 0, 0) ^ (reverse ? 1 : 0);
-  const PetscScalar *w = colours->weights;
-  KCycleLine         l;
+  const KCScalar *w    = colours->weights;
+  KCycleLine      l;
 
   KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
   KCycleLineRelaxBoth(pass->st, &l, pass->b + at, w + first, w + 1 - first, colours->line + KCycleThread() * 2 * n,
@@ -39,7 +39,7 @@ static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, P
 {
   const KCycleColours *colours = KCycleColoursOf(pass);
   const PetscInt       d = pass->st->box->dim - 1, x = KCycleParity(pass, 0, 0) ^ (step->reverse ? 1 : 0);
-  const PetscScalar   *weights[2] = {colours->weights + x, colours->weights + 1 - x};
+  const KCScalar      *weights[2] = {colours->weights + x, colours->weights + 1 - x};
   PetscInt             first, end;
 
   if (KCycleParity(pass, d, t) != step->number) return;
@@ -106,14 +106,14 @@ static PetscErrorCode RunThroughBoxWindow(const KCyclePass *pass)
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
   KCycleColours       *colours = (KCycleColours *)s->data;
-  const KCycleStencil *st      = KCycleStencilOf(s->A);
+  const KCycleStencil *st      = s->st;
   int                  mine    = st->box->dim == 3 || st->blocks > 0, any;
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxWindowDestroy(&colours->boxwindow));
   s->fromzero = PETSC_FALSE;
   if (!st->shape.box || !s->planes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)s->A)));
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, s->comm));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleBoxWindowCreate(st, &colours->boxwindow));
   s->run      = RunThroughBoxWindow;
@@ -158,7 +158,7 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 /* Where an odd number of planes wraps around two of the same step are neighbours */
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const KCycleBox *box  = KCycleStencilOf(s->A)->box;
+  const KCycleBox *box  = s->st->box;
   const PetscInt   slow = box->dim - 1;
 
   PetscFunctionBegin;
@@ -169,10 +169,10 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 
 static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
 {
-  const PetscInt dim = KCycleStencilOf(s->A)->box->dim;
+  const PetscInt dim = s->st->box->dim;
 
   PetscFunctionBegin;
-  PetscCheck(dim == 2, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(dim == 2, s->comm, PETSC_ERR_ARG_INCOMP,
              "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
              dim == 3 ? "eightcolor" : "redblack");
   PetscCall(SetUp(s));
@@ -181,10 +181,10 @@ static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
 
 static PetscErrorCode SetUp_EightColor(KCycleSmoother *s)
 {
-  const PetscInt dim = KCycleStencilOf(s->A)->box->dim;
+  const PetscInt dim = s->st->box->dim;
 
   PetscFunctionBegin;
-  PetscCheck(dim == 3, PetscObjectComm((PetscObject)s->A), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(dim == 3, s->comm, PETSC_ERR_ARG_INCOMP,
              "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
              dim == 2 ? "fourcolor" : "redblack");
   PetscCall(SetUp(s));

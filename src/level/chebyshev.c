@@ -5,48 +5,48 @@
 #include <petsckcycle/private/smootherimpl.h>
 
 typedef struct {
-  PetscReal    upper;    /* bound of the eigenvalues */
-  PetscScalar *diagonal; /* its inverse */
-  PetscScalar *d;        /* the last change of x */
-  PetscScalar *line;     /* for each thread */
+  PetscReal upper;    /* bound of the eigenvalues */
+  KCScalar *diagonal; /* its inverse */
+  KCScalar *d;        /* the last change of x */
+  KCScalar *line;     /* for each thread */
 } Chebyshev;
 
 typedef struct {
   const Chebyshev     *chebyshev;
   const KCycleStencil *st;
-  const PetscScalar   *b;
-  PetscScalar         *x;
+  const KCScalar      *b;
+  KCScalar            *x;
 } Sweep;
 
 /* d <- keep d + add D^-1 (b - A x); zeroguess: x counts as zero, and d before as nothing */
 static void Direction(const Sweep *sweep, PetscReal keep, PetscReal add, PetscBool zeroguess)
 {
   const KCycleBox *box  = sweep->st->box;
-  PetscScalar     *line = sweep->chebyshev->line + KCycleThread() * box->n[0];
+  KCScalar        *line = sweep->chebyshev->line + KCycleThread() * box->n[0];
   PetscInt         first, end;
   KCycleLine       l;
 
   KCycleShare(0, box->nlines, &first, &end);
   for (PetscInt i = first; i < end; i++) {
-    const PetscInt     at = i * box->n[0];
-    const PetscScalar *r = zeroguess ? sweep->b + at : line, *diagonal = sweep->chebyshev->diagonal + at;
-    PetscScalar       *d = sweep->chebyshev->d + at;
+    const PetscInt  at = i * box->n[0];
+    const KCScalar *r = zeroguess ? sweep->b + at : line, *diagonal = sweep->chebyshev->diagonal + at;
+    KCScalar       *d = sweep->chebyshev->d + at;
 
     if (!zeroguess) {
       KCycleLineGather(sweep->st, sweep->x, sweep->st->halo, i % box->n[1], i / box->n[1], &l);
       KCycleLineCompute(&sweep->st->shape, KC_RESIDUAL, &l, sweep->b + at, NULL, line);
     }
     for (PetscInt p = 0; p < box->n[0]; p++)
-      d[p] = (keep == 0 ? (PetscScalar)0.0 : keep * d[p]) + add * (diagonal[p] * r[p]);
+      d[p] = (keep == 0 ? (KCScalar)0.0 : keep * d[p]) + add * (diagonal[p] * r[p]);
   }
 }
 
 /* x <- x + d; zeroguess: x <- d */
 static void Correct(const Sweep *sweep, PetscBool zeroguess)
 {
-  const PetscScalar *d = sweep->chebyshev->d;
-  PetscScalar       *x = sweep->x;
-  PetscInt           first, end;
+  const KCScalar *d = sweep->chebyshev->d;
+  KCScalar       *x = sweep->x;
+  PetscInt        first, end;
 
   KCycleShare(0, sweep->st->box->npoints, &first, &end);
   for (PetscInt p = first; p < end; p++) x[p] = zeroguess ? d[p] : x[p] + d[p];
@@ -66,10 +66,10 @@ static PetscErrorCode Step(const Sweep *sweep, PetscReal keep, PetscReal add, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
   const Chebyshev     *chebyshev = (Chebyshev *)s->data;
-  const KCycleStencil *st        = KCycleStencilOf(s->A);
+  const KCycleStencil *st        = s->st;
   const PetscReal      upper = chebyshev->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim),
                   theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
   const Sweep sweep = {chebyshev, st, b, x};
@@ -91,24 +91,19 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  Chebyshev         *chebyshev = (Chebyshev *)s->data;
-  const KCycleBox   *box       = KCycleStencilOf(s->A)->box;
-  const KCycleScan  *scan;
-  const PetscScalar *a;
-  Vec                diagonal;
+  Chebyshev       *chebyshev = (Chebyshev *)s->data;
+  const KCycleBox *box       = s->st->box;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilScan(s->A, &scan));
-  chebyshev->upper = scan->bound;
+  chebyshev->upper = s->facts->bound;
   PetscCall(PetscMalloc2(box->npoints, &chebyshev->diagonal, box->npoints, &chebyshev->d));
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * box->n[0], &chebyshev->line));
-  PetscCall(MatCreateVecs(s->A, &diagonal, NULL));
-  PetscCall(MatGetDiagonal(s->A, diagonal));
-  PetscCall(VecGetArrayRead(diagonal, &a));
-  for (PetscInt p = 0; p < box->npoints; p++)
-    chebyshev->diagonal[p] = a[p] == (PetscScalar)0.0 ? (PetscScalar)0.0 : (PetscScalar)1.0 / a[p];
-  PetscCall(VecRestoreArrayRead(diagonal, &a));
-  PetscCall(VecDestroy(&diagonal));
+  KCycleStencilDiagonal(s->st, chebyshev->diagonal);
+  for (PetscInt p = 0; p < box->npoints; p++) {
+    KCScalar *d = &chebyshev->diagonal[p];
+
+    *d = *d == (KCScalar)0.0 ? (KCScalar)0.0 : (KCScalar)1.0 / *d;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,23 @@
+/*
+  The facts of an operator: what one look at all its coefficients has found, on all processes. They hold no decision;
+  see policyimpl.h for these.
+*/
+#pragma once
+
+#include <petscsystypes.h>
+
+/* Rows are global */
+typedef struct {
+  PetscBool        done;
+  PetscObjectState state;           /* of the matrix at that time */
+  PetscInt         notfinite, zero; /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
+  PetscReal        scale, sums;     /* largest entry of the diagonal, largest row sum relative to it */
+  PetscReal        bound;           /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
+  /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
+  PetscReal        sum[3], count[3];
+  /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid;
+     one by one */
+  PetscBool        jumps, rough;
+  PetscReal        steep; /* part of the points where they differ very much, summed up across */
+  PetscBool        alone; /* there are points that are coupled to nobody */
+} KCycleScan;

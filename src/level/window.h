@@ -1,0 +1,90 @@
+/*
+  Planes of a grid in the form that sweeps are fast on, for window.c and boxwindow.c.
+*/
+#pragma once
+
+#include <petsckcycle/private/smootherimpl.h>
+
+/* Steps of a stroke that may run behind each other through a window */
+#define KC_WINDOW_STEPS 6
+
+/* A class of lines */
+typedef struct {
+  const KCycleClass *constant; /* if it is constant but at its ends, or NULL */
+  /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all
+     coefficients */
+  KCScalar          *ends;
+} KCycleWindowClass;
+
+/* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */
+typedef struct {
+  const KCycleStencil *st;
+  int                  nc, words;   /* coefficients; lines kept of each grid line */
+  PetscInt             half, split; /* places of half a line, with and without the zeros before it */
+  PetscInt             lead;        /* lines before the first one of a plane */
+  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  PetscInt             width, lines;
+  PetscInt             base;          /* grid line that stands first in a plane of the ring */
+  KCScalar            *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse
+     of the diagonal behind them */
+  KCScalar            *ends;
+  KCycleWindowClass   *classes;
+  PetscInt             nclasses;
+  KCScalar            *residual; /* half a line for each thread */
+} KCycleWindow;
+
+/* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
+#define KC_VECTOR 8
+
+/* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i +
+   step], c[q][i + 2 step] */
+typedef struct {
+  const KCScalar    *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
+  PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */
+  const KCycleClass *constant;
+} KCycleBoxCoefficients;
+
+/* A few planes of x for strokes with box stencils; see boxwindow.c */
+typedef struct {
+  const KCycleStencil   *st;
+  PetscInt               length;        /* places of a line */
+  PetscInt               lead, lines;   /* lines before the first one of a plane; lines of a plane */
+  PetscInt               planes;        /* of the ring */
+  KCScalar              *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  KCScalar              *work;          /* two lines for each thread */
+  KCycleBoxCoefficients *coefficients;  /* of each line */
+} KCycleBoxWindow;
+
+/* window.c */
+PETSC_INTERN PetscErrorCode KCycleWindowCreate(const KCycleStencil *, KCycleWindow **);
+PETSC_INTERN PetscErrorCode KCycleWindowDestroy(KCycleWindow **);
+PETSC_INTERN void           KCycleWindowPackX(const KCycleWindow *, const KCScalar *x, PetscInt plane, PetscInt low,
+                                              PetscInt high);
+PETSC_INTERN void           KCycleWindowPackB(const KCycleWindow *, const KCScalar *b, PetscInt plane, PetscInt low,
+                                              PetscInt high);
+PETSC_INTERN void KCycleWindowUnpack(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, KCScalar *x);
+PETSC_INTERN void KCycleWindowRelaxZero(const KCycleWindow *, const KCScalar *b, PetscInt plane, PetscInt low,
+                                        PetscInt high, PetscInt parity);
+PETSC_INTERN void KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
+PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
+                                       PetscInt parity, const KCycleTransfer *, const KCycleTransferLines *,
+                                       KCScalar *);
+PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
+                                          PetscInt parity, const KCycleTransfer *, const KCScalar *);
+
+/* boxwindow.c */
+PETSC_INTERN PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *, KCycleBoxWindow **);
+PETSC_INTERN PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **);
+PETSC_INTERN void KCycleBoxWindowPack(const KCycleBoxWindow *, const KCScalar *x, PetscInt plane, PetscInt low,
+                                      PetscInt high);
+PETSC_INTERN void KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high,
+                                        KCScalar *x);
+PETSC_INTERN void KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
+                                       PetscInt by, PetscBool alone, const KCScalar *b,
+                                       const KCScalar *const weights[]);
+PETSC_INTERN void KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
+                                          const KCScalar *b, const KCycleTransfer *, const KCycleTransferLines *,
+                                          KCScalar *);
+PETSC_INTERN void KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
+                                             const KCycleTransfer *, const KCScalar *);
