@@ -7,7 +7,7 @@ Case = collections.namedtuple("Case", "name group options watches")
 
 CONSTANT = """
 2d-dirichlet            -cells 500,500                                                  KCYCLE_COARSEST
-2d-dirichlet-odd        -cells 333,471                                                  KCYCLE_END_COUPLING
+2d-dirichlet-odd        -cells 333,471
 2d-vertices             -cells 511,511 -ends vv,vv                                      KCYCLE_COARSEST
 2d-stored               -cells 385,385 -ends ss,ss
 2d-stored-even          -cells 400,330 -ends ss,ss
@@ -26,7 +26,7 @@ CONSTANT = """
 1d-mixed-ends           -cells 77777 -ends dn
 1d-neumann              -cells 65537 -ends nn
 3d-dirichlet            -cells 64,64,64                                                 KCYCLE_COARSEST
-3d-dirichlet-odd        -cells 67,53,71                                                 KCYCLE_END_COUPLING
+3d-dirichlet-odd        -cells 67,53,71
 3d-vertices             -cells 63,63,63 -ends vv,vv,vv                                  KCYCLE_COARSEST
 3d-stored               -cells 65,65,65 -ends ss,ss,ss
 3d-stored-even          -cells 60,70,56 -ends ss,ss,ss
@@ -230,7 +230,7 @@ STRETCHED = """
 """
 
 FIELDS = """
-2d-smooth               -cells 500,500 -sd 1.5 -length 120,120                          KCYCLE_END_COUPLING KCYCLE_JUMP
+2d-smooth               -cells 500,500 -sd 1.5 -length 120,120                          KCYCLE_JUMP
 2d-lognormal-1          -cells 400,400 -sd 1 -length 10,10                              KCYCLE_JUMP
 2d-lognormal-2          -cells 400,400 -sd 2 -length 10,10                              KCYCLE_JUMP
 2d-lognormal-3          -cells 400,400 -ends dd,nn -sd 3 -length 10,10
@@ -247,7 +247,7 @@ FIELDS = """
 2d-bodies-30            -cells 400,400 -ends dn,nn -inactive bodies:0.3:20 -reaction 1e-6
 2d-bodies-50            -cells 400,400 -ends dn,nn -inactive bodies:0.5:20 -reaction 1e-6
 2d-bodies-70            -cells 400,400 -ends nn,nn -inactive bodies:0.7:20 -reaction 1e-4
-3d-smooth               -cells 70,70,70 -sd 1.5 -length 30,30,30                        KCYCLE_END_COUPLING KCYCLE_JUMP
+3d-smooth               -cells 70,70,70 -sd 1.5 -length 30,30,30                        KCYCLE_JUMP
 3d-lognormal-1          -cells 64,64,64 -sd 1                                           KCYCLE_JUMP
 3d-lognormal-2          -cells 64,64,64 -sd 2                                           KCYCLE_JUMP
 3d-lognormal-3          -cells 64,64,64 -ends dd,nn,nn -sd 3

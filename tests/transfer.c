@@ -366,50 +366,9 @@ static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt
   PetscFunctionReturn(0);
 }
 
-/* Leaves out of the sums of rows what may be a coupling with an end of the grid: of a point that lacks one of two
-   couplings, up to twice the other, which is that with an end half a cell away */
-static PetscErrorCode KeepEnds(const Level *l, Mat A, Vec sums)
-{
-  PetscInt     at[3], start, *place;
-  PetscScalar *sum;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(l->npoints, &place));
-  for (PetscInt i = 0; i < l->npoints; i++) place[l->row[i]] = i;
-  PetscCall(VecGetOwnershipRange(sums, &start, NULL));
-  PetscCall(VecGetArray(sums, &sum));
-  FOR_OWNED(l, at)
-  {
-    const PetscInt     row = l->row[Number(l, at)], *cols;
-    const PetscScalar *v;
-    PetscScalar        c[3][2] = {{0}};
-    PetscReal          held    = 0;
-    PetscInt           m;
-
-    PetscCall(MatGetRow(A, row, &m, &cols, &v));
-    for (PetscInt i = 0; i < m; i++) {
-      const PetscInt p     = place[cols[i]],
-                     to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
-
-      for (int d = 0; d < 3; d++) {
-        if (to[d] != at[d]) c[d][to[d] == (at[d] + 1) % l->size[d]] += v[i];
-      }
-    }
-    PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
-    for (int d = 0; d < 3; d++) {
-      if (c[d][0] == (PetscScalar)0.0 || c[d][1] == (PetscScalar)0.0)
-        held = PetscMax(held, PetscAbsScalar(c[d][0] + c[d][1]));
-    }
-    if (PetscAbsScalar(sum[row - start]) <= 2 * held * (1 + 1e-10)) sum[row - start] = 0;
-  }
-  PetscCall(VecRestoreArray(sums, &sum));
-  PetscCall(PetscFree(place));
-  PetscFunctionReturn(0);
-}
-
 /* What row sums of A give to a product collapsed to a star: to its diagonal alone. G becomes the product without
    them */
-static PetscErrorCode AddRowSums(const Level *fine, Mat A, Mat Q, Mat G, Mat S)
+static PetscErrorCode AddRowSums(Mat A, Mat Q, Mat G, Mat S)
 {
   Mat      B;
   Vec      sums, coarse, before;
@@ -420,7 +379,6 @@ static PetscErrorCode AddRowSums(const Level *fine, Mat A, Mat Q, Mat G, Mat S)
   PetscCall(MatCreateVecs(G, &coarse, &before));
   PetscCall(MatGetRowSum(G, before));
   PetscCall(MatGetRowSum(A, sums));
-  PetscCall(KeepEnds(fine, A, sums));
   PetscCall(VecScale(sums, -1));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatDiagonalSet(B, sums, ADD_VALUES));
@@ -461,7 +419,7 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
   PetscCall(MatSeqAIJSetPreallocation(*S, 27, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*S, 27, NULL, 27, NULL));
   PetscCall(MatSetOption(*S, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  if (star) PetscCall(AddRowSums(fine, A, Q, G, *S));
+  if (star) PetscCall(AddRowSums(A, Q, G, *S));
   FOR_OWNED(coarse, at)
   {
     const PetscInt row  = coarse->row[Number(coarse, at)],

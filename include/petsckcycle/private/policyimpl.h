@@ -52,10 +52,6 @@
        "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to " \
        "one",                                                                                                         \
        "", "weights")                                                                                                 \
-  REAL(KCYCLE_END_COUPLING, 2.1,                                                                                      \
-       "collapsed products: a row sum no larger than so many couplings inward may be that with an end half a cell "   \
-       "away, and stays there",                                                                                       \
-       "", "structured")                                                                                              \
   INT(KCYCLE_SWEEPS, 2,                                                                                               \
       "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",            \
       "-mg_levels_ksp_max_it", "structured")                                                                          \

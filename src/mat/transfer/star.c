@@ -9,8 +9,7 @@
 
   For forward and back the diagonal counts less the sum of its row, a reaction: as a mass matrix it would make couplings
   that look to further points, and a star of these, unlike the product itself, can be indefinite. In the sum of all, on
-  the diagonal, it is complete. Beside an end of the grid, where a coupling of a star is missing, a row sum that may be
-  the coupling with this end stays where it is.
+  the diagonal, it is complete.
 
   One fine line at a time, which adds to the one, two or four coarse lines that it touches. A line is restricted once
   where its weights are the same on all of them.
@@ -203,59 +202,15 @@ static void Terms(const Star *s, const PetscScalar *a, const PetscScalar *all, c
   KCycleTermsAdd(&terms[s->nfields - 1], all, across);
 }
 
-/* The diagonal of a star without the sum of its row, but where this may be a coupling with an end of the grid */
-KC_POINT PetscScalar Balanced(const int dim, PetscScalar diagonal, const PetscScalar low[], const PetscScalar high[])
-{
-  PetscScalar couplings = 0;
-  PetscReal   held      = 0; /* the coupling inward of a point that lacks the one outward */
-
-  KC_UNROLL
-  for (int d = 0; d < dim; d++) {
-    const PetscReal both = PetscAbsScalar(low[d] + high[d]);
-
-    couplings += low[d] + high[d];
-    held = low[d] * high[d] == (PetscScalar)0.0 && both > held ? both : held;
-  }
-  return PetscAbsScalar(diagonal + couplings) <= KCYCLE_END_COUPLING * held ? diagonal : -couplings;
-}
-
-/* c: [coefficients][points] of one kind */
-KC_POINT void BalanceStar(const int dim, PetscInt n, const PetscScalar *KC_RESTRICT c,
-                          PetscScalar *KC_RESTRICT balanced)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    PetscScalar low[3], high[3];
-
-    KC_UNROLL
-    for (int d = 0; d < dim; d++) {
-      low[d]  = c[(dim - 1 - d) * n + i];
-      high[d] = c[(dim + 1 + d) * n + i];
-    }
-    balanced[i] = Balanced(dim, c[dim * n + i], low, high);
-  }
-}
-
-KC_VERSIONS static void Balance(int dim, PetscInt n, const PetscScalar *c, PetscScalar *balanced)
-{
-  if (dim == 3) BalanceStar(3, n, c, balanced);
-  else BalanceStar(2, n, c, balanced);
-}
-
 /* The diagonal without the row sums; c: coefficients of points of one kind */
-static void BalanceBox(const Star *s, const PetscScalar *c)
+KC_VERSIONS static void BalanceLine(const Star *s, const PetscScalar *c)
 {
   const int nc = s->st->shape.ncoeffs;
 
-  for (PetscInt i = 0; i < s->pad; i++) {
-    s->balanced[i] = 0;
-    for (int o = 0; o < nc; o++) s->balanced[i] -= o == nc / 2 ? 0 : c[o * s->pad + i];
+  for (PetscInt i = 0; i < s->pad; i++) s->balanced[i] = 0;
+  for (int o = 0; o < nc; o++) {
+    for (PetscInt i = 0; i < s->pad && o != nc / 2; i++) s->balanced[i] -= c[o * s->pad + i];
   }
-}
-
-static void BalanceLine(const Star *s, const PetscScalar *c)
-{
-  if (s->st->shape.box) BalanceBox(s, c);
-  else Balance(s->tr->coarse->dim, s->pad, c, s->balanced);
 }
 
 /*
@@ -298,7 +253,7 @@ KC_POINT void RegularPoints(const int dim, const int x, const Regular *r, PetscI
       high[d] = c[dim + 1 + d][i];
       across += d ? low[d] + high[d] : 0;
     }
-    balanced  = Balanced(dim, c[dim][i], low, high) + across;
+    balanced  = -low[0] - high[0];
     out[0][i] = x ? balanced * right[i] + high[0] * same[i + 1] : high[0] * right[i];
     out[1][i] = x ? balanced * left[i] + low[0] * same[i] : low[0] * left[i - 1];
     KC_UNROLL
