@@ -219,7 +219,7 @@ static PetscErrorCode ConstantKernel(Problem *problem)
   PetscFunctionReturn(0);
 }
 
-/* The coarsest solver cannot be told by constants: it is PCSVD */
+/* Coarse grids have it, and then it is found with the factors of the coarsest operator, or they are regular */
 static PetscErrorCode OtherKernel(Problem *problem)
 {
   PetscFunctionBeginUser;
@@ -227,11 +227,12 @@ static PetscErrorCode OtherKernel(Problem *problem)
   problem->attached = PETSC_TRUE;
   problem->way      = OPERATOR_ONLY;
   problem->kernel   = "singular operator: null space attached";
-  problem->solver   = "type: svd";
+  problem->solver   = "null space attached";
   PetscCall(SolveAll(problem, "kernel other than constants, null space attached"));
   problem->inconsistent = PETSC_TRUE;
   PetscCall(SolveAll(problem, "kernel other than constants, null space attached, right side inconsistent"));
   problem->scaling      = ROWS;
+  problem->solver       = "a kernel of dimension 1 is projected out";
   problem->inconsistent = PETSC_FALSE;
   PetscCall(SolveAll(problem, "constants from the right only, null space attached"));
   problem->attached = PETSC_FALSE;
@@ -283,12 +284,17 @@ int main(int argc, char **argv)
       args: -pc_kcycle_structured {{off auto}}
       output_file: output/singular_constants.out
 
-    # real numbers only: zgesvd() of OpenBLAS 0.3.21 reads memory before its arrays, and crashes at times
     test:
       suffix: other
       nsize: {{1 4}}
-      requires: !complex
       args: -other -pc_kcycle_structured {{off auto}}
+      output_file: output/singular_other.out
+
+    # more rows than dense matrices are for
+    test:
+      suffix: other_large
+      nsize: {{1 2}}
+      args: -other -pc_kcycle_structured {{off auto}} -pc_mg_levels 2
       output_file: output/singular_other.out
 
     # real numbers only: zgesvd() of OpenBLAS 0.3.21 reads memory before its arrays, and crashes at times
@@ -310,7 +316,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: other_units
-      requires: !complex
       args: -other -pc_kcycle_structured {{off auto}}
       output_file: output/singular_other.out
 

@@ -13,6 +13,9 @@
 /* Iterations of PCMG's smoothers */
 #define KCYCLE_PCMG_ITS 2
 
+/* Relative size below which a row sum is rounding: 1.8e-12 in double precision */
+#define KCYCLE_ROUNDING PetscPowReal(PETSC_MACHINE_EPSILON, 0.75)
+
 /* The phases of a cycle that -pc_mg_log shows for each level */
 typedef enum {
   KCYCLE_SMOOTH,
@@ -152,7 +155,7 @@ typedef struct {
   KCycleKernel      kernel;
   /* the kernel is spanned by the constant vector, from the right and from the left */
   PetscBool         kernel_constant;
-  Mat               singular;        /* the coarsest operator that got constants as its null space, */
+  Mat               singular;        /* the coarsest operator that got its kernel as its null space, */
   MatNullSpace      singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
   PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
   PC                svd_before;      /* which was this */
@@ -315,6 +318,10 @@ PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseForget(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseBefore(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
+
+/* kckernel.c: of the coarsest operator */
+PETSC_INTERN PetscErrorCode PCKCycleCoarseUseConstants(PC, Mat);
+PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
 
 /* kccycle.c: Algorithm 3 */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);

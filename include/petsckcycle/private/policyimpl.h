@@ -72,8 +72,8 @@
   INT(KCYCLE_GATHERED, 20000, "where more are gathered each process that goes on has so many rows, if it can be had", \
       "-mg_coarse_pc_telescope_reduction_factor", "processes")                                                        \
   INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                      \
-      "a singular coarsest problem of so many rows goes to SVD, which costs the cube: seconds", "-mg_coarse_pc_type", \
-      "singular")                                                                                                     \
+      "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",             \
+      "-mg_coarse_pc_type", "singular")                                                                               \
   REAL(KCYCLE_JACOBI_PART, 2,                                                                                         \
        "Jacobi's damping is the best one for eigenvalues down to the bound over so many times the dimension",         \
        "-mg_levels_pc_relax_omega", "relax")                                                                          \

@@ -5,9 +5,6 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/stencilimpl.h>
 
-/* Relative size below which a row sum is rounding: 1.8e-12 in double precision */
-#define KCYCLE_ROUNDING PetscPowReal(PETSC_MACHINE_EPSILON, 0.75)
-
 static const char NotFinite[] = "The operator has a NaN or Inf in row %" PetscInt_FMT
                                 ": look for a division by zero or an unset coefficient in its assembly";
 static const char ZeroDiagonal[] = "The operator has a zero diagonal entry in row %" PetscInt_FMT
@@ -412,26 +409,6 @@ PetscErrorCode PCKCycleCoarseForget(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP projects constants out of right sides and solutions of the coarsest problem */
-static PetscErrorCode CoarseUseConstants(PC pc, Mat A)
-{
-  PC_KCycle   *kc;
-  MatNullSpace constants;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscObjectReference((PetscObject)A));
-  kc->singular = A;
-  PetscCall(MatGetNullSpace(A, &kc->singular_had[0]));
-  PetscCall(MatGetTransposeNullSpace(A, &kc->singular_had[1]));
-  for (int i = 0; i < 2; i++) PetscCall(PetscObjectReference((PetscObject)kc->singular_had[i]));
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(A, constants));
-  PetscCall(MatSetTransposeNullSpace(A, constants));
-  PetscCall(MatNullSpaceDestroy(&constants));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* PCSVD's threshold is absolute and has no setter: it is made relative to the operator through its option */
 static PetscErrorCode SetThreshold(PC svd, PetscReal scale)
 {
@@ -484,15 +461,15 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 }
 
 /*
-  When the coarsest operator exists. Where constants span its kernel, KSP projects them out of right side and solution,
-  and the factorization is as good as a pseudo-inverse; any other kernel gets one. (The levels of PCGAMG do not
-  represent constants by constants.)
+  When the coarsest operator exists. KSP projects its kernel out of right side and solution, and a factorization is as
+  good as a pseudo-inverse; where the coarsest solver is none that factors the whole operator there is one by SVD.
 */
 PetscErrorCode PCKCycleCoarseAfter(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   KSP        coarse = mg->levels[0]->smoothd;
+  PC         solver, factor;
   Mat        A;
   PetscBool  given;
 
@@ -501,8 +478,11 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
   PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(KSPGetPC(coarse, &solver));
+  PetscCall(CoarseFactorPC(solver, &factor));
   if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc)))
-    PetscCall(CoarseUseConstants(pc, A));
+    PetscCall(PCKCycleCoarseUseConstants(pc, A));
+  else if (factor) PetscCall(PCKCycleCoarseFindKernel(pc, solver, A));
   else if (!given && !kc->chose[0][0]) PetscCall(CoarseUseSVD(pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -196,6 +196,9 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 
 static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
 {
+  MatNullSpace found = NULL;
+  PetscInt     n     = 0;
+
   PetscFunctionBegin;
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(
@@ -206,6 +209,12 @@ static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
   if (kc->kernel_constant)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    constants span the kernel and are projected out of the coarsest problem\n"));
+  else if (kc->singular) {
+    PetscCall(MatGetNullSpace(kc->singular, &found));
+    if (found) PetscCall(MatNullSpaceGetVecs(found, NULL, &n, NULL));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    a kernel of dimension %" PetscInt_FMT " is projected out of the coarsest problem\n", n));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

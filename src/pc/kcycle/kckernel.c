@@ -1,0 +1,152 @@
+/*
+  The kernel of a singular coarsest operator. Constants are known to span it, or it is sought by inverse iteration with
+  the factors of the operator, in which tiny pivots stand in place of those that were zero.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Numbers without a pattern, that depend on the row and not on the processes */
+static PetscErrorCode FillWithoutPattern(Vec v, PetscInt which)
+{
+  PetscScalar *a;
+  PetscInt     start, end;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRange(v, &start, &end));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt row = start; row < end; row++) {
+    const PetscReal x = 1e4 * PetscSinReal((PetscReal)(row + 1) * (PetscReal)(2 * which + 1));
+
+    a[row - start] = x - PetscFloorReal(x) + 0.5;
+  }
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Twice is enough */
+static PetscErrorCode Orthonormalize(PetscInt n, const Vec basis[], Vec v)
+{
+  PetscScalar dot;
+
+  PetscFunctionBegin;
+  PetscCall(VecNormalize(v, NULL));
+  for (PetscInt i = 0; i < 2 * n; i++) {
+    PetscCall(VecDot(v, basis[i % n], &dot));
+    PetscCall(VecAXPY(v, -dot, basis[i % n]));
+  }
+  PetscCall(VecNormalize(v, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Inverse iteration with all vectors */
+static PetscErrorCode Iterate(PC factors, PetscBool transposed, PetscInt n, Vec v[])
+{
+  Vec work;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(v[0], &work));
+  for (PetscInt i = 0; i < n; i++) PetscCall(FillWithoutPattern(v[i], i));
+  for (int step = 0; step < 2; step++) {
+    for (PetscInt i = 0; i < n; i++) {
+      PetscCall(VecCopy(v[i], work));
+      if (transposed) PetscCall(PCApplyTranspose(factors, work, v[i]));
+      else PetscCall(PCApply(factors, work, v[i]));
+      PetscCall(Orthonormalize(i, v, v[i]));
+    }
+  }
+  PetscCall(VecDestroy(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those of the vectors that the operator maps to nothing but rounding come first; scale: its largest diagonal entry */
+static PetscErrorCode Sift(Mat A, PetscBool transposed, PetscReal scale, PetscInt n, Vec v[], PetscInt *found)
+{
+  PetscReal norm;
+  Vec       image, swap;
+
+  PetscFunctionBegin;
+  *found = 0;
+  PetscCall(VecDuplicate(v[0], &image));
+  for (PetscInt i = 0; i < n; i++) {
+    if (transposed) PetscCall(MatMultTranspose(A, v[i], image));
+    else PetscCall(MatMult(A, v[i], image));
+    PetscCall(VecNorm(image, NORM_2, &norm));
+    if (!(norm < KCYCLE_ROUNDING * scale)) continue;
+    swap          = v[i];
+    v[i]          = v[*found];
+    v[(*found)++] = swap;
+  }
+  PetscCall(VecDestroy(&image));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At most n vectors; NULL if there are none. Numbers of a complex transpose are conjugated, as products have them */
+static PetscErrorCode FindKernel(PC factors, Mat A, PetscBool transposed, PetscReal scale, PetscInt n,
+                                 MatNullSpace *kernel)
+{
+  Vec     *v, one;
+  PetscInt found;
+
+  PetscFunctionBegin;
+  *kernel = NULL;
+  PetscCall(MatCreateVecs(A, &one, NULL));
+  PetscCall(VecDuplicateVecs(one, n, &v));
+  PetscCall(Iterate(factors, transposed, n, v));
+  PetscCall(Sift(A, transposed, scale, n, v, &found));
+  for (PetscInt i = 0; transposed && i < found; i++) PetscCall(VecConjugate(v[i]));
+  if (found) PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_FALSE, found, v, kernel));
+  PetscCall(VecDestroyVecs(n, &v));
+  PetscCall(VecDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the coarsest matrix had as its kernel before is kept */
+static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSpace left)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)A));
+  kc->singular = A;
+  PetscCall(MatGetNullSpace(A, &kc->singular_had[0]));
+  PetscCall(MatGetTransposeNullSpace(A, &kc->singular_had[1]));
+  for (int i = 0; i < 2; i++) PetscCall(PetscObjectReference((PetscObject)kc->singular_had[i]));
+  PetscCall(MatSetNullSpace(A, right));
+  PetscCall(MatSetTransposeNullSpace(A, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSP projects constants out of right sides and solutions of the coarsest problem */
+PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
+{
+  PC_KCycle   *kc;
+  MatNullSpace constants;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(Attach(kc, A, constants, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* or what its factors show to be the kernel, of as many dimensions as that of the finest operator; none if the
+   coarsest one is regular */
+PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
+{
+  PC_KCycle   *kc;
+  MatNullSpace nullspace, right, left;
+  PetscBool    constant = PETSC_TRUE;
+  PetscInt     n        = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, &n, NULL));
+  n += constant ? 1 : 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindKernel(factors, A, PETSC_FALSE, kc->scale, n, &right));
+  PetscCall(FindKernel(factors, A, PETSC_TRUE, kc->scale, n, &left));
+  if (right || left) PetscCall(Attach(kc, A, right, left));
+  PetscCall(MatNullSpaceDestroy(&right));
+  PetscCall(MatNullSpaceDestroy(&left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
