@@ -152,10 +152,10 @@ static PetscErrorCode BoxLayHalo(KCycleBox *box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The process that owns a point of the grid, and the point's place there */
-static void FindOwner(const KCycleBox *box, const PetscInt at[], PetscSFNode *node)
+/* The process that owns a point of the grid, the point's place in its box, and how many points this has */
+PetscMPIInt KCycleBoxOwner(const KCycleBox *box, const PetscInt at[], PetscInt inside[], PetscInt n[])
 {
-  PetscInt p[3], place = 0;
+  PetscInt rank = 0;
 
   for (PetscInt d = 2; d >= 0; d--) {
     PetscInt low = 0, high = box->nproc[d];
@@ -166,11 +166,19 @@ static void FindOwner(const KCycleBox *box, const PetscInt at[], PetscSFNode *no
       if (box->first[d][middle] <= at[d]) low = middle;
       else high = middle;
     }
-    p[d]  = low;
-    place = place * (box->first[d][low + 1] - box->first[d][low]) + at[d] - box->first[d][low];
+    rank      = rank * box->nproc[d] + low;
+    inside[d] = at[d] - box->first[d][low];
+    n[d]      = box->first[d][low + 1] - box->first[d][low];
   }
-  node->rank  = (PetscMPIInt)(p[0] + box->nproc[0] * (p[1] + box->nproc[1] * p[2]));
-  node->index = place;
+  return (PetscMPIInt)rank;
+}
+
+static void FindOwner(const KCycleBox *box, const PetscInt at[], PetscSFNode *node)
+{
+  PetscInt inside[3], n[3];
+
+  node->rank  = KCycleBoxOwner(box, at, inside, n);
+  node->index = inside[0] + n[0] * (inside[1] + n[1] * inside[2]);
 }
 
 PetscInt KCycleBoxPointToRow(const KCycleBox *box, const PetscInt at[])

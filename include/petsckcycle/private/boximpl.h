@@ -23,3 +23,4 @@ PETSC_INTERN PetscSF        KCycleBoxGetSF(const KCycleBox *);
 PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
+PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);

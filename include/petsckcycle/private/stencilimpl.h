@@ -83,6 +83,7 @@ PETSC_INTERN PetscInt       KCycleKey(const PetscScalar *, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreBegin(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilStoreLine(Mat, PetscInt, const PetscScalar[], PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilStoreSame(Mat, PetscInt, PetscInt);
+PETSC_INTERN PetscErrorCode MatStencilStoreWhole(Mat, PetscInt, const PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilStoreEnd(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreZeros(Mat);

@@ -8,12 +8,12 @@
 /* The weights, for kernels; P is of type stenciltransfer */
 PETSC_INTERN const KCycleTransfer *KCycleTransferOf(Mat);
 
-PETSC_INTERN PetscErrorCode      MatCreate_StencilTransfer(Mat);
-PETSC_INTERN PetscErrorCode      MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
-                                                          const PetscInt first[], Mat *);
-PETSC_INTERN PetscErrorCode      MatStencilTransferSetWeights(Mat P, KCycleInterpolation, const PetscBool insulated[],
-                                                              Mat A);
-PETSC_INTERN PetscErrorCode      MatStencilTransferResetWeights(Mat P);
+PETSC_INTERN PetscErrorCode MatCreate_StencilTransfer(Mat);
+PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
+                                                     const PetscInt first[], Mat *);
+PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool insulated[], PetscBool star,
+                                              Mat P, Mat *Ac);
+PETSC_INTERN PetscErrorCode MatStencilTransferResetWeights(Mat P);
 PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);
 
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);

@@ -346,6 +346,26 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A line that is to keep all its coefficients, those too that lead out of the grid: it goes to the dictionary, and
+   takes no place there from others */
+PetscErrorCode MatStencilStoreWhole(Mat A, PetscInt line, const PetscScalar values[])
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscInt     kind, key = 0;
+
+  PetscFunctionBegin;
+  PetscCall(FindClass(st, line, values, &key, &kind));
+  if (kind < 0) {
+    kind = st->s.nclasses;
+    st->shared += 4;
+    PetscCall(PetscHMapISet(st->map, key, kind));
+    PetscCall(MatStencilNewClass(st, values));
+  }
+  st->s.kind[line] = kind;
+  st->s.classes[kind].uses += 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A line that has the coefficients of an earlier one, which shares its own */
 PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
 {

@@ -28,6 +28,7 @@ typedef struct {
   const KCycleStencil  *st; /* fine */
   const KCycleTransfer *tr;
   Mat                   A;
+  const PetscInt       *ahead;  /* so many coarse points lie before the owned ones */
   PetscInt              n, pad; /* coarse points of a line; n + 2 */
   KCycleApart           apart;
   Rows                  rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
@@ -38,13 +39,14 @@ typedef struct {
   int                   first;
 } Product;
 
-static PetscErrorCode ProductCreate(Mat A, Mat P, Product *pr)
+static PetscErrorCode ProductCreate(Mat A, Mat P, const PetscInt ahead[], Product *pr)
 {
   size_t   length;
   PetscInt places;
 
   PetscFunctionBegin;
   pr->A     = A;
+  pr->ahead = ahead;
   pr->st    = KCycleStencilOf(A);
   pr->tr    = KCycleTransferOf(P);
   pr->n     = pr->tr->coarse->n[0];
@@ -152,15 +154,12 @@ static Rows *GetRows(Product *pr, PetscInt j, PetscInt k, PetscInt J, PetscInt K
   return rows;
 }
 
-/* out += weights times rows of A P, for the rows of points 0 to n - 1, and those of the points beside them if other
-   processes own these; out is that of coarse line J */
+/* out += weights times rows of A P; out is that of coarse line J */
 static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscScalar *w)
 {
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, pr->n),
                     *right = KCycleWeightsRight(w, pr->n);
-  const PetscBool ends     = pr->tr->coarse->ends;
-  const PetscInt  n        = pr->n;
-  const int       ahead    = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
+  const int ahead          = (int)(J - rows->J); /* of the line in whose numbering rows are kept */
 
   for (int i = pr->first; i < pr->end; i++) {
     const int          from = i + 3 * ahead;
@@ -174,19 +173,13 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
     next    = ap1 + pr->pad;
     terms.m = 0;
     if (rows->used[0][from]) KCycleTermsAdd(&terms, ap0, same);
-    if (rows->used[1][from]) {
-      KCycleTermsAdd(&terms, ap1, left);
-      if (ends) out[-1] += ap1[-1] * left[-1];
-    }
-    if (i % 3 < 2 && rows->used[1][from + 1]) {
-      KCycleTermsAdd(&terms, next - 1, right - 1);
-      if (ends) out[n] += next[n - 1] * right[n - 1];
-    }
-    KCycleSumOfProducts(&terms, n, PETSC_TRUE, out);
+    if (rows->used[1][from]) KCycleTermsAdd(&terms, ap1, left);
+    if (i % 3 < 2 && rows->used[1][from + 1]) KCycleTermsAdd(&terms, next - 1, right - 1);
+    KCycleSumOfProducts(&terms, pr->n, PETSC_TRUE, out);
   }
 }
 
-/* Owned coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of
+/* Coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of
    their fine points */
 static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar *diagonal)
 {
@@ -204,8 +197,7 @@ static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar
   }
 }
 
-/* What the owned fine lines give to coarse line (J, K): coefficients for points -1 to n, in the order of 27 offsets,
-   from pr->first on */
+/* Coarse line (J, K): coefficients in the order of 27 offsets, from pr->first on */
 static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
 {
   const KCycleTransfer *tr  = pr->tr;
@@ -265,259 +257,6 @@ static PetscInt LineAlike(const KCycleBox *box, PetscInt line, const Signature *
   return line >= box->n[1] && !memcmp(now, &signs[J], sizeof(*now)) ? line - box->n[1] : -1;
 }
 
-/* Coarse lines whose coefficients are complete on this process, in order */
-static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBool *same)
-{
-  const KCycleStencil *sc    = KCycleStencilOf(Ac);
-  const KCycleShape   *shape = &sc->shape;
-  const KCycleBox     *box   = sc->box;
-  Signature           *signs, now;
-  PetscScalar         *values;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->n[1], &signs));
-  PetscCall(PetscMalloc1(shape->ncoeffs * pr->n, &values));
-  PetscCall(MatStencilStoreBegin(Ac, half));
-  *same = PETSC_TRUE;
-  for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    const PetscInt J = line % box->n[1];
-    PetscInt       alike;
-
-    Sign(pr, J, line / box->n[1], &now);
-    alike = LineAlike(box, line, &now, signs);
-    if (alike >= 0 && sc->kind[alike] >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
-    else {
-      PetscCall(ProductLine(pr, J, line / box->n[1]));
-      for (int i = pr->first; i < pr->end; i++) {
-        if (shape->find[i] >= 0) PetscCall(PetscArraycpy(values + shape->find[i] * pr->n, OutOf(pr, i) + 1, pr->n));
-      }
-      if (pr->first == 13) MatStencilMirrorLine(sc, line, values);
-      PetscCall(MatStencilStoreLine(Ac, line, values, same));
-    }
-    signs[J] = now;
-  }
-  PetscCall(PetscFree(signs));
-  PetscCall(PetscFree(values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  Products of all lines, where neighbours add to each other's or the product is collapsed. Fields of a line: its
-  coefficients, or, collapsed to a star, for each direction the sums of the coefficients that look forward and of those
-  that look back, and last the sum of all.
-*/
-typedef struct {
-  const KCycleShape *shape;
-  const KCycleBox   *box;
-  PetscBool          star;
-  PetscInt           nfields, pad;
-  PetscScalar      **line;   /* of each extended line: [field][-1 to n]; lines with the same product share it */
-  PetscBool         *shared; /* by extended line */
-  PetscBool         *mine;   /* those whose product is worked out, and not another's */
-  PetscScalar       *zeros;
-  KCyclePool         store;
-} Fields;
-
-static PetscErrorCode FieldsCreate(const KCycleStencil *sc, PetscBool star, Fields *f)
-{
-  const KCycleBox *box = sc->box;
-
-  PetscFunctionBegin;
-  f->shape   = &sc->shape;
-  f->box     = box;
-  f->star    = star;
-  f->pad     = box->n[0] + 2;
-  f->nfields = star ? 2 * box->dim + 1 : sc->shape.ncoeffs;
-  PetscCall(PetscCalloc4(box->nextended, &f->line, box->nextended, &f->shared, box->nextended, &f->mine,
-                         f->nfields * f->pad, &f->zeros));
-  PetscCall(KCyclePoolCreate((PetscInt64)box->nextended * f->nfields * f->pad, &f->store));
-  for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FieldsDestroy(Fields *f)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree4(f->line, f->shared, f->mine, f->zeros));
-  PetscCall(KCyclePoolDestroy(&f->store));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes a line one that nobody shares */
-static PetscErrorCode FieldsNew(Fields *f, PetscInt e)
-{
-  const PetscInt length = f->nfields * f->pad;
-  PetscScalar   *line;
-
-  PetscFunctionBegin;
-  PetscCall(KCyclePoolNew(&f->store, length, &line));
-  PetscCall(PetscArraycpy(line, f->line[e], length));
-  f->line[e]   = line;
-  f->shared[e] = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Products on this process; the weights of lines around tell what these add to neighbours' */
-static PetscErrorCode FillFields(Product *pr, Fields *f)
-{
-  const KCycleBox *box   = f->box;
-  const PetscInt   width = box->n[1] + 2 * box->reach[1];
-  Signature       *signs, now;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(width, &signs));
-  for (PetscInt e = 0; e < box->nextended; e++) {
-    const PetscInt j = e % width, J = j - box->reach[1], K = e / width - box->reach[2];
-    PetscInt       alike = -1;
-
-    now.kind[0] = -2;
-    if (box->slot[e]) Sign(pr, J, K, &now);
-    if (now.kind[0] != -2 && j && !memcmp(&now, &signs[j - 1], sizeof(now))) alike = e - 1;
-    else if (now.kind[0] != -2 && e >= width && !memcmp(&now, &signs[j], sizeof(now))) alike = e - width;
-    signs[j] = now;
-    if (alike >= 0) {
-      f->line[e]   = f->line[alike];
-      f->shared[e] = f->shared[alike] = PETSC_TRUE;
-    } else if (box->slot[e]) {
-      PetscCall(FieldsNew(f, e));
-      f->mine[e] = PETSC_TRUE;
-    }
-  }
-  PetscCall(PetscFree(signs));
-  if (f->star) PetscCall(KCycleStarProducts(pr->A, pr->tr, f->mine, f->line));
-  for (PetscInt e = 0; e < box->nextended; e++) {
-    const PetscInt J = e % width - box->reach[1], K = e / width - box->reach[2];
-
-    if (!f->mine[e]) continue;
-    if (f->star) FillEmptyRows(pr, J, K, f->line[e] + 2 * box->dim * f->pad + 1);
-    else {
-      PetscCall(ProductLine(pr, J, K));
-      for (int i = 0; i < 27; i++) {
-        if (f->shape->find[i] >= 0)
-          PetscCall(PetscArraycpy(f->line[e] + f->shape->find[i] * f->pad, OutOf(pr, i), f->pad));
-      }
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Between the points of one field that neighbours see and an array of all points: copies the field there, sets zeros
-   there, or adds what is there */
-typedef enum {
-  SEEN_COPY,
-  SEEN_ZERO,
-  SEEN_ADD
-} Seen;
-
-static void SeenPoints(const Fields *f, PetscInt field, Seen what, PetscScalar *all)
-{
-  const KCycleBox *box = f->box;
-  const PetscInt   n   = box->n[0];
-
-  for (PetscInt l = 0; l < box->nlines; l++) {
-    const PetscInt  j = l % box->n[1], k = l / box->n[1];
-    const PetscBool seen = KCycleBoxLineIsSeen(box, j, k);
-    PetscScalar    *line = f->line[KCycleBoxExtended(box, j, k)] + field * f->pad + 1, *there = all + l * n;
-
-    for (PetscInt i = 0; (seen || box->ends) && i < n; i += seen ? 1 : PetscMax(n - 1, 1)) {
-      if (what == SEEN_COPY) there[i] = line[i];
-      else if (what == SEEN_ZERO) there[i] = 0;
-      else line[i] += there[i];
-    }
-  }
-}
-
-/* Between lines around, with the points beside lines, and a halo buffer */
-static void AroundPoints(const Fields *f, PetscInt field, PetscBool tobuffer, PetscScalar *halo)
-{
-  const KCycleBox *box = f->box;
-  const PetscInt   n   = box->n[0];
-
-  for (PetscInt e = 0; e < box->nextended; e++) {
-    PetscScalar *line = f->line[e] + field * f->pad + 1;
-
-    if (box->slot[e] == 0) continue;
-    for (PetscInt i = 0; box->slot[e] > 0 && i < n; i++)
-      *(tobuffer ? &halo[box->slot[e] + i] : &line[i]) = tobuffer ? line[i] : halo[box->slot[e] + i];
-    if (!box->ends) continue;
-    *(tobuffer ? &halo[box->left + e] : &line[-1]) = tobuffer ? line[-1] : halo[box->left + e];
-    *(tobuffer ? &halo[box->right + e] : &line[n]) = tobuffer ? line[n] : halo[box->right + e];
-  }
-}
-
-/* Neighbours add to each other's lines; to collapse them, each sees those of the others */
-static PetscErrorCode GatherFields(Fields *f)
-{
-  const KCycleBox *box = f->box;
-  PetscScalar     *all, *halo;
-
-  PetscFunctionBegin;
-  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt e = 0; e < box->nextended; e++) {
-    const PetscInt width = box->n[1] + 2 * box->reach[1];
-
-    if (f->shared[e] && (box->ends || box->slot[e] > 0 ||
-                         KCycleBoxLineIsSeen(box, e % width - box->reach[1], e / width - box->reach[2])))
-      PetscCall(FieldsNew(f, e));
-  }
-  PetscCall(PetscMalloc1(box->npoints, &all));
-  PetscCall(KCycleBoxHaloCreate(box, &halo));
-  for (PetscInt field = 0; field < f->nfields; field++) {
-    AroundPoints(f, field, PETSC_TRUE, halo);
-    SeenPoints(f, field, SEEN_ZERO, all);
-    PetscCall(KCycleBoxReduce(box, halo, all));
-    SeenPoints(f, field, SEEN_ADD, all);
-    if (!f->star) continue;
-    SeenPoints(f, field, SEEN_COPY, all);
-    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, all, halo));
-    AroundPoints(f, field, PETSC_FALSE, halo);
-  }
-  PetscCall(PetscFree(all));
-  PetscCall(PetscFree(halo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
-                                 PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    c[i] = 0.5 * (mine[i] + other[i]);
-    diagonal[i] -= c[i];
-  }
-}
-
-/* Coefficients of a line from the fields of a star: the coupling of two neighbours is the mean of what both say */
-static void StarLine(const Fields *f, PetscInt line, PetscScalar *values)
-{
-  const KCycleBox *box = f->box;
-  const PetscInt   n = box->n[0], j = line % box->n[1], k = line / box->n[1], dim = box->dim;
-  PetscScalar     *own = f->line[KCycleBoxExtended(box, j, k)] + 1, *diagonal = values + f->shape->ncoeffs / 2 * n;
-
-  memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
-  for (PetscInt d = 0; d < dim; d++) {
-    for (int side = 0; side < 2; side++) {
-      const PetscInt     step = side ? -1 : 1, x = d == 0 ? step : 0, y = d == 1 ? step : 0, z = d == 2 ? step : 0;
-      const PetscScalar *other = f->line[KCycleBoxExtended(box, j + y, k + z)] + 1 + (2 * d + 1 - side) * f->pad + x;
-
-      TakeMean(n, own + (2 * d + side) * f->pad, other, values + f->shape->find[13 + x + 3 * y + 9 * z] * n, diagonal);
-    }
-  }
-}
-
-/* Do two owned lines get the same coefficients, as what they are made of is shared? */
-static PetscBool SameFields(const Fields *f, PetscInt line, PetscInt as)
-{
-  const KCycleBox *box = f->box;
-  const PetscInt   ry = f->star ? box->reach[1] : 0, rz = f->star ? box->reach[2] : 0,
-                 plane = box->n[1] + 2 * box->reach[1];
-  const PetscInt a     = KCycleBoxExtended(box, line % box->n[1], line / box->n[1]),
-                 b     = KCycleBoxExtended(box, as % box->n[1], as / box->n[1]);
-
-  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] &&
-                     f->line[a + ry] == f->line[b + ry] && f->line[a - rz * plane] == f->line[b - rz * plane] &&
-                     f->line[a + rz * plane] == f->line[b + rz * plane]);
-}
-
 /* Where a direction wraps around to the point itself its couplings belong to the diagonal, which smoothers divide by */
 static void FoldSelf(const KCycleShape *shape, const KCycleBox *box, PetscScalar *values)
 {
@@ -534,11 +273,155 @@ static void FoldSelf(const KCycleShape *shape, const KCycleBox *box, PetscScalar
   }
 }
 
-static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, PetscBool *same)
+/* The owned coarse lines, in order */
+static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBool *same)
+{
+  const KCycleStencil *sc    = KCycleStencilOf(Ac);
+  const KCycleShape   *shape = &sc->shape;
+  const KCycleBox     *box   = sc->box;
+  const PetscInt       n     = box->n[0];
+  Signature           *signs, now;
+  PetscScalar         *values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(box->n[1], &signs));
+  PetscCall(PetscMalloc1(shape->ncoeffs * n, &values));
+  PetscCall(MatStencilStoreBegin(Ac, half));
+  *same = PETSC_TRUE;
+  for (PetscInt line = 0; line < box->nlines && *same; line++) {
+    const PetscInt J = line % box->n[1] + pr->ahead[1], K = line / box->n[1] + pr->ahead[2];
+    PetscInt       alike;
+
+    Sign(pr, J, K, &now);
+    alike = LineAlike(box, line, &now, signs);
+    if (alike >= 0 && sc->kind[alike] >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
+    else {
+      PetscCall(ProductLine(pr, J, K));
+      for (int i = pr->first; i < pr->end; i++) {
+        if (shape->find[i] >= 0)
+          PetscCall(PetscArraycpy(values + shape->find[i] * n, OutOf(pr, i) + 1 + pr->ahead[0], n));
+      }
+      if (pr->first == 13) MatStencilMirrorLine(sc, line, values);
+      FoldSelf(shape, box, values);
+      PetscCall(MatStencilStoreLine(Ac, line, values, same));
+    }
+    signs[line % box->n[1]] = now;
+  }
+  PetscCall(PetscFree(signs));
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The product collapsed to a star. Fields of a line: for each direction the sums of the coefficients that look forward
+  and of those that look back, and last the sum of all.
+*/
+typedef struct {
+  const KCycleBox *box;
+  PetscInt         nfields, pad;
+  PetscScalar    **line; /* of each extended line: [field][-1 to n]; lines with the same product share it */
+  PetscBool       *mine; /* those whose product is worked out, and not another's */
+  PetscScalar     *zeros;
+  KCyclePool       store;
+} Fields;
+
+static PetscErrorCode FieldsCreate(const KCycleBox *box, Fields *f)
+{
+  PetscFunctionBegin;
+  f->box     = box;
+  f->pad     = box->n[0] + 2;
+  f->nfields = 2 * box->dim + 1;
+  PetscCall(PetscCalloc3(box->nextended, &f->line, box->nextended, &f->mine, f->nfields * f->pad, &f->zeros));
+  PetscCall(KCyclePoolCreate((PetscInt64)box->nextended * f->nfields * f->pad, &f->store));
+  for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FieldsDestroy(Fields *f)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(f->line, f->mine, f->zeros));
+  PetscCall(KCyclePoolDestroy(&f->store));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillFields(Product *pr, Fields *f)
+{
+  const KCycleBox *box = f->box;
+  Signature       *signs, now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(box->n[1], &signs));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
+    PetscInt       alike;
+
+    Sign(pr, J, K, &now);
+    alike    = LineAlike(box, line, &now, signs);
+    signs[J] = now;
+    if (alike >= 0) f->line[e] = f->line[KCycleBoxExtended(box, alike % box->n[1], alike / box->n[1])];
+    else {
+      PetscCall(KCyclePoolNew(&f->store, f->nfields * f->pad, &f->line[e]));
+      PetscCall(PetscArrayzero(f->line[e], f->nfields * f->pad));
+      f->mine[e] = PETSC_TRUE;
+    }
+  }
+  PetscCall(PetscFree(signs));
+  PetscCall(KCycleStarProducts(pr->A, pr->tr, f->mine, f->line));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
+
+    if (f->mine[e]) FillEmptyRows(pr, J, K, f->line[e] + 2 * box->dim * f->pad + 1);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
+                                 PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    c[i] = 0.5 * (mine[i] + other[i]);
+    diagonal[i] -= c[i];
+  }
+}
+
+/* Coefficients of a line from the fields of extended line e: the coupling of two neighbours is the mean of what both
+   say */
+static void StarLine(const Fields *f, PetscInt e, PetscInt ahead, const KCycleShape *shape, PetscInt n,
+                     PetscScalar *values)
+{
+  const KCycleBox   *box = f->box;
+  const PetscInt     dim = box->dim, step[3] = {0, 1, box->n[1] + 2};
+  const PetscScalar *own      = f->line[e] + 1 + ahead;
+  PetscScalar       *diagonal = values + shape->ncoeffs / 2 * n;
+
+  memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
+  for (PetscInt d = 0; d < dim; d++) {
+    for (int side = 0; side < 2; side++) {
+      const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, place[3] = {1, 3, 9};
+      const PetscScalar *other = f->line[e + away * step[d]] + 1 + ahead + (2 * d + 1 - side) * f->pad + x;
+
+      TakeMean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * place[d]] * n, diagonal);
+    }
+  }
+}
+
+/* Do two lines get the same coefficients, as what they are made of is shared? */
+static PetscBool SameFields(const Fields *f, PetscInt a, PetscInt b)
+{
+  const KCycleBox *box = f->box;
+  const PetscInt   ry = box->reach[1], rz = box->reach[2] * (box->n[1] + 2 * box->reach[1]);
+
+  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] &&
+                     f->line[a + ry] == f->line[b + ry] && f->line[a - rz] == f->line[b - rz] &&
+                     f->line[a + rz] == f->line[b + rz]);
+}
+
+static PetscErrorCode FieldsToMat(const Fields *f, const PetscInt ahead[], Mat Ac, PetscBool half, PetscBool *same)
 {
   const KCycleStencil *sc  = KCycleStencilOf(Ac);
   const KCycleBox     *box = sc->box;
-  const PetscInt       n   = box->n[0];
+  const PetscInt       n = box->n[0], plane = f->box->n[1] + 2 * f->box->reach[1];
   PetscScalar         *values;
 
   PetscFunctionBegin;
@@ -546,20 +429,16 @@ static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, Petsc
   PetscCall(MatStencilStoreBegin(Ac, half));
   *same = PETSC_TRUE;
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    const PetscInt as = line % box->n[1] && SameFields(f, line, line - 1)            ? line - 1
-                        : line >= box->n[1] && SameFields(f, line, line - box->n[1]) ? line - box->n[1]
-                                                                                     : -1;
+    const PetscInt e  = KCycleBoxExtended(f->box, line % box->n[1] + ahead[1], line / box->n[1] + ahead[2]);
+    const PetscInt as = line % box->n[1] && SameFields(f, e, e - 1)        ? line - 1
+                        : line >= box->n[1] && SameFields(f, e, e - plane) ? line - box->n[1]
+                                                                           : -1;
 
     if (as >= 0 && sc->kind[as] >= 0) {
       PetscCall(MatStencilStoreSame(Ac, line, as));
       continue;
     }
-    if (f->star) StarLine(f, line, values);
-    else {
-      const PetscScalar *own = f->line[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])] + 1;
-
-      for (int o = 0; o < sc->shape.ncoeffs; o++) PetscCall(PetscArraycpy(values + o * n, own + o * f->pad, n));
-    }
+    StarLine(f, e, ahead[0], &sc->shape, n, values);
     FoldSelf(&sc->shape, box, values);
     PetscCall(MatStencilStoreLine(Ac, line, values, same));
   }
@@ -567,41 +446,41 @@ static PetscErrorCode FieldsToMat(Mat Ac, const Fields *f, PetscBool half, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ProductToFields(Product *pr, Mat Ac, PetscBool star)
+static PetscErrorCode ProductToStar(Product *pr, Mat Ac)
 {
   PetscBool same = PETSC_FALSE;
   Fields    f;
 
   PetscFunctionBegin;
-  PetscCall(FieldsCreate(KCycleStencilOf(Ac), star, &f));
+  PetscCall(FieldsCreate(pr->tr->coarse, &f));
   PetscCall(FillFields(pr, &f));
-  PetscCall(GatherFields(&f));
-  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(Ac, &f, (PetscBool)half, &same));
+  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(&f, pr->ahead, Ac, (PetscBool)half, &same));
   PetscCall(FieldsDestroy(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Ac = P^T A P on the coarse grid of P. star: collapsed to a star whose couplings in each direction are the sums over
-  the directions across, with the same row sums; exact for functions of one coordinate. fill: coarse points that take no
-  corrections get a diagonal. Ac is made if it is NULL, else its values are replaced.
+  Ac = P^T A P on the coarse grid of P, from the overlap of P and of A, Q and B. star: collapsed to a star whose
+  couplings in each direction are the sums over the directions across, with the same row sums; exact for functions of
+  one coordinate. fill: coarse points that take no corrections get a diagonal. Ac is made if it is NULL, else its values
+  are replaced.
 */
-PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
+PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {
-  const KCycleTransfer *tr   = KCycleTransferOf(P);
-  PetscBool             same = PETSC_FALSE, symmetric;
-  Product               pr;
+  Mat_StencilTransfer *p    = (Mat_StencilTransfer *)P->data;
+  PetscBool            same = PETSC_FALSE, symmetric;
+  Product              pr;
 
   PetscFunctionBegin;
-  if (tr->coarse->dim == 1) star = PETSC_FALSE;
-  if (!*Ac) PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)P->data)->coarsedm, (PetscBool)!star, Ac));
+  if (p->t.coarse->dim == 1) star = PETSC_FALSE;
+  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, (PetscBool)!star, Ac));
   MatStencilExpectRounding(*Ac);
-  PetscCall(ProductCreate(A, P, &pr));
+  PetscCall(ProductCreate(B, Q, p->overlap.coarse, &pr));
   pr.fill = fill;
-  if (star || KCycleBoxTalks(tr->coarse)) PetscCall(ProductToFields(&pr, *Ac, star));
+  if (star) PetscCall(ProductToStar(&pr, *Ac));
   else {
-    PetscCall(MatStencilIsSymmetric(A, &symmetric));
-    if (symmetric) pr.first = 13;
+    PetscCall(MatStencilIsSymmetric(B, &symmetric));
+    if (symmetric && Q == P) pr.first = 13;
     for (int half = 1; half >= 0 && !same; half--) PetscCall(ProductToBox(&pr, *Ac, (PetscBool)half, &same));
   }
   PetscCall(ProductDestroy(&pr));
@@ -610,5 +489,17 @@ PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, 
   PetscCall(MatAssemblyEnd(*Ac, MAT_FINAL_ASSEMBLY));
   PetscCall(PetscObjectStateIncrease((PetscObject)*Ac));
   if (pr.first == 13) PetscCall(MatStencilSetSymmetric(*Ac, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for weights that exist already */
+PetscErrorCode MatStencilGalerkin(Mat A, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
+{
+  Mat Q, B;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleOverlapGet(P, A, &Q, &B));
+  PetscCall(KCycleGalerkin(Q, B, P, star, fill, Ac));
+  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,24 +13,32 @@ typedef struct {
   PetscHMapI    map;  /* while arrays arrive: from the key of one to its number */
 } KCycleLists;
 
+/* What a process owns and the points around that its part of the coarser level depends on, see overlap.c */
+typedef struct {
+  Mat      P;                 /* the interpolation there; NULL: not made, or there are no such points */
+  PetscInt low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
+  PetscInt nrim;              /* owned points that are in the overlap of others */
+  PetscSF  sf;                /* which come with it */
+} KCycleOverlap;
+
 typedef struct {
   KCycleTransfer      t;
   DM                  finedm, coarsedm;
   KCycleInterpolation interpolation;
   KCycleLists         lists; /* hold the weights */
+  KCycleOverlap       overlap;
 } Mat_StencilTransfer;
 
 /*
   Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. line[e]: of extended
-  fine line e, 0 for such points and 1 for others, from -1 to n, the points beside the line included; NULL for lines
-  outside the grid
+  fine line e, 0 for such points and 1 for others, and 0 for points -1 and n; NULL for lines outside the grid
 */
 typedef struct {
   KCycleLists         lists;
   const PetscScalar **line;
 } KCycleMask;
 
-/* What SetWeights works with */
+/* What setting weights works with, on grids of one process */
 typedef struct {
   KCycleTransfer     *tr;
   KCycleLists        *lists; /* that hold the weights */
@@ -38,18 +46,19 @@ typedef struct {
   const PetscBool    *insulated; /* no flux through the low and the high end, in each direction */
   KCycleMask         *mask;      /* NULL if all points are coupled to others */
   PetscScalar        *temp;      /* weights of one line on up to four coarse lines */
-  PetscScalar        *field;     /* for exchanges: what neighbours see of one slot */
-  PetscScalar        *halos;     /* of eight slots */
-  /* weights of lines that are not complete yet: of each extended line, on the coarse lines that it touches; or NULL */
-  PetscScalar       **own;
-  KCyclePool          pool; /* holds them */
 } KCycleWeights;
 
+PETSC_INTERN PetscErrorCode KCycleListsKeep(KCycleLists *, const PetscScalar[], const PetscScalar **kept);
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
-PETSC_INTERN PetscErrorCode KCycleWeightsExchange(KCycleWeights *);
-PETSC_INTERN void           KCycleWeightsSee(const KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *,
-                                             PetscScalar *weights);
+
+/* overlap.c */
+PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
+PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, PetscScalar *temp);
+PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
+
+/* galerkin.c: Q and B are the overlap of P and the operator */
+PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
 
 /* apart.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i],
    i = -1 to n. The lines around that were needed last are kept */

@@ -27,7 +27,6 @@ typedef struct {
   KCycleApart          apart;
   PetscInt             n, pad;
   int                  low;     /* first offset of the grid */
-  PetscBool            merged;  /* no process needs its neighbours for a line in x: both kinds of points at once */
   PetscScalar         *sums;    /* [offset][pad]: coefficients that have been summed up */
   PetscScalar         *w;       /* [offset][pad]: weights of neighbours */
   PetscScalar         *inverse; /* of what the weights are divided by */
@@ -42,12 +41,11 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
   const size_t length = (size_t)(27 - 2 * KCycleOffsetsFirst(ws->tr->fine->dim)) * (ws->tr->coarse->n[0] + 2);
 
   PetscFunctionBegin;
-  op->ws     = ws;
-  op->st     = KCycleStencilOf(A);
-  op->n      = ws->tr->coarse->n[0];
-  op->pad    = op->n + 2;
-  op->low    = KCycleOffsetsFirst(ws->tr->fine->dim);
-  op->merged = (PetscBool)!op->st->box->ends;
+  op->ws  = ws;
+  op->st  = KCycleStencilOf(A);
+  op->n   = ws->tr->coarse->n[0];
+  op->pad = op->n + 2;
+  op->low = KCycleOffsetsFirst(ws->tr->fine->dim);
   PetscCall(KCycleApartCreate(A, ws->tr, &op->apart));
   PetscCall(
       PetscMalloc5(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
@@ -93,7 +91,7 @@ static void Collapse(const Operator *op, int S, const PetscScalar *from, const P
 
 static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
 {
-  return (PetscBool)(!box->periodic[d] && (at + box->start[d] < 0 || at + box->start[d] >= box->size[d]));
+  return (PetscBool)(at < 0 || at >= box->n[d]);
 }
 
 /* Which points of the kind x have a neighbour in S that is missing or coupled to nobody? any: there are some */
@@ -268,61 +266,21 @@ static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
   for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
 
-/* Room for the weights of an extended line that neighbours have a part in, on so many coarse lines, until they are
-   complete */
-static PetscErrorCode OwnWeights(KCycleWeights *ws, PetscInt e, PetscInt count)
-{
-  PetscFunctionBegin;
-  if (!ws->own[e]) PetscCall(KCyclePoolNew(&ws->pool, (PetscInt64)count * ws->tr->stride, &ws->own[e]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A line whose weights are complete is kept at once; the weights of others stay where they can be changed */
-static PetscErrorCode StageLine(Operator *op, PetscInt j, PetscInt k, PetscBool same, PetscBool between)
+/* All weights of a line: points that coincide in x, then those between */
+static PetscErrorCode WorkOut(Operator *op, PetscInt j, PetscInt k)
 {
   const KCycleTransfer *tr = op->ws->tr;
-  const PetscInt        e  = KCycleBoxExtended(tr->fine, j, k);
   const int             S  = Between(tr, 1, j) | Between(tr, 2, k);
   KCycleTouch           touch;
 
   PetscFunctionBegin;
   KCycleTransferTouch(tr, j, k, &touch);
-  if (op->merged) op->row[0] = op->ws->temp;
-  else {
-    PetscCall(OwnWeights(op->ws, e, touch.count));
-    op->row[0] = op->ws->own[e];
-  }
-  for (PetscInt q = 1; q < touch.count; q++) op->row[q] = op->row[0] + q * tr->stride;
-  if (same) PetscCall(PetscArrayzero(op->row[0], touch.count * tr->stride));
-  if (same && S) PetscCall(LineWeights(op, S, j, k, &touch));
-  else if (same) CoincidingPoints(op, j, k);
-  if (between) PetscCall(LineWeights(op, S | 1, j, k, &touch));
-  if (op->merged) PetscCall(KCycleWeightsStore(op->ws, j, k, &touch));
-  for (PetscInt q = 0; !op->merged && q < touch.count; q++) tr->weights[4 * e + q] = op->row[q];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What neighbours have worked out so far */
-static PetscErrorCode StageSee(const Operator *op)
-{
-  const KCycleTransfer *tr  = op->ws->tr;
-  const KCycleBox      *box = tr->fine;
-  KCycleTouch           touch;
-
-  PetscFunctionBegin;
-  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleWeightsExchange(op->ws));
-  for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
-    for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
-      const PetscInt e = KCycleBoxExtended(box, j, k);
-
-      if (box->slot[e] == 0 || (box->slot[e] < 0 && (op->merged || !tr->weights[4 * e]))) continue;
-      KCycleTransferTouch(tr, j, k, &touch);
-      PetscCall(OwnWeights(op->ws, e, touch.count));
-      KCycleWeightsSee(op->ws, j, k, &touch, op->ws->own[e]);
-      for (PetscInt q = 0; q < touch.count; q++) tr->weights[4 * e + q] = op->ws->own[e] + q * tr->stride;
-    }
-  }
+  for (PetscInt q = 0; q < touch.count; q++) op->row[q] = op->ws->temp + q * tr->stride;
+  PetscCall(PetscArrayzero(op->row[0], touch.count * tr->stride));
+  if (S) PetscCall(LineWeights(op, S, j, k, &touch));
+  else CoincidingPoints(op, j, k);
+  if (tr->factor[0] == 2) PetscCall(LineWeights(op, S | 1, j, k, &touch));
+  PetscCall(KCycleWeightsStore(op->ws, j, k, &touch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -340,7 +298,7 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   const int             S   = Between(tr, 1, j) | Between(tr, 2, k);
 
   memset(sign, 0, sizeof(*sign));
-  sign->kind = op->merged ? op->st->kind[j + box->n[1] * k] : -1;
+  sign->kind = op->st->kind[j + box->n[1] * k];
   if (sign->kind < 0) return;
   for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
     for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {
@@ -368,13 +326,12 @@ static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature 
   if (now.kind >= 0 && j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
   else if (now.kind >= 0 && k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - planes;
   if (like >= 0) PetscCall(PetscArraycpy(&tr->weights[4 * e], &tr->weights[4 * like], 4));
-  else PetscCall(StageLine(op, j, k, PETSC_TRUE, (PetscBool)(tr->factor[0] == 2 && op->merged)));
+  else PetscCall(WorkOut(op, j, k));
   signs[k & 1][j] = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Line by line, in the order of the number of directions across in which a line lies between coarse lines. Where
-   points beside a line are other processes', its points between wait for them */
+/* Line by line, in the order of the number of directions across in which a line lies between coarse lines */
 PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
 {
   const KCycleTransfer *tr  = ws->tr;
@@ -385,17 +342,12 @@ PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
   PetscFunctionBegin;
   PetscCall(OperatorCreate(ws, A, &op));
   PetscCall(PetscMalloc2(box->n[1], &signs[0], box->n[1], &signs[1]));
-  for (PetscInt count = 0; count <= box->dim; count++) {
+  for (PetscInt count = 0; count < box->dim; count++) {
     for (PetscInt k = 0; k < box->n[2]; k++) {
       for (PetscInt j = 0; j < box->n[1]; j++) {
-        const PetscInt lines = (Between(tr, 1, j) > 0) + (Between(tr, 2, k) > 0);
-
-        if (lines == count) PetscCall(WholeLine(&op, j, k, signs));
-        else if (lines == count - 1 && tr->factor[0] == 2 && !op.merged)
-          PetscCall(StageLine(&op, j, k, PETSC_FALSE, PETSC_TRUE));
+        if ((Between(tr, 1, j) > 0) + (Between(tr, 2, k) > 0) == count) PetscCall(WholeLine(&op, j, k, signs));
       }
     }
-    if (count < box->dim) PetscCall(StageSee(&op));
   }
   PetscCall(PetscFree2(signs[0], signs[1]));
   PetscCall(OperatorDestroy(&op));

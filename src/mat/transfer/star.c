@@ -374,8 +374,7 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k, const Neighbour *own)
   }
 }
 
-/* Restricts the rows with the weights of the line on one coarse line: points 0 to n - 1, and those beside them if
-   other processes own these */
+/* Restricts the rows with the weights of the line on one coarse line */
 static void Restrict(Star *s, const PetscScalar *w)
 {
   const PetscScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, s->n),
@@ -393,9 +392,6 @@ static void Restrict(Star *s, const PetscScalar *w)
     if (to_left) KCycleTermsAdd(&terms, between, left);
     if (to_right) KCycleTermsAdd(&terms, between - 1, right - 1);
     KCycleSumOfProducts(&terms, n, PETSC_FALSE, out);
-    if (!s->tr->coarse->ends) continue;
-    out[-1] = to_left ? between[-1] * left[-1] : 0;
-    out[n]  = to_right ? between[n - 1] * right[n - 1] : 0;
   }
 }
 

@@ -84,6 +84,7 @@ static PetscErrorCode MatDestroy_StencilTransfer(Mat P)
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
+  PetscCall(KCycleOverlapDestroy(&p->overlap));
   PetscCall(PetscFree(p->t.weights));
   PetscCall(PetscFree(p->t.halo));
   PetscCall(PetscFree(p->t.line));

@@ -1,10 +1,6 @@
 /*
   The weights of a MATSTENCILTRANSFER that do not depend on coefficients: linear, simplex, constant; and how weights are
-  kept.
-
-  Each process works out the weights of its own lines. Those of lines around, and of points beside its own lines, come
-  from neighbours, slot by slot: slot s of a point is its weight on the coarse point that is further in x (bit 0), y
-  (bit 1), z (bit 2) than the point's base. Only the points that neighbours see are put into slots.
+  kept. All are worked out on the overlap of a process, which has no neighbours.
 */
 #include "mattransfer.h"
 
@@ -30,7 +26,7 @@ static PetscErrorCode ListsCreate(PetscInt length, PetscInt lines, KCycleLists *
 }
 
 /* Keeps one array, or finds that it is kept already */
-static PetscErrorCode ListsKeep(KCycleLists *lists, const PetscScalar v[], const PetscScalar **kept)
+PetscErrorCode KCycleListsKeep(KCycleLists *lists, const PetscScalar v[], const PetscScalar **kept)
 {
   const size_t   bytes = (size_t)lists->length * sizeof(*v);
   const PetscInt key   = KCycleKey(v, lists->length);
@@ -205,154 +201,7 @@ PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, con
     if (likely && !memcmp(likely, v, tr->stride * sizeof(*v))) continue;
     *kept = NULL;
     for (PetscInt i = 0; i < tr->stride && zero; i++) zero = (PetscBool)(v[i] == (PetscScalar)0.0);
-    if (!zero) PetscCall(ListsKeep(ws->lists, v, kept));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt Slot(const KCycleTouch *touch, PetscInt q, PetscInt x)
-{
-  return x + 2 * (touch->j[q] - touch->j[0]) + 4 * (touch->k[q] - touch->k[0]);
-}
-
-/* One slot of the points of an owned line */
-static void SlotOfLine(const KCycleTransfer *tr, PetscInt s, PetscInt j, PetscInt k, PetscScalar *slot)
-{
-  const PetscInt n = tr->coarse->n[0], f = tr->factor[0], shift = tr->shift[0], nf = tr->fine->n[0];
-  KCycleTouch    touch;
-
-  for (PetscInt i = 0; i < nf; i++) slot[i] = 0;
-  KCycleTransferTouch(tr, j, k, &touch);
-  for (PetscInt q = 0; q < touch.count; q++) {
-    const PetscScalar *w = touch.w[q], *between;
-
-    if (!w || Slot(&touch, q, s & 1) != s) continue;
-    between = s & 1 ? KCycleWeightsRight(w, n) : KCycleWeightsLeft(w, n);
-    for (PetscInt i = 0; !(s & 1) && i < n; i++) slot[f * i + shift] = KCycleWeightsSame(w)[i];
-    for (PetscInt i = -1; i < n && f == 2; i++) {
-      const PetscInt at = 2 * i + 1 + shift;
-
-      if (at >= 0 && at < nf) slot[at] = between[i];
-    }
-  }
-}
-
-/* What neighbours see of owned lines goes to them */
-PetscErrorCode KCycleWeightsExchange(KCycleWeights *ws)
-{
-  const KCycleTransfer *tr  = ws->tr;
-  const KCycleBox      *box = tr->fine;
-
-  PetscFunctionBegin;
-  for (PetscInt s = 0; s < 8; s++) {
-    if ((s & 1 && tr->factor[0] == 1) || (s & 2 && tr->factor[1] == 1) || (s & 4 && tr->factor[2] == 1)) continue;
-    for (PetscInt k = 0; k < box->n[2]; k++) {
-      for (PetscInt j = 0; j < box->n[1]; j++) {
-        if (box->ends || KCycleBoxLineIsSeen(box, j, k))
-          SlotOfLine(tr, s, j, k, ws->field + box->n[0] * (j + box->n[1] * k));
-      }
-    }
-    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, ws->field, ws->halos + (size_t)s * box->nhalo));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The value of a slot at a point of a neighbour */
-static PetscScalar SlotValue(const KCycleWeights *ws, PetscInt s, PetscInt i, PetscInt j, PetscInt k)
-{
-  const KCycleBox   *box  = ws->tr->fine;
-  const PetscScalar *halo = ws->halos + (size_t)s * box->nhalo;
-  const PetscInt     e    = KCycleBoxExtended(box, j, k);
-
-  if (i < 0) return box->ends ? halo[box->left + e] : 0;
-  if (i >= box->n[0]) return box->ends ? halo[box->right + e] : 0;
-  return halo[box->slot[e] + i];
-}
-
-/* Where a grid of odd size wraps around, coarse points 0 and -1 are neighbours on the fine grid: seen from here the
-   point behind the last one lies between, but it coincides with the next coarse one */
-static PetscBool Wraps(const KCycleTransfer *tr, PetscInt d, PetscInt at)
-{
-  const KCycleBox *box = tr->fine;
-
-  return (PetscBool)(box->periodic[d] && tr->factor[d] == 2 && box->size[d] % 2 == 1 && at == box->n[d] &&
-                     box->start[d] + box->n[d] == box->size[d]);
-}
-
-/* The slot of a halo point for coarse line q of those that its line touches, further in x or not; -1: its weight is
-   zero */
-static PetscInt SlotSeen(const KCycleTransfer *tr, const KCycleTouch *touch, PetscInt q, PetscInt x,
-                         const PetscInt at[])
-{
-  PetscInt       further[3] = {x, touch->j[q] - touch->j[0], touch->k[q] - touch->k[0]};
-  const PetscInt place[3]   = {1, 2, 4};
-  PetscInt       slot       = 0;
-
-  for (PetscInt d = 0; d < 3; d++) {
-    if (Wraps(tr, d, at[d]) && !further[d]--) return -1;
-    slot += place[d] * further[d];
-  }
-  return slot;
-}
-
-static PetscScalar WeightSeen(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt q, PetscInt x,
-                              const PetscInt at[])
-{
-  const PetscInt slot = at[0] < -1 || at[0] > ws->tr->fine->n[0] ? -1 : SlotSeen(ws->tr, touch, q, x, at);
-
-  return slot < 0 ? 0 : SlotValue(ws, slot, at[0], at[1], at[2]);
-}
-
-/* Puts the weights of neighbours' points into those of a line: all points of a neighbour's line, of an owned one
-   those beside it */
-void KCycleWeightsSee(const KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch, PetscScalar *weights)
-{
-  const KCycleTransfer *tr  = ws->tr;
-  const KCycleBox      *box = tr->fine;
-  const PetscInt        n = tr->coarse->n[0], f = tr->factor[0], nf = box->n[0];
-  const PetscBool       owned = (PetscBool)(box->slot[KCycleBoxExtended(box, j, k)] < 0);
-
-  for (PetscInt q = 0; q < touch->count; q++) {
-    PetscScalar *same = weights + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
-
-    for (PetscInt i = -1; i <= n; i += owned ? n + 1 : 1) {
-      const PetscInt at[3] = {f * i + tr->shift[0], j, k};
-
-      same[i] = WeightSeen(ws, touch, q, 0, at);
-    }
-    for (PetscInt i = -1; i < n && f == 2; i += owned ? n : 1) {
-      const PetscInt at[3] = {2 * i + 1 + tr->shift[0], j, k};
-
-      if (owned && at[0] >= 0 && at[0] < nf) continue;
-      left[i]  = WeightSeen(ws, touch, q, 0, at);
-      right[i] = WeightSeen(ws, touch, q, 1, at);
-    }
-  }
-}
-
-/* The weights of all lines that neighbours have a part in */
-static PetscErrorCode CompleteWeights(KCycleWeights *ws)
-{
-  const KCycleTransfer *tr  = ws->tr;
-  const KCycleBox      *box = tr->fine;
-  KCycleTouch           touch;
-
-  PetscFunctionBegin;
-  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleWeightsExchange(ws));
-  for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
-    for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
-      const PetscInt slot = box->slot[KCycleBoxExtended(box, j, k)];
-
-      if (slot == 0 || (slot < 0 && !box->ends)) continue;
-      PetscCall(PetscArrayzero(ws->temp, 4 * tr->stride));
-      KCycleTransferTouch(tr, j, k, &touch);
-      for (PetscInt q = 0; slot < 0 && q < touch.count; q++) {
-        if (touch.w[q]) PetscCall(PetscArraycpy(ws->temp + q * tr->stride, touch.w[q], tr->stride));
-      }
-      KCycleWeightsSee(ws, j, k, &touch, ws->temp);
-      PetscCall(KCycleWeightsStore(ws, j, k, &touch));
-    }
+    if (!zero) PetscCall(KCycleListsKeep(ws->lists, v, kept));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -421,8 +270,7 @@ KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *KC_RESTRI
   return (PetscBool)(zeros != 0);
 }
 
-/* Masks of the owned lines, as if there were no points beside them */
-static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
+static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
 {
   const KCycleStencil *st     = KCycleStencilOf(A);
   const KCycleBox     *box    = st->box;
@@ -451,87 +299,86 @@ static PetscErrorCode MaskOwnLines(Mat A, KCycleMask *mask)
       for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++)
         m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
     }
-    if (!before || memcmp(before, m, (size_t)(n + 2) * sizeof(*m))) PetscCall(ListsKeep(&mask->lists, m, &before));
+    if (!before || memcmp(before, m, (size_t)(n + 2) * sizeof(*m)))
+      PetscCall(KCycleListsKeep(&mask->lists, m, &before));
     *kept = before + 1;
   }
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With what neighbours know */
-static PetscErrorCode MaskComplete(const KCycleBox *box, PetscScalar *field, KCycleMask *mask)
-{
-  const PetscInt n = box->n[0];
-  PetscScalar   *halo, *m;
-
-  PetscFunctionBegin;
-  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleBoxHaloCreate(box, &halo));
-  PetscCall(PetscCalloc1(n + 2, &m));
-  for (PetscInt l = 0; l < box->nlines; l++) {
-    const PetscInt j = l % box->n[1], k = l / box->n[1];
-
-    if (box->ends || KCycleBoxLineIsSeen(box, j, k))
-      PetscCall(PetscArraycpy(field + l * n, mask->line[KCycleBoxExtended(box, j, k)], n));
-  }
-  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, field, halo));
-  for (PetscInt e = 0; e < box->nextended; e++) {
-    if (box->slot[e] == 0 || (box->slot[e] < 0 && !box->ends)) continue;
-    PetscCall(PetscArraycpy(m + 1, box->slot[e] < 0 ? mask->line[e] : halo + box->slot[e], n));
-    m[0]     = box->ends ? halo[box->left + e] : 0;
-    m[n + 1] = box->ends ? halo[box->right + e] : 0;
-    PetscCall(ListsKeep(&mask->lists, m, &mask->line[e]));
-    ++mask->line[e];
-  }
-  PetscCall(PetscFree(halo));
-  PetscCall(PetscFree(m));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* insulated: through which ends of the grid no flux leaves, low and high of each direction; A: the operator on the
-   fine grid */
-PetscErrorCode MatStencilTransferSetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[],
-                                            Mat A)
+static PetscErrorCode WeightsBegin(Mat P, KCycleInterpolation interpolation)
 {
   Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
-  KCycleTransfer      *tr  = &p->t;
-  const KCycleBox     *box = tr->fine;
-  const KCycleScan    *scan;
-  KCycleWeights ws = {tr, &p->lists, interpolation, insulated, NULL, NULL, NULL, NULL, NULL, {0, 0, 0, 0, NULL, NULL}};
-  KCycleMask    mask;
+  const KCycleBox     *box = p->t.fine;
 
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
-  PetscCall(PetscArrayzero(tr->weights, 4 * box->nextended));
-  PetscCall(ListsCreate(tr->stride, box->nextended, &p->lists));
+  PetscCall(PetscArrayzero(p->t.weights, 4 * box->nextended));
+  PetscCall(ListsCreate(p->t.stride, box->nextended, &p->lists));
   p->interpolation = interpolation;
-  PetscCall(PetscMalloc1((size_t)4 * tr->stride, &ws.temp));
-  if (KCycleBoxTalks(box)) {
-    PetscCall(PetscMalloc1(box->npoints, &ws.field));
-    PetscCall(PetscCalloc1(8 * (size_t)box->nhalo, &ws.halos));
-    PetscCall(PetscCalloc1(box->nextended, &ws.own));
-    PetscCall(KCyclePoolCreate((PetscInt64)4 * tr->stride * box->nextended, &ws.pool));
-  }
-  PetscCall(MatStencilScan(A, &scan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WeightsEnd(Mat P)
+{
+  Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscHMapIDestroy(&p->lists.map));
+  p->t.nsets = p->lists.n;
+  PetscCall(PetscObjectStateIncrease((PetscObject)P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the grids of one process; alone: some points may be coupled to nobody; temp: for the weights of one line */
+static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[], Mat A,
+                                 PetscBool alone, PetscScalar *temp)
+{
+  Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
+  const KCycleBox     *box = p->t.fine;
+  KCycleWeights        ws  = {&p->t, &p->lists, interpolation, insulated, NULL, temp};
+  KCycleMask           mask;
+
+  PetscFunctionBegin;
+  PetscCall(WeightsBegin(P, interpolation));
   PetscCall(ListsCreate(box->n[0] + 2, box->nextended, &mask.lists));
   PetscCall(PetscCalloc1(box->nextended, &mask.line));
-  if (scan->alone) {
+  if (alone) {
     ws.mask = &mask;
-    PetscCall(MaskOwnLines(A, &mask));
-    PetscCall(MaskComplete(box, ws.field, &mask));
+    PetscCall(MaskLines(A, &mask));
   }
   if (interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(&ws, A));
   else PetscCall(WeightsByLine(&ws));
-  PetscCall(CompleteWeights(&ws));
   PetscCall(ListsDestroy(&mask.lists));
   PetscCall(PetscFree(mask.line));
-  PetscCall(PetscHMapIDestroy(&p->lists.map));
-  tr->nsets = p->lists.n;
-  PetscCall(PetscFree(ws.temp));
-  PetscCall(PetscFree(ws.field));
-  PetscCall(PetscFree(ws.halos));
-  PetscCall(PetscFree(ws.own));
-  PetscCall(KCyclePoolDestroy(&ws.pool));
-  PetscCall(PetscObjectStateIncrease((PetscObject)P));
+  PetscCall(WeightsEnd(P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The weights of P, and, where Ac is asked for, the coarser operator, see MatStencilGalerkin(). insulated: through which
+  ends of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid
+*/
+PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const PetscBool insulated[], PetscBool star,
+                                 Mat P, Mat *Ac)
+{
+  const KCycleScan *scan;
+  PetscScalar      *temp;
+  Mat               Q, B;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilScan(A, &scan));
+  PetscCall(KCycleOverlapGet(P, A, &Q, &B));
+  PetscCall(PetscMalloc1((size_t)4 * KCycleTransferOf(Q)->stride, &temp));
+  PetscCall(SetWeights(Q, interpolation, insulated, B, scan->alone, temp));
+  if (Q != P) {
+    PetscCall(WeightsBegin(P, interpolation));
+    PetscCall(KCycleOverlapTake(P, temp));
+    PetscCall(WeightsEnd(P));
+  }
+  PetscCall(PetscFree(temp));
+  if (Ac) PetscCall(KCycleGalerkin(Q, B, P, star, PETSC_TRUE, Ac));
+  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

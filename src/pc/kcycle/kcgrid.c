@@ -379,9 +379,9 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
       insulated[2 * d + side] =
           (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
   }
-  PetscCall(MatStencilTransferSetWeights(level->P, interpolation, insulated, level->A));
+  PetscCall(
+      MatStencilCoarsen(level->A, interpolation, insulated, level->star, level->P, kc->assembled ? NULL : &level[1].A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
-  else PetscCall(MatStencilGalerkin(level->A, level->P, level->star, PETSC_TRUE, &level[1].A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

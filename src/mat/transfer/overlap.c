@@ -1,0 +1,365 @@
+/*
+  What a process owns of a level with the points that are at most two further, as a level of one process: there the
+  weights and the rows of the coarser operator that the process owns are worked out without its neighbours, from
+  coefficients that are exchanged once.
+
+  Two points suffice where a direction is coarsened, and one where it is not: a fine point beside the owned ones that
+  belongs to an owned coarse point lies between two, and the next one is a coarse point.
+
+  Where a periodic direction has an odd number of points, coarse points 0 and -1 are neighbours on the fine grid. In the
+  overlap the point beyond that end is there twice, where a point between two coarse ones is expected, and as the coarse
+  point: the first of the two takes the value of the second.
+*/
+#include "mattransfer.h"
+
+/* The point of the grid at place i of direction d, counted from the first owned one */
+static PetscInt GridPoint(const KCycleTransfer *tr, int d, PetscInt i)
+{
+  const KCycleBox *box  = tr->fine;
+  const PetscInt   size = box->size[d];
+  PetscInt         at   = box->start[d] + i;
+
+  if (tr->factor[d] == 2 && size % 2 == 1)
+    at = at >= size ? PetscMax(at - 1, size) : at < 0 ? PetscMin(at + 1, -1) : at;
+  return (at % size + size) % size;
+}
+
+/* Does the direction wrap around at an end of the box, from coarse point to coarse point? */
+static PetscBool Wraps(const KCycleTransfer *tr, int d, int side)
+{
+  const KCycleBox *box = tr->fine;
+
+  return (PetscBool)(box->periodic[d] && tr->factor[d] == 2 && box->size[d] % 2 == 1 &&
+                     (side ? box->start[d] + box->n[d] == box->size[d] : box->start[d] == 0));
+}
+
+/* How deep is the rim of a box whose points others have in their overlap */
+static void RimDepth(const KCycleTransfer *tr, PetscInt depth[])
+{
+  for (int d = 0; d < 3; d++) depth[d] = tr->fine->periodic[d] || tr->fine->nproc[d] > 1 ? tr->factor[d] : 0;
+}
+
+/* The number of a point of a box among those of its rim */
+static PetscInt RimNumber(const PetscInt n[], const PetscInt depth[], const PetscInt at[])
+{
+  PetscInt inner[3], before[3], inside[3];
+
+  for (int d = 0; d < 3; d++) {
+    inner[d]  = PetscMax(0, n[d] - 2 * depth[d]);
+    before[d] = PetscMin(PetscMax(at[d] - depth[d], 0), inner[d]);
+    inside[d] = at[d] >= depth[d] && at[d] < n[d] - depth[d];
+  }
+  return at[0] + n[0] * (at[1] + n[1] * at[2]) -
+         (inner[0] * inner[1] * before[2] + (inside[2] ? inner[0] * before[1] + (inside[1] ? before[0] : 0) : 0));
+}
+
+/* The exchange: of each point of the overlap that is not owned, in their order, the process and its number there */
+static PetscErrorCode CreateExchange(const KCycleTransfer *tr, MPI_Comm comm, KCycleOverlap *ov)
+{
+  const KCycleBox *box = tr->fine, *all = KCycleTransferOf(ov->P)->fine;
+  PetscInt         depth[3], at[3], inside[3], n[3], next = 0;
+  PetscSFNode     *root;
+
+  PetscFunctionBegin;
+  RimDepth(tr, depth);
+  ov->nrim = box->npoints;
+  for (int d = 0, inner = box->npoints; d < 3; d++) {
+    inner = box->n[d] ? inner / box->n[d] * PetscMax(0, box->n[d] - 2 * depth[d]) : 0;
+    if (d == 2) ov->nrim -= inner;
+  }
+  PetscCall(PetscMalloc1(all->npoints - box->npoints, &root));
+  for (PetscInt k = -ov->low[2]; k < all->n[2] - ov->low[2]; k++) {
+    for (PetscInt j = -ov->low[1]; j < all->n[1] - ov->low[1]; j++) {
+      const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
+
+      at[1] = GridPoint(tr, 1, j);
+      at[2] = GridPoint(tr, 2, k);
+      for (PetscInt i = -ov->low[0]; i < all->n[0] - ov->low[0]; i++) {
+        if (owned && i == 0) i = box->n[0];
+        if (i == all->n[0] - ov->low[0]) break;
+        at[0]              = GridPoint(tr, 0, i);
+        root[next].rank    = KCycleBoxOwner(box, at, inside, n);
+        root[next++].index = RimNumber(n, depth, inside);
+      }
+    }
+  }
+  PetscCall(PetscSFCreate(comm, &ov->sf));
+  PetscCall(PetscSFSetGraph(ov->sf, ov->nrim, next, NULL, PETSC_COPY_VALUES, root, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(ov->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateGrid(PetscInt dim, const PetscInt n[], DM *dm)
+{
+  PetscFunctionBegin;
+  PetscCall(DMDACreate(PETSC_COMM_SELF, dm));
+  PetscCall(DMSetDimension(*dm, dim));
+  PetscCall(DMDASetSizes(*dm, n[0], n[1], n[2]));
+  PetscCall(DMDASetNumProcs(*dm, 1, 1, 1));
+  PetscCall(DMDASetDof(*dm, 1));
+  PetscCall(DMDASetStencilType(*dm, DMDA_STENCIL_BOX));
+  PetscCall(DMDASetStencilWidth(*dm, 1));
+  PetscCall(DMDASetOwnershipRanges(*dm, &n[0], &n[1], &n[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The two grids of the overlap, and the interpolation between them, without weights yet. Where a process has no
+   neighbours the overlap is the level itself */
+static PetscErrorCode OverlapCreate(Mat P)
+{
+  Mat_StencilTransfer  *p   = (Mat_StencilTransfer *)P->data;
+  const KCycleTransfer *tr  = &p->t;
+  const KCycleBox      *box = tr->fine;
+  KCycleOverlap        *ov  = &p->overlap;
+  PetscInt              n[3], nc[3], first[3];
+  DM                    fine, coarse;
+
+  PetscFunctionBegin;
+  if (ov->P || !KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int d = 0; d < 3; d++) {
+    const PetscInt f = tr->factor[d], depth = d < box->dim ? f : 0;
+    const PetscInt high = box->periodic[d] ? depth : PetscMin(depth, box->size[d] - box->start[d] - box->n[d]);
+
+    ov->low[d]    = box->periodic[d] ? depth : PetscMin(depth, box->start[d]);
+    ov->coarse[d] = (tr->shift[d] + ov->low[d]) / f;
+    first[d]      = tr->shift[d] + ov->low[d] - f * ov->coarse[d];
+    n[d]          = ov->low[d] + box->n[d] + high;
+    nc[d]         = (n[d] - first[d] + f - 1) / f;
+  }
+  PetscCall(CreateGrid(box->dim, n, &fine));
+  PetscCall(CreateGrid(box->dim, nc, &coarse));
+  PetscCall(MatStencilTransferCreate(fine, coarse, tr->factor, first, &ov->P));
+  PetscCall(DMDestroy(&fine));
+  PetscCall(DMDestroy(&coarse));
+  PetscCall(CreateExchange(tr, PetscObjectComm((PetscObject)P), ov));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *ov)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&ov->P));
+  PetscCall(PetscSFDestroy(&ov->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coefficients of the points of the rim, point by point, and what comes of them from others */
+static PetscErrorCode Exchange(const KCycleTransfer *tr, const KCycleStencil *st, const KCycleOverlap *ov,
+                               PetscScalar *halo)
+{
+  const KCycleBox *box = tr->fine;
+  const int        nc  = st->shape.ncoeffs;
+  PetscInt         depth[3];
+  PetscScalar     *rim, *next;
+  MPI_Datatype     unit;
+  KCycleLine       l;
+
+  PetscFunctionBegin;
+  RimDepth(tr, depth);
+  PetscCall(PetscMalloc1((size_t)nc * ov->nrim, &rim));
+  next = rim;
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt  j = line % box->n[1], k = line / box->n[1], n = box->n[0];
+    const PetscBool whole = (PetscBool)(j < depth[1] || j >= box->n[1] - depth[1] || k < depth[2] ||
+                                        k >= box->n[2] - depth[2] || n <= 2 * depth[0]);
+
+    if (!whole && !depth[0]) continue;
+    MatStencilLineArrays(st, line, &l);
+    for (PetscInt i = 0; i < n; i++) {
+      if (!whole && i == depth[0]) i = n - depth[0];
+      for (int o = 0; o < nc; o++) *next++ = KCycleLineCoefficient(&l, o, i);
+    }
+  }
+  PetscCallMPI(MPI_Type_contiguous(nc, MPIU_SCALAR, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(PetscSFBcastBegin(ov->sf, unit, rim, halo, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(ov->sf, unit, rim, halo, MPI_REPLACE));
+  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(PetscFree(rim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* So many points from the halo, behind those of a line that are there */
+static void FromHalo(int nc, PetscInt width, PetscInt first, PetscInt end, const PetscScalar **halo,
+                     PetscScalar *values)
+{
+  for (PetscInt i = first; i < end; i++) {
+    for (int o = 0; o < nc; o++) values[o * width + i] = *(*halo)++;
+  }
+}
+
+/* A line of the overlap that is owned in part. It shares the coefficients of the line before where that does so here,
+   and where the points beside them agree */
+static PetscErrorCode OwnedLine(Mat A, PetscInt line, const KCycleOverlap *ov, PetscInt to, const PetscScalar **halo,
+                                PetscScalar *own, PetscScalar *values, Mat B, PetscBool *same)
+{
+  const KCycleStencil *st = KCycleStencilOf(A), *sb = KCycleStencilOf(B);
+  const int            nc = st->shape.ncoeffs;
+  const PetscInt       n = st->box->n[0], width = sb->box->n[0], beside = nc * (width - n);
+
+  PetscFunctionBegin;
+  if (line % st->box->n[1] && MatStencilLineIsLast(st, line, line - 1) && sb->kind[to - 1] >= 0 &&
+      !memcmp(*halo, *halo - beside, beside * sizeof(**halo))) {
+    PetscCall(MatStencilStoreSame(B, to, to - 1));
+    *halo += beside;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilGetLine(A, line, own));
+  FromHalo(nc, width, 0, ov->low[0], halo, values);
+  for (int o = 0; o < nc; o++) PetscCall(PetscArraycpy(values + o * width + ov->low[0], own + o * n, n));
+  FromHalo(nc, width, ov->low[0] + n, width, halo, values);
+  PetscCall(MatStencilStoreLine(B, to, values, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All lines of the overlap; others' lines keep what they say of points beyond it */
+static PetscErrorCode FillMatrix(Mat A, const KCycleOverlap *ov, const PetscScalar *halo, Mat B, PetscBool half,
+                                 PetscBool *same)
+{
+  const KCycleStencil *st  = KCycleStencilOf(A);
+  const KCycleBox     *box = st->box, *all = KCycleStencilOf(B)->box;
+  PetscScalar         *own, *values;
+
+  PetscFunctionBegin;
+  *same = PETSC_TRUE;
+  PetscCall(PetscMalloc2(st->shape.ncoeffs * box->n[0], &own, st->shape.ncoeffs * all->n[0], &values));
+  PetscCall(MatStencilStoreBegin(B, half));
+  for (PetscInt to = 0; to < all->nlines && *same; to++) {
+    const PetscInt j = to % all->n[1] - ov->low[1], k = to / all->n[1] - ov->low[2];
+
+    if (j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2])
+      PetscCall(OwnedLine(A, j + box->n[1] * k, ov, to, &halo, own, values, B, same));
+    else {
+      FromHalo(st->shape.ncoeffs, all->n[0], 0, all->n[0], &halo, values);
+      PetscCall(MatStencilStoreWhole(B, to, values));
+    }
+  }
+  PetscCall(PetscFree2(own, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. The interpolation P and an operator A on its fine grid, of the overlap; Q belongs to P, B to the
+   caller */
+PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
+{
+  Mat_StencilTransfer *p    = (Mat_StencilTransfer *)P->data;
+  PetscBool            same = PETSC_FALSE;
+  PetscScalar         *halo;
+
+  PetscFunctionBegin;
+  PetscCall(OverlapCreate(P));
+  if (!p->overlap.P) {
+    *Q = P;
+    *B = A;
+    PetscCall(PetscObjectReference((PetscObject)A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *Q = p->overlap.P;
+  PetscCall(
+      MatStencilCreateOnDM(((Mat_StencilTransfer *)(*Q)->data)->finedm, (PetscBool)KCycleStencilOf(A)->shape.box, B));
+  MatStencilExpectRounding(*B);
+  PetscCall(PetscMalloc1(
+      (size_t)KCycleStencilOf(A)->shape.ncoeffs * (KCycleTransferOf(*Q)->fine->npoints - p->t.fine->npoints), &halo));
+  PetscCall(Exchange(&p->t, KCycleStencilOf(A), &p->overlap, halo));
+  for (int half = KCycleStencilOf(A)->half; half >= 0 && !same; half--)
+    PetscCall(FillMatrix(A, &p->overlap, halo, *B, (PetscBool)half, &same));
+  PetscCall(MatStencilStoreEnd(*B));
+  PetscCall(PetscFree(halo));
+  PetscCall(PetscObjectStateIncrease((PetscObject)*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points between that a wrapped end has in place of coarse ones take the values of these */
+static void PutEnds(const KCycleTransfer *tr, const KCycleTransfer *to, const KCycleLists *lists)
+{
+  const PetscInt n = to->coarse->n[0], m = n - 2;
+
+  for (PetscInt i = 0; i < lists->n; i++) {
+    PetscScalar *same = lists->list[i] + 1, *left = same + n + 2, *right = left + n + 1;
+
+    if (Wraps(tr, 0, 0)) {
+      left[0]  = same[0];
+      right[0] = 0;
+    }
+    if (Wraps(tr, 0, 1)) {
+      left[m]  = 0;
+      right[m] = same[n - 1];
+    }
+  }
+}
+
+/* The same of whole lines */
+static void PutLines(const KCycleTransfer *tr, const KCycleTransfer *to)
+{
+  const KCycleBox *box = to->fine;
+
+  for (int d = 1; d < 3; d++) {
+    for (int side = 0; side < 2; side++) {
+      const PetscInt place = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
+
+      for (PetscInt i = 0; i < box->n[3 - d] && Wraps(tr, d, side); i++) {
+        const PetscInt e = d == 1 ? KCycleBoxExtended(box, place, i) : KCycleBoxExtended(box, i, place),
+                       from =
+                           d == 1 ? KCycleBoxExtended(box, place + step, i) : KCycleBoxExtended(box, i, place + step);
+        KCycleTouch touch, there;
+
+        KCycleTransferTouch(to, d == 1 ? place : i, d == 1 ? i : place, &touch);
+        KCycleTransferTouch(to, d == 1 ? place + step : i, d == 1 ? i : place + step, &there);
+        for (PetscInt q = 0; q < touch.count; q++) {
+          to->weights[4 * e + q] = NULL;
+          for (PetscInt s = 0; s < there.count; s++) {
+            if (touch.j[q] == there.j[s] && touch.k[q] == there.k[s])
+              to->weights[4 * e + q] = to->weights[4 * from + s];
+          }
+        }
+      }
+    }
+  }
+}
+
+/* Weights of one line on one coarse line, without those of points further away */
+static void CutWeights(const KCycleTransfer *tr, const KCycleTransfer *from, PetscInt low, const PetscScalar *w,
+                       PetscScalar *to)
+{
+  const PetscInt n = tr->coarse->n[0], m = from->coarse->n[0];
+
+  for (PetscInt i = -1; i <= n; i++) {
+    const PetscInt at = i + low;
+
+    to[1 + i] = at >= -1 && at <= m ? KCycleWeightsSame(w)[at] : 0;
+    if (i == n) break;
+    to[n + 3 + i]     = at >= -1 && at < m ? KCycleWeightsLeft(w, m)[at] : 0;
+    to[2 * n + 4 + i] = at >= -1 && at < m ? KCycleWeightsRight(w, m)[at] : 0;
+  }
+}
+
+/* The weights of P from those of its overlap, of which each line may be the same as two lines before */
+PetscErrorCode KCycleOverlapTake(Mat P, PetscScalar *temp)
+{
+  Mat_StencilTransfer  *p  = (Mat_StencilTransfer *)P->data;
+  const KCycleTransfer *tr = &p->t, *from = KCycleTransferOf(p->overlap.P);
+  const KCycleBox      *box = tr->fine;
+  const PetscInt       *low = p->overlap.low;
+
+  PetscFunctionBegin;
+  PutEnds(tr, from, &((Mat_StencilTransfer *)p->overlap.P->data)->lists);
+  PutLines(tr, from);
+  for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
+    for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
+      const PetscInt e = KCycleBoxExtended(box, j, k), there = KCycleBoxExtended(from->fine, j + low[1], k + low[2]);
+
+      for (PetscInt q = 0; q < 4 && box->slot[e]; q++) {
+        const PetscScalar *w = from->weights[4 * there + q];
+
+        if (!w) continue;
+        if (j + box->reach[1] >= 2 && from->weights[4 * (there - 2) + q] == w) {
+          tr->weights[4 * e + q] = tr->weights[4 * (e - 2) + q];
+          continue;
+        }
+        CutWeights(tr, from, p->overlap.coarse[0], w, temp);
+        PetscCall(KCycleListsKeep(&p->lists, temp, &tr->weights[4 * e + q]));
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
