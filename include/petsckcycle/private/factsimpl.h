@@ -9,10 +9,11 @@
 /* Rows are global */
 typedef struct {
   PetscBool        done;
-  PetscObjectState state;           /* of the matrix at that time */
-  PetscInt         notfinite, zero; /* first row with a NaN or Inf, with a zero on the diagonal; PETSC_INT_MAX: none */
-  PetscReal        scale, sums;     /* largest entry of the diagonal, largest row sum relative to it */
-  PetscReal        bound;           /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
+  PetscObjectState state; /* of the matrix at that time */
+  /* first row with a NaN or Inf, with a zero on the diagonal but for that not empty, empty; PETSC_INT_MAX: none */
+  PetscInt         notfinite, zero, empty;
+  PetscReal        scale, sums; /* largest entry of the diagonal, largest row sum relative to it */
+  PetscReal        bound;       /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
   PetscReal        sum[3], count[3];
   /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid;
@@ -20,4 +21,5 @@ typedef struct {
   PetscBool        jumps, rough;
   PetscReal        steep; /* part of the points where they differ very much, summed up across */
   PetscBool        alone; /* there are points that are coupled to nobody */
+  PetscBool        walls; /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

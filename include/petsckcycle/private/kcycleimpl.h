@@ -160,6 +160,7 @@ typedef struct {
   PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
   PC                svd_before;      /* which was this */
   PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
+  PetscBool         walls;           /* parts of the grid may be closed */
   PetscBool         use_structure;   /* levels are structured */
   char              general[320];    /* why they are not */
   PetscBool         use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
@@ -322,6 +323,10 @@ PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
 /* kckernel.c: of the coarsest operator */
 PETSC_INTERN PetscErrorCode PCKCycleCoarseUseConstants(PC, Mat);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
+
+/* kcclosed.c: closed parts of structured levels that are a point */
+PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);
+PETSC_INTERN PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *, KCycleStructure *);
 
 /* kccycle.c: Algorithm 3 */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);

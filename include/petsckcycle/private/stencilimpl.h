@@ -98,6 +98,7 @@ PETSC_INTERN void           MatStencilMirrorLine(const KCycleStencil *, PetscInt
 
 /* scan.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
+PETSC_INTERN PetscErrorCode MatStencilUncoupledRows(Mat, PetscInt *, PetscInt **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);

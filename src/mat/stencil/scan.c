@@ -18,6 +18,7 @@ enum {
   LOOK_ALONE,
   LOOK_JUMPS, /* between couplings with points ahead and behind, whatever their place across */
   LOOK_ROUGH, /* and between couplings with opposite points */
+  LOOK_GAPS,  /* walls across y and z, and in the end any */
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
@@ -114,6 +115,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_ALONE][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
     to[LOOK_JUMPS][i] = Max(Max(jumps, walls), to[LOOK_JUMPS][i]);
     to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
+    to[LOOK_GAPS][i]  = Max(walls, to[LOOK_GAPS][i]);
     steep             = Max(steep, walls);
     to[LOOK_STEEP][i] += steep > 0 ? times : 0;
     to[LOOK_WALLS][i] += across > 0 ? times : 0;
@@ -242,6 +244,37 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
   (*look)(napart, (PetscReal)times, inside, c, to);
 }
 
+/* Does the point have nothing but its diagonal? */
+static PetscBool IsUncoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i)
+{
+  PetscBool uncoupled = PETSC_TRUE;
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    if (o != shape->ncoeffs / 2 && KCycleLineCoefficient(l, o, i) != (PetscScalar)0.0) uncoupled = PETSC_FALSE;
+  }
+  return uncoupled;
+}
+
+/* Rows of this process that are coupled to nobody; the array is the caller's */
+PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
+{
+  const Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscInt           start, end;
+  KCycleLine         l;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  PetscCall(PetscMalloc1(end - start, rows));
+  *n = 0;
+  for (PetscInt line = 0; line < st->s.box->nlines; line++) {
+    MatStencilLineArrays(&st->s, line, &l);
+    for (PetscInt i = 0; i < l.n; i++) {
+      if (IsUncoupled(&st->s.shape, &l, i)) (*rows)[(*n)++] = start + line * l.n + i;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The first rows with something that is no number, and with a zero on the diagonal; not sought where there are none */
 static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 {
@@ -259,8 +292,9 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
 
       for (int o = 0; o < st->s.shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
       if (PetscIsInfOrNanScalar(sum)) scan->notfinite = PetscMin(scan->notfinite, row);
-      else if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) == (PetscScalar)0.0)
-        scan->zero = PetscMin(scan->zero, row);
+      if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) != (PetscScalar)0.0) continue;
+      if (IsUncoupled(&st->s.shape, &l, i)) scan->empty = PetscMin(scan->empty, row);
+      else scan->zero = PetscMin(scan->zero, row);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -273,7 +307,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   const PetscInt   n                     = box->n[0];
   PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED],
             couplings = 0;
-  PetscInt rows[2], allrows[2];
+  PetscInt rows[3], allrows[3];
   MPI_Comm comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
@@ -281,23 +315,27 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
     if (IsInside(box, 0, i < n ? i : Apart(n, i - n))) {
       at[LOOK_STEEP][i] += at[LOOK_WALLS][i];
       at[LOOK_JUMPS][i] = PetscMax(at[LOOK_JUMPS][i], at[LOOK_WALLS][i]);
+      at[LOOK_GAPS][i]  = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
     }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
     for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
   }
-  scan->notfinite = scan->zero = PETSC_INT_MAX;
+  scan->notfinite = scan->zero = scan->empty = PETSC_INT_MAX;
   if (largest[LOOK_FAULT] > 0) PetscCall(FindFaults(A, scan));
   rows[0] = scan->notfinite;
   rows[1] = scan->zero;
-  PetscCallMPI(MPI_Allreduce(rows, allrows, 2, MPIU_INT, MPI_MIN, comm));
+  rows[2] = scan->empty;
+  PetscCallMPI(MPI_Allreduce(rows, allrows, 3, MPIU_INT, MPI_MIN, comm));
   PetscCallMPI(MPI_Allreduce(largest, alllargest, LOOK_LARGEST, MPIU_REAL, MPIU_MAX, comm));
   PetscCallMPI(MPI_Allreduce(sums, allsums, LOOK_SUMMED, MPIU_REAL, MPIU_SUM, comm));
   scan->notfinite = allrows[0];
   scan->zero      = allrows[1];
+  scan->empty     = allrows[2];
   scan->scale     = alllargest[LOOK_SCALE];
   scan->sums      = alllargest[LOOK_SUMS];
   scan->bound     = alllargest[LOOK_BOUND];
   scan->alone     = (PetscBool)(alllargest[LOOK_ALONE] > 0);
+  scan->walls     = (PetscBool)(alllargest[LOOK_GAPS] > 0);
   scan->jumps     = (PetscBool)(alllargest[LOOK_JUMPS] > 0);
   scan->rough     = (PetscBool)(alllargest[LOOK_ROUGH] > 0);
   for (int d = 0; d < 3; d++) {

@@ -254,11 +254,14 @@ static PetscErrorCode CheckStencil(PC pc, Mat A)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatStencilScan(A, &scan));
   kc->scale = scan->scale;
+  kc->walls = (PetscBool)(scan->walls || scan->empty < PETSC_INT_MAX);
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
+  else if (scan->scale == 0) PetscCall(KCycleFail(pc, AllZero, 0));
   else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
   if (scan->sums < KCYCLE_ROUNDING) PetscCall(StencilKernelIsConstant(A, nullspace, &kc->kernel_constant));
+  if (scan->empty < PETSC_INT_MAX) PetscCall(PCKCycleHoldEmptyRows(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -311,6 +314,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   kc->kernel          = KCYCLE_REGULAR;
   kc->kernel_constant = PETSC_FALSE;
   kc->scale           = 1.0;
+  kc->walls           = PETSC_FALSE;
   if (kc->use_structure) PetscCall(CheckStencil(pc, kc->structure[0].A));
   else PetscCall(CheckMatrix(pc));
   if (kc->finer.exists) {
@@ -340,6 +344,50 @@ static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In the options database */
+static PetscErrorCode OptionIsGiven(PC pc, const char name[], PetscBool *given)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The largest entry on the diagonal of the coarsest operator, or of the finest one while that is not known */
+static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *scale)
+{
+  Mat A;
+  Vec diagonal;
+
+  PetscFunctionBegin;
+  *scale = kc->scale;
+  if (!KCycleMakesOperators(kc)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(MatCreateVecs(A, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecNorm(diagonal, NORM_INFINITY, scale));
+  PetscCall(VecDestroy(&diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  What counts as a zero pivot, and takes its place: a tiny one, so that inverse iteration finds a kernel; but where
+  parts of the grid may be closed, each with a zero pivot, a huge one holds its point, and what remains are the
+  equations of the others. PETSc adds it to the pivot, of which nothing may be left.
+*/
+static PetscErrorCode SetZeroPivot(const PC_KCycle *kc, PC factor, PetscReal scale)
+{
+  const PetscReal zero  = kc->walls ? 1000 * PETSC_MACHINE_EPSILON : 100 * PETSC_MACHINE_EPSILON;
+  const PetscReal place = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  PetscBool       given;
+
+  PetscFunctionBegin;
+  PetscCall(OptionIsGiven(factor, "-pc_factor_zeropivot", &given));
+  if (!given) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
+  PetscCall(OptionIsGiven(factor, "-pc_factor_shift_amount", &given));
+  if (!given) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Before the hierarchy is set up, while the coarse solver can still be told what to do. PETSc takes a pivot for zero
   below an absolute 2e-14; that is made relative to the operator, so that small units are no singularity and a singular
@@ -349,24 +397,20 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PC         coarse, factor = NULL;
-  PetscBool  given;
+  KSP        coarse;
+  PC         solver, factor;
+  PetscReal  scale;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetFromOptions(mg->levels[0]->smoothd));
-  PetscCall(KSPGetPC(mg->levels[0]->smoothd, &coarse));
-  PetscCall(CoarseFactorPC(coarse, &factor));
-  if (factor) {
-    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix, "-pc_factor_zeropivot",
-                                  &given));
-    if (!given) PetscCall(PCFactorSetZeroPivot(factor, 100 * PETSC_MACHINE_EPSILON * kc->scale));
-    /* PETSc adds its own 100 epsilon to such a pivot, which can make zero of it */
-    PetscCall(PetscOptionsHasName(((PetscObject)factor)->options, ((PetscObject)factor)->prefix,
-                                  "-pc_factor_shift_amount", &given));
-    if (!given) PetscCall(PCFactorSetShiftAmount(factor, 1000 * PETSC_MACHINE_EPSILON * kc->scale));
-  }
+  coarse = mg->levels[0]->smoothd;
+  PetscCall(KSPSetFromOptions(coarse));
+  PetscCall(KSPGetPC(coarse, &solver));
+  PetscCall(CoarseFactorPC(solver, &factor));
+  if (!factor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CoarseScale(kc, coarse, &scale));
+  PetscCall(SetZeroPivot(kc, factor, scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

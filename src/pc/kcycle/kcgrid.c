@@ -382,6 +382,7 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
   PetscCall(
       MatStencilCoarsen(level->A, interpolation, insulated, level->star, level->P, kc->assembled ? NULL : &level[1].A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
+  else PetscCall(KCycleStructureHoldClosed(kc, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,7 +51,7 @@ static PetscErrorCode ScanRows(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(relax->A, &scan));
-  if (scan->zero < PETSC_INT_MAX) {
+  if (PetscMin(scan->zero, scan->empty) < PETSC_INT_MAX) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
   }

@@ -1,0 +1,189 @@
+static char help[] = "Closed parts: what nothing flows to, one point or more, leaves the rest undisturbed.\n\n";
+
+#include "poisson.h"
+
+#define MAX_ITS 18
+
+typedef struct {
+  PetscInt  dim, n;
+  PetscBool open;  /* Dirichlet ends around the grid; else the rest is closed as well */
+  PetscReal value; /* of couplings */
+} Problem;
+
+/* The part that a point belongs to: 0 is the rest, closed ones are single points, pairs and blocks */
+static PetscInt Part(const Problem *p, const PetscInt at[])
+{
+  const PetscInt i = at[0] % 8, j = at[1] % 8, k = p->dim == 3 ? at[2] % 8 : 3;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    if (at[d] < 0 || at[d] >= p->n) return p->open ? 0 : -1;
+  }
+  if (k == 3 && ((i == 1 && j == 1) || (i == 6 && j == 5))) return 1;
+  if (k == 3 && j == 6 && i < 2) return 2;
+  return i > 1 && i < 5 && j > 1 && j < 5 && k > 1 && k < 5 ? 3 : 0;
+}
+
+/* Couplings within parts, and nothing else; coefficients of the rest jump */
+static void MakeRow(const Problem *p, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+{
+  const PetscInt part = Part(p, at);
+
+  *n     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = 0;
+  for (PetscInt d = 0; d < p->dim; d++) {
+    for (PetscInt side = -1; side < 2; side += 2) {
+      PetscInt       to[3] = {at[0], at[1], at[2]};
+      const PetscInt lower = at[d] + (side - 1) / 2; /* the coupling belongs to the lower one of both */
+
+      to[d] += side;
+      if (Part(p, to) != part) continue;
+      v[*n] = -p->value * (1 + 0.3 * (PetscReal)((lower + 1) % 3));
+      v[0] -= v[*n];
+      if (to[d] < 0 || to[d] >= p->n) continue;
+      col[(*n)++] = (MatStencil){to[2], to[1], to[0], 0};
+    }
+  }
+}
+
+static PetscErrorCode Fill(const Problem *p, DM da, Mat A)
+{
+  PetscInt s[3], m[3], at[3], n;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
+        MatStencil  col[7];
+        PetscScalar v[7];
+
+        MakeRow(p, at, &n, col, v);
+        PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* For a right side that has a solution */
+static PetscErrorCode Solve(const Problem *p, KSP ksp, Mat A, const char claim[])
+{
+  Poisson            other = {.dim = p->dim, .n = p->n};
+  KSPConvergedReason reason;
+  PetscReal          residual;
+  PetscInt           its;
+  PetscBool          good;
+  Vec                b, x;
+  DM                 da;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDM(A, &da));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(PoissonFill(&other, da, x));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PoissonResidual(A, b, x, &residual));
+  good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-6);
+  if (!good)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %s, %" PetscInt_FMT " iterations, true residual %g\n",
+                          KSPConvergedReasons[reason], its, (double)residual));
+  PetscCall(PoissonClaim(good, claim));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
+/* An empty row whose right side is not zero has no solution: that is no success */
+static PetscErrorCode SolveInconsistent(KSP ksp, Mat A)
+{
+  KSPConvergedReason reason;
+  Vec                b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PoissonClaim((PetscBool)(reason < 0), "  a right side without a solution does not converge"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SolveAll(Problem *p)
+{
+  Poisson grid = {.dim = p->dim, .n = p->n};
+  KSP     ksp;
+  PC      pc;
+  Mat     A;
+  DM      da;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, the rest is %s\n", p->dim, p->open ? "open" : "closed"));
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &grid, &da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(MatSetDM(A, da));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-300, PETSC_DEFAULT, 100));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(Fill(p, da, A));
+  PetscCall(Solve(p, ksp, A, "  closed parts"));
+  p->value *= 1e-9;
+  PetscCall(Fill(p, da, A));
+  PetscCall(Solve(p, ksp, A, "  other values"));
+  if (p->open) PetscCall(SolveInconsistent(ksp, A));
+  p->value *= 1e9;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Problem p = {2, 80, PETSC_TRUE, 1};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  for (int closed = 0; closed < 2; closed++) {
+    p.open = closed ? PETSC_FALSE : PETSC_TRUE;
+    p.dim  = 2;
+    p.n    = 80;
+    PetscCall(SolveAll(&p));
+    p.dim = 3;
+    p.n   = 24;
+    PetscCall(SolveAll(&p));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    output_file: output/closed.out
+
+    test:
+      suffix: processes
+      nsize: {{1 2 4}}
+
+    test:
+      suffix: types
+      args: -dm_mat_type {{aij stencil}} -ksp_type {{cg gmres}}
+
+    test:
+      suffix: smoothers
+      args: -mg_levels_pc_relax_type {{jacobi redblack chebyshev}} -mg_levels_ksp_max_it 4
+
+TEST*/
