@@ -77,11 +77,11 @@ JUMPS = """
 3d-cliff-above          -cells 64,64,64 -region block:2 -contrast 5.1                   KCYCLE_JUMP
 2d-block                -cells 300,300 -ends ss,ss -region block:2 -contrast 1e6        KC_CLUSTER_TIGHT KC_CLUSTER_GROWTH KC_CLUSTER_GAIN
 3d-block                -cells 48,48,48 -ends ss,ss,ss -region block:2 -contrast 1e6    KC_CLUSTER_TIGHT KC_CLUSTER_GROWTH KC_CLUSTER_GAIN
-2d-square-1e3           -cells 500,500 -ends ss,ss -region square:0.34                  KCYCLE_COARSEST_JUMPS
-2d-square-1e6           -cells 385,385 -region square:0.34 -contrast 1e6                KCYCLE_COARSEST_JUMPS
+2d-square-1e3           -cells 500,500 -ends ss,ss -region square:0.34
+2d-square-1e6           -cells 385,385 -region square:0.34 -contrast 1e6
 2d-square-1e-6          -cells 385,385 -region square:0.34 -contrast 1e-6
-2d-balls-1e3            -cells 384,384 -ends nn,nn -region balls:3:0.35                 KCYCLE_COARSEST_JUMPS
-2d-balls-1e6            -cells 385,385 -region balls:3:0.35 -contrast 1e6               KCYCLE_COARSEST_JUMPS
+2d-balls-1e3            -cells 384,384 -ends nn,nn -region balls:3:0.35
+2d-balls-1e6            -cells 385,385 -region balls:3:0.35 -contrast 1e6
 2d-balls-1e-3           -cells 385,420 -region balls:5:0.4 -contrast 1e-3
 2d-scattered-1e3        -cells 400,400 -region scattered:60:16
 2d-scattered-1e6        -cells 400,400 -region scattered:60:16 -contrast 1e6            KC_CLUSTER_TIGHT
@@ -108,7 +108,7 @@ JUMPS = """
 2d-checker-3-1e6        -cells 387,400 -region checker:3 -contrast 1e6                  KC_CLUSTER_TIGHT KC_CLUSTER_SHIFT
 2d-walls                -cells 400,400 -ends dd,nn -region walls:24:0 -contrast 1e-6
 2d-walls-gaps           -cells 400,401 -ends dd,nn -region walls:24:0.02 -contrast 1e-6
-2d-rooms                -cells 400,400 -region rooms:24:0 -contrast 1e-6                KCYCLE_COARSEST_JUMPS
+2d-rooms                -cells 400,400 -region rooms:24:0 -contrast 1e-6
 2d-rooms-gaps           -cells 401,400 -region rooms:24:0.02 -contrast 1e-6
 2d-sheets-1e3           -cells 400,400 -region walls:16:0
 2d-sheets-1e6           -cells 400,401 -ends nn,dd -region walls:17:0 -contrast 1e6
@@ -122,26 +122,26 @@ JUMPS = """
 2d-pinholes             -cells 400,400 -inactive mixed:0.02                             KCYCLE_EXCESS
 2d-wells                -cells 400,400 -ends nn,nn -penalty 1e3 -held wells:20
 2d-body-at-the-end      -cells 400,120 -ends ss,ss -region balls:3:0.5 -contrast 1e6    KCYCLE_EXCESS KC_CLUSTER_GAIN
-3d-square-1e3           -cells 65,65,65 -ends ss,ss,ss -region square:0.34              KCYCLE_COARSEST_JUMPS
-3d-square-1e6           -cells 64,64,64 -region square:0.34 -contrast 1e6               KCYCLE_COARSEST_JUMPS
-3d-balls-1e3            -cells 64,64,64 -ends nn,nn,nn -region balls:3:0.35             KCYCLE_COARSEST_JUMPS
-3d-balls-1e6            -cells 61,64,66 -region balls:3:0.35 -contrast 1e6              KCYCLE_COARSEST_JUMPS
+3d-square-1e3           -cells 65,65,65 -ends ss,ss,ss -region square:0.34
+3d-square-1e6           -cells 64,64,64 -region square:0.34 -contrast 1e6
+3d-balls-1e3            -cells 64,64,64 -ends nn,nn,nn -region balls:3:0.35
+3d-balls-1e6            -cells 61,64,66 -region balls:3:0.35 -contrast 1e6
 3d-balls-1e-6           -cells 64,64,64 -region balls:3:0.35 -contrast 1e-6
 3d-scattered-1e3        -cells 64,64,64 -region scattered:60:8
 3d-scattered-1e6        -cells 64,64,64 -region scattered:60:8 -contrast 1e6            KC_CLUSTER_TIGHT
 3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KC_CLUSTER_POINTS_3D KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
 3d-mixed-3              -cells 60,60,60 -region mixed:0.03                              KCYCLE_MIXED
-3d-mixed-10             -cells 60,60,60 -region mixed:0.1                               KCYCLE_MIXED KCYCLE_BRANCHES KCYCLE_SWEEPS_BRANCHES
-3d-mixed-20             -cells 60,60,60 -region mixed:0.2                               KCYCLE_BRANCHES KCYCLE_SWEEPS_BRANCHES KC_CLUSTER_POINTS_MIXED
-3d-mixed-31             -cells 60,60,60 -region mixed:0.31                              KCYCLE_BRANCHES KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
+3d-mixed-10             -cells 60,60,60 -region mixed:0.1                               KCYCLE_MIXED KCYCLE_SWEEPS_MIXED
+3d-mixed-20             -cells 60,60,60 -region mixed:0.2                               KC_CLUSTER_POINTS_MIXED
+3d-mixed-31             -cells 60,60,60 -region mixed:0.31                              KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
 3d-mixed-50             -cells 60,60,60 -region mixed:0.5                               KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
 3d-mixed-70             -cells 60,60,60 -region mixed:0.7                               KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
-3d-mixed-90             -cells 60,60,60 -region mixed:0.9                               KCYCLE_MIXED KCYCLE_BRANCHES
+3d-mixed-90             -cells 60,60,60 -region mixed:0.9                               KCYCLE_MIXED
 3d-mixed-30-1e6         -cells 60,60,60 -region mixed:0.3 -contrast 1e6                 KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
 3d-mixed-50-1e6         -cells 60,60,60 -region mixed:0.5 -contrast 1e6                 KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
 3d-mixed-contrast-80    -cells 60,60,60 -region mixed:0.5 -contrast 80                  KCYCLE_STEEP
 3d-mixed-50-neumann     -cells 57,64,55 -ends nn,nn,nn -region mixed:0.5                KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
-3d-mixed-50-million     -cells 101,101,101 -region mixed:0.5                            KCYCLE_LARGE KCYCLE_SWEEPS_LARGE
+3d-mixed-50-million     -cells 101,101,101 -region mixed:0.5
 3d-random-1e3           -cells 60,60,60 -random 1e3                                     KCYCLE_STEEP KC_CLUSTER_STRONG
 3d-random-1e6           -cells 60,60,60 -random 1e6                                     KCYCLE_STEEP KC_CLUSTER_STRONG
 3d-checker-1            -cells 60,60,60 -ends pp,pp,pp -region checker:1
@@ -149,10 +149,10 @@ JUMPS = """
 3d-checker-3            -cells 60,60,60 -ends pp,pp,pp -region checker:3                KC_CLUSTER_TIGHT
 3d-checker-4            -cells 64,64,64 -ends pp,pp,pp -region checker:4                KC_CLUSTER_TIGHT
 3d-checker-odd-1e6      -cells 27,27,39 -ends pp,pp,pp -region checker:3 -contrast 1e6  KC_CLUSTER_GROWTH KC_CLUSTER_SHIFT
-3d-checker-small-1e6    -cells 8,8,8 -ends nn,nn,nn -region checker:3 -contrast 1e6     KCYCLE_COARSEST_JUMPS
+3d-checker-small-1e6    -cells 8,8,8 -ends nn,nn,nn -region checker:3 -contrast 1e6
 3d-walls                -cells 64,64,64 -ends dd,nn,nn -region walls:16:0 -contrast 1e-6
 3d-walls-gaps           -cells 64,64,65 -ends dd,nn,nn -region walls:16:0.02 -contrast 1e-6
-3d-rooms                -cells 64,64,64 -region rooms:16:0 -contrast 1e-6               KCYCLE_COARSEST_JUMPS
+3d-rooms                -cells 64,64,64 -region rooms:16:0 -contrast 1e-6
 3d-rooms-gaps           -cells 64,63,64 -region rooms:16:0.02 -contrast 1e-6
 3d-sheets-1e3           -cells 64,64,64 -region walls:12:0
 3d-sheets-1e6           -cells 64,64,64 -ends nn,dd,nn -region walls:13:0 -contrast 1e6

@@ -72,20 +72,10 @@ PetscInt KCyclePolicyMostMixed(PetscInt dim)
 }
 
 /* Is a grid small enough for a direct solver? */
-PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps,
-                                 PetscBool mixed)
+PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool mixed)
 {
-  const PetscInt most = jumps && !finest ? KCYCLE_COARSEST_JUMPS : KCYCLE_COARSEST;
-
   if (mixed && !finest && size[0] * size[1] <= KCyclePolicyMostMixed(dim) / size[2]) return PETSC_TRUE;
-  return (PetscBool)(size[0] <= most && size[1] <= most && size[2] <= most);
-}
-
-/* Sweeps in three dimensions where materials are mixed */
-PetscInt KCyclePolicySweepsMixed(const KCycleSweepFacts *facts)
-{
-  if (facts->steep < KCYCLE_BRANCHES) return KCYCLE_SWEEPS_BRANCHES;
-  return facts->points < KCYCLE_LARGE ? KCYCLE_SWEEPS_MIXED : KCYCLE_SWEEPS_LARGE;
+  return (PetscBool)(size[0] <= KCYCLE_COARSEST && size[1] <= KCYCLE_COARSEST && size[2] <= KCYCLE_COARSEST);
 }
 
 /*
@@ -97,7 +87,7 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
   const PetscInt once = 1 << facts->dim;
 
-  if (facts->mixed && facts->dim == 3) return KCyclePolicySweepsMixed(facts);
+  if (facts->mixed && facts->dim == 3) return KCYCLE_SWEEPS_MIXED;
   if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }

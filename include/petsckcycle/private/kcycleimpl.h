@@ -59,10 +59,9 @@ typedef struct {
    levels go on where those end */
 typedef struct {
   PetscBool    exists;
-  KCycleEnd    end[3][2];     /* of the grid */
-  PetscBool    mixed;         /* materials are mixed on the finest grid of all */
-  PetscInt     fewer;         /* points than on that one, by this factor */
-  PetscReal    points, steep; /* of that one: points, and the part of them with steep jumps */
+  KCycleEnd    end[3][2]; /* of the grid */
+  PetscBool    mixed;     /* materials are mixed on the finest grid of all */
+  PetscInt     fewer;     /* points than on that one, by this factor */
   PetscInt     kappa;
   KCycleKernel kernel;
   PetscBool    kernel_constant;
@@ -171,7 +170,6 @@ typedef struct {
   char              type[64];  /* of the operators of levels that are not structured, at the last set-up */
   PetscBool         gamg;      /* the type inherits from PCGAMG */
   PetscBool         assembled; /* the program assembles the coarse operators of structured levels */
-  PetscReal         steep;     /* part of the points of the finest grid with steep jumps */
   /* materials are mixed point by point, with large jumps: coarse grids see them badly */
   PetscBool         mixed;
   /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */

@@ -25,8 +25,6 @@
        "-mg_levels_ksp_max_it", "jumps")                                                                              \
   INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",         \
       "-pc_mg_levels", "coarsening")                                                                                  \
-  INT(KCYCLE_COARSEST_JUMPS, 8, "where coefficients jump fewer points may not hold what is left of the jumps",        \
-      "-pc_mg_levels", "jumps")                                                                                       \
   INT(KCYCLE_COARSEST_MIXED_2D, 20000,                                                                                \
       "where materials are mixed a grid of so many points is the coarsest: the next one would see it badly",          \
       "-pc_mg_levels", "jumps")                                                                                       \
@@ -59,14 +57,8 @@
       "structured")                                                                                                   \
   INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",        \
       "-mg_levels_ksp_max_it", "structured")                                                                          \
-  INT(KCYCLE_SWEEPS_MIXED, 4, "in 3D where materials are mixed: sweeps do what coarse grids cannot",                  \
+  INT(KCYCLE_SWEEPS_MIXED, 6, "in 3D where materials are mixed: sweeps do what coarse grids cannot",                  \
       "-mg_levels_ksp_max_it", "jumps")                                                                               \
-  INT(KCYCLE_SWEEPS_LARGE, 6, "the same on large grids, as coarse ones see less of them", "-mg_levels_ksp_max_it",    \
-      "jumps")                                                                                                        \
-  INT(KCYCLE_SWEEPS_BRANCHES, 8, "the same where one material has thin branches", "-mg_levels_ksp_max_it", "jumps")   \
-  REAL(KCYCLE_LARGE, 1e6, "points of a large grid", "-mg_levels_ksp_max_it", "jumps")                                 \
-  REAL(KCYCLE_BRANCHES, 0.36, "steep jumps at a smaller part of the points: thin branches", "-mg_levels_ksp_max_it",  \
-       "jumps")                                                                                                       \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",             \
       "-mg_coarse_pc_type", "processes")                                                                              \
   INT(KCYCLE_GATHERED, 20000, "where more are gathered each process that goes on has so many rows, if it can be had", \
@@ -116,9 +108,7 @@ typedef struct {
 typedef struct {
   PetscInt  dim, ncoeffs; /* of the level */
   PetscInt  fewer;        /* points than on the finest grid, by this factor */
-  PetscReal points;       /* of the finest grid */
-  PetscReal steep;        /* part of its points with steep jumps */
-  PetscBool mixed;        /* materials are mixed there */
+  PetscBool mixed;        /* materials are mixed on the finest grid */
 } KCycleSweepFacts;
 
 /* policy.c */
@@ -126,9 +116,7 @@ PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
 PETSC_INTERN KCycleEnd      KCyclePolicyEnd(const KCycleEndFacts *, int side, KCycleGrid);
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
                                               PetscInt factor[]);
-PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool jumps,
-                                              PetscBool mixed);
+PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool mixed);
 PETSC_INTERN PetscInt  KCyclePolicyMostMixed(PetscInt dim);
-PETSC_INTERN PetscInt  KCyclePolicySweepsMixed(const KCycleSweepFacts *);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
 PETSC_INTERN PetscInt  KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed);

@@ -304,7 +304,6 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   PetscCall(MatStencilScan(level->A, &scan));
   *jumps = scan->jumps;
   if (level == kc->structure) {
-    kc->steep = kc->finer.exists ? kc->finer.steep : scan->steep;
     kc->mixed = kc->finer.exists ? kc->finer.mixed : (PetscBool)(scan->steep > KCYCLE_MIXED);
     PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep,
                         kc->mixed ? ": materials are mixed" : ""));
@@ -338,8 +337,7 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 }
 
 /* Is there to be a coarser level? */
-static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool jumps,
-                                   PetscBool *wants)
+static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool *wants)
 {
   PC_KCycle       *kc;
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
@@ -348,8 +346,8 @@ static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBoo
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure),
-                                                         jumps, kc->mixed)) &&
+  *wants = (PetscBool)((asked ||
+                        !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure), kc->mixed)) &&
                        level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -403,7 +401,7 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, level, &jumps));
-  PetscCall(WantsCoarser(pc, level, asked, jumps, coarser));
+  PetscCall(WantsCoarser(pc, level, asked, coarser));
   interpolation = ChooseInterpolation(kc, level, jumps);
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && *coarser != (PetscBool)(level->P != NULL));

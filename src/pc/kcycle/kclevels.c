@@ -386,15 +386,12 @@ static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
 /* What the sweeps of a level depend on, level 0 being the finest */
 static void GetSweepFacts(const PC_KCycle *kc, PetscInt l, KCycleSweepFacts *facts)
 {
-  const KCycleStencil *st = KCycleStencilOf(kc->structure[l].A), *fine = KCycleStencilOf(kc->structure[0].A);
+  const KCycleStencil *st = KCycleStencilOf(kc->structure[l].A);
 
   facts->dim     = st->box->dim;
   facts->ncoeffs = st->shape.ncoeffs;
   facts->fewer   = Fewer(kc, l);
   facts->mixed   = kc->mixed;
-  facts->steep   = kc->steep;
-  facts->points =
-      kc->finer.exists ? kc->finer.points : (PetscReal)fine->box->size[0] * fine->box->size[1] * fine->box->size[2];
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
@@ -567,8 +564,6 @@ void PCKCycleStructuredHandOn(const PC_KCycle *kc, KCycleFiner *finer)
   finer->exists          = PETSC_TRUE;
   finer->mixed           = kc->mixed;
   finer->fewer           = facts.fewer;
-  finer->steep           = facts.steep;
-  finer->points          = facts.points;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;
