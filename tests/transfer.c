@@ -343,59 +343,69 @@ static PetscErrorCode CompareTransfers(const Case *c, Mat P, Mat Q, PetscBool ho
   PetscFunctionReturn(0);
 }
 
-/* Adds what entry g at (at, to) of a product gives to the product collapsed to a star */
-static PetscErrorCode AddCollapsed(const Case *c, const Level *l, const PetscInt at[], const PetscInt to[],
-                                   PetscScalar g, Mat S)
+/* The part of the weights of a point that is not at the given coordinate in direction d, and the other coordinate */
+static PetscReal PartElsewhere(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
+                               const PetscInt first[], const PetscInt at[], PetscInt d, PetscInt mine, PetscInt *other)
 {
-  const PetscInt    row  = l->row[Number(l, at)];
-  const PetscScalar half = 0.5 * g, minus = -half;
+  PetscInt       to[9][3], f[3];
+  PetscReal      weight[9], all = 0, part = 0;
+  const PetscInt m = fine->decoupled[Number(fine, at)] ? 0 : Weights(c, fine, coarse, factor, first, at, to, weight);
 
-  PetscFunctionBeginUser;
-  PetscCall(MatSetValues(S, 1, &row, 1, &row, &g, ADD_VALUES));
-  for (PetscInt d = 0; d < c->g.dim; d++) {
-    PetscInt there[3] = {at[0], at[1], at[2]}, other;
-
-    there[d] = to[d];
-    other    = l->row[Number(l, there)];
-    if (other == row) continue;
-    PetscCall(MatSetValues(S, 1, &row, 1, &other, &half, ADD_VALUES));
-    PetscCall(MatSetValues(S, 1, &other, 1, &row, &half, ADD_VALUES));
-    PetscCall(MatSetValues(S, 1, &row, 1, &row, &minus, ADD_VALUES));
-    PetscCall(MatSetValues(S, 1, &other, 1, &other, &minus, ADD_VALUES));
+  for (PetscInt i = 0; i < m; i++) {
+    for (PetscInt k = 0; k < 3; k++) f[k] = factor[k] * to[i][k] + first[k];
+    if (fine->decoupled[Number(fine, f)]) continue;
+    all += weight[i];
+    if (to[i][d] == mine) continue;
+    part += weight[i];
+    *other = to[i][d];
   }
-  PetscFunctionReturn(0);
+  return all > 0 ? part / all : 0;
 }
 
-/* What row sums of A give to a product collapsed to a star: to its diagonal alone. G becomes the product without
-   them */
-static PetscErrorCode AddRowSums(Mat A, Mat Q, Mat G, Mat S)
+/* Couplings of a product collapsed to a star: those of fine points that coincide with coarse ones in a direction, times
+   the part of the weights that the next point has on the next coarse point */
+static PetscErrorCode AddCouplings(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
+                                   const PetscInt first[], Mat A, Mat Q, Mat S)
 {
-  Mat      B;
-  Vec      sums, coarse, before;
-  PetscInt start, end;
+  PetscInt at[3], *place, *cplace;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(Q, NULL, &sums));
-  PetscCall(MatCreateVecs(G, &coarse, &before));
-  PetscCall(MatGetRowSum(G, before));
-  PetscCall(MatGetRowSum(A, sums));
-  PetscCall(VecScale(sums, -1));
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-  PetscCall(MatDiagonalSet(B, sums, ADD_VALUES));
-  PetscCall(MatPtAP(B, Q, MAT_REUSE_MATRIX, PETSC_DEFAULT, &G));
-  PetscCall(MatGetRowSum(G, coarse));
-  PetscCall(VecAXPY(before, -1, coarse));
-  PetscCall(VecGetOwnershipRange(before, &start, &end));
-  for (PetscInt row = start; row < end; row++) {
-    PetscScalar v;
+  PetscCall(PetscMalloc2(fine->npoints, &place, coarse->npoints, &cplace));
+  for (PetscInt i = 0; i < fine->npoints; i++) place[fine->row[i]] = i;
+  for (PetscInt i = 0; i < coarse->npoints; i++) cplace[coarse->row[i]] = i;
+  FOR_OWNED(fine, at)
+  {
+    const PetscInt     row = fine->row[Number(fine, at)], *cols, *ccols;
+    const PetscScalar *v, *w;
+    PetscInt           m, mc;
 
-    PetscCall(VecGetValues(before, 1, &row, &v));
-    PetscCall(MatSetValues(S, 1, &row, 1, &row, &v, ADD_VALUES));
+    PetscCall(MatGetRow(A, row, &m, &cols, &v));
+    PetscCall(MatGetRow(Q, row, &mc, &ccols, &w));
+    for (PetscInt i = 0; i < m * mc; i++) {
+      PetscInt       p = place[cols[i % m]], q = cplace[ccols[i / m]];
+      const PetscInt to[3] = {p % fine->size[0], p / fine->size[0] % fine->size[1], p / fine->size[0] / fine->size[1]};
+      PetscInt       on[3] = {q % coarse->size[0], q / coarse->size[0] % coarse->size[1],
+                              q / coarse->size[0] / coarse->size[1]},
+               d           = 0;
+      PetscReal   part;
+      PetscScalar half, minus;
+
+      while (d < 3 && to[d] == at[d]) d++;
+      if (d == 3 || at[d] != factor[d] * on[d] + first[d]) continue;
+      part  = PartElsewhere(c, fine, coarse, factor, first, to, d, on[d], &on[d]);
+      half  = 0.5 * part * v[i % m] * w[i / m];
+      minus = -half;
+      q     = ccols[i / m];
+      p     = coarse->row[Number(coarse, on)];
+      PetscCall(MatSetValues(S, 1, &q, 1, &p, &half, ADD_VALUES));
+      PetscCall(MatSetValues(S, 1, &p, 1, &q, &half, ADD_VALUES));
+      PetscCall(MatSetValues(S, 1, &q, 1, &q, &minus, ADD_VALUES));
+      PetscCall(MatSetValues(S, 1, &p, 1, &p, &minus, ADD_VALUES));
+    }
+    PetscCall(MatRestoreRow(Q, row, &mc, &ccols, &w));
+    PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
   }
-  PetscCall(MatDestroy(&B));
-  PetscCall(VecDestroy(&sums));
-  PetscCall(VecDestroy(&coarse));
-  PetscCall(VecDestroy(&before));
+  PetscCall(PetscFree2(place, cplace));
   PetscFunctionReturn(0);
 }
 
@@ -404,12 +414,10 @@ static PetscErrorCode AddRowSums(Mat A, Mat Q, Mat G, Mat S)
 static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
                                      const PetscInt first[], PetscBool star, Mat A, Mat Q, Mat G, Mat *S)
 {
-  PetscInt at[3], *place;
+  PetscInt at[3];
   Vec      diagonal;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(coarse->npoints, &place));
-  for (PetscInt i = 0; i < coarse->npoints; i++) place[coarse->row[i]] = i;
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(A, diagonal));
   PetscCall(MatCreate(PETSC_COMM_WORLD, S));
@@ -419,7 +427,7 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
   PetscCall(MatSeqAIJSetPreallocation(*S, 27, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*S, 27, NULL, 27, NULL));
   PetscCall(MatSetOption(*S, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  if (star) PetscCall(AddRowSums(A, Q, G, *S));
+  if (star) PetscCall(AddCouplings(c, fine, coarse, factor, first, A, Q, *S));
   FOR_OWNED(coarse, at)
   {
     const PetscInt row  = coarse->row[Number(coarse, at)],
@@ -433,18 +441,13 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
     if (fine->decoupled[Number(fine, f)]) PetscCall(MatSetValues(*S, 1, &row, 1, &row, &d, ADD_VALUES));
     PetscCall(MatGetRow(G, row, &m, &cols, &v));
     for (PetscInt i = 0; i < m; i++) {
-      const PetscInt p = place[cols[i]], to[3] = {p % coarse->size[0], p / coarse->size[0] % coarse->size[1],
-                                                  p / coarse->size[0] / coarse->size[1]};
-
-      if (star) PetscCall(AddCollapsed(c, coarse, at, to, v[i], *S));
-      else PetscCall(MatSetValues(*S, 1, &row, 1, &cols[i], &v[i], ADD_VALUES));
+      PetscCall(MatSetValues(*S, 1, &row, 1, star ? &row : &cols[i], &v[i], ADD_VALUES));
     }
     PetscCall(MatRestoreRow(G, row, &m, &cols, &v));
   }
   PetscCall(MatAssemblyBegin(*S, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*S, MAT_FINAL_ASSEMBLY));
   PetscCall(VecDestroy(&diagonal));
-  PetscCall(PetscFree(place));
   PetscFunctionReturn(0);
 }
 

@@ -28,7 +28,7 @@ typedef struct {
   const KCycleStencil  *st; /* fine */
   const KCycleTransfer *tr;
   Mat                   A;
-  const PetscInt       *ahead;  /* so many coarse points lie before the owned ones */
+  const KCycleOverlap  *ov;
   PetscInt              n, pad; /* coarse points of a line; n + 2 */
   KCycleApart           apart;
   Rows                  rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
@@ -39,14 +39,14 @@ typedef struct {
   int                   first;
 } Product;
 
-static PetscErrorCode ProductCreate(Mat A, Mat P, const PetscInt ahead[], Product *pr)
+static PetscErrorCode ProductCreate(Mat A, Mat P, const KCycleOverlap *ov, Product *pr)
 {
   size_t   length;
   PetscInt places;
 
   PetscFunctionBegin;
   pr->A     = A;
-  pr->ahead = ahead;
+  pr->ov    = ov;
   pr->st    = KCycleStencilOf(A);
   pr->tr    = KCycleTransferOf(P);
   pr->n     = pr->tr->coarse->n[0];
@@ -289,7 +289,7 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
   PetscCall(MatStencilStoreBegin(Ac, half));
   *same = PETSC_TRUE;
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    const PetscInt J = line % box->n[1] + pr->ahead[1], K = line / box->n[1] + pr->ahead[2];
+    const PetscInt J = line % box->n[1] + pr->ov->coarse[1], K = line / box->n[1] + pr->ov->coarse[2];
     PetscInt       alike;
 
     Sign(pr, J, K, &now);
@@ -299,7 +299,7 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
       PetscCall(ProductLine(pr, J, K));
       for (int i = pr->first; i < pr->end; i++) {
         if (shape->find[i] >= 0)
-          PetscCall(PetscArraycpy(values + shape->find[i] * n, OutOf(pr, i) + 1 + pr->ahead[0], n));
+          PetscCall(PetscArraycpy(values + shape->find[i] * n, OutOf(pr, i) + 1 + pr->ov->coarse[0], n));
       }
       if (pr->first == 13) MatStencilMirrorLine(sc, line, values);
       FoldSelf(shape, box, values);
@@ -367,7 +367,7 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
     }
   }
   PetscCall(PetscFree(signs));
-  PetscCall(KCycleStarProducts(pr->A, pr->tr, f->mine, f->line));
+  PetscCall(KCycleStarProducts(pr->A, pr->tr, pr->ov, f->mine, f->line));
   for (PetscInt line = 0; line < box->nlines; line++) {
     const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
 
@@ -454,7 +454,7 @@ static PetscErrorCode ProductToStar(Product *pr, Mat Ac)
   PetscFunctionBegin;
   PetscCall(FieldsCreate(pr->tr->coarse, &f));
   PetscCall(FillFields(pr, &f));
-  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(&f, pr->ahead, Ac, (PetscBool)half, &same));
+  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(&f, pr->ov->coarse, Ac, (PetscBool)half, &same));
   PetscCall(FieldsDestroy(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -475,7 +475,7 @@ PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fil
   if (p->t.coarse->dim == 1) star = PETSC_FALSE;
   if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, (PetscBool)!star, Ac));
   MatStencilExpectRounding(*Ac);
-  PetscCall(ProductCreate(B, Q, p->overlap.coarse, &pr));
+  PetscCall(ProductCreate(B, Q, &p->overlap, &pr));
   pr.fill = fill;
   if (star) PetscCall(ProductToStar(&pr, *Ac));
   else {

@@ -15,10 +15,12 @@ typedef struct {
 
 /* What a process owns and the points around that its part of the coarser level depends on, see overlap.c */
 typedef struct {
-  Mat      P;                 /* the interpolation there; NULL: not made, or there are no such points */
-  PetscInt low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
-  PetscInt nrim;              /* owned points that are in the overlap of others */
-  PetscSF  sf;                /* which come with it */
+  Mat       P;                 /* the interpolation there; NULL: not made, or there are no such points */
+  PetscInt  low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
+  /* low and high ends of the box where its direction wraps around from coarse point to coarse point */
+  PetscBool wraps[3][2];
+  PetscInt  nrim; /* owned points that are in the overlap of others */
+  PetscSF   sf;   /* which come with it */
 } KCycleOverlap;
 
 typedef struct {
@@ -105,5 +107,5 @@ static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, cons
   terms->of[terms->m++].w = w;
 }
 
-PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *, const PetscBool wanted[],
-                                               PetscScalar *const line[]);
+PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat             A, const KCycleTransfer *, const KCycleOverlap *,
+                                               const PetscBool wanted[], PetscScalar *const line[]);

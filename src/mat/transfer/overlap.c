@@ -24,15 +24,6 @@ static PetscInt GridPoint(const KCycleTransfer *tr, int d, PetscInt i)
   return (at % size + size) % size;
 }
 
-/* Does the direction wrap around at an end of the box, from coarse point to coarse point? */
-static PetscBool Wraps(const KCycleTransfer *tr, int d, int side)
-{
-  const KCycleBox *box = tr->fine;
-
-  return (PetscBool)(box->periodic[d] && tr->factor[d] == 2 && box->size[d] % 2 == 1 &&
-                     (side ? box->start[d] + box->n[d] == box->size[d] : box->start[d] == 0));
-}
-
 /* How deep is the rim of a box whose points others have in their overlap */
 static void RimDepth(const KCycleTransfer *tr, PetscInt depth[])
 {
@@ -124,7 +115,10 @@ static PetscErrorCode OverlapCreate(Mat P)
     ov->coarse[d] = (tr->shift[d] + ov->low[d]) / f;
     first[d]      = tr->shift[d] + ov->low[d] - f * ov->coarse[d];
     n[d]          = ov->low[d] + box->n[d] + high;
-    nc[d]         = (n[d] - first[d] + f - 1) / f;
+    for (int side = 0; side < 2; side++)
+      ov->wraps[d][side] = (PetscBool)(box->periodic[d] && f == 2 && box->size[d] % 2 == 1 &&
+                                       (side ? box->start[d] + box->n[d] == box->size[d] : box->start[d] == 0));
+    nc[d] = (n[d] - first[d] + f - 1) / f;
   }
   PetscCall(CreateGrid(box->dim, n, &fine));
   PetscCall(CreateGrid(box->dim, nc, &coarse));
@@ -270,18 +264,18 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
 }
 
 /* The points between that a wrapped end has in place of coarse ones take the values of these */
-static void PutEnds(const KCycleTransfer *tr, const KCycleTransfer *to, const KCycleLists *lists)
+static void PutEnds(const KCycleOverlap *ov, const KCycleTransfer *to, const KCycleLists *lists)
 {
   const PetscInt n = to->coarse->n[0], m = n - 2;
 
   for (PetscInt i = 0; i < lists->n; i++) {
     PetscScalar *same = lists->list[i] + 1, *left = same + n + 2, *right = left + n + 1;
 
-    if (Wraps(tr, 0, 0)) {
+    if (ov->wraps[0][0]) {
       left[0]  = same[0];
       right[0] = 0;
     }
-    if (Wraps(tr, 0, 1)) {
+    if (ov->wraps[0][1]) {
       left[m]  = 0;
       right[m] = same[n - 1];
     }
@@ -289,7 +283,7 @@ static void PutEnds(const KCycleTransfer *tr, const KCycleTransfer *to, const KC
 }
 
 /* The same of whole lines */
-static void PutLines(const KCycleTransfer *tr, const KCycleTransfer *to)
+static void PutLines(const KCycleOverlap *ov, const KCycleTransfer *to)
 {
   const KCycleBox *box = to->fine;
 
@@ -297,7 +291,7 @@ static void PutLines(const KCycleTransfer *tr, const KCycleTransfer *to)
     for (int side = 0; side < 2; side++) {
       const PetscInt place = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
 
-      for (PetscInt i = 0; i < box->n[3 - d] && Wraps(tr, d, side); i++) {
+      for (PetscInt i = 0; i < box->n[3 - d] && ov->wraps[d][side]; i++) {
         const PetscInt e = d == 1 ? KCycleBoxExtended(box, place, i) : KCycleBoxExtended(box, i, place),
                        from =
                            d == 1 ? KCycleBoxExtended(box, place + step, i) : KCycleBoxExtended(box, i, place + step);
@@ -342,8 +336,8 @@ PetscErrorCode KCycleOverlapTake(Mat P, PetscScalar *temp)
   const PetscInt       *low = p->overlap.low;
 
   PetscFunctionBegin;
-  PutEnds(tr, from, &((Mat_StencilTransfer *)p->overlap.P->data)->lists);
-  PutLines(tr, from);
+  PutEnds(&p->overlap, from, &((Mat_StencilTransfer *)p->overlap.P->data)->lists);
+  PutLines(&p->overlap, from);
   for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
     for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
       const PetscInt e = KCycleBoxExtended(box, j, k), there = KCycleBoxExtended(from->fine, j + low[1], k + low[2]);
