@@ -38,7 +38,9 @@ LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -W
              -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
-objects := $(sources:$(top)/%.c=$(B)/%.o)
+# Kernels and levels once more, in single precision
+singles := $(filter-out %/policy.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
+objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o)
 
 # V=1 shows whole command lines
 run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
@@ -55,6 +57,10 @@ $(LIBRARY): $(objects)
 $(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
 	$(call run,CC,$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -c $< -o $@)
+
+$(B)/single/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
+	@mkdir -p $(@D)
+	$(call run,CC,$(CC) $(CFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -c $< -o $@)
 
 -include $(objects:.o=.d)
 
@@ -110,8 +116,8 @@ compilers: | have-petsc
 	  printf '%s\n' $(every_source) | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC) || exit 1; \
 	done
 	@echo "  kernels in single precision, and with nvcc if there is one"; mkdir -p $(B)/compilers
+	@printf '%s\n' $(singles) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only -DKCYCLE_SINGLE $(WARNFLAGS) $(CPPFLAGS_KC)
 	@for source in $(wildcard $(top)/src/kernel/*.c); do \
-	  $(CC) -std=gnu99 -fsyntax-only -DKCYCLE_SINGLE $(WARNFLAGS) $(CPPFLAGS_KC) $$source || exit 1; \
 	  test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \
 	    $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -c $$source -o $(B)/compilers/kernel.o || exit 1; done; \
 	done

@@ -40,7 +40,7 @@ PATTERNS = [
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
     (r"src/kernel/.*", "strings", r"#[ \t]*include(?![ \t]*<petsckcycle/private/kernelimpl\.h>)", "kernels know kernelimpl.h alone"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
-     r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|threads)\.h|petscmacros\.h|petscsystypes\.h|string\.h|omp\.h)",
+     r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h|string\.h|omp\.h)",
      "kernels know no header of PETSc but those with macros and the types of numbers"),
     (r"src/.*", "code", r"\b(?:malloc|calloc|realloc|free|exit|abort)\s*\(", "use PetscMalloc(), PetscFree() and error codes"),
     (r"(?!include/petsckcycle\.h$)(?:src|include)/.*\.[ch]$", "code",

@@ -192,6 +192,23 @@ typedef enum {
 PETSC_EXTERN const char *const PCKCycleStructureds[];
 
 /*E
+  PCKCyclePrecision - the precision that the cycle of `PCKCYCLE` computes with
+
+  Values:
++ `PC_KCYCLE_PRECISION_DOUBLE` - that of PETSc's numbers
+- `PC_KCYCLE_PRECISION_SINGLE` - all levels in single precision, the coarsest problem excepted
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetPrecision()`
+E*/
+typedef enum {
+  PC_KCYCLE_PRECISION_DOUBLE,
+  PC_KCYCLE_PRECISION_SINGLE
+} PCKCyclePrecision;
+PETSC_EXTERN const char *const PCKCyclePrecisions[];
+
+/*E
   KCycleGrid - where the points of a structured grid lie, and which of them the next coarser grid keeps
 
   Values:
@@ -287,6 +304,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleComputeLevelCalls(PetscInt, PetscInt, PetscI
 PETSC_EXTERN PetscErrorCode PCKCycleComputeTotalCalls(PetscInt, PetscInt, PetscInt64 *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetStructured(PC, PCKCycleStructured);
 PETSC_EXTERN PetscErrorCode PCKCycleGetStructured(PC, PCKCycleStructured *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetPrecision(PC, PCKCyclePrecision);
+PETSC_EXTERN PetscErrorCode PCKCycleGetPrecision(PC, PCKCyclePrecision *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, KCycleGrid *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);

@@ -69,6 +69,7 @@ PetscErrorCode KCycleFinalizePackage(void)
   KCyclePackageInitialized = PETSC_FALSE;
   PetscCall(PCFinalizePackage_KCycle());
   PetscCall(KCycleSmootherFinalize());
+  PetscCall(KCycleSmootherFinalize_Single());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,6 +96,7 @@ PetscErrorCode KCycleInitializePackage(void)
   PetscCall(PCRegister(PCKCYCLE, PCCreate_KCycle));
   PetscCall(PCRegister(PCRELAX, PCCreate_Relax));
   PetscCall(KCycleSmootherRegisterAll());
+  PetscCall(KCycleSmootherRegisterAll_Single());
   PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
   PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
   PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));

@@ -303,55 +303,8 @@ PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *box, PetscScalar **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In debugging builds what an exchange fills is spoilt first, so that reading what was not exchanged is seen */
-static PetscErrorCode SpoilHalo(const KCycleBox *box, PetscScalar *halo)
+/* The exchange, with the corner lines or without them */
+PetscSF KCycleBoxGetSF(const KCycleBox *box, PetscBool corners)
 {
-  const PetscInt *leaf;
-  PetscInt        nleaves;
-  const PetscReal nan = (PetscReal)NAN; /* not made by arithmetic, which -fp_trap would trap */
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFGetGraph(box->exchange->sf[1], NULL, &nleaves, &leaf, NULL));
-  for (PetscInt i = 0; i < nleaves; i++) halo[leaf ? leaf[i] : i] = nan;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *box, PetscBool corners, const PetscScalar *x, PetscScalar *halo)
-{
-  PetscFunctionBegin;
-  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (PetscDefined(USE_DEBUG)) PetscCall(SpoilHalo(box, halo));
-  PetscCall(PetscSFBcastBegin(box->exchange->sf[corners], MPIU_SCALAR, x, halo, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *box, PetscBool corners, const PetscScalar *x, PetscScalar *halo)
-{
-  PetscFunctionBegin;
-  if (KCycleBoxTalks(box)) PetscCall(PetscSFBcastEnd(box->exchange->sf[corners], MPIU_SCALAR, x, halo, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where there is nothing to do meanwhile */
-PetscErrorCode KCycleBoxExchange(const KCycleBox *box, PetscBool corners, const PetscScalar *x, PetscScalar *halo)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleBoxExchangeBegin(box, corners, x, halo));
-  PetscCall(KCycleBoxExchangeEnd(box, corners, x, halo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Adds halo values to the points that they stand for */
-PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const PetscScalar *halo, PetscScalar *x)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceBegin(box->exchange->sf[1], MPIU_SCALAR, halo, x, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(box->exchange->sf[1], MPIU_SCALAR, halo, x, MPIU_SUM));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The exchange that includes the corner lines, for other kinds of data */
-PetscSF KCycleBoxGetSF(const KCycleBox *box)
-{
-  return box->exchange->sf[1];
+  return box->exchange->sf[corners];
 }

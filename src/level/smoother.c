@@ -1,9 +1,15 @@
 /*
   The list of smoothers, and what PCRELAX and PCKCYCLE ask of one.
 */
-#include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/clusterimpl.h>
 
 static PetscFunctionList SmootherList = NULL;
+
+#if defined(KCYCLE_SINGLE)
+static const char Precision[] = " in single precision";
+#else
+static const char Precision[] = "";
+#endif
 
 PetscErrorCode KCycleSmootherRegister(const char name[], PetscErrorCode (*create)(KCycleSmoother *))
 {
@@ -58,7 +64,7 @@ PetscErrorCode KCycleSmootherSetName(KCycleSmoother *s, const char name[])
   PetscFunctionBegin;
   PetscCall(PetscFunctionListFind(SmootherList, name, &create));
   PetscCheck(create, s->comm, PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "There is no smoother called %s: see -help for the values of -pc_relax_type", name);
+             "There is no smoother called %s%s: see -help for the values of -pc_relax_type", name, Precision);
   PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
   PetscCall((*create)(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,6 +80,24 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
   (*smoother)->st    = st;
   (*smoother)->facts = facts;
   PetscCall(KCycleSmootherSetName(*smoother, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One for the same operator, divided, and in these numbers; it is ready to work */
+PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycleStencil *st, PetscReal divisor,
+                                        KCycleSmoother **smoother)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleSmootherCreate(model->comm, st, model->facts, model->name, smoother));
+  (*smoother)->omega  = model->omega;
+  (*smoother)->degree = model->degree;
+  (*smoother)->origin = model->origin;
+  PetscCall(KCycleSmootherSetUp(*smoother));
+  if (model->clusters) {
+    model->clusters->references++;
+    PetscCall(KCycleSmootherWrapClusters(model->clusters, divisor, smoother));
+  }
+  PetscCall(KCycleSmootherTile(*smoother, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

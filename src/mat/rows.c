@@ -32,7 +32,7 @@ static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   r->nghost = r->st->box->nhalo;
   r->line   = -1;
-  r->sf     = KCycleBoxGetSF(r->st->box);
+  r->sf     = KCycleBoxGetSF(r->st->box, PETSC_TRUE);
   PetscCall(PetscObjectReference((PetscObject)r->sf));
   PetscCall(PetscMalloc2(KC_MAX_COEFFS, &r->cols, KC_MAX_COEFFS, &r->values));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -15,12 +15,12 @@ PETSC_INTERN PetscErrorCode KCycleNumberRows(const PetscInt[], PetscInt *const[]
 PETSC_INTERN PetscErrorCode KCycleBoxGet(DM, KCycleBox **);
 PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
-PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
-PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
+PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
 /* for smoothers of programs */
-PETSC_EXTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const PetscScalar *, PetscScalar *);
-PETSC_INTERN PetscSF        KCycleBoxGetSF(const KCycleBox *);
-PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const PetscScalar *, PetscScalar *);
+PETSC_EXTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
+PETSC_INTERN PetscSF        KCycleBoxGetSF(const KCycleBox *, PetscBool corners);
+PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
 PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);

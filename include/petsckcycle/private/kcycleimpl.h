@@ -6,6 +6,7 @@
 #include <petsckcycle.h>
 #include <petsckcycle/private/compat.h>
 #include <petsc/private/pcmgimpl.h>
+#include <petsckcycle/private/cycleimpl.h>
 #include <petsckcycle/private/gridimpl.h>
 #include <petsckcycle/private/policyimpl.h>
 #include <petsc/private/kspimpl.h>
@@ -15,16 +16,6 @@
 
 /* Relative size below which a row sum is rounding: 1.8e-12 in double precision */
 #define KCYCLE_ROUNDING PetscPowReal(PETSC_MACHINE_EPSILON, 0.75)
-
-/* The phases of a cycle that -pc_mg_log shows for each level */
-typedef enum {
-  KCYCLE_SMOOTH,
-  KCYCLE_RESIDUAL,
-  KCYCLE_RESTRICT,
-  KCYCLE_INTERPOLATE,
-  KCYCLE_COARSE,
-  KCYCLE_NUM_PHASES
-} KCyclePhase;
 
 /* What is known of the kernel of the operator */
 typedef enum {
@@ -132,6 +123,7 @@ typedef struct {
   PCKCycleStructured  structured;     /* are structured levels wanted? */
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
+  PCKCyclePrecision   precision;      /* of levels */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
   PetscBool           galerkin_none;  /* as none */
@@ -142,69 +134,74 @@ typedef struct {
   PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
   /* and its PCSetCoordinates(), if it has one */
   PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *);
-  PCKCycleHierarchy levels_from; /* where levels came from */
+  PCKCycleHierarchy   levels_from; /* where levels came from */
   /* number of levels that this type chose; 0 if somebody else did */
-  PetscInt          nlevels_chosen;
+  PetscInt            nlevels_chosen;
   /* more levels than there are were asked for; else 0 */
-  PetscInt          nlevels_asked;
-  PetscBool         grid_of_operator; /* the PC's DM was taken from the operator, */
-  PetscObjectId     grid_id;          /* and was this one */
-  KCycleFound       found;
-  PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
-  KCycleKernel      kernel;
+  PetscInt            nlevels_asked;
+  PetscBool           grid_of_operator; /* the PC's DM was taken from the operator, */
+  PetscObjectId       grid_id;          /* and was this one */
+  KCycleFound         found;
+  PetscBool           galerkin_chosen; /* this type chose Galerkin coarse operators */
+  KCycleKernel        kernel;
   /* the kernel is spanned by the constant vector, from the right and from the left */
-  PetscBool         kernel_constant;
-  Mat               singular;        /* the coarsest operator that got its kernel as its null space, */
-  MatNullSpace      singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
-  PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
-  PC                svd_before;      /* which was this */
-  PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
-  PetscBool         walls;           /* parts of the grid may be closed */
-  PetscBool         use_structure;   /* levels are structured */
-  char              general[320];    /* why they are not */
-  PetscBool         use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
-  char              nogrids[256];    /* why they are not, where that was asked */
-  char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
-  PetscInt          ngrids;
-  KCycleGridLevel  *grids;
-  char              type[64];  /* of the operators of levels that are not structured, at the last set-up */
-  PetscBool         gamg;      /* the type inherits from PCGAMG */
-  PetscBool         assembled; /* the program assembles the coarse operators of structured levels */
+  PetscBool           kernel_constant;
+  Mat                 singular;        /* the coarsest operator that got its kernel as its null space, */
+  MatNullSpace        singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
+  PC                  svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
+  PC                  svd_before;      /* which was this */
+  PetscReal           scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
+  PetscBool           walls;           /* parts of the grid may be closed */
+  PetscBool           use_structure;   /* levels are structured */
+  char                general[320];    /* why they are not */
+  PetscBool           use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
+  char                nogrids[256];    /* why they are not, where that was asked */
+  char                instead[512];    /* why levels are not those that were asked for, or that a grid would have */
+  PetscInt            ngrids;
+  KCycleGridLevel    *grids;
+  char                type[64];  /* of the operators of levels that are not structured, at the last set-up */
+  PetscBool           gamg;      /* the type inherits from PCGAMG */
+  PetscBool           assembled; /* the program assembles the coarse operators of structured levels */
   /* materials are mixed point by point, with large jumps: coarse grids see them badly */
-  PetscBool         mixed;
+  PetscBool           mixed;
   /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
-  PetscBool         chose[64][2];
-  PCMGGalerkinType  galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
-  PetscInt          nstructured;
-  KCycleStructure   structure[64]; /* finest first */
-  KCycleFiner       finer;
-  Mat               coarsest; /* operator of the coarsest level as an ordinary matrix */
+  PetscBool           chose[64][2];
+  PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
+  PetscInt            nstructured;
+  KCycleStructure     structure[64]; /* finest first */
+  KCycleFiner         finer;
+  Mat                 coarsest; /* operator of the coarsest level as an ordinary matrix */
   /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
-  PetscObjectId     source;
-  PetscObjectState  source_state;
-  PetscBool         ready; /* the hierarchy is set up */
+  PetscObjectId       source;
+  PetscObjectState    source_state;
+  PetscBool           ready; /* the hierarchy is set up */
   /* set-up has seen the levels that are there: their solvers know the options, or were chosen here */
-  PetscBool         levels_used;
-  PetscBool         busy;         /* set-up is at work, or an error has ended it */
-  char              failure[256]; /* why the last set-up failed, or empty */
+  PetscBool           levels_used;
+  PetscBool           busy;         /* set-up is at work, or an error has ended it */
+  char                failure[256]; /* why the last set-up failed, or empty */
   /* the coarsest solver reads its initial guess, which must then be zeroed (KSPSetComputeInitialGuess() makes it so) */
-  PetscBool         coarse_reads;
-  PetscBool         coarse_continues; /* the coarsest solver starts from the iterate, so a second call improves it */
-  PetscInt          nlevels;          /* length of level */
-  KCycleLevel      *level;            /* coarsest first */
-  PetscInt64       *calls;            /* what PCKCycleGetLevelCalls() hands out, finest first */
-  PetscInt64        cycles;           /* calls of the cycle on the finest level since set-up */
-  Vec               rhs;              /* copy of the right side, for smoothers that change theirs in presolve */
+  PetscBool           coarse_reads;
+  PetscBool           coarse_continues; /* the coarsest solver starts from the iterate, so a second call improves it */
+  PetscInt            nlevels;          /* length of level */
+  KCycleLevel        *level;            /* coarsest first */
+  const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
+  char                handed[512];      /* and why the levels are handed to PCMG */
+  KCycleLevels       *levels;
+  KCycleLevelParts   *parts;                      /* coarsest first */
+  PetscBool           symmetric, symmetric_known; /* the operators of all levels */
+  PetscInt64         *calls;                      /* what PCKCycleGetLevelCalls() hands out, finest first */
+  PetscInt64          cycles;                     /* calls of the cycle on the finest level since set-up */
+  Vec                 rhs; /* copy of the right side, for smoothers that change theirs in presolve */
   /* of structured levels: right side and solution of the finest one, without arrays of their own */
-  Vec               host[2];
-  PetscBool         device;    /* the solver's vectors are on a device */
-  PetscInt          dimension; /* 0: nobody has called PCSetCoordinates() */
-  PetscInt          ncoordinates;
-  PetscReal        *coordinates;
-  Mat               copy;        /* the operator in MATAIJ, where its own type does not have its entries in rows, */
-  PetscObjectId     copied;      /* which is this one; */
-  PetscBool         copy_blocks; /* also where they are in blocks */
-  KCycleOwn         own;
+  Vec                 host[2];
+  PetscBool           device;    /* the solver's vectors are on a device */
+  PetscInt            dimension; /* 0: nobody has called PCSetCoordinates() */
+  PetscInt            ncoordinates;
+  PetscReal          *coordinates;
+  Mat                 copy;        /* the operator in MATAIJ, where its own type does not have its entries in rows, */
+  PetscObjectId       copied;      /* which is this one; */
+  PetscBool           copy_blocks; /* also where they are in blocks */
+  KCycleOwn           own;
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -256,13 +253,25 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN void           PCKCycleStructuredHandOn(const PC_KCycle *, KCycleFiner *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredFuse(PC);
 
 PETSC_INTERN PetscErrorCode PCKCycleLevelsAsked(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleGiveOperators(PC);
 PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
+
+/* kcengine.c: levels that are all ours */
+PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, PetscBool transpose, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, PetscReal target, PetscReal abstol, PetscReal limit,
+                                                  PetscBool zeroguess, Vec, Vec, PetscInt *,
+                                                  PCRichardsonConvergedReason *);
+
+/* kccycle.c */
+PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, PetscReal target, PetscReal abstol, PetscReal limit,
+                                             PCRichardsonConvergedReason *);
 
 /* kcgridlevels.c: levels of ordinary matrices on the grids of a DMDA */
 PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);

@@ -97,30 +97,54 @@ typedef struct {
   int find[27];                               /* coefficient of (dx + 1) + 3 (dy + 1) + 9 (dz + 1), or -1 */
 } KCycleShape;
 
-/* An entry of the line dictionary: coefficients that several lines share */
-typedef struct {
-  KCScalar *c; /* coefficient o of point i: c[o * n + i] */
-  KCScalar  middle[KC_MAX_COEFFS];
-  KCScalar  inverse; /* 1 / diagonal of the middle; 0 where that is zero, as before values arrive */
-  PetscInt  a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */
-  KCScalar *ends;    /* all coefficients of the points before a, point by point, then of those from b on */
-  PetscInt  uses;    /* lines that share it */
-} KCycleClass;
+/*
+  The data of the kernels, without a PETSc object: Class, an entry of the line dictionary: coefficients that several
+  lines share; Stencil, the coefficients on the lines that a process owns; Transfer, the weights between two grids.
+*/
+#define KCYCLE_DATA(Number, Class, Stencil, Transfer)                                                                  \
+  typedef struct {                                                                                                     \
+    Number  *c; /* coefficient o of point i: c[o * n + i] */                                                           \
+    Number   middle[KC_MAX_COEFFS];                                                                                    \
+    Number   inverse; /* 1 / diagonal of the middle; 0 where that is zero, as before values arrive */                  \
+    PetscInt a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */        \
+    Number  *ends;    /* all coefficients of the points before a, point by point, then of those from b on */           \
+    PetscInt uses;    /* lines that share it */                                                                        \
+  } Class;                                                                                                             \
+                                                                                                                       \
+  typedef struct {                                                                                                     \
+    KCycleBox  *box;                                                                                                   \
+    KCycleShape shape;                                                                                                 \
+    PetscInt    nclasses;                                                                                              \
+    Class      *classes;                                                                                               \
+    PetscInt   *kind;   /* of each owned line: its class, or -1: it has a block of its own */                          \
+    Number    **block;  /* of each extended line, or NULL */                                                           \
+    PetscBool   blocks; /* some lines have */                                                                          \
+    PetscBool   half;   /* blocks hold the diagonal and what is behind it; the others are those of neighbours */       \
+    Number     *zeros;  /* a line of zeros */                                                                          \
+    Number     *halo;   /* for the exchange of vectors */                                                              \
+  } Stencil;                                                                                                           \
+                                                                                                                       \
+  typedef struct {                                                                                                     \
+    KCycleBox     *fine, *coarse;                                                                                      \
+    PetscInt       factor[3]; /* 1 or 2 */                                                                             \
+    PetscInt       first[3];  /* fine point of coarse point 0, in the numbering of the grids */                        \
+    PetscInt       shift[3];  /* the same in the numbering of the owned boxes */                                       \
+    PetscInt       stride;    /* length of the weights of a line on one coarse line */                                 \
+    const Number **weights; /* of extended fine line e on its coarse line q: weights[4 * e + q]; NULL: all are zero */ \
+    PetscInt       nsets;   /* different weights of lines */                                                           \
+    Number        *halo;    /* coarse halo buffer */                                                                   \
+    Number        *line;    /* one fine line for each thread, for fused steps */                                       \
+  } Transfer
 
-/* The coefficients of a stencil on the lines that a process owns: data of the kernels, no PETSc object among it */
-typedef struct {
-  KCycleBox   *box;
-  KCycleShape  shape;
-  PetscInt     nclasses;
-  KCycleClass *classes; /* coefficients that lines share */
-  PetscInt    *kind;    /* of each owned line: its class, or -1: it has a block of its own */
-  KCScalar   **block;   /* of each extended line, or NULL */
-  PetscBool    blocks;  /* some lines have */
-  /* blocks hold the diagonal and the coefficients behind it; the others are those of neighbours */
-  PetscBool    half;
-  KCScalar    *zeros; /* a line of zeros */
-  KCScalar    *halo;  /* for the exchange of vectors */
-} KCycleStencil;
+KCYCLE_DATA(KCScalar, KCycleClass, KCycleStencil, KCycleTransfer);
+
+/* Those in PETSc's numbers, where kernels have others */
+#if defined(KCYCLE_SINGLE)
+KCYCLE_DATA(PetscScalar, KCycleClassDouble, KCycleStencilDouble, KCycleTransferDouble);
+#else
+typedef KCycleStencil  KCycleStencilDouble;
+typedef KCycleTransfer KCycleTransferDouble;
+#endif
 
 /* One line of the matrix and the lines of a vector that it reads */
 typedef struct {
@@ -140,6 +164,12 @@ typedef struct {
 static inline PetscBool MatStencilLineIsLast(const KCycleStencil *st, PetscInt line, PetscInt last)
 {
   return (PetscBool)(last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]);
+}
+
+/* Numbers that the block of a line has: its coefficients, then all those of its first and of its last point */
+static inline PetscInt KCycleBlockLength(const KCycleBox *box, const KCycleShape *shape, PetscBool half)
+{
+  return (shape->ncoeffs - (half ? shape->ncoeffs / 2 : 0)) * box->n[0] + 2 * shape->ncoeffs;
 }
 
 /* Asks for n places that are read soon: the processor by itself does not see far enough ahead */
@@ -182,20 +212,6 @@ static inline KCScalar KCycleLineCoefficient(const KCycleLine *l, int o, PetscIn
   if (i == l->n - 1) return l->end[1][o * l->stride];
   return l->constant ? l->end[0][o * l->stride + i] : l->c[o][i];
 }
-
-/* The weights between two grids: data of the kernels, no PETSc object among it */
-typedef struct {
-  KCycleBox       *fine, *coarse;
-  PetscInt         factor[3]; /* 1 or 2 */
-  PetscInt         first[3];  /* fine point of coarse point 0, in the numbering of the grids */
-  PetscInt         shift[3];  /* the same in the numbering of the owned boxes */
-  PetscInt         stride;    /* length of the weights of a line on one coarse line */
-  /* of extended fine line e on its coarse line q: weights[4 * e + q], or NULL where all are zero */
-  const KCScalar **weights;
-  PetscInt         nsets; /* different weights of lines */
-  KCScalar        *halo;  /* coarse halo buffer */
-  KCScalar        *line;  /* one fine line for each thread, for fused steps */
-} KCycleTransfer;
 
 /* A fine line and the coarse lines that it touches */
 typedef struct {

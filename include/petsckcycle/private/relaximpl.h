@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/clusterimpl.h>
 #include <petsckcycle/private/transferimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -21,24 +21,6 @@ typedef struct {
   PetscScalar *sum;                /* of the matrix over the members of each cluster that this process owns */
   PetscInt64   nclusters, npoints; /* found by this process, and all their members */
 } KCycleClusterList;
-
-/* Clusters by generations: those of one generation have no point in common; those in parts come first */
-typedef struct {
-  PetscInt     ngenerations; /* the same on all processes */
-  PetscInt     nclusters;    /* with parts of clusters */
-  PetscInt    *generation;   /* first cluster of each generation */
-  PetscInt    *start;        /* first entry of each cluster's row, the sum of its members' rows */
-  PetscInt    *size;         /* members: the first entries of a row stand in their columns */
-  PetscInt    *column;       /* owned points, and behind them the halo buffer */
-  PetscScalar *value;
-  PetscScalar *inverse; /* 1 / sum of the matrix over the members; 1 for parts */
-  PetscScalar *change;  /* of each cluster of a generation */
-  PetscInt    *nparts;  /* of each generation */
-  PetscSF     *sf;      /* of each generation: from parts to sums; NULL: no process has parts */
-  PetscInt     nslots;
-  PetscScalar *slotinverse, *sum; /* of clusters in parts that this process adds up */
-  PetscInt64   found[2];          /* clusters and points found by this process */
-} KCycleClusters;
 
 typedef struct {
   /* parameters */
@@ -68,10 +50,8 @@ static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
-PETSC_INTERN PetscErrorCode PCRelaxCanFuse(PC, Mat A, PetscBool *);
-PETSC_INTERN PetscErrorCode PCRelaxSmoothRestrict(PC, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess,
-                                                  Vec bcoarse);
-PETSC_INTERN PetscErrorCode PCRelaxInterpolateSmooth(PC, Mat P, Vec e, Vec b, PetscInt its, Vec x);
+PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrder *);
+PETSC_INTERN PetscErrorCode PCRelaxRenew(PC);
 
 /* Coefficient o of the points 1 to n - 2 of a line */
 static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)

@@ -13,7 +13,8 @@
 #include <petsckcycle/private/levelimpl.h>
 #include <petsckcycle/private/policyimpl.h>
 
-typedef struct _KCyclePass KCyclePass;
+typedef struct _KCyclePass     KCyclePass;
+typedef struct _KCycleClusters KCycleClusters;
 
 /* What is asked for */
 typedef struct {
@@ -88,10 +89,11 @@ struct _KCycleSmoother {
   const KCycleStencil *st; /* the operator; who makes a smoother holds it */
   const KCycleScan    *facts;
   MPI_Comm             comm;
-  PetscReal            omega;  /* damping; 0: chosen */
-  PetscInt             degree; /* of polynomials */
-  const PetscInt      *origin; /* parity of the points whose colour comes first: those that the coarse grid keeps */
-  PetscBool            single; /* sweeps are asked for one by one, as something is done between them */
+  PetscReal            omega;    /* damping; 0: chosen */
+  PetscInt             degree;   /* of polynomials */
+  const PetscInt      *origin;   /* parity of the points whose colour comes first: those that the coarse grid keeps */
+  KCycleClusters      *clusters; /* that are corrected behind its sweeps; or NULL */
+  PetscBool            single;   /* sweeps are asked for one by one, as something is done between them */
 
   /* what it says of itself when it is made */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
@@ -116,6 +118,8 @@ struct _KCycleSmoother {
 /* smoother.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate(MPI_Comm, const KCycleStencil *, const KCycleScan *, const char[],
                                                  KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *, const KCycleStencil *, PetscReal divisor,
+                                                     KCycleSmoother **);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *, PetscObjectState);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
@@ -127,6 +131,10 @@ PETSC_INTERN PetscErrorCode KCycleSmootherRegister(const char[], PetscErrorCode 
 PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
 PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll(void);
 PETSC_INTERN PetscErrorCode KCycleSmootherFinalize(void);
+#if !defined(KCYCLE_SINGLE)
+PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll_Single(void);
+PETSC_INTERN PetscErrorCode KCycleSmootherFinalize_Single(void);
+#endif
 
 /* passes.c */
 PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
@@ -167,4 +175,10 @@ static inline PetscInt KCyclePointsOfPlane(const KCycleBox *box)
 static inline PetscBool KCyclePlanesAreWhole(const KCycleBox *box)
 {
   return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
+}
+
+/* Do sweeps, residual and restriction run in one pass, and interpolation and sweeps? */
+static inline PetscBool KCycleSmootherIsFused(const KCycleSmoother *s)
+{
+  return (PetscBool)(s->ops.smoothrestrict && s->ops.interpolatesmooth && s->planes);
 }

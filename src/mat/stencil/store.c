@@ -38,9 +38,7 @@ PetscErrorCode MatStencilStoreReset(Mat A)
 
 PetscInt MatStencilBlockLength(const KCycleStencil *st)
 {
-  const int half = st->half ? st->shape.ncoeffs / 2 : 0;
-
-  return (st->shape.ncoeffs - half) * st->box->n[0] + 2 * st->shape.ncoeffs;
+  return KCycleBlockLength(st->box, &st->shape, st->half);
 }
 
 /* Values will come by MatStencilStoreLine(), all lines in order; whether half of them suffices must be known */

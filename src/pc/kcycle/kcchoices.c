@@ -3,6 +3,8 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
+const char *const PCKCyclePrecisions[] = {"double", "single", "PCKCyclePrecision", "PC_KCYCLE_PRECISION_", NULL};
+
 static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured structured)
 {
   PC_KCycle *kc;
@@ -314,11 +316,95 @@ PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Levels that are there are copied at once */
+static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision precision)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->precision = precision;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetPrecision - Sets the precision that the cycle computes with.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- precision - `PC_KCYCLE_PRECISION_DOUBLE` or `PC_KCYCLE_PRECISION_SINGLE`
+
+  Options Database Key:
+. -pc_kcycle_precision (double|single) - the precision of the cycle
+
+  Level: intermediate
+
+  Notes:
+  In single precision all structured levels are copies in numbers of 4 bytes, halos and transfers included; the right
+  side and the correction are converted at the finest level, and the coarsest problem is solved in PETSc's precision.
+  Numbers are scaled, so that the size of the operator's entries does not matter. The Krylov method keeps its precision,
+  and reaches the same tolerances as with a cycle in double precision; `KSPGMRES`, which takes corrections for a linear
+  function of residuals until it restarts, stays above 1e-7 until then: use `KSPFGMRES`. `KSPRICHARDSON` computes
+  residuals with the operator itself.
+
+  It is an error where levels are not structured, where a smoother is not `PCRELAX` in undamped `KSPRICHARDSON`, and for
+  the transpose of an operator that is not symmetric.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetPrecision()`, `PCKCycleSetStructured()`, `PCRELAX`
+@*/
+PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecision precision)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, precision, 2);
+  PetscTryMethod(pc, "PCKCycleSetPrecision_C", (PC, PCKCyclePrecision), (pc, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecision *precision)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *precision = kc->precision;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetPrecision - Gets the precision that the cycle computes with.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. precision - `PC_KCYCLE_PRECISION_DOUBLE` or `PC_KCYCLE_PRECISION_SINGLE`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetPrecision()`
+@*/
+PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecision *precision)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(precision, 2);
+  PetscUseMethod(pc, "PCKCycleGetPrecision_C", (PC, PCKCyclePrecision *), (pc, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_KCycle          *kc;
   PCKCycleStructured  structured;
+  PCKCyclePrecision   precision;
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
   char                directions[8];
@@ -327,12 +413,16 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   structured    = kc->structured;
+  precision     = kc->precision;
   grid          = kc->grid;
   interpolation = kc->interpolation;
   PetscCall(PetscStrncpy(directions, kc->semicoarsen, sizeof(directions)));
   PetscCall(PetscOptionsEnum("-pc_kcycle_structured", "Structured levels on a DMDA", "PCKCycleSetStructured",
                              PCKCycleStructureds, (PetscEnum)structured, (PetscEnum *)&structured, &flg));
   if (flg) PetscCall(PCKCycleSetStructured(pc, structured));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_precision", "Precision of the cycle", "PCKCycleSetPrecision",
+                             PCKCyclePrecisions, (PetscEnum)precision, (PetscEnum *)&precision, &flg));
+  if (flg) PetscCall(PCKCycleSetPrecision(pc, precision));
   PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids,
                              (PetscEnum)grid, (PetscEnum *)&grid, &flg));
   if (flg) PetscCall(PCKCycleSetGrid(pc, grid));
@@ -353,6 +443,8 @@ PetscErrorCode PCKCycleStructuredCompose(PC pc, PetscBool compose)
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetStructured_C", compose ? PCKCycleSetStructured_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetStructured_C", compose ? PCKCycleGetStructured_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetPrecision_C", compose ? PCKCycleSetPrecision_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetPrecision_C", compose ? PCKCycleGetPrecision_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetGrid_C", compose ? PCKCycleSetGrid_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetGrid_C", compose ? PCKCycleGetGrid_KCycle : NULL));
   PetscCall(

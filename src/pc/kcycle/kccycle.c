@@ -265,35 +265,6 @@ static PetscErrorCode KCycleDown(PC pc, PC_KCycle *kc, const KCycleSteps *steps,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A structured level in two passes over its memory: all that comes before the sub-cycles */
-static PetscErrorCode KCycleStrokeDown(PC pc, PC_KCycle *kc, PetscInt l, PetscBool zeroguess)
-{
-  PC_MG        *mg   = (PC_MG *)pc->data;
-  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
-  PC            down;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(fine->smoothd, &down));
-  KCycleLogged(
-      kc, l, KCYCLE_SMOOTH,
-      PCRelaxSmoothRestrict(down, fine->restrct, fine->b, fine->x, fine->smoothd->max_it, zeroguess, coarse->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All that comes behind them */
-static PetscErrorCode KCycleStrokeUp(PC pc, PC_KCycle *kc, PetscInt l)
-{
-  PC_MG        *mg   = (PC_MG *)pc->data;
-  PC_MG_Levels *fine = mg->levels[l], *coarse = mg->levels[l - 1];
-  PC            up;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(fine->smoothu, &up));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH,
-               PCRelaxInterpolateSmooth(up, fine->interpolate, coarse->x, fine->b, fine->smoothu->max_it, fine->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode KCycleRestrict(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l)
 {
   PC_MG *mg = (PC_MG *)pc->data;
@@ -355,11 +326,7 @@ static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, Pet
                              PetscBool zeroguess)
 {
   kc->level[l].calls++;
-  if (l && kc->level[l].fused && steps == &StepsVec) {
-    KCycleCall(KCycleStrokeDown(pc, kc, l, zeroguess));
-    KCycleCall(KCycleSubCycles(pc, kc, steps, l, kappa));
-    KCycleCall(KCycleStrokeUp(pc, kc, l));
-  } else if (l) {
+  if (l) {
     KCycleCall(KCycleDown(pc, kc, steps, l, zeroguess));
     KCycleCall(KCycleUp(pc, kc, steps, l, kappa));
   } else KCycleCall(KCycleCoarsest(pc, kc, steps, zeroguess));
@@ -427,6 +394,7 @@ typedef struct {
   Vec                b, x; /* the caller's vectors */
   const PetscScalar *ba;   /* and their arrays */
   PetscScalar       *xa;
+  Vec                hb, hx; /* what the finest level works with */
   Vec                padded; /* x, or a copy that has pads for rows of other processes */
   Vec                kept;   /* right side of that level before, given through PCMGSetRhs() */
 } KCycleLoan;
@@ -478,6 +446,8 @@ static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, Pets
 
   PetscFunctionBegin;
   PetscCall(KCycleBorrowArrays(kc, zero, loan, &b, &x));
+  loan->hb   = b;
+  loan->hx   = x;
   loan->kept = fine->b;
   if (kc->rhs) PetscCall(VecCopy(b, kc->rhs));
   fine->b = kc->rhs ? kc->rhs : b;
@@ -503,6 +473,7 @@ static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec
   const PCMGType type = ((PC_MG *)pc->data)->am;
   PC_KCycle     *kc;
   KCycleLoan     loan;
+  PetscBool      arrays;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -517,8 +488,9 @@ static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec
     PetscCall(steps->transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCKCycleEngineIsUsed(pc, steps->transpose, &arrays));
   PetscCall(KCycleLendVectors(pc, kc, b, x, PETSC_TRUE, &loan));
-  ierr = KCycleApply(pc, kc, steps);
+  ierr = arrays ? PCKCycleEngineApply(pc, steps->transpose, loan.hb, loan.hx) : KCycleApply(pc, kc, steps);
   PetscCall(KCycleReturnVectors(pc, kc, &loan));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -548,6 +520,9 @@ static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_precision single is for kappa-cycles, and this is -pc_mg_type %s: use double",
+             PCMGTypes[((PC_MG *)pc->data)->am]);
   PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
   ierr = (*apply)(pc, b, x);
   PetscCall(KCycleReturnArrays(kc, &loan));
@@ -613,11 +588,30 @@ static PetscErrorCode KCycleFillInf(Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the cycle runs on arrays, blocks are columns */
+static PetscErrorCode KCycleApplyColumns(PC pc, Mat B, Mat X)
+{
+  PetscInt n;
+  Vec      b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, NULL, &n));
+  for (PetscInt j = 0; j < n; j++) {
+    PetscCall(MatDenseGetColumnVecRead(B, j, &b));
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall(KCycleApplyVec(pc, &StepsVec, b, x));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
 {
   PC_MG         *mg = (PC_MG *)pc->data;
   PC_MG_Levels  *fine;
   PC_KCycle     *kc;
+  PetscBool      arrays;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -627,6 +621,11 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLevelsCheck(pc));
+  PetscCall(PCKCycleEngineIsUsed(pc, PETSC_FALSE, &arrays));
+  if (arrays) {
+    PetscCall(KCycleApplyColumns(pc, B, X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KCycleResetBlocks(mg, kc->nlevels, B));
   fine = mg->levels[kc->nlevels - 1];
   PetscCall(MatDestroy(&fine->B));
@@ -652,21 +651,48 @@ static PetscErrorCode KCycleLoosenSmoothers(PC pc, PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCKCycleTestNorm(PC pc, PetscReal norm, PetscReal target, PetscReal abstol, PetscReal limit,
+                                PCRichardsonConvergedReason *reason)
+{
+  PetscFunctionBegin;
+  if (PetscIsInfOrNanReal(norm)) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
+  else if (norm <= target) *reason = norm < abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
+  else if (limit > 0 && norm > limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
+  if (*reason)
+    PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)norm,
+                        (double)target, (double)limit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Compares the residual behind the pre-smoother, as PCMG does; 0 in target: no test wanted */
 static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal target, PetscReal abstol, PetscReal limit,
                                          PCRichardsonConvergedReason *reason)
 {
-  PetscReal rnorm;
+  PetscReal norm;
 
   PetscFunctionBegin;
   if (target == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecNorm(fine->r, NORM_2, &rnorm));
-  if (PetscIsInfOrNanReal(rnorm)) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
-  else if (rnorm <= target) *reason = rnorm < abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
-  else if (limit > 0 && rnorm > limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
-  if (*reason)
-    PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)rnorm,
-                        (double)target, (double)limit));
+  PetscCall(VecNorm(fine->r, NORM_2, &norm));
+  PetscCall(PCKCycleTestNorm(pc, norm, target, abstol, limit, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the levels of PCMG; its: how many at most, and how many there were */
+static PetscErrorCode KCycleIterateVecs(PC pc, PC_KCycle *kc, PetscReal target, PetscReal abstol, PetscReal limit,
+                                        PetscBool zeroguess, PetscInt *its, PCRichardsonConvergedReason *reason)
+{
+  const PetscInt l = kc->nlevels - 1;
+  PetscInt       i;
+
+  PetscFunctionBegin;
+  for (i = 0; i < *its; i++) {
+    kc->level[l].calls++;
+    PetscCall(KCycleDown(pc, kc, &StepsVec, l, (PetscBool)(zeroguess && i == 0)));
+    PetscCall(KCycleTestResidual(pc, ((PC_MG *)pc->data)->levels[l], target, abstol, limit, reason));
+    if (*reason) break;
+    PetscCall(KCycleUp(pc, kc, &StepsVec, l, kc->kappa));
+  }
+  *its = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -675,25 +701,24 @@ static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscR
                                     PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                     PCRichardsonConvergedReason *reason)
 {
-  const PetscInt l     = kc->nlevels - 1;
-  PC_MG_Levels  *fine  = ((PC_MG *)pc->data)->levels[l];
-  PetscReal      norm0 = 0;
-  PetscInt       i;
+  PC_MG_Levels *fine  = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+  PetscReal     norm0 = 0, target;
+  PetscBool     arrays;
+  PetscInt      i;
 
   PetscFunctionBegin;
   if (rtol > 0) {
     if (!zeroguess) PetscCall(KCycleResidual_Vec(fine));
     PetscCall(VecNorm(zeroguess ? fine->b : fine->r, NORM_2, &norm0));
   }
+  target = PetscMax(rtol * norm0, abstol);
   *reason =
       PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
-  for (i = 0; i < its && !*reason; i++) {
-    kc->level[l].calls++;
-    PetscCall(KCycleDown(pc, kc, &StepsVec, l, (PetscBool)(zeroguess && i == 0)));
-    PetscCall(KCycleTestResidual(pc, fine, PetscMax(rtol * norm0, abstol), abstol, dtol * norm0, reason));
-    if (*reason) break;
-    PetscCall(KCycleUp(pc, kc, &StepsVec, l, kc->kappa));
-  }
+  i = *reason ? 0 : its;
+  PetscCall(PCKCycleEngineIsUsed(pc, PETSC_FALSE, &arrays));
+  if (!arrays) PetscCall(KCycleIterateVecs(pc, kc, target, abstol, dtol * norm0, zeroguess, &i, reason));
+  else if (i)
+    PetscCall(PCKCycleEngineIterate(pc, target, abstol, dtol * norm0, zeroguess, fine->b, fine->x, &i, reason));
   if (!*reason) *reason = PCRICHARDSON_CONVERGED_ITS;
   *outits = i;
   PetscFunctionReturn(PETSC_SUCCESS);

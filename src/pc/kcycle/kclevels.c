@@ -12,6 +12,7 @@ const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell",
 PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
+  PetscCall(PCKCycleEngineReset(kc));
   /* an error may have left a level behind the last one */
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) {
     PetscCall(MatDestroy(&kc->structure[l].A));
@@ -567,54 +568,4 @@ void PCKCycleStructuredHandOn(const PC_KCycle *kc, KCycleFiner *finer)
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;
-}
-
-static PetscErrorCode CanFuse(KSP smoother, Mat A, Mat P, PetscBool *can)
-{
-  PC        pc;
-  PetscBool sweeps, ours;
-
-  PetscFunctionBegin;
-  *can = PETSC_FALSE;
-  PetscCall(KCycleKSPOnlySweeps(smoother, &sweeps));
-  PetscCall(MatStencilTransferIs(P, &ours));
-  if (!sweeps || !ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxCanFuse(pc, A, can));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The colour of the points that the next level keeps comes first */
-static PetscErrorCode GiveOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
-{
-  const PetscInt none[3] = {0, 0, 0};
-  PC             pc;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].first : none));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* When solvers are what they will be: orders of colours, and levels whose steps can run behind each other */
-PetscErrorCode PCKCycleStructuredFuse(PC pc)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  for (PetscInt l = 1; l < kc->nlevels; l++) {
-    PC_MG_Levels *lv   = mg->levels[l];
-    PetscBool     down = PETSC_FALSE, up = PETSC_FALSE;
-
-    PetscCall(GiveOrigin(kc, l, lv->smoothd));
-    PetscCall(GiveOrigin(kc, l, lv->smoothu));
-    if (kc->use_structure && lv->residual == PCMGResidualDefault && lv->interpolate == lv->restrct) {
-      PetscCall(CanFuse(lv->smoothd, lv->A, lv->restrct, &down));
-      PetscCall(CanFuse(lv->smoothu, lv->A, lv->interpolate, &up));
-    }
-    kc->level[l].fused = (PetscBool)(down && up);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

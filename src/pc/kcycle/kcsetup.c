@@ -552,8 +552,8 @@ PetscErrorCode PCKCycleFinishLevels(PC pc)
   PetscCall(KSPGetInitialGuessNonzero(mg->levels[0]->smoothd, &kc->coarse_reads));
   PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
   kc->coarse_continues = (PetscBool)(kc->coarse_reads && !preonly);
-  PetscCall(PCKCycleStructuredFuse(pc));
   PetscCall(FinishRightSide(pc));
+  PetscCall(PCKCycleEngineSetUp(pc));
   PetscCall(KCycleLevelsStamp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

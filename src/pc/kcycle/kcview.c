@@ -172,6 +172,9 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
   PetscCall(ViewCopies(pc, kc, viewer));
+  if (kc->engine && !kc->engine->borrows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision, the coarsest problem excepted\n", kc->engine->name));
+  if (kc->handed[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    run by PCMG: %s\n", kc->handed));
   for (PetscInt i = 0; i < kc->nstructured; i++) {
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);

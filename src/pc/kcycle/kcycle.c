@@ -547,6 +547,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the
       first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
+. -pc_kcycle_precision (double|single)     - precision of structured levels
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the
       ends of the operator
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels

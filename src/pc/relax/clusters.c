@@ -218,12 +218,15 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ClustersDestroy(KCycleClusters **clusters)
+/* Of the smoother that has them last */
+PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
 {
   KCycleClusters *cl = *clusters;
 
   PetscFunctionBegin;
   if (!cl) PetscFunctionReturn(PETSC_SUCCESS);
+  *clusters = NULL;
+  if (--cl->references > 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt g = 0; cl->sf && g < cl->ngenerations; g++) PetscCall(PetscSFDestroy(&cl->sf[g]));
   PetscCall(PetscFree(cl->sf));
   PetscCall(PetscFree(cl->generation));
@@ -236,7 +239,7 @@ static PetscErrorCode ClustersDestroy(KCycleClusters **clusters)
   PetscCall(PetscFree(cl->change));
   PetscCall(PetscFree(cl->slotinverse));
   PetscCall(PetscFree(cl->sum));
-  PetscCall(PetscFree(*clusters));
+  PetscCall(PetscFree(cl));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,6 +259,7 @@ static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clus
   PetscCall(KCycleClustersSearch(A, all, &list));
   for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.generation[c] + 1);
   PetscCall(PetscNew(&cl));
+  cl->references = 1;
   PetscCallMPI(MPI_Allreduce(&ngenerations, &cl->ngenerations, 1, MPIU_INT, MPI_MAX, comm));
   if (cl->ngenerations) {
     PetscCall(PetscCalloc1(cl->ngenerations + 1, &cl->generation));
@@ -267,173 +271,8 @@ static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clus
     cl->found[0] = list.nclusters;
     cl->found[1] = list.npoints;
     *clusters    = cl;
-  } else PetscCall(ClustersDestroy(&cl));
+  } else PetscCall(KCycleClustersDestroy(&cl));
   PetscCall(KCycleClusterListDestroy(&list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* change <- 1^T (b - A x)_C / d_C for the clusters first to last - 1; for parts their share of the sum */
-static void ComputeChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const KCycleBox *box,
-                           const PetscScalar *halo, const PetscScalar *b, const PetscScalar *x, PetscScalar *change)
-{
-  for (PetscInt c = first; c < last; c++) {
-    PetscScalar r = 0;
-
-    for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) r += b[cl->column[e]];
-    for (PetscInt e = cl->start[c]; e < cl->start[c + 1]; e++) {
-      const PetscInt column = cl->column[e];
-
-      r -= cl->value[e] * (column < box->npoints ? x[column] : halo[column - box->npoints]);
-    }
-    change[c - first] = r * cl->inverse[c];
-  }
-}
-
-static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const PetscScalar *change,
-                       PetscScalar *x)
-{
-  for (PetscInt c = first; c < last; c++) {
-    for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) x[cl->column[e]] += change[c - first];
-  }
-}
-
-/* One generation: all changes are computed before x changes, so that their order does not matter. Sums of parts are
-   on their way meanwhile */
-static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscInt g, const KCycleBox *box,
-                                        const PetscScalar *halo, const PetscScalar *b, PetscScalar *x)
-{
-  const PetscInt first = cl->generation[g], whole = first + cl->nparts[g], last = cl->generation[g + 1];
-  PetscScalar   *parts = cl->change, *changes = cl->change + cl->nparts[g];
-
-  PetscFunctionBegin;
-  ComputeChanges(cl, first, whole, box, halo, b, x, parts);
-  if (cl->sf[g]) {
-    PetscCall(PetscArrayzero(cl->sum, cl->nslots));
-    PetscCall(PetscSFReduceBegin(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
-  }
-  ComputeChanges(cl, whole, last, box, halo, b, x, changes);
-  if (cl->sf[g]) {
-    PetscCall(PetscSFReduceEnd(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
-    for (PetscInt i = 0; i < cl->nslots; i++) cl->sum[i] *= cl->slotinverse[i];
-    PetscCall(PetscSFBcastBegin(cl->sf[g], MPIU_SCALAR, cl->sum, parts, MPI_REPLACE));
-  }
-  AddChanges(cl, whole, last, changes, x);
-  if (cl->sf[g]) PetscCall(PetscSFBcastEnd(cl->sf[g], MPIU_SCALAR, cl->sum, parts, MPI_REPLACE));
-  AddChanges(cl, first, whole, parts, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleClusters *cl, const KCycleStencil *st, PetscBool innerlast,
-                              const PetscScalar *b, PetscScalar *x)
-{
-  const PetscBool corners = (PetscBool)(st->shape.box != 0);
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < cl->ngenerations; i++) {
-    PetscCall(KCycleBoxExchange(st->box, corners, x, st->halo));
-    PetscCall(CorrectGeneration(cl, innerlast ? cl->ngenerations - 1 - i : i, st->box, st->halo, b, x));
-  }
-  PetscCall(PetscLogFlops(2.0 * cl->start[cl->nclusters]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The smoother whose sweeps are followed by corrections */
-typedef struct {
-  KCycleSmoother *inner;
-  KCycleClusters *clusters;
-} Wrapper;
-
-/* A sweep in one order, and the clusters behind it; in the reverse order before it */
-static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one, const PetscScalar *b, PetscScalar *x)
-{
-  const Wrapper *w      = (Wrapper *)s->data;
-  KCycleSweeps   sweeps = *one;
-
-  PetscFunctionBegin;
-  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
-  if (sweeps.reverse) {
-    sweeps.zeroguess = PETSC_FALSE;
-    PetscCall(Correct(w->clusters, s->st, PETSC_TRUE, b, x));
-  }
-  PetscCall(KCycleSmootherSweeps(w->inner, &sweeps, b, x));
-  if (!sweeps.reverse) PetscCall(Correct(w->clusters, s->st, PETSC_FALSE, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One by one; a symmetric one is one forward and one backward */
-static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
-{
-  const PetscBool both = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
-  KCycleSweeps    one  = {1, sweeps->zeroguess, (PetscBool)(sweeps->reverse && !both),
-                      both ? PC_RELAX_FORWARD : sweeps->order};
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < sweeps->its; i++) {
-    PetscCall(SweepAndCorrect(s, &one, b, x));
-    one.zeroguess = PETSC_FALSE;
-    if (!both) continue;
-    one.reverse = PETSC_TRUE;
-    PetscCall(SweepAndCorrect(s, &one, b, x));
-    one.reverse = PETSC_FALSE;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Residual and restriction, or interpolation, are a pass of their own */
-static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
-
-static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b,
-                                     PetscScalar *x, const KCycleTransfer *tr, PetscScalar *coarse)
-{
-  KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
-  PetscCall((*inner->ops.smoothrestrict)(inner, &NoSweeps, b, x, tr, coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCycleTransfer *tr,
-                                        const PetscScalar *e, const PetscScalar *b, PetscScalar *x)
-{
-  KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
-
-  PetscFunctionBegin;
-  PetscCall((*inner->ops.interpolatesmooth)(inner, &NoSweeps, tr, e, b, x));
-  PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Tile(KCycleSmoother *s)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherTile(((Wrapper *)s->data)->inner, s->tile_state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
-{
-  const Wrapper *w = (Wrapper *)s->data;
-  PetscInt64     all[2];
-
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherView(w->inner, viewer));
-  PetscCallMPI(MPI_Allreduce(w->clusters->found, all, 2, MPIU_INT64, MPI_SUM, s->comm));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT
-                                   " generations, %" PetscInt64_FMT " points together\n",
-                                   all[0], w->clusters->ngenerations, all[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Destroy(KCycleSmoother *s)
-{
-  Wrapper *w = (Wrapper *)s->data;
-
-  PetscFunctionBegin;
-  PetscCall(ClustersDestroy(&w->clusters));
-  PetscCall(KCycleSmootherDestroy(&w->inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -441,31 +280,10 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
    nothing jumps, too */
 PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, PetscBool all)
 {
-  KCycleSmoother *inner = *smoother, *s;
   KCycleClusters *clusters;
-  Wrapper        *w;
 
   PetscFunctionBegin;
   PetscCall(ClustersCreate(A, all, &clusters));
-  if (!clusters) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscNew(&w));
-  PetscCall(PetscNew(&s));
-  w->inner      = inner;
-  w->clusters   = clusters;
-  inner->single = PETSC_TRUE;
-  s->data       = w;
-  s->st         = inner->st;
-  s->facts      = inner->facts;
-  s->comm       = inner->comm;
-  s->planes     = inner->planes;
-  s->tile_state = -1;
-  PetscCall(PetscStrncpy(s->name, inner->name, sizeof(s->name)));
-  s->ops.sweeps            = Sweeps;
-  s->ops.smoothrestrict    = inner->ops.smoothrestrict ? SmoothRestrict : NULL;
-  s->ops.interpolatesmooth = inner->ops.interpolatesmooth ? InterpolateSmooth : NULL;
-  s->ops.tile              = Tile;
-  s->ops.view              = View;
-  s->ops.destroy           = Destroy;
-  *smoother                = s;
+  if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, 1, smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -94,8 +94,9 @@ static PetscErrorCode CorrectClusters(PC pc)
 }
 
 /* What depends on the values of the operator alone: a preconditioner that is kept sweeps with the new ones */
-static PetscErrorCode Renew(PC_Relax *relax)
+PetscErrorCode PCRelaxRenew(PC pc)
 {
+  PC_Relax        *relax = (PC_Relax *)pc->data;
   PetscObjectState state;
 
   PetscFunctionBegin;
@@ -115,7 +116,7 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscCall(ScanRows(pc));
   PetscCall(CreateSmoother(pc));
   PetscCall(CorrectClusters(pc));
-  PetscCall(Renew(relax));
+  PetscCall(PCRelaxRenew(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +128,7 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  PetscCall(Renew(relax));
+  PetscCall(PCRelaxRenew(pc));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(KCycleSmootherSweeps(relax->smoother, &sweeps, ba, xa));
@@ -217,68 +218,20 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can sweep, residual and restriction run in one pass, and interpolation and sweep? */
-PetscErrorCode PCRelaxCanFuse(PC pc, Mat A, PetscBool *can)
+/* The smoother for this operator, and the order of its sweeps, which will be those of a smoother; NULL: there is
+   none */
+PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRelaxOrder *order)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
   PetscBool ours;
 
   PetscFunctionBegin;
-  *can = PETSC_FALSE;
+  *smoother = NULL;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
   if (!ours || !relax->smoother || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
-  *can = (PetscBool)(relax->smoother->ops.smoothrestrict && relax->smoother->planes);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x <- sweeps(x), bcoarse <- P^T (b - A x) */
-PetscErrorCode PCRelaxSmoothRestrict(PC pc, Mat P, Vec b, Vec x, PetscInt its, PetscBool zeroguess, Vec bcoarse)
-{
-  PC_Relax          *relax = (PC_Relax *)pc->data;
-  KCycleSweeps       sweeps;
-  const PetscScalar *ba;
-  PetscScalar       *xa, *ca;
-
-  PetscFunctionBegin;
-  PetscCall(Renew(relax));
   relax->smoothing = PETSC_TRUE;
-  sweeps.its       = its;
-  sweeps.zeroguess = zeroguess;
-  sweeps.reverse   = PETSC_FALSE;
-  sweeps.order     = KCycleRelaxOrder(relax);
-  PetscCall(VecSet(bcoarse, 0));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(x, &xa));
-  PetscCall(VecGetArray(bcoarse, &ca));
-  PetscCall((*relax->smoother->ops.smoothrestrict)(relax->smoother, &sweeps, ba, xa, KCycleTransferOf(P), ca));
-  PetscCall(VecRestoreArray(bcoarse, &ca));
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x <- reverse sweeps(x + P e) */
-PetscErrorCode PCRelaxInterpolateSmooth(PC pc, Mat P, Vec e, Vec b, PetscInt its, Vec x)
-{
-  PC_Relax          *relax = (PC_Relax *)pc->data;
-  KCycleSweeps       sweeps;
-  const PetscScalar *ba, *ea;
-  PetscScalar       *xa;
-
-  PetscFunctionBegin;
-  PetscCall(Renew(relax));
-  relax->smoothing = PETSC_TRUE;
-  sweeps.its       = its;
-  sweeps.zeroguess = PETSC_FALSE;
-  sweeps.reverse   = PETSC_TRUE;
-  sweeps.order     = KCycleRelaxOrder(relax);
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayRead(e, &ea));
-  PetscCall(VecGetArray(x, &xa));
-  PetscCall((*relax->smoother->ops.interpolatesmooth)(relax->smoother, &sweeps, KCycleTransferOf(P), ea, ba, xa));
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(e, &ea));
-  PetscCall(VecRestoreArrayRead(b, &ba));
+  *smoother        = relax->smoother;
+  *order           = KCycleRelaxOrder(relax);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

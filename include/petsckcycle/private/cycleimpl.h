@@ -1,0 +1,66 @@
+/*
+  The kappa-cycle on levels whose operators, transfers and smoothers are all ours: arrays in, arrays out.
+
+  There is one source, compiled for each precision; KCycleEngines has one entry for each. PETSc's objects are known to
+  who fills KCycleLevelParts, and to the solver of the coarsest level, which is called back.
+*/
+#pragma once
+
+#include <petsckcycle/private/smootherimpl.h>
+
+/* The phases of a cycle that -pc_mg_log shows for each level */
+typedef enum {
+  KCYCLE_SMOOTH,
+  KCYCLE_RESIDUAL,
+  KCYCLE_RESTRICT,
+  KCYCLE_INTERPOLATE,
+  KCYCLE_COARSE,
+  KCYCLE_NUM_PHASES
+} KCyclePhase;
+
+/* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and behind them */
+typedef struct {
+  const KCycleStencilDouble  *st;
+  const KCycleTransferDouble *tr; /* from the next coarser level; NULL on the coarsest */
+  KCycleSmoother             *smoother[2];
+  PetscInt                    its[2];
+  PCRelaxOrder                order[2];
+  PetscScalar         *b, *x, *r; /* of the finest level b and x are those of the caller; b is not written then */
+  PetscInt64          *calls;     /* of the cycle */
+  const PetscLogEvent *event;     /* of each phase, or 0 */
+} KCycleLevelParts;
+
+/* What is to be done */
+typedef struct {
+  PetscInt  kappa, cycles;
+  PetscBool full;      /* full multigrid */
+  PetscBool transpose; /* of operators that are symmetric */
+  PetscBool zeroguess; /* x counts as zero, and may hold anything */
+  void     *ctx;       /* for the functions: */
+  /* solves on the coarsest level; x holds zero, or an iterate */
+  PetscErrorCode (*coarsest)(void *ctx, PetscBool zeroguess, const PetscScalar *b, PetscScalar *x);
+  PetscBool continues; /* it starts from the iterate, so that a second call improves it */
+  /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
+     points */
+  PetscErrorCode (*test)(void *ctx, PetscReal sum, PetscBool *stop);
+} KCycleRun;
+
+typedef struct _KCycleLevels KCycleLevels;
+
+typedef struct {
+  const char *name;
+  PetscBool   borrows; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
+  PetscErrorCode (*create)(MPI_Comm, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale, KCycleLevels **);
+  PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);
+  PetscErrorCode (*destroy)(KCycleLevels **);
+} KCycleEngine;
+
+PETSC_INTERN const KCycleEngine KCycleEngine_Double, KCycleEngine_Single;
+
+/* single.c */
+#if defined(KCYCLE_SINGLE)
+PETSC_INTERN PetscErrorCode KCycleStencilSingleCreate(const KCycleStencilDouble *, PetscReal divisor, KCycleStencil **);
+PETSC_INTERN PetscErrorCode KCycleStencilSingleDestroy(KCycleStencil **);
+PETSC_INTERN PetscErrorCode KCycleTransferSingleCreate(const KCycleTransferDouble *, KCycleTransfer **);
+PETSC_INTERN PetscErrorCode KCycleTransferSingleDestroy(KCycleTransfer **);
+#endif

@@ -1,0 +1,76 @@
+/*
+  The sources of kernels and levels are compiled twice, for PETSc's numbers and for single precision. These are the
+  names that the functions of the second kind have for the linker.
+*/
+#pragma once
+
+#if defined(KCYCLE_SINGLE)
+  #define KCycleBoxExchange               KCycleBoxExchange_Single
+  #define KCycleBoxExchangeBegin          KCycleBoxExchangeBegin_Single
+  #define KCycleBoxExchangeEnd            KCycleBoxExchangeEnd_Single
+  #define KCycleBoxReduce                 KCycleBoxReduce_Single
+  #define KCycleBoxWindowCreate           KCycleBoxWindowCreate_Single
+  #define KCycleBoxWindowDestroy          KCycleBoxWindowDestroy_Single
+  #define KCycleBoxWindowInterpolate      KCycleBoxWindowInterpolate_Single
+  #define KCycleBoxWindowPack             KCycleBoxWindowPack_Single
+  #define KCycleBoxWindowRelax            KCycleBoxWindowRelax_Single
+  #define KCycleBoxWindowRestrict         KCycleBoxWindowRestrict_Single
+  #define KCycleBoxWindowUnpack           KCycleBoxWindowUnpack_Single
+  #define KCycleColoursCreate             KCycleColoursCreate_Single
+  #define KCycleColoursDestroy            KCycleColoursDestroy_Single
+  #define KCycleColoursRelaxLine          KCycleColoursRelaxLine_Single
+  #define KCycleColoursSetUp              KCycleColoursSetUp_Single
+  #define KCycleLineCoefficients          KCycleLineCoefficients_Single
+  #define KCycleLineCompute               KCycleLineCompute_Single
+  #define KCycleLineGather                KCycleLineGather_Single
+  #define KCycleLineRelaxBoth             KCycleLineRelaxBoth_Single
+  #define KCycleLineScale                 KCycleLineScale_Single
+  #define KCyclePassExchange              KCyclePassExchange_Single
+  #define KCyclePassInnerPlanes           KCyclePassInnerPlanes_Single
+  #define KCyclePassInterpolateSmooth     KCyclePassInterpolateSmooth_Single
+  #define KCyclePassOuterPlanes           KCyclePassOuterPlanes_Single
+  #define KCyclePassSmoothRestrict        KCyclePassSmoothRestrict_Single
+  #define KCyclePassSweeps                KCyclePassSweeps_Single
+  #define KCycleShapeCreate               KCycleShapeCreate_Single
+  #define KCycleSmootherCreate            KCycleSmootherCreate_Single
+  #define KCycleSmootherCreateLike        KCycleSmootherCreateLike_Single
+  #define KCycleSmootherCreate_Auto       KCycleSmootherCreate_Auto_Single
+  #define KCycleSmootherCreate_Chebyshev  KCycleSmootherCreate_Chebyshev_Single
+  #define KCycleSmootherCreate_EightColor KCycleSmootherCreate_EightColor_Single
+  #define KCycleSmootherCreate_FourColor  KCycleSmootherCreate_FourColor_Single
+  #define KCycleSmootherCreate_Jacobi     KCycleSmootherCreate_Jacobi_Single
+  #define KCycleSmootherCreate_RedBlack   KCycleSmootherCreate_RedBlack_Single
+  #define KCycleSmootherDestroy           KCycleSmootherDestroy_Single
+  #define KCycleSmootherFinalize          KCycleSmootherFinalize_Single
+  #define KCycleSmootherGetList           KCycleSmootherGetList_Single
+  #define KCycleSmootherLogFlops          KCycleSmootherLogFlops_Single
+  #define KCycleSmootherRegister          KCycleSmootherRegister_Single
+  #define KCycleSmootherRegisterAll       KCycleSmootherRegisterAll_Single
+  #define KCycleSmootherSetName           KCycleSmootherSetName_Single
+  #define KCycleSmootherSetUp             KCycleSmootherSetUp_Single
+  #define KCycleSmootherSweeps            KCycleSmootherSweeps_Single
+  #define KCycleSmootherTile              KCycleSmootherTile_Single
+  #define KCycleSmootherView              KCycleSmootherView_Single
+  #define KCycleSmootherWrapClusters      KCycleSmootherWrapClusters_Single
+  #define KCycleStencilCompute            KCycleStencilCompute_Single
+  #define KCycleStencilDiagonal           KCycleStencilDiagonal_Single
+  #define KCycleTransferInterpolate       KCycleTransferInterpolate_Single
+  #define KCycleTransferInterpolateHalf   KCycleTransferInterpolateHalf_Single
+  #define KCycleTransferInterpolateLine   KCycleTransferInterpolateLine_Single
+  #define KCycleTransferRestrict          KCycleTransferRestrict_Single
+  #define KCycleTransferRestrictBegin     KCycleTransferRestrictBegin_Single
+  #define KCycleTransferRestrictEnd       KCycleTransferRestrictEnd_Single
+  #define KCycleTransferRestrictHalf      KCycleTransferRestrictHalf_Single
+  #define KCycleTransferRestrictLine      KCycleTransferRestrictLine_Single
+  #define KCycleTransferShare             KCycleTransferShare_Single
+  #define KCycleTransferTouch             KCycleTransferTouch_Single
+  #define KCycleWindowCreate              KCycleWindowCreate_Single
+  #define KCycleWindowDestroy             KCycleWindowDestroy_Single
+  #define KCycleWindowInterpolate         KCycleWindowInterpolate_Single
+  #define KCycleWindowPackB               KCycleWindowPackB_Single
+  #define KCycleWindowPackX               KCycleWindowPackX_Single
+  #define KCycleWindowRelax               KCycleWindowRelax_Single
+  #define KCycleWindowRelaxZero           KCycleWindowRelaxZero_Single
+  #define KCycleWindowRestrict            KCycleWindowRestrict_Single
+  #define KCycleWindowUnpack              KCycleWindowUnpack_Single
+#endif

@@ -1,0 +1,347 @@
+/*
+  The kappa-cycle, Algorithm 3 of Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, on arrays.
+
+  In single precision levels have copies of operators and transfers, and arrays of their own. Operators are divided by
+  their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit. The coarsest
+  problem is solved in double precision.
+*/
+#include <petsckcycle/private/cycleimpl.h>
+
+typedef struct {
+  const KCycleStencil  *st;
+  const KCycleTransfer *tr;
+  KCycleSmoother       *smoother[2];
+  KCScalar             *b, *x, *r;
+} Level;
+
+struct _KCycleLevels {
+  MPI_Comm                comm;
+  PetscInt                nlevels;
+  const KCycleLevelParts *parts; /* of who made it */
+  Level                  *level;
+  const KCycleRun        *run;     /* that is going on, */
+  PetscBool               stopped; /* until its test said stop */
+  /* of levels with numbers of their own: */
+  PetscScalar            *coarse[2]; /* right side and solution of the coarsest level */
+  PetscReal               divisor;   /* of operators */
+  PetscReal               size;      /* of the right side of the run, in units of the divisor */
+};
+
+/* As in kccycle.c: functions of the recursion take no place on PETSc's stack of functions */
+#define KCycleCall(call)                    \
+  do {                                      \
+    const PetscErrorCode ierr_ = (call);    \
+    if (PetscUnlikely(ierr_)) return ierr_; \
+  } while (0)
+
+/* Runs one step and logs it as a phase of a level */
+#define KCycleLogged(levels, l, phase, call)                       \
+  do {                                                             \
+    const PetscLogEvent event_ = (levels)->parts[l].event[phase];  \
+    if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
+    PetscCall(call);                                               \
+    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
+  } while (0)
+
+/* b <- R r, or R b */
+static PetscErrorCode Restrict(const Level *fine, const KCScalar *r, const Level *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(coarse->b, coarse->st->box->npoints));
+  PetscCall(KCycleTransferRestrict(fine->tr, r, coarse->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SmoothRestrict(const Level *fine, KCycleSmoother *s, const KCycleSweeps *sweeps,
+                                     const Level *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(coarse->b, coarse->st->box->npoints));
+  PetscCall((*s->ops.smoothrestrict)(s, sweeps, fine->b, fine->x, fine->tr, coarse->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Test(KCycleLevels *levels, const Level *finest)
+{
+  const PetscInt n   = finest->st->box->npoints;
+  PetscReal      sum = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) sum += PetscRealPart(finest->r[i] * PetscConj(finest->r[i]));
+  PetscCall((*levels->run->test)(levels->run->ctx, sum, &levels->stopped));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so */
+static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
+{
+  const Level            *fine = &levels->level[l], *coarse = fine - 1;
+  const KCycleLevelParts *parts  = &levels->parts[l];
+  const int               which  = levels->run->transpose ? 1 : 0;
+  KCycleSmoother         *s      = fine->smoother[which];
+  const PetscBool         tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+  const KCycleSweeps      sweeps = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which]};
+
+  PetscFunctionBegin;
+  if (KCycleSmootherIsFused(s) && !tested) {
+    KCycleLogged(levels, l, KCYCLE_SMOOTH, SmoothRestrict(fine, s, &sweeps, coarse));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCycleSmootherSweeps(s, &sweeps, fine->b, fine->x));
+  KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCycleStencilCompute(fine->st, KC_RESIDUAL, fine->x, fine->b, fine->r));
+  if (tested) PetscCall(Test(levels, fine));
+  if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleLogged(levels, l, KCYCLE_RESTRICT, Restrict(fine, fine->r, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines 7 and 8: interpolation and addition, and sweeps in the reverse order */
+static PetscErrorCode Up(KCycleLevels *levels, PetscInt l)
+{
+  const Level            *fine = &levels->level[l], *coarse = fine - 1;
+  const KCycleLevelParts *parts  = &levels->parts[l];
+  const int               which  = levels->run->transpose ? 0 : 1;
+  KCycleSmoother         *s      = fine->smoother[which];
+  const KCycleSweeps      sweeps = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which]};
+
+  PetscFunctionBegin;
+  if (KCycleSmootherIsFused(s)) {
+    KCycleLogged(levels, l, KCYCLE_SMOOTH,
+                 (*s->ops.interpolatesmooth)(s, &sweeps, fine->tr, coarse->x, fine->b, fine->x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCycleTransferInterpolate(fine->tr, coarse->x, PETSC_TRUE, fine->x));
+  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCycleSmootherSweeps(s, &sweeps, fine->b, fine->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In double precision, and in the units of the operator that was given */
+static PetscErrorCode SolveCoarsest(KCycleLevels *levels, PetscBool zeroguess)
+{
+  const KCycleRun *run   = levels->run;
+  const Level     *level = &levels->level[0];
+
+  PetscFunctionBegin;
+#if defined(KCYCLE_SINGLE)
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) {
+    levels->coarse[0][i] = (PetscScalar)level->b[i] * levels->divisor;
+    levels->coarse[1][i] = zeroguess ? (PetscScalar)0.0 : (PetscScalar)level->x[i];
+  }
+  PetscCall((*run->coarsest)(run->ctx, zeroguess, levels->coarse[0], levels->coarse[1]));
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) level->x[i] = (KCScalar)levels->coarse[1][i];
+#else
+  PetscCall((*run->coarsest)(run->ctx, zeroguess, level->b, level->x));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it */
+static PetscErrorCode Coarsest(KCycleLevels *levels, PetscBool zeroguess)
+{
+  PetscFunctionBegin;
+  if (!zeroguess && !levels->run->continues) PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleLogged(levels, 0, KCYCLE_COARSE, SolveCoarsest(levels, zeroguess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  x <- kappa-cycle(x, b) on level l: one recursive call that inherits kappa, then one with kappa - 1 if that is
+  positive; in the transposed cycle the weaker one comes first. kappa = 1 is the V-cycle, 2 the F-cycle, at least the
+  number of levels the W-cycle.
+*/
+static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, PetscInt kappa, PetscBool zeroguess)
+{
+  const PetscBool transpose = levels->run->transpose;
+  const PetscInt  first = transpose && kappa > 1 ? kappa - 1 : kappa, second = transpose ? kappa : kappa - 1;
+
+  *levels->parts[l].calls += 1;
+  if (!l) {
+    KCycleCall(Coarsest(levels, zeroguess));
+    return PETSC_SUCCESS;
+  }
+  KCycleCall(Down(levels, l, zeroguess));
+  if (levels->stopped) return PETSC_SUCCESS;
+  KCycleCall(Cycle(levels, l - 1, first, PETSC_TRUE));
+  if (kappa > 1) KCycleCall(Cycle(levels, l - 1, second, PETSC_FALSE));
+  KCycleCall(Up(levels, l));
+  return PETSC_SUCCESS;
+}
+
+/* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle
+   on the next */
+static PetscErrorCode Full(KCycleLevels *levels)
+{
+  const Level *level = levels->level;
+
+  PetscFunctionBegin;
+  for (PetscInt l = levels->nlevels - 1; l > 0; l--)
+    KCycleLogged(levels, l, KCYCLE_RESTRICT, Restrict(&level[l], level[l].b, &level[l - 1]));
+  PetscCall(Cycle(levels, 0, levels->run->kappa, PETSC_TRUE));
+  for (PetscInt l = 1; l < levels->nlevels; l++) {
+    KCycleLogged(levels, l, KCYCLE_INTERPOLATE,
+                 KCycleTransferInterpolate(level[l].tr, level[l - 1].x, PETSC_FALSE, level[l].x));
+    PetscCall(Cycle(levels, l, levels->run->kappa, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The full cycle is M_l = E_l P M_{l-1} R + N_l with the cycle N_l from zero and its error propagation E_l = I - N_l
+  A_l, hence M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed
+  restrictions on the way up.
+*/
+static PetscErrorCode FullTranspose(KCycleLevels *levels)
+{
+  const Level *level = levels->level;
+
+  PetscFunctionBegin;
+  for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
+    PetscCall(Cycle(levels, l, levels->run->kappa, PETSC_TRUE));
+    KCycleLogged(levels, l, KCYCLE_RESIDUAL,
+                 KCycleStencilCompute(level[l].st, KC_RESIDUAL, level[l].x, level[l].b, level[l].r));
+    KCycleLogged(levels, l, KCYCLE_RESTRICT, Restrict(&level[l], level[l].r, &level[l - 1]));
+  }
+  PetscCall(Cycle(levels, 0, levels->run->kappa, PETSC_TRUE));
+  for (PetscInt l = 1; l < levels->nlevels; l++)
+    KCycleLogged(levels, l, KCYCLE_INTERPOLATE,
+                 KCycleTransferInterpolate(level[l].tr, level[l - 1].x, PETSC_TRUE, level[l].x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Cycles(KCycleLevels *levels)
+{
+  const KCycleRun *run = levels->run;
+
+  PetscFunctionBegin;
+  if (run->full && run->transpose) PetscCall(FullTranspose(levels));
+  else if (run->full) PetscCall(Full(levels));
+  for (PetscInt i = 0; !run->full && i < run->cycles && !levels->stopped; i++)
+    PetscCall(Cycle(levels, levels->nlevels - 1, run->kappa, (PetscBool)(run->zeroguess && i == 0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(KCYCLE_SINGLE)
+
+/* The right side in units of its largest entry; false where that is zero, or no number: x is that then */
+static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
+{
+  const Level   *finest  = &levels->level[levels->nlevels - 1];
+  const PetscInt n       = finest->st->box->npoints;
+  PetscReal      most[2] = {0, 0}, all[2];
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    most[0] = PetscMax(most[0], PetscAbsScalar(b[i]));
+    if (PetscIsInfOrNanScalar(b[i])) most[1] = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(most, all, 2, MPIU_REAL, MPIU_MAX, levels->comm));
+  *any = (PetscBool)(all[0] > 0 && all[1] == 0);
+  if (!*any) {
+    for (PetscInt i = 0; i < n; i++) x[i] = all[1] > 0 ? (PetscScalar)INFINITY : (PetscScalar)0.0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  levels->size = all[0] / levels->divisor;
+  for (PetscInt i = 0; i < n; i++) finest->b[i] = (KCScalar)(b[i] / all[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Here x counts as zero */
+static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
+{
+  const Level *finest = &levels->level[levels->nlevels - 1];
+  PetscBool    any;
+
+  PetscFunctionBegin;
+  levels->run     = run;
+  levels->stopped = PETSC_FALSE;
+  PetscCall(TakeRightSide(levels, b, x, &any));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Cycles(levels));
+  for (PetscInt i = 0; i < finest->st->box->npoints; i++) x[i] = (PetscScalar)finest->x[i] * levels->size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
+{
+  PetscFunctionBegin;
+  levels->run = run;
+  levels->stopped = PETSC_FALSE;
+  for (PetscInt l = 0; l < levels->nlevels; l++) {
+    levels->level[l].b = l < levels->nlevels - 1 ? levels->parts[l].b : (PetscScalar *)b;
+    levels->level[l].x = l < levels->nlevels - 1 ? levels->parts[l].x : x;
+    levels->level[l].r = levels->parts[l].r;
+  }
+  PetscCall(Cycles(levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
+
+static PetscErrorCode Destroy(KCycleLevels **levels)
+{
+  PetscFunctionBegin;
+  if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(KCYCLE_SINGLE)
+  for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
+    Level *level = &(*levels)->level[l];
+
+    if (level->smoother[1] != level->smoother[0]) PetscCall(KCycleSmootherDestroy(&level->smoother[1]));
+    PetscCall(KCycleSmootherDestroy(&level->smoother[0]));
+    PetscCall(KCycleStencilSingleDestroy((KCycleStencil **)&level->st));
+    PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&level->tr));
+    PetscCall(PetscFree3(level->b, level->x, level->r));
+  }
+  PetscCall(PetscFree2((*levels)->coarse[0], (*levels)->coarse[1]));
+#endif
+  PetscCall(PetscFree((*levels)->level));
+  PetscCall(PetscFree(*levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
+{
+  const KCycleLevelParts *parts = &levels->parts[l];
+  Level                  *level = &levels->level[l];
+
+  PetscFunctionBegin;
+#if defined(KCYCLE_SINGLE)
+  const PetscInt n = parts->st->box->npoints;
+
+  PetscCall(KCycleStencilSingleCreate(parts->st, levels->divisor, (KCycleStencil **)&level->st));
+  PetscCall(PetscMalloc3(n, &level->b, n, &level->x, n, &level->r));
+  if (!l) PetscCall(PetscMalloc2(n, &levels->coarse[0], n, &levels->coarse[1]));
+  if (parts->tr) PetscCall(KCycleTransferSingleCreate(parts->tr, (KCycleTransfer **)&level->tr));
+  for (int i = 0; i < 2 && l; i++) {
+    if (i && parts->smoother[1] == parts->smoother[0]) level->smoother[1] = level->smoother[0];
+    else PetscCall(KCycleSmootherCreateLike(parts->smoother[i], level->st, levels->divisor, &level->smoother[i]));
+  }
+#else
+  level->st = parts->st;
+  level->tr = parts->tr;
+  for (int i = 0; i < 2; i++) level->smoother[i] = parts->smoother[i];
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* scale: of the operator, its largest diagonal entry */
+static PetscErrorCode Create(MPI_Comm comm, PetscInt nlevels, const KCycleLevelParts parts[], PetscReal scale,
+                             KCycleLevels **levels)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(levels));
+  (*levels)->comm    = comm;
+  (*levels)->nlevels = nlevels;
+  (*levels)->parts   = parts;
+  (*levels)->divisor = PetscPowReal(2, PetscFloorReal(PetscLog2Real(scale))); /* numbers with few digits keep them */
+  PetscCall(PetscCalloc1(nlevels, &(*levels)->level));
+  for (PetscInt l = 0; l < nlevels; l++) PetscCall(CreateLevel(*levels, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(KCYCLE_SINGLE)
+const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create, Run, Destroy};
+#else
+const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE, Create, Run, Destroy};
+#endif

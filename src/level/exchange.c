@@ -1,0 +1,59 @@
+/*
+  Exchanges of halos.
+*/
+#include <petsckcycle/private/boximpl.h>
+
+#if defined(KCYCLE_SINGLE)
+  #define NUMBER MPI_FLOAT
+  #define SUM    MPI_SUM
+#else
+  #define NUMBER MPIU_SCALAR
+  #define SUM    MPIU_SUM
+#endif
+
+/* In debugging builds what an exchange fills is spoilt first, so that reading what was not exchanged is seen */
+static PetscErrorCode SpoilHalo(const KCycleBox *box, KCScalar *halo)
+{
+  const PetscInt *leaf;
+  PetscInt        nleaves = 0;
+  const PetscReal nan     = (PetscReal)NAN; /* not made by arithmetic, which -fp_trap would trap */
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(KCycleBoxGetSF(box, PETSC_TRUE), NULL, &nleaves, &leaf, NULL));
+  for (PetscInt i = 0; i < nleaves; i++) halo[leaf ? leaf[i] : i] = (KCScalar)nan;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *box, PetscBool corners, const KCScalar *x, KCScalar *halo)
+{
+  PetscFunctionBegin;
+  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscDefined(USE_DEBUG)) PetscCall(SpoilHalo(box, halo));
+  PetscCall(PetscSFBcastBegin(KCycleBoxGetSF(box, corners), NUMBER, x, halo, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *box, PetscBool corners, const KCScalar *x, KCScalar *halo)
+{
+  PetscFunctionBegin;
+  if (KCycleBoxTalks(box)) PetscCall(PetscSFBcastEnd(KCycleBoxGetSF(box, corners), NUMBER, x, halo, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where there is nothing to do meanwhile */
+PetscErrorCode KCycleBoxExchange(const KCycleBox *box, PetscBool corners, const KCScalar *x, KCScalar *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxExchangeBegin(box, corners, x, halo));
+  PetscCall(KCycleBoxExchangeEnd(box, corners, x, halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds halo values to the points that they stand for */
+PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const KCScalar *halo, KCScalar *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceBegin(KCycleBoxGetSF(box, PETSC_TRUE), NUMBER, halo, x, SUM));
+  PetscCall(PetscSFReduceEnd(KCycleBoxGetSF(box, PETSC_TRUE), NUMBER, halo, x, SUM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

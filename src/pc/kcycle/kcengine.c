@@ -1,0 +1,382 @@
+/*
+  Levels that are all ours: structured, with PCRELAX in KSPRICHARDSON as smoothers and PCMG's own residual. The cycle
+  runs on their arrays (see cycleimpl.h), without KSP, Mat or Vec below the finest level; the solver of the coarsest
+  level is PETSc's. As soon as somebody wants something else of a level, the same hierarchy is that of PCMG.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
+
+/* What the functions of a run work with */
+typedef struct {
+  PC                          pc;
+  PetscBool                   transpose;
+  PetscReal                   target, abstol, limit; /* of the residual's norm */
+  PetscInt                    tests;
+  PCRichardsonConvergedReason reason;
+} Solve;
+
+PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->levels));
+  kc->engine = NULL;
+  if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
+  PetscCall(PetscFree(kc->parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The smoother of a level's solver, if that has nothing but sweeps; else what it has */
+static PetscErrorCode TakeSmoother(KSP ksp, Mat A, KCycleLevelParts *parts, int which, size_t len, char why[])
+{
+  PC        pc;
+  PetscBool sweeps;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleKSPOnlySweeps(ksp, &sweeps));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCRelaxGetSmoother(pc, A, &parts->smoother[which], &parts->order[which]));
+  if (!sweeps || !parts->smoother[which]) {
+    PetscCall(PetscSNPrintf(
+        why, len, "its smoother is not plain sweeps of PCRELAX (KSPRICHARDSON, undamped, without norms and monitors)"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &parts->its[which]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* why: what is not ours on level l, or empty */
+static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *lv, size_t len, char why[])
+{
+  KCycleLevelParts      *parts = &kc->parts[l];
+  const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - l];
+  PetscBool              is;
+
+  PetscFunctionBegin;
+  why[0]       = 0;
+  parts->st    = KCycleStencilOf(level->A);
+  parts->calls = &kc->level[l].calls;
+  parts->event = kc->level[l].event;
+  if (!l) {
+    PetscCall(PetscMalloc2(parts->st->box->npoints, &parts->b, parts->st->box->npoints, &parts->x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilTransferIs(lv->interpolate, &is));
+  if (lv->residual != PCMGResidualDefault) PetscCall(PetscSNPrintf(why, len, "the program computes its residuals"));
+  else if (lv->A != level->A) PetscCall(PetscSNPrintf(why, len, "it has another operator"));
+  else if (!is || lv->interpolate != lv->restrct)
+    PetscCall(PetscSNPrintf(why, len, "it has another interpolation or restriction"));
+  else if (lv->cr) PetscCall(PetscSNPrintf(why, len, "compatible relaxation is watched (-pc_mg_adapt_cr)"));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  parts->tr = KCycleTransferOf(lv->interpolate);
+  PetscCall(TakeSmoother(lv->smoothd, lv->A, parts, 0, len, why));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lv->smoothu == lv->smoothd) {
+    parts->smoother[1] = parts->smoother[0];
+    parts->its[1]      = parts->its[0];
+    parts->order[1]    = parts->order[0];
+  } else PetscCall(TakeSmoother(lv->smoothu, lv->A, parts, 1, len, why));
+  kc->level[l].fused =
+      (PetscBool)(!why[0] && KCycleSmootherIsFused(parts->smoother[0]) && KCycleSmootherIsFused(parts->smoother[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The colour of the points that the next level keeps comes first */
+static PetscErrorCode GiveOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
+{
+  const PetscInt none[3] = {0, 0, 0};
+  PC             pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].first : none));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Says why PCMG runs the levels, or nothing */
+static PetscErrorCode TakeLevels(PC pc, size_t len, char why[])
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  char       what[256] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  why[0] = 0;
+  if (!kc->use_structure) {
+    PetscCall(PetscSNPrintf(why, len, "levels are not structured: %s", kc->general));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (kc->rhs) {
+    PetscCall(PetscSNPrintf(why, len, "a smoother changes its right side"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscCalloc1(kc->nlevels, &kc->parts));
+  for (PetscInt l = 0; l < kc->nlevels && !what[0]; l++) {
+    PetscCall(TakeLevel(kc, l, mg->levels[l], sizeof(what), what));
+    if (what[0]) PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": %s", l, what));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When solvers are what they will be */
+PetscErrorCode PCKCycleEngineSetUp(PC pc)
+{
+  PC_MG            *mg = (PC_MG *)pc->data;
+  PC_KCycle        *kc;
+  const KCycleScan *facts;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleEngineReset(kc));
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothd));
+    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothu));
+    kc->level[l].fused = PETSC_FALSE;
+  }
+  PetscCall(TakeLevels(pc, sizeof(kc->handed), kc->handed));
+  PetscCheck(!kc->handed[0] || kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
+             "-pc_kcycle_precision single is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
+  kc->symmetric_known = PETSC_FALSE;
+  if (kc->handed[0]) {
+    PetscCall(PCKCycleEngineReset(kc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilScan(kc->structure[0].A, &facts));
+  kc->engine = kc->precision == PC_KCYCLE_PRECISION_SINGLE ? &KCycleEngine_Single : &KCycleEngine_Double;
+  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), kc->nlevels, kc->parts, facts->scale, &kc->levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The transposed cycle on arrays is that of operators which are symmetric */
+static PetscErrorCode IsSymmetric(PC_KCycle *kc, PetscBool *symmetric)
+{
+  PetscFunctionBegin;
+  if (!kc->symmetric_known) {
+    kc->symmetric = PETSC_TRUE;
+    for (PetscInt i = 0; i < kc->nstructured - 1 && kc->symmetric; i++)
+      PetscCall(MatStencilIsNearlySymmetric(kc->structure[i].A, &kc->symmetric));
+    kc->symmetric_known = PETSC_TRUE;
+  }
+  *symmetric = kc->symmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does the cycle run on arrays? */
+PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *used = (PetscBool)(kc->engine != NULL);
+  if (*used && transpose) PetscCall(IsSymmetric(kc, used));
+  PetscCheck(*used || !kc->engine || kc->engine->borrows, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_precision single has a transpose for symmetric operators only, and this one is not symmetric: "
+             "use double");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the coarsest level, in PETSc's vectors: their norms are kept, so that arrays are not theirs */
+static PetscErrorCode SolveCoarsest(void *ctx, PetscBool zeroguess, const PetscScalar *b, PetscScalar *x)
+{
+  const Solve       *solve = (Solve *)ctx;
+  PC_MG_Levels      *lv    = ((PC_MG *)solve->pc->data)->levels[0];
+  PC_KCycle         *kc;
+  const PetscScalar *xr;
+  PetscScalar       *a;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(solve->pc, &kc));
+  PetscCall(VecGetLocalSize(lv->b, &n));
+  PetscCall(VecGetArrayWrite(lv->b, &a));
+  PetscCall(PetscArraycpy(a, b, n));
+  PetscCall(VecRestoreArrayWrite(lv->b, &a));
+  if (zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
+  else if (!zeroguess) {
+    PetscCall(VecGetArrayWrite(lv->x, &a));
+    PetscCall(PetscArraycpy(a, x, n));
+    PetscCall(VecRestoreArrayWrite(lv->x, &a));
+  }
+  PetscCall(solve->transpose ? KSPSolveTranspose(lv->smoothd, lv->b, lv->x) : KSPSolve(lv->smoothd, lv->b, lv->x));
+  PetscCall(KSPCheckSolve(lv->smoothd, solve->pc, lv->x));
+  PetscCall(VecGetArrayRead(lv->x, &xr));
+  PetscCall(PetscArraycpy(x, xr, n));
+  PetscCall(VecRestoreArrayRead(lv->x, &xr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the residual behind the pre-smoother, as PCMG does */
+static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
+{
+  Solve    *solve = (Solve *)ctx;
+  PetscReal all;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&sum, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)solve->pc)));
+  solve->tests++;
+  PetscCall(
+      PCKCycleTestNorm(solve->pc, PetscSqrtReal(all), solve->target, solve->abstol, solve->limit, &solve->reason));
+  *stop = (PetscBool)(solve->reason != 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Residuals of fused levels are in cache only: their vectors get no memory */
+static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun *run)
+{
+  return (PetscBool)(!kc->level[l].fused || (run->full && run->transpose) || (run->test && l == kc->nlevels - 1));
+}
+
+/* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */
+static PetscErrorCode GetArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < kc->nlevels && kc->engine->borrows; l++) {
+    if (NeedsResidual(kc, l, run)) PetscCall(VecGetArray(mg->levels[l]->r, &kc->parts[l].r));
+    if (l == kc->nlevels - 1) continue;
+    PetscCall(VecGetArray(mg->levels[l]->b, &kc->parts[l].b));
+    PetscCall(VecGetArray(mg->levels[l]->x, &kc->parts[l].x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < kc->nlevels && kc->engine->borrows; l++) {
+    if (NeedsResidual(kc, l, run)) PetscCall(VecRestoreArray(mg->levels[l]->r, &kc->parts[l].r));
+    if (l == kc->nlevels - 1) continue;
+    PetscCall(VecRestoreArray(mg->levels[l]->b, &kc->parts[l].b));
+    PetscCall(VecRestoreArray(mg->levels[l]->x, &kc->parts[l].x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A preconditioner that is kept sweeps with the operator's new values */
+static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
+{
+  const PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+  PC                  smoother;
+
+  PetscFunctionBegin;
+  if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(fine->smoothd, &smoother));
+  PetscCall(PCRelaxRenew(smoother));
+  if (fine->smoothu == fine->smoothd) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(fine->smoothu, &smoother));
+  PetscCall(PCRelaxRenew(smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors are on the host, in the order of the finest grid */
+static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
+{
+  PC                 pc = solve->pc;
+  PC_MG             *mg = (PC_MG *)pc->data;
+  PC_KCycle         *kc;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+  PetscErrorCode     ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  run->kappa     = kc->kappa;
+  run->transpose = solve->transpose;
+  run->continues = kc->coarse_continues;
+  run->ctx       = solve;
+  run->coarsest  = SolveCoarsest;
+  PetscCall(Renew(pc, kc));
+  if (mg->stageApply) PetscCall(PetscLogStagePush(mg->stageApply));
+  PetscCall(GetArrays(pc, kc, run));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(RestoreArrays(pc, kc, run));
+  if (mg->stageApply) PetscCall(PetscLogStagePop());
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One application as a preconditioner */
+PetscErrorCode PCKCycleEngineApply(PC pc, PetscBool transpose, Vec b, Vec x)
+{
+  const PC_MG *mg    = (PC_MG *)pc->data;
+  Solve        solve = {pc, transpose, 0, 0, 0, 0, (PCRichardsonConvergedReason)0};
+  KCycleRun    run   = {0};
+
+  PetscFunctionBegin;
+  run.full      = (PetscBool)(mg->am == PC_MG_FULL);
+  run.cycles    = mg->cyclesperpcapply;
+  run.zeroguess = PETSC_TRUE;
+  PetscCall(Run(&solve, &run, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cycles that go on from x, on arrays of the caller; its: how many at most, and how many there were. A target of zero:
+   no test */
+static PetscErrorCode IterateInPlace(Solve *solve, PetscBool zeroguess, Vec b, Vec x, PetscInt *its)
+{
+  KCycleRun run = {0};
+
+  PetscFunctionBegin;
+  run.cycles    = *its;
+  run.zeroguess = zeroguess;
+  run.test      = solve->target > 0 ? Test : NULL;
+  PetscCall(Run(solve, &run, b, x));
+  if (solve->reason) *its = solve->tests - 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Corrections of residuals, which are computed with the operator itself */
+static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Vec b, Vec x, PetscInt *its)
+{
+  PC_KCycle    *kc;
+  PC_MG_Levels *fine;
+  KCycleRun     run = {0};
+  PetscReal     norm;
+  PetscInt      i;
+  Vec           correction;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(solve->pc, &kc));
+  fine          = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
+  run.cycles    = 1;
+  run.zeroguess = PETSC_TRUE;
+  if (zeroguess) PetscCall(VecZeroEntries(x));
+  PetscCall(VecDuplicate(fine->r, &correction));
+  for (i = 0; i < *its; i++) {
+    PetscCall(MatResidual(fine->A, b, x, fine->r));
+    if (solve->target > 0) {
+      PetscCall(VecNorm(fine->r, NORM_2, &norm));
+      PetscCall(PCKCycleTestNorm(solve->pc, norm, solve->target, solve->abstol, solve->limit, &solve->reason));
+    }
+    if (solve->reason) break;
+    PetscCall(Run(solve, &run, fine->r, correction));
+    PetscCall(VecAXPY(x, 1, correction));
+  }
+  PetscCall(VecDestroy(&correction));
+  *its = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As KSPRICHARDSON asks for */
+PetscErrorCode PCKCycleEngineIterate(PC pc, PetscReal target, PetscReal abstol, PetscReal limit, PetscBool zeroguess,
+                                     Vec b, Vec x, PetscInt *its, PCRichardsonConvergedReason *reason)
+{
+  PC_KCycle *kc;
+  Solve      solve = {pc, PETSC_FALSE, target, abstol, limit, 0, (PCRichardsonConvergedReason)0};
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->engine->borrows) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
+  else PetscCall(IterateByCorrections(&solve, zeroguess, b, x, its));
+  *reason = solve.reason;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,352 @@
+static char help[] = "Cycles in single precision beside those in double precision, and what they are not for.\n\n";
+
+#include "grids.h"
+#include "poisson.h"
+
+/* A problem, and the options of its solver. Coefficients vary by the part vary, at random; entries are multiplied by
+   units */
+typedef struct {
+  const char *name;
+  PetscInt    dim, size[3];
+  GridEnd     end;
+  PetscBool   box;
+  PetscReal   strength, vary, units;
+  const char *options;
+} Case;
+
+static const Case Cases[] = {
+    {"2D", 2, {65, 49, 1}, END_STORED, PETSC_FALSE, 1, 0.3, 1, ""},
+    {"2D, no variation", 2, {64, 64, 1}, END_CELL, PETSC_FALSE, 1, 0, 1, ""},
+    {"3D", 3, {24, 17, 20}, END_INTERIOR, PETSC_FALSE, 1, 0.5, 1, ""},
+    {"2D, nine points", 2, {33, 40, 1}, END_INTERIOR, PETSC_TRUE, 1, 0.5, 1, ""},
+    {"3D, 27 points", 3, {17, 12, 15}, END_STORED, PETSC_TRUE, 1, 0.3, 1, ""},
+    {"singular, no flux", 3, {16, 16, 16}, END_CELL, PETSC_FALSE, 1, 0.5, 1, ""},
+    {"singular, periodic", 2, {48, 31, 1}, END_PERIODIC, PETSC_FALSE, 1, 0.3, 1, ""},
+    {"anisotropic", 3, {24, 24, 24}, END_INTERIOR, PETSC_FALSE, 0.01, 0.2, 1, ""},
+    {"tiny entries", 2, {50, 50, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1e-30, ""},
+    {"huge entries", 3, {20, 20, 20}, END_CELL, PETSC_FALSE, 1, 0.3, 1e30, ""},
+    {"W-cycle", 2, {65, 65, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa w"},
+    {"kappa 3, two cycles",
+     2,
+     {65, 65, 1},
+     END_INTERIOR,
+     PETSC_FALSE,
+     1,
+     0.3,
+     1,
+     "-pc_kcycle_kappa 3 -pc_mg_multiplicative_cycles 2"},
+    {"full multigrid", 2, {64, 64, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-pc_mg_type full -ksp_type fcg"},
+    {"Jacobi", 2, {40, 64, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type jacobi"},
+    {"Chebyshev", 3, {20, 20, 20}, END_STORED, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type chebyshev"},
+    {"clusters", 2, {48, 48, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.999, 1, "-mg_levels_pc_relax_clusters on"},
+    {"flexible GMRES", 3, {20, 20, 20}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-ksp_type fgmres"},
+    {"GMRES", 2, {60, 60, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-ksp_type gmres -ksp_gmres_restart 3"},
+    {"Richardson", 2, {64, 64, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-ksp_type richardson"},
+    {"sweeps behind alone",
+     2,
+     {64, 64, 1},
+     END_INTERIOR,
+     PETSC_FALSE,
+     1,
+     0.3,
+     1,
+     "-ksp_type fgmres -pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 3"},
+    {"coarsest by sweeps",
+     2,
+     {64, 64, 1},
+     END_INTERIOR,
+     PETSC_FALSE,
+     1,
+     0.3,
+     1,
+     "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 5 -mg_coarse_pc_type jacobi "
+     "-pc_kcycle_kappa 2"}};
+
+static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
+{
+  Grid         g        = {0};
+  PetscBool    possible = PETSC_FALSE;
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  g.number = 5;
+  g.dim    = c->dim;
+  g.box    = c->box;
+  g.vary   = c->vary;
+  for (PetscInt d = 0; d < 3; d++) {
+    g.size[d]     = c->size[d];
+    g.strength[d] = d == c->dim - 1 ? c->strength : 1;
+  }
+  GridSetEnds(&g, c->end);
+  PetscCall(GridDistribute(&g, &possible));
+  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridCreateDM(&g, da));
+  PetscCall(GridCreateMat(&g, *da, MATAIJ, A));
+  PetscCall(MatScale(*A, c->units));
+  PetscCall(DMCreateGlobalVector(*da, b));
+  PetscCall(GridFill(&g, *da, 7, *b));
+  PetscCall(VecScale(*b, c->units));
+  if (c->end < END_CELL) PetscFunctionReturn(0);
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(*A, constants));
+  PetscCall(MatNullSpaceRemove(constants, *b));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(0);
+}
+
+/* The options of the command line, and these, until DestroyKSP() */
+static PetscOptions Own;
+
+static PetscErrorCode CreateKSP(const char options[], Mat A, PCKCyclePrecision precision, KSP *ksp, PC *pc)
+{
+  char *all;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  PetscCall(PetscOptionsCreate(&Own));
+  PetscCall(PetscOptionsInsertString(Own, all));
+  PetscCall(PetscOptionsInsertString(Own, options));
+  PetscCall(PetscFree(all));
+  PetscCall(PetscOptionsPush(Own));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscCall(PCSetType(*pc, PCKCYCLE));
+  PetscCall(PCKCycleSetPrecision(*pc, precision));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyKSP(KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&Own));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations to rtol; -1 if the residual is not what the method says it is */
+static PetscErrorCode Iterations(KSP ksp, Mat A, Vec b, PetscReal rtol, PetscInt *its)
+{
+  Vec                x;
+  PetscReal          residual;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PoissonResidual(A, b, x, &residual));
+  if (reason <= 0 || !(residual < 1000 * rtol)) *its = -1;
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Compare(const Case *c)
+{
+  const PetscReal rtol[2] = {1e-8, 1e-12};
+  PetscInt        its[2][2];
+  PetscBool       says = PETSC_FALSE, good = PETSC_TRUE;
+  char            claim[128];
+  DM              da;
+  Mat             A;
+  Vec             b;
+  KSP             ksp;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &da, &A, &b));
+  for (int p = 0; p < 2; p++) {
+    PetscCall(CreateKSP(c->options, A, (PCKCyclePrecision)p, &ksp, &pc));
+    for (int t = 0; t < 2; t++) PetscCall(Iterations(ksp, A, b, rtol[t], &its[p][t]));
+    if (p) PetscCall(PoissonViewHas(pc, "in single precision", &says));
+    PetscCall(DestroyKSP(&ksp));
+  }
+  for (int t = 0; t < 2; t++)
+    good = (PetscBool)(good && its[0][t] > 0 && its[1][t] > 0 && PetscAbs(its[1][t] - its[0][t]) <= t + 1);
+  PetscCall(
+      PetscSNPrintf(claim, sizeof(claim), "%s: single precision takes the iterations of double precision", c->name));
+  PetscCall(PoissonClaim((PetscBool)(good && says), claim));
+  if (!good || !says)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "  %" PetscInt_FMT " %" PetscInt_FMT " and %" PetscInt_FMT " %" PetscInt_FMT " iterations\n",
+                          its[0][0], its[0][1], its[1][0], its[1][1]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* The adjoint, a choice that changes between solves, and right sides of any size */
+static PetscErrorCode Uses(void)
+{
+  const Case  c = {"", 2, {48, 40, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa 3"};
+  PetscScalar left, right;
+  PetscReal   norm[2], difference;
+  DM          da;
+  Mat         A;
+  Vec         b, x, y, z;
+  KSP         ksp;
+  PC          pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&c, &da, &A, &b));
+  PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_DOUBLE, &ksp, &pc));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(VecDuplicate(b, &z));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(PCKCycleSetPrecision(pc, PC_KCYCLE_PRECISION_SINGLE));
+  PetscCall(PCApply(pc, b, y));
+  PetscCall(VecNorm(x, NORM_2, &norm[0]));
+  PetscCall(VecAXPY(x, -1, y));
+  PetscCall(VecNorm(x, NORM_2, &norm[1]));
+  PetscCall(PoissonClaim((PetscBool)(norm[1] > 0 && norm[1] < 1e-5 * norm[0]),
+                         "the correction differs by rounding of single precision"));
+  PetscCall(VecCopy(b, z));
+  PetscCall(VecScale(z, PetscPowReal(2, -600)));
+  PetscCall(PCApply(pc, z, x));
+  PetscCall(VecScale(x, PetscPowReal(2, 600)));
+  PetscCall(VecAXPY(x, -1, y));
+  PetscCall(VecNorm(x, NORM_2, &norm[1]));
+  PetscCall(PoissonClaim((PetscBool)(norm[1] < 1e-6 * norm[0]), "the size of the right side does not matter"));
+  PetscCall(VecSet(z, 0));
+  PetscCall(PCApply(pc, z, x));
+  PetscCall(VecNorm(x, NORM_2, &norm[1]));
+  PetscCall(PoissonClaim((PetscBool)(norm[1] == 0), "zero for zero"));
+  PetscCall(VecReciprocal(b));
+  PetscCall(PCApplyTranspose(pc, b, x));
+  PetscCall(VecDot(x, y, &right)); /* (M^T c, y), y = M b */
+  PetscCall(VecReciprocal(b));
+  PetscCall(PCApply(pc, y, z));
+  PetscCall(VecReciprocal(b));
+  PetscCall(VecDot(z, b, &left)); /* (M y, c) */
+  PetscCall(VecNorm(z, NORM_2, &norm[0]));
+  PetscCall(VecNorm(b, NORM_2, &norm[1]));
+  difference = PetscAbsScalar(left - right) / (norm[0] * norm[1]);
+  PetscCall(PoissonClaim((PetscBool)(difference < 1e-6), "the transposed application is the adjoint"));
+  if (!(difference < 1e-6)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g\n", (double)difference));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&b));
+  PetscCall(DestroyKSP(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* What single precision is not for is an error with these words */
+static PetscErrorCode Refuse(const char claim[], const char options[], const char expected[])
+{
+  const Case        c                           = {"", 2, {33, 33, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, ""};
+  char              words[POISSON_ERROR_LENGTH] = "";
+  char             *found;
+  DM                da;
+  Mat               A;
+  Vec               b, x;
+  KSP               ksp;
+  PC                pc;
+  PCKCyclePrecision precision;
+  PetscErrorCode    ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&c, &da, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(CreateKSP(options, A, PC_KCYCLE_PRECISION_SINGLE, &ksp, &pc));
+  PetscCall(PCKCycleGetPrecision(pc, &precision));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = KSPSolve(ksp, b, x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(words, expected, &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found && precision == PC_KCYCLE_PRECISION_SINGLE), claim));
+  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  PetscCall(DestroyKSP(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refusals(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refuse("levels of PCMG", "-pc_kcycle_structured off", "levels are not structured"));
+  PetscCall(Refuse("another smoother", "-mg_levels_pc_type jacobi", "its smoother is not plain sweeps of PCRELAX"));
+  PetscCall(Refuse("a damped smoother", "-mg_levels_ksp_richardson_scale 0.9",
+                   "its smoother is not plain sweeps of PCRELAX"));
+  PetscCall(
+      Refuse("additive multigrid", "-pc_mg_type additive", "is for kappa-cycles, and this is -pc_mg_type ADDITIVE"));
+  PetscFunctionReturn(0);
+}
+
+/* -pc_kcycle_precision is on the command line */
+static PetscErrorCode Option(void)
+{
+  PetscBool         says = PETSC_FALSE;
+  PetscInt          its;
+  PCKCyclePrecision precision;
+  DM                da;
+  Mat               A;
+  Vec               b;
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&Cases[0], &da, &A, &b));
+  PetscCall(CreateKSP("", A, PC_KCYCLE_PRECISION_DOUBLE, &ksp, &pc));
+  PetscCall(PCKCycleGetPrecision(pc, &precision));
+  PetscCall(Iterations(ksp, A, b, 1e-10, &its));
+  PetscCall(PoissonViewHas(pc, "in single precision, the coarsest problem excepted", &says));
+  PetscCall(PoissonClaim((PetscBool)(its > 0 && says && precision == PC_KCYCLE_PRECISION_SINGLE), "the option"));
+  PetscCall(DestroyKSP(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  PetscBool refusals = PETSC_FALSE, option = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refusals", &refusals, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-option", &option, NULL));
+  if (refusals) PetscCall(Refusals());
+  else if (option) PetscCall(Option());
+  else {
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) PetscCall(Compare(&Cases[i]));
+    PetscCall(Uses());
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  test:
+    nsize: {{1 2 4}}
+    output_file: output/precision.out
+
+  test:
+    suffix: refusals
+    args: -refusals
+
+  test:
+    suffix: option
+    nsize: {{1 2}}
+    args: -option -pc_kcycle_precision single
+
+TEST*/
