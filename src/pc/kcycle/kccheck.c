@@ -355,12 +355,14 @@ static PetscErrorCode OptionIsGiven(PC pc, const char name[], PetscBool *given)
 /* The largest entry on the diagonal of the coarsest operator, or of the finest one while that is not known */
 static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *scale)
 {
-  Mat A;
-  Vec diagonal;
+  Mat       A;
+  Vec       diagonal;
+  PetscBool set;
 
   PetscFunctionBegin;
   *scale = kc->scale;
-  if (!KCycleMakesOperators(kc)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperatorsSet(coarse, NULL, &set));
+  if (!KCycleMakesOperators(kc) || !set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(A, diagonal));
