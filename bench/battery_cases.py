@@ -45,28 +45,28 @@ CONSTANT = """
 
 # A reaction of 2 in all points of an end is a Dirichlet end half a cell away, a smaller one a film that resists, a larger one a penalty
 ENDS = """
-2d-inlet                -cells 400,400 -ends in,nn                                      KCYCLE_CLOSED KCYCLE_CLOSED_PART
-2d-outlet               -cells 411,380 -ends nn,no                                      KCYCLE_CLOSED KCYCLE_CLOSED_PART
-2d-inlet-and-outlet     -cells 400,401 -ends io,nn                                      KCYCLE_CLOSED KCYCLE_CLOSED_PART
-2d-open-but-3-percent   -cells 400,400 -ends nn,nn -reaction 2 -reactive inlet:0.97     KCYCLE_CLOSED_PART
-2d-open-but-10-percent  -cells 400,400 -ends nn,nn -reaction 2 -reactive inlet:0.9      KCYCLE_CLOSED_PART
+2d-inlet                -cells 400,400 -ends in,nn                                      KCYCLE_CLOSED
+2d-outlet               -cells 411,380 -ends nn,no                                      KCYCLE_CLOSED
+2d-inlet-and-outlet     -cells 400,401 -ends io,nn                                      KCYCLE_CLOSED
+2d-open-but-3-percent   -cells 400,400 -ends nn,nn -reaction 2 -reactive inlet:0.97     KCYCLE_CLOSED
+2d-open-but-10-percent  -cells 400,400 -ends nn,nn -reaction 2 -reactive inlet:0.9      KCYCLE_CLOSED
 2d-film-0.08            -cells 400,400 -ends nn,nn -reaction 0.08 -reactive inlet:1     KCYCLE_CLOSED
 2d-film-0.15            -cells 400,400 -ends nn,nn -reaction 0.15 -reactive inlet:1     KCYCLE_CLOSED
-2d-film-8               -cells 400,400 -ends nn,nn -reaction 8 -reactive inlet:1        KCYCLE_HELD
-2d-film-15              -cells 400,400 -ends nn,nn -reaction 15 -reactive inlet:1       KCYCLE_HELD
-2d-penalty-inlet        -cells 400,400 -ends nn,nn -penalty 1e10 -held inlet:0.5        KCYCLE_HELD
-2d-penalty-rim          -cells 401,360 -ends nn,nn -penalty 1e10                        KCYCLE_HELD
-2d-penalty-1000         -cells 400,400 -ends nn,nn -penalty 1e3 -held inlet:1           KCYCLE_HELD
-3d-inlet                -cells 65,65,65 -ends in,nn,nn                                  KCYCLE_CLOSED KCYCLE_CLOSED_PART
-3d-outlet               -cells 60,64,68 -ends nn,nn,no                                  KCYCLE_CLOSED KCYCLE_CLOSED_PART
-3d-inlet-half           -cells 65,65,65 -ends nn,nn,nn -reaction 2 -reactive inlet:0.5  KCYCLE_CLOSED KCYCLE_CLOSED_PART
-3d-open-but-3-percent   -cells 64,66,64 -ends nn,nn,nn -reaction 2 -reactive inlet:0.97 KCYCLE_CLOSED_PART
+2d-film-8               -cells 400,400 -ends nn,nn -reaction 8 -reactive inlet:1        KCYCLE_CLOSED
+2d-film-15              -cells 400,400 -ends nn,nn -reaction 15 -reactive inlet:1       KCYCLE_CLOSED
+2d-penalty-inlet        -cells 400,400 -ends nn,nn -penalty 1e10 -held inlet:0.5        KCYCLE_CLOSED
+2d-penalty-rim          -cells 401,360 -ends nn,nn -penalty 1e10                        KCYCLE_CLOSED
+2d-penalty-1000         -cells 400,400 -ends nn,nn -penalty 1e3 -held inlet:1           KCYCLE_CLOSED
+3d-inlet                -cells 65,65,65 -ends in,nn,nn                                  KCYCLE_CLOSED
+3d-outlet               -cells 60,64,68 -ends nn,nn,no                                  KCYCLE_CLOSED
+3d-inlet-half           -cells 65,65,65 -ends nn,nn,nn -reaction 2 -reactive inlet:0.5  KCYCLE_CLOSED
+3d-open-but-3-percent   -cells 64,66,64 -ends nn,nn,nn -reaction 2 -reactive inlet:0.97 KCYCLE_CLOSED
 3d-film-0.08            -cells 64,64,64 -ends nn,nn,nn -reaction 0.08 -reactive inlet:1 KCYCLE_CLOSED
 3d-film-0.15            -cells 64,64,64 -ends nn,nn,nn -reaction 0.15 -reactive inlet:1 KCYCLE_CLOSED
-3d-film-15              -cells 64,64,64 -ends nn,nn,nn -reaction 15 -reactive inlet:1   KCYCLE_HELD
-3d-penalty-inlet        -cells 64,64,64 -ends nn,nn,nn -penalty 1e10 -held inlet:0.5    KCYCLE_HELD
-3d-penalty-rim          -cells 64,61,60 -ends nn,nn,nn -penalty 1e10                    KCYCLE_HELD
-3d-penalty-1000         -cells 64,64,64 -ends nn,nn,nn -penalty 1e3 -held inlet:1       KCYCLE_HELD
+3d-film-15              -cells 64,64,64 -ends nn,nn,nn -reaction 15 -reactive inlet:1   KCYCLE_CLOSED
+3d-penalty-inlet        -cells 64,64,64 -ends nn,nn,nn -penalty 1e10 -held inlet:0.5    KCYCLE_CLOSED
+3d-penalty-rim          -cells 64,61,60 -ends nn,nn,nn -penalty 1e10                    KCYCLE_CLOSED
+3d-penalty-1000         -cells 64,64,64 -ends nn,nn,nn -penalty 1e3 -held inlet:1       KCYCLE_CLOSED
 """
 
 # Of the two values of block:2 beside 5, one is a jump of more than 3, the other is not

@@ -15,7 +15,7 @@ without() { pattern_=$1; shift; "$@" > text || return; cat text; not grep -q -e 
 works 'cases are listed with their options and the thresholds that they watch' '2d-mixed-10 .*-region mixed:0.1 .*KCYCLE_MIXED' battery --list
 works 'no two cases have the same name' '' names
 works 'held-out cases follow from the seed' '' twice
-works 'the cases that watch a threshold' '2d-film-15' battery --list --watching KCYCLE_HELD
+works 'the cases that watch a threshold' '2d-film-15' battery --list --watching KCYCLE_CLOSED
 refuses 'a case that is not there' 'no case is called 4d' battery --cases 4d
 refuses 'a group that is not there' 'no group is called colours; there are constant' battery --group colours
 refuses 'a saved run that is not there' 'none.csv is no saved run' battery --cases 2d-dirichlet --against none.csv

@@ -14,9 +14,10 @@ typedef struct {
   PetscInt   size[3], owned[3][64], s[3], n[3];
   GridEnd    end[3][2];
   PetscInt   npoints;
-  PetscInt  *row;        /* of each point */
-  PetscBool *decoupled;  /* points that are coupled to nobody */
-  PetscBool  couples[3]; /* are there couplings in a direction? */
+  PetscInt  *row;            /* of each point */
+  PetscBool *decoupled;      /* points that are coupled to nobody */
+  PetscReal *sum, *coupling; /* of the row of each point; back and ahead in each direction, of the sign of the row */
+  PetscBool  couples[3];     /* are there couplings in a direction? */
   DM         da;
 } Level;
 
@@ -100,6 +101,7 @@ static PetscErrorCode LevelFinish(Level *l)
   l->npoints = l->size[0] * l->size[1] * l->size[2];
   PetscCall(GridRows(l->da, l->npoints, &l->row));
   PetscCall(PetscCalloc1(l->npoints, &l->decoupled));
+  PetscCall(PetscCalloc2(l->npoints, &l->sum, 6 * l->npoints, &l->coupling));
   PetscFunctionReturn(0);
 }
 
@@ -108,6 +110,7 @@ static PetscErrorCode LevelDestroy(Level *l)
   PetscFunctionBeginUser;
   PetscCall(PetscFree(l->row));
   PetscCall(PetscFree(l->decoupled));
+  PetscCall(PetscFree2(l->sum, l->coupling));
   PetscCall(DMDestroy(&l->da));
   PetscFunctionReturn(0);
 }
@@ -145,6 +148,10 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
       const PetscInt p     = place[cols[i]],
                      to[3] = {p % l->size[0], p / l->size[0] % l->size[1], p / l->size[0] / l->size[1]};
 
+      l->sum[Number(l, at)] += PetscRealPart(v[i]);
+      for (PetscInt d = 0; d < 3; d++) {
+        if (to[d] != at[d]) l->coupling[6 * Number(l, at) + 2 * d + (to[d] > at[d])] -= PetscRealPart(v[i]);
+      }
       if (cols[i] == row || v[i] == (PetscScalar)0.0) continue;
       coupled[Number(l, at)] = 1;
       for (PetscInt d = 0; d < 3; d++) couples[d] |= to[d] != at[d];
@@ -152,6 +159,9 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
     PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, coupled, (PetscMPIInt)l->npoints, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, l->sum, (PetscMPIInt)l->npoints, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, l->coupling, (PetscMPIInt)(6 * l->npoints), MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, couples, 3, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   for (PetscInt i = 0; i < l->npoints; i++) l->decoupled[i] = (PetscBool)!coupled[i];
   for (PetscInt d = 0; d < 3; d++) l->couples[d] = (PetscBool)couples[d];
@@ -235,6 +245,19 @@ static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
   }
 }
 
+/* The weight of a point that has a coarse one on one side only, with linear interpolation: its coupling inward, a part
+   of that and of what its row sum exceeds the next point's by */
+static PetscReal EndWeight(const Level *fine, const PetscInt at[], PetscInt d, int side)
+{
+  PetscInt        next[3] = {at[0], at[1], at[2]};
+  const PetscReal inward  = PetscMax(fine->coupling[6 * Number(fine, at) + 2 * d + (side == 0)], 0);
+  PetscReal       excess;
+
+  next[d] += side ? -1 : 1;
+  excess = PetscMax(fine->sum[Number(fine, at)] - (fine->size[d] > 2 ? fine->sum[Number(fine, next)] : 0), 0);
+  return inward > 0 ? inward / (inward + excess) : 0;
+}
+
 /* The weights of one fine point on at most eight coarse ones */
 static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
                         const PetscInt first[], const PetscInt at[], PetscInt to[][3], PetscReal weight[])
@@ -244,7 +267,7 @@ static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, c
 
   for (PetscInt d = 0; d < 3; d++) {
     Neighbours(fine, coarse, d, factor[d], first[d], at[d], near[d]);
-    Mirror(fine, d, near[d]);
+    if (c->interpolation != KCYCLE_INTERPOLATION_LINEAR) Mirror(fine, d, near[d]);
   }
   for (int corner = 0; corner < 8; corner++) {
     weight[m] = 1;
@@ -254,6 +277,7 @@ static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, c
       to[m][d] = near[d][side];
       if (simplex) weight[m] *= side == (corner & 1);
       else if (c->interpolation == KCYCLE_INTERPOLATION_CONSTANT) weight[m] *= side == (near[d][0] >= 0 ? 0 : 1);
+      else if (near[d][1 - side] < 0) weight[m] *= EndWeight(fine, at, d, 1 - side);
       else weight[m] *= 0.5;
       if (to[m][d] < 0) weight[m] = 0;
     }

@@ -26,17 +26,12 @@ PetscErrorCode KCyclePolicyView(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Does nothing flow through an end, or through a part of it that interpolation must not forget? Points that are held by
-  much more than an end, a penalty, have neighbours that are interpolated from them alone as well.
-*/
+/* Does nothing flow through an end? That decides which points a coarse grid keeps; weights follow the operator */
 static PetscBool IsClosed(const KCycleEndFacts *end, int side)
 {
-  const int       near   = end->inward[side][0] > 0 ? 0 : 1;
-  const PetscReal excess = end->excess[side][near], inward = end->inward[side][near];
+  const int near = end->inward[side][0] > 0 ? 0 : 1;
 
-  return (PetscBool)(excess < KCYCLE_CLOSED * inward || end->closed[side][near] > KCYCLE_CLOSED_PART * inward ||
-                     excess > KCYCLE_HELD * inward);
+  return (PetscBool)(end->excess[side][near] < KCYCLE_CLOSED * end->inward[side][near]);
 }
 
 /* What an end of a grid is: stored boundary points are coupled to nobody, through an insulated end nothing flows */

@@ -40,12 +40,6 @@
        "an end is closed if the row sum in excess of that of the next point is less than this part of the coupling "  \
        "inward",                                                                                                      \
        "-pc_kcycle_grid", "structured")                                                                               \
-  REAL(KCYCLE_CLOSED_PART, 0.05, "or if this part of its points is: walls in an end that is open elsewhere",          \
-       "-pc_kcycle_grid", "structured")                                                                               \
-  REAL(KCYCLE_HELD, 10,                                                                                               \
-       "or if the excess is larger than the coupling inward by this factor: a penalty holds its points, and "         \
-       "neighbours are interpolated from inside",                                                                     \
-       "-pc_kcycle_grid", "structured")                                                                               \
   REAL(KCYCLE_EXCESS, 0.01,                                                                                           \
        "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to " \
        "one",                                                                                                         \
@@ -99,9 +93,7 @@ typedef enum {
 typedef struct {
   PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
   PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
-  /* the part of it at points whose own excess is next to nothing: walls in an end that is open elsewhere */
-  PetscReal closed[2][2];
-  PetscReal coupled[2]; /* number of these points that are coupled to any other */
+  PetscReal coupled[2];   /* number of these points that are coupled to any other */
 } KCycleEndFacts;
 
 /* What sweeps depend on */

@@ -1,6 +1,11 @@
 /*
-  The weights of a MATSTENCILTRANSFER that do not depend on coefficients: linear, simplex, constant; and how weights are
-  kept. All are worked out on the overlap of a process, which has no neighbours.
+  The weights of a MATSTENCILTRANSFER between points by rule: linear, simplex, constant; and how weights are kept. All
+  are worked out on the overlap of a process, which has no neighbours.
+
+  Linear weights follow the operator at boundaries, point by point. With a the coupling of a point inward and e what its
+  row sum exceeds that of the next point by, the coupling with the boundary, the point takes a / (a + e) of the next
+  one: all of it beside an insulated boundary, half or a third beside an open one, as it lies a cell or half a cell
+  away, and nothing where a penalty holds the point.
 */
 #include "mattransfer.h"
 
@@ -58,9 +63,7 @@ PetscErrorCode MatStencilTransferResetWeights(Mat P)
 
 static PetscBool CoarseExists(const KCycleTransfer *tr, PetscInt d, PetscInt local)
 {
-  const PetscInt global = local + tr->coarse->start[d];
-
-  return (PetscBool)(tr->coarse->periodic[d] || (global >= 0 && global < tr->coarse->size[d]));
+  return (PetscBool)(local >= 0 && local < tr->coarse->n[d]);
 }
 
 /* Weights of a point between coarse points low and low + 1 */
@@ -72,7 +75,7 @@ static void BetweenWeights(const KCycleWeights *ws, PetscInt d, PetscInt low, Pe
     w[0] = exists[0] ? 1 : 0;
     w[1] = exists[0] ? 0 : 1;
   } else {
-    for (int s = 0; s < 2; s++) w[s] = !exists[s] ? 0 : !exists[1 - s] && ws->insulated[2 * d + 1 - s] ? 1 : 0.5;
+    for (int s = 0; s < 2; s++) w[s] = !exists[s] ? 0 : !exists[1 - s] ? 1 : 0.5;
   }
 }
 
@@ -86,6 +89,96 @@ static void LineFactors(const KCycleWeights *ws, const KCycleTouch *touch, Petsc
   if (pairs_y) BetweenWeights(ws, 1, touch->j[0], wy);
   if (pairs_z) BetweenWeights(ws, 2, touch->k[0], wz);
   for (PetscInt q = 0; q < touch->count; q++) factor[q] = wy[touch->j[q] - touch->j[0]] * wz[touch->k[q] - touch->k[0]];
+}
+
+static PetscReal RowSum(const KCycleStencil *st, const KCycleLine *l, PetscInt i)
+{
+  PetscReal sum = 0;
+
+  for (int o = 0; o < st->shape.ncoeffs; o++) sum += PetscRealPart(KCycleLineCoefficient(l, o, i));
+  return sum;
+}
+
+/* The weight of a point between the last coarse point and a boundary, at a side of direction d: its coupling inward, a
+   part of that and of what its row sum exceeds the next point's by, the coupling with the boundary */
+static PetscReal EndWeight(const KCycleStencil *st, int d, int side, const PetscInt at[], KCycleLine l[2])
+{
+  const KCycleShape *shape = &st->shape;
+  const PetscInt     n = st->box->n[d], inward = side ? -1 : 1;
+  PetscReal          coupling = 0, excess;
+  const PetscReal    sign     = PetscRealPart(KCycleLineCoefficient(&l[0], shape->ncoeffs / 2, at[0])) < 0 ? -1 : 1;
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const int to[3] = {shape->dx[o], shape->dy[shape->line[o]], shape->dz[shape->line[o]]};
+
+    if (to[d] == inward) coupling -= PetscRealPart(KCycleLineCoefficient(&l[0], o, at[0]));
+  }
+  coupling = PetscMax(sign * coupling, 0);
+  excess   = sign * (RowSum(st, &l[0], at[0]) - (n > 2 ? RowSum(st, &l[1], at[0] + (d == 0 ? inward : 0)) : 0));
+  return coupling > 0 ? coupling / (coupling + PetscMax(excess, 0)) : 0;
+}
+
+/* Ends of lines in x */
+static void XEnds(const KCycleWeights *ws, PetscInt j, PetscInt k, PetscReal end[2])
+{
+  const KCycleTransfer *tr = ws->tr;
+  const PetscInt        n = tr->fine->n[0], last = 2 * (tr->coarse->n[0] - 1) + tr->shift[0] + 1;
+  const PetscInt        first[3] = {0, j, k}, behind[3] = {last, j, k};
+  KCycleLine            l[2];
+
+  end[0] = end[1] = 1;
+  if (tr->factor[0] == 1) return;
+  KCycleLineCoefficients(ws->st, j, k, &l[0]);
+  l[1] = l[0];
+  if (tr->shift[0]) end[0] = EndWeight(ws->st, 0, 0, first, l);
+  if (last < n) end[1] = EndWeight(ws->st, 0, 1, behind, l);
+}
+
+/* Is a line between the last coarse line and a boundary in direction d? -1: no, else at which side */
+static int LineEnd(const KCycleTransfer *tr, int d, PetscInt at)
+{
+  if (tr->factor[d] == 1) return -1;
+  if (tr->shift[d] && at == 0) return 0;
+  return at == 2 * (tr->coarse->n[d] - 1) + tr->shift[d] + 1 ? 1 : -1;
+}
+
+/* The weights of points at boundaries */
+static void ApplyEnds(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, PetscScalar *out)
+{
+  const KCycleTransfer *tr = ws->tr;
+  const PetscInt        n = tr->coarse->n[0], f = tr->factor[0];
+  PetscReal             end[2];
+
+  XEnds(ws, j, k, end);
+  for (PetscInt q = 0; q < touch->count; q++) {
+    PetscScalar *same = out + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
+
+    right[-1] *= end[0];
+    left[n - 1] *= end[1];
+  }
+  for (int d = 1; d < 3; d++) {
+    const int      side = LineEnd(tr, d, d == 1 ? j : k);
+    const PetscInt away = side ? -1 : 1;
+    KCycleLine     l[2];
+
+    if (side < 0) continue;
+    KCycleLineCoefficients(ws->st, j, k, &l[0]);
+    if (tr->fine->n[d] > 2) KCycleLineCoefficients(ws->st, j + (d == 1 ? away : 0), k + (d == 2 ? away : 0), &l[1]);
+    for (PetscInt i = 0; i < tr->fine->n[0]; i++) {
+      const PetscInt  at[3] = {i, j, k}, to = i - tr->shift[0], c = f == 1 ? i : to >= 0 ? to / 2 : -1;
+      const PetscReal w = EndWeight(ws->st, d, side, at, l);
+
+      for (PetscInt q = 0; q < touch->count; q++) {
+        PetscScalar *same = out + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
+
+        if (f == 1 || (to >= 0 && to % 2 == 0)) same[c] *= w;
+        else {
+          left[c] *= w;
+          right[c] *= w;
+        }
+      }
+    }
+  }
 }
 
 static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscScalar *out)
@@ -181,6 +274,7 @@ static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, 
   KCycleTransferTouch(tr, j, k, touch);
   if (ws->interpolation == KCYCLE_INTERPOLATION_SIMPLEX) SimplexLine(ws, touch, ws->temp);
   else TensorLine(ws, touch, ws->temp);
+  if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) ApplyEnds(ws, touch, j, k, ws->temp);
   if (ws->mask) ApplyMask(ws, touch, j, k, ws->temp);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -209,7 +303,8 @@ PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, con
 /* What the weights of a line depend on; lines that agree have the same */
 typedef struct {
   const PetscScalar *mask[5];
-  PetscReal          factor[4];
+  PetscReal          factor[4], end[2];
+  PetscInt           kind[3];
 } LineSign;
 
 static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
@@ -218,6 +313,19 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
 
   memset(sign, 0, sizeof(*sign));
   LineFactors(ws, touch, sign->factor);
+  if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) {
+    const PetscInt n = tr->fine->n[1], line = j + n * k;
+
+    XEnds(ws, j, k, sign->end);
+    for (int d = 1; d < 3; d++) {
+      const int      side = LineEnd(tr, d, d == 1 ? j : k);
+      const PetscInt next = line + (side ? -1 : 1) * (d == 1 ? 1 : n);
+
+      if (side < 0) continue;
+      sign->kind[0] = ws->st->kind[line] < 0 ? -2 - line : ws->st->kind[line];
+      if (tr->fine->n[d] > 2) sign->kind[d] = ws->st->kind[next] < 0 ? -2 - line : ws->st->kind[next];
+    }
+  }
   if (!ws->mask) return;
   sign->mask[4] = ws->mask->line[KCycleBoxExtended(tr->fine, j, k)];
   for (PetscInt q = 0; q < touch->count; q++) {
@@ -337,7 +445,7 @@ static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const
 {
   Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
   const KCycleBox     *box = p->t.fine;
-  KCycleWeights        ws  = {&p->t, &p->lists, interpolation, insulated, NULL, temp};
+  KCycleWeights        ws  = {&p->t, &p->lists, interpolation, insulated, NULL, temp, KCycleStencilOf(A)};
   KCycleMask           mask;
 
   PetscFunctionBegin;

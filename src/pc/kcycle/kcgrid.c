@@ -80,7 +80,6 @@ static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleEnd
       excess = sign * (p->sum - (box->size[d] > 2 ? RowSum(look, next) : 0));
       end[d].excess[side][near] += excess;
       end[d].inward[side][near] += p->c[d][1 - side];
-      end[d].closed[side][near] += excess < KCYCLE_CLOSED * p->c[d][1 - side] ? p->c[d][1 - side] : 0;
     }
   }
 }
