@@ -94,20 +94,17 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
   PetscFunctionReturn(0);
 }
 
-/* The options of the command line, and these, until DestroyKSP() */
+/* These options, until DestroyKSP(); those of the command line if there are none */
 static PetscOptions Own;
 
 static PetscErrorCode CreateKSP(const char options[], Mat A, PCKCyclePrecision precision, KSP *ksp, PC *pc)
 {
-  char *all;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetAll(NULL, &all));
-  PetscCall(PetscOptionsCreate(&Own));
-  PetscCall(PetscOptionsInsertString(Own, all));
-  PetscCall(PetscOptionsInsertString(Own, options));
-  PetscCall(PetscFree(all));
-  PetscCall(PetscOptionsPush(Own));
+  if (options[0]) {
+    PetscCall(PetscOptionsCreate(&Own));
+    PetscCall(PetscOptionsInsertString(Own, options));
+    PetscCall(PetscOptionsPush(Own));
+  }
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetType(*ksp, KSPCG));
   PetscCall(KSPSetOperators(*ksp, A, A));
@@ -122,6 +119,7 @@ static PetscErrorCode DestroyKSP(KSP *ksp)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(ksp));
+  if (!Own) PetscFunctionReturn(0);
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&Own));
   PetscFunctionReturn(0);
