@@ -85,18 +85,18 @@ JUMPS = """
 2d-balls-1e-3           -cells 385,420 -region balls:5:0.4 -contrast 1e-3
 2d-scattered-1e3        -cells 400,400 -region scattered:60:16
 2d-scattered-1e6        -cells 400,400 -region scattered:60:16 -contrast 1e6            KC_CLUSTER_TIGHT
-2d-specks-1e6           -cells 400,400 -region scattered:800:3 -contrast 1e6            KC_CLUSTER_POINTS_2D KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
+2d-specks-1e6           -cells 400,400 -region scattered:800:3 -contrast 1e6            KCYCLE_CLUSTER_POINTS KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
 2d-scattered-1e-6       -cells 391,400 -ends nn,dn -region scattered:60:16 -contrast 1e-6
-2d-mixed-10             -cells 400,400 -region mixed:0.1                                KC_CLUSTER_POINTS_2D KCYCLE_MIXED
-2d-mixed-30             -cells 400,400 -region mixed:0.3                                KC_CLUSTER_POINTS_2D
-2d-mixed-50             -cells 400,400 -region mixed:0.5                                KC_CLUSTER_POINTS_2D KCYCLE_COARSEST_MIXED_2D
-2d-mixed-59             -cells 400,400 -region mixed:0.59                               KC_CLUSTER_POINTS_2D KCYCLE_COARSEST_MIXED_2D
+2d-mixed-10             -cells 400,400 -region mixed:0.1                                KCYCLE_CLUSTER_POINTS KCYCLE_MIXED
+2d-mixed-30             -cells 400,400 -region mixed:0.3                                KCYCLE_CLUSTER_POINTS
+2d-mixed-50             -cells 400,400 -region mixed:0.5                                KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
+2d-mixed-59             -cells 400,400 -region mixed:0.59                               KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
 2d-mixed-70             -cells 400,400 -region mixed:0.7                                KCYCLE_COARSEST_MIXED_2D
 2d-mixed-90             -cells 400,400 -region mixed:0.9                                KCYCLE_MIXED
-2d-mixed-50-neumann     -cells 333,371 -ends nn,nn -region mixed:0.5                    KC_CLUSTER_POINTS_2D KCYCLE_COARSEST_MIXED_2D
-2d-mixed-30-1e6         -cells 400,400 -region mixed:0.3 -contrast 1e6                  KC_CLUSTER_POINTS_2D
-2d-mixed-50-1e6         -cells 512,512 -region mixed:0.5 -contrast 1e6                  KC_CLUSTER_POINTS_2D KCYCLE_COARSEST_MIXED_2D
-2d-mixed-59-1e6         -cells 400,400 -region mixed:0.59 -contrast 1e6                 KC_CLUSTER_POINTS_2D KCYCLE_COARSEST_MIXED_2D
+2d-mixed-50-neumann     -cells 333,371 -ends nn,nn -region mixed:0.5                    KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
+2d-mixed-30-1e6         -cells 400,400 -region mixed:0.3 -contrast 1e6                  KCYCLE_CLUSTER_POINTS
+2d-mixed-50-1e6         -cells 512,512 -region mixed:0.5 -contrast 1e6                  KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
+2d-mixed-59-1e6         -cells 400,400 -region mixed:0.59 -contrast 1e6                 KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
 2d-mixed-contrast-80    -cells 400,400 -region mixed:0.5 -contrast 80                   KCYCLE_STEEP
 2d-mixed-contrast-10    -cells 400,400 -region mixed:0.5 -contrast 10                   KCYCLE_STEEP
 2d-random-1e3           -cells 400,400 -random 1e3                                      KCYCLE_STEEP KC_CLUSTER_STRONG
@@ -129,16 +129,16 @@ JUMPS = """
 3d-balls-1e-6           -cells 64,64,64 -region balls:3:0.35 -contrast 1e-6
 3d-scattered-1e3        -cells 64,64,64 -region scattered:60:8
 3d-scattered-1e6        -cells 64,64,64 -region scattered:60:8 -contrast 1e6            KC_CLUSTER_TIGHT
-3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KC_CLUSTER_POINTS_3D KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
+3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KCYCLE_CLUSTER_POINTS_3D KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
 3d-mixed-3              -cells 60,60,60 -region mixed:0.03                              KCYCLE_MIXED
 3d-mixed-10             -cells 60,60,60 -region mixed:0.1                               KCYCLE_MIXED KCYCLE_SWEEPS_MIXED
-3d-mixed-20             -cells 60,60,60 -region mixed:0.2                               KC_CLUSTER_POINTS_MIXED
-3d-mixed-31             -cells 60,60,60 -region mixed:0.31                              KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
+3d-mixed-20             -cells 60,60,60 -region mixed:0.2                               KCYCLE_CLUSTER_POINTS
+3d-mixed-31             -cells 60,60,60 -region mixed:0.31                              KCYCLE_CLUSTER_POINTS KCYCLE_SWEEPS_MIXED
 3d-mixed-50             -cells 60,60,60 -region mixed:0.5                               KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
 3d-mixed-70             -cells 60,60,60 -region mixed:0.7                               KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
 3d-mixed-90             -cells 60,60,60 -region mixed:0.9                               KCYCLE_MIXED
-3d-mixed-30-1e6         -cells 60,60,60 -region mixed:0.3 -contrast 1e6                 KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
-3d-mixed-50-1e6         -cells 60,60,60 -region mixed:0.5 -contrast 1e6                 KC_CLUSTER_POINTS_MIXED KCYCLE_SWEEPS_MIXED
+3d-mixed-30-1e6         -cells 60,60,60 -region mixed:0.3 -contrast 1e6                 KCYCLE_CLUSTER_POINTS KCYCLE_SWEEPS_MIXED
+3d-mixed-50-1e6         -cells 60,60,60 -region mixed:0.5 -contrast 1e6                 KCYCLE_CLUSTER_POINTS KCYCLE_SWEEPS_MIXED
 3d-mixed-contrast-80    -cells 60,60,60 -region mixed:0.5 -contrast 80                  KCYCLE_STEEP
 3d-mixed-50-neumann     -cells 57,64,55 -ends nn,nn,nn -region mixed:0.5                KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
 3d-mixed-50-million     -cells 101,101,101 -region mixed:0.5

@@ -69,7 +69,13 @@
   REAL(KCYCLE_COLOURS_COUPLED, 1.9,                                                                                   \
        "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour " \
        "converge: 2 with a margin",                                                                                   \
-       "-mg_levels_pc_relax_omega", "relax")
+       "-mg_levels_pc_relax_omega", "relax")                                                                          \
+  INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                    \
+      "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",         \
+      "-mg_levels_pc_relax_clusters", "jumps")                                                                        \
+  INT(KCYCLE_CLUSTER_POINTS_3D, 100,                                                                                  \
+      "the same in three dimensions where materials are not mixed: the search is faster",                             \
+      "-mg_levels_pc_relax_clusters", "jumps")
 
 #define KCYCLE_POLICY_NONE(name, value, reason, option, test)
 #define KCYCLE_POLICY_REAL(name, value, reason, option, test) static const PetscReal name = value;

@@ -17,13 +17,6 @@
 */
 #include <petsckcycle/private/searchimpl.h>
 
-/* Points of the largest clusters. Coarse grids see larger ones, but for those that wind through a plane where both
-   materials of a random mixture come in islands */
-#define KC_CLUSTER_POINTS_3D    100
-/* in 3D, where materials are mixed point by point: branches that the interpolation cannot follow */
-#define KC_CLUSTER_POINTS_MIXED 1000
-#define KC_CLUSTER_POINTS_2D    400
-
 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
 #define KC_CLUSTER_TIGHT  0.2503
 #define KC_CLUSTER_GROWTH 1.5 /* a cluster is larger than those in it by this factor, */
@@ -583,7 +576,7 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, PetscReal steep, KCyc
   PetscCall(PetscNew(&s));
   s->st   = st;
   s->nc   = st->shape.ncoeffs;
-  s->most = box->dim < 3 ? KC_CLUSTER_POINTS_2D : steep > KCYCLE_MIXED ? KC_CLUSTER_POINTS_MIXED : KC_CLUSTER_POINTS_3D;
+  s->most = box->dim == 3 && steep <= KCYCLE_MIXED ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
