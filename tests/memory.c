@@ -376,8 +376,13 @@ int main(int argc, char **args)
 
     test:
       suffix: constant
-      nsize: {{1 2}}
       args: -kinds 0 -n 97 -held 5.5 -setup 5.5
+
+    # on several processes each level keeps its overlap with neighbours for new values
+    test:
+      suffix: constant_2
+      nsize: 2
+      args: -kinds 0 -n 97 -held 5.8 -setup 5.8
 
     test:
       suffix: variable
@@ -386,18 +391,22 @@ int main(int argc, char **args)
     test:
       suffix: variable_2
       nsize: 2
-      args: -kinds 1,2 -held 6,13.9,14.5 -setup 6,13.9,14.5
+      args: -kinds 1,2 -held 6,14.6,15.2 -setup 6,14.6,15.2
 
     # what is never written counts too
     test:
       suffix: line
-      nsize: {{1 2}}
       args: -dim 1 -n 100001 -kinds 0 -held 33.8 -setup 33.8
+
+    test:
+      suffix: line_2
+      nsize: 2
+      args: -dim 1 -n 100001 -kinds 0 -held 37.9 -setup 37.9
 
     test:
       suffix: plane
       nsize: 2
-      args: -dim 2 -n 401 -kinds 0,1 -held 6.2,11.6 -setup 6.2,11.6
+      args: -dim 2 -n 401 -kinds 0,1 -held 6.6,12 -setup 6.6,12
 
     test:
       suffix: sweeps
