@@ -110,6 +110,11 @@ typedef struct {
   Mat mat, pmat, lent;
 } KCycleOwn;
 
+/* When iterations of KSPRICHARDSON end, by the norm of the residual; 0 in target: not by that */
+typedef struct {
+  PetscReal target, abstol, limit;
+} KCycleStop;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
@@ -188,6 +193,7 @@ typedef struct {
   char                handed[512];      /* and why the levels are handed to PCMG */
   KCycleLevels       *levels;
   KCycleLevelParts   *parts;                      /* coarsest first */
+  Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
   PetscBool           symmetric, symmetric_known; /* the operators of all levels */
   PetscInt64         *calls;                      /* what PCKCycleGetLevelCalls() hands out, finest first */
   PetscInt64          cycles;                     /* calls of the cycle on the finest level since set-up */
@@ -265,13 +271,11 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, PetscBool transpose, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, PetscReal target, PetscReal abstol, PetscReal limit,
-                                                  PetscBool zeroguess, Vec, Vec, PetscInt *,
+PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
                                                   PCRichardsonConvergedReason *);
 
 /* kccycle.c */
-PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, PetscReal target, PetscReal abstol, PetscReal limit,
-                                             PCRichardsonConvergedReason *);
+PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, const KCycleStop *, PCRichardsonConvergedReason *);
 
 /* kcgridlevels.c: levels of ordinary matrices on the grids of a DMDA */
 PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);

@@ -651,76 +651,72 @@ static PetscErrorCode KCycleLoosenSmoothers(PC pc, PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleTestNorm(PC pc, PetscReal norm, PetscReal target, PetscReal abstol, PetscReal limit,
-                                PCRichardsonConvergedReason *reason)
+PetscErrorCode PCKCycleTestNorm(PC pc, PetscReal norm, const KCycleStop *stop, PCRichardsonConvergedReason *reason)
 {
   PetscFunctionBegin;
   if (PetscIsInfOrNanReal(norm)) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
-  else if (norm <= target) *reason = norm < abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
-  else if (limit > 0 && norm > limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
+  else if (norm <= stop->target)
+    *reason = norm < stop->abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
+  else if (stop->limit > 0 && norm > stop->limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
   if (*reason)
     PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)norm,
-                        (double)target, (double)limit));
+                        (double)stop->target, (double)stop->limit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares the residual behind the pre-smoother, as PCMG does; 0 in target: no test wanted */
-static PetscErrorCode KCycleTestResidual(PC pc, PC_MG_Levels *fine, PetscReal target, PetscReal abstol, PetscReal limit,
-                                         PCRichardsonConvergedReason *reason)
+/* On the levels of PCMG; its: how many at most, and how many there were. The residual is compared behind the
+   pre-smoother, as PCMG does */
+static PetscErrorCode KCycleIterateVecs(PC pc, const KCycleStop *stop, PetscBool zeroguess, PetscInt *its,
+                                        PCRichardsonConvergedReason *reason)
 {
-  PetscReal norm;
+  PC_MG_Levels *fine;
+  PC_KCycle    *kc;
+  PetscReal     norm;
+  PetscInt      i;
 
   PetscFunctionBegin;
-  if (target == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecNorm(fine->r, NORM_2, &norm));
-  PetscCall(PCKCycleTestNorm(pc, norm, target, abstol, limit, reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* On the levels of PCMG; its: how many at most, and how many there were */
-static PetscErrorCode KCycleIterateVecs(PC pc, PC_KCycle *kc, PetscReal target, PetscReal abstol, PetscReal limit,
-                                        PetscBool zeroguess, PetscInt *its, PCRichardsonConvergedReason *reason)
-{
-  const PetscInt l = kc->nlevels - 1;
-  PetscInt       i;
-
-  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
   for (i = 0; i < *its; i++) {
-    kc->level[l].calls++;
-    PetscCall(KCycleDown(pc, kc, &StepsVec, l, (PetscBool)(zeroguess && i == 0)));
-    PetscCall(KCycleTestResidual(pc, ((PC_MG *)pc->data)->levels[l], target, abstol, limit, reason));
+    kc->level[fine->level].calls++;
+    PetscCall(KCycleDown(pc, kc, &StepsVec, fine->level, (PetscBool)(zeroguess && i == 0)));
+    if (stop->target > 0) {
+      PetscCall(VecNorm(fine->r, NORM_2, &norm));
+      PetscCall(PCKCycleTestNorm(pc, norm, stop, reason));
+    }
     if (*reason) break;
-    PetscCall(KCycleUp(pc, kc, &StepsVec, l, kc->kappa));
+    PetscCall(KCycleUp(pc, kc, &StepsVec, fine->level, kc->kappa));
   }
   *its = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles on the vectors that the finest level has */
-static PetscErrorCode KCycleIterate(PC pc, PC_KCycle *kc, PetscReal rtol, PetscReal abstol, PetscReal dtol,
-                                    PetscInt its, PetscBool zeroguess, PetscInt *outits,
+/* Cycles on the vectors that the finest level has. rtol, and limit, are relative to the first residual, if rtol is
+   not zero */
+static PetscErrorCode KCycleIterate(PC pc, PetscReal rtol, KCycleStop stop, PetscBool zeroguess, PetscInt *its,
                                     PCRichardsonConvergedReason *reason)
 {
-  PC_MG_Levels *fine  = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
-  PetscReal     norm0 = 0, target;
+  PC_MG_Levels *fine;
+  PC_KCycle    *kc;
+  PetscReal     norm = 0;
   PetscBool     arrays;
-  PetscInt      i;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
   if (rtol > 0) {
     if (!zeroguess) PetscCall(KCycleResidual_Vec(fine));
-    PetscCall(VecNorm(zeroguess ? fine->b : fine->r, NORM_2, &norm0));
+    PetscCall(VecNorm(zeroguess ? fine->b : fine->r, NORM_2, &norm));
   }
-  target = PetscMax(rtol * norm0, abstol);
+  stop.target = PetscMax(rtol * norm, stop.abstol);
+  stop.limit *= norm;
   *reason =
-      PetscIsInfOrNanReal(norm0) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
-  i = *reason ? 0 : its;
+      PetscIsInfOrNanReal(norm) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
+  if (*reason) *its = 0;
   PetscCall(PCKCycleEngineIsUsed(pc, PETSC_FALSE, &arrays));
-  if (!arrays) PetscCall(KCycleIterateVecs(pc, kc, target, abstol, dtol * norm0, zeroguess, &i, reason));
-  else if (i)
-    PetscCall(PCKCycleEngineIterate(pc, target, abstol, dtol * norm0, zeroguess, fine->b, fine->x, &i, reason));
+  if (!arrays) PetscCall(KCycleIterateVecs(pc, &stop, zeroguess, its, reason));
+  else if (*its) PetscCall(PCKCycleEngineIterate(pc, &stop, zeroguess, fine->b, fine->x, its, reason));
   if (!*reason) *reason = PCRICHARDSON_CONVERGED_ITS;
-  *outits = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -728,9 +724,10 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
                                         PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                         PCRichardsonConvergedReason *reason)
 {
-  PC_KCycle     *kc;
-  KCycleLoan     loan;
-  PetscErrorCode ierr;
+  const KCycleStop stop = {0, abstol, dtol};
+  PC_KCycle       *kc;
+  KCycleLoan       loan;
+  PetscErrorCode   ierr;
 
   PetscFunctionBegin;
   (void)w;
@@ -743,7 +740,8 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(KCycleLoosenSmoothers(pc, kc));
   PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
-  ierr = KCycleIterate(pc, kc, rtol, abstol, dtol, its, zeroguess, outits, reason);
+  *outits = its;
+  ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);
   PetscCall(KCycleReturnVectors(pc, kc, &loan));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

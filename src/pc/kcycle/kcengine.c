@@ -10,7 +10,7 @@
 typedef struct {
   PC                          pc;
   PetscBool                   transpose;
-  PetscReal                   target, abstol, limit; /* of the residual's norm */
+  KCycleStop                  stop;
   PetscInt                    tests;
   PCRichardsonConvergedReason reason;
 } Solve;
@@ -22,6 +22,7 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
   kc->engine = NULL;
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
+  PetscCall(VecDestroy(&kc->correction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,8 +217,7 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(&sum, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)solve->pc)));
   solve->tests++;
-  PetscCall(
-      PCKCycleTestNorm(solve->pc, PetscSqrtReal(all), solve->target, solve->abstol, solve->limit, &solve->reason));
+  PetscCall(PCKCycleTestNorm(solve->pc, PetscSqrtReal(all), &solve->stop, &solve->reason));
   *stop = (PetscBool)(solve->reason != 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -308,7 +308,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
 PetscErrorCode PCKCycleEngineApply(PC pc, PetscBool transpose, Vec b, Vec x)
 {
   const PC_MG *mg    = (PC_MG *)pc->data;
-  Solve        solve = {pc, transpose, 0, 0, 0, 0, (PCRichardsonConvergedReason)0};
+  Solve        solve = {pc, transpose, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
   KCycleRun    run   = {0};
 
   PetscFunctionBegin;
@@ -328,7 +328,7 @@ static PetscErrorCode IterateInPlace(Solve *solve, PetscBool zeroguess, Vec b, V
   PetscFunctionBegin;
   run.cycles    = *its;
   run.zeroguess = zeroguess;
-  run.test      = solve->target > 0 ? Test : NULL;
+  run.test      = solve->stop.target > 0 ? Test : NULL;
   PetscCall(Run(solve, &run, b, x));
   if (solve->reason) *its = solve->tests - 1;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -342,7 +342,6 @@ static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Ve
   KCycleRun     run = {0};
   PetscReal     norm;
   PetscInt      i;
-  Vec           correction;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(solve->pc, &kc));
@@ -350,28 +349,27 @@ static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Ve
   run.cycles    = 1;
   run.zeroguess = PETSC_TRUE;
   if (zeroguess) PetscCall(VecZeroEntries(x));
-  PetscCall(VecDuplicate(fine->r, &correction));
+  if (!kc->correction) PetscCall(VecDuplicate(fine->r, &kc->correction));
   for (i = 0; i < *its; i++) {
     PetscCall(MatResidual(fine->A, b, x, fine->r));
-    if (solve->target > 0) {
+    if (solve->stop.target > 0) {
       PetscCall(VecNorm(fine->r, NORM_2, &norm));
-      PetscCall(PCKCycleTestNorm(solve->pc, norm, solve->target, solve->abstol, solve->limit, &solve->reason));
+      PetscCall(PCKCycleTestNorm(solve->pc, norm, &solve->stop, &solve->reason));
     }
     if (solve->reason) break;
-    PetscCall(Run(solve, &run, fine->r, correction));
-    PetscCall(VecAXPY(x, 1, correction));
+    PetscCall(Run(solve, &run, fine->r, kc->correction));
+    PetscCall(VecAXPY(x, 1, kc->correction));
   }
-  PetscCall(VecDestroy(&correction));
   *its = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* As KSPRICHARDSON asks for */
-PetscErrorCode PCKCycleEngineIterate(PC pc, PetscReal target, PetscReal abstol, PetscReal limit, PetscBool zeroguess,
-                                     Vec b, Vec x, PetscInt *its, PCRichardsonConvergedReason *reason)
+PetscErrorCode PCKCycleEngineIterate(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
+                                     PCRichardsonConvergedReason *reason)
 {
   PC_KCycle *kc;
-  Solve      solve = {pc, PETSC_FALSE, target, abstol, limit, 0, (PCRichardsonConvergedReason)0};
+  Solve      solve = {pc, PETSC_FALSE, *stop, 0, (PCRichardsonConvergedReason)0};
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
