@@ -178,6 +178,21 @@ PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The part of the right side that no solution has: it is rounding, which factors of a singular operator make as large
+   as their pivots are small */
+static PetscErrorCode MakeConsistent(const PC_MG_Levels *coarsest)
+{
+  Mat          A;
+  MatNullSpace kernel;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(coarsest->smoothd, &A, NULL));
+  PetscCall(MatGetTransposeNullSpace(A, &kernel));
+  if (!kernel) PetscCall(MatGetNullSpace(A, &kernel));
+  if (kernel) PetscCall(MatNullSpaceRemove(kernel, coarsest->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* On the coarsest level, in PETSc's vectors: their norms are kept, so that arrays are not theirs */
 static PetscErrorCode SolveCoarsest(void *ctx, PetscBool zeroguess, const PetscScalar *b, PetscScalar *x)
 {
@@ -194,6 +209,7 @@ static PetscErrorCode SolveCoarsest(void *ctx, PetscBool zeroguess, const PetscS
   PetscCall(VecGetArrayWrite(lv->b, &a));
   PetscCall(PetscArraycpy(a, b, n));
   PetscCall(VecRestoreArrayWrite(lv->b, &a));
+  if (!kc->engine->borrows) PetscCall(MakeConsistent(lv));
   if (zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
   else if (!zeroguess) {
     PetscCall(VecGetArrayWrite(lv->x, &a));

@@ -134,7 +134,8 @@ PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
   PC_KCycle   *kc;
   MatNullSpace nullspace, right, left;
   PetscBool    constant = PETSC_TRUE;
-  PetscInt     n        = 0;
+  PetscInt     n        = 0, M;
+  PetscReal    scale;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -143,8 +144,10 @@ PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
   if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, &n, NULL));
   n += constant ? 1 : 0;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindKernel(factors, A, PETSC_FALSE, kc->scale, n, &right));
-  PetscCall(FindKernel(factors, A, PETSC_TRUE, kc->scale, n, &left));
+  PetscCall(MatGetSize(pc->pmat, &M, NULL));
+  scale = kc->scale * PetscSqrtReal((PetscReal)M); /* a coarse row sums up those of many points, and their rounding */
+  PetscCall(FindKernel(factors, A, PETSC_FALSE, scale, n, &right));
+  PetscCall(FindKernel(factors, A, PETSC_TRUE, scale, n, &left));
   if (right || left) PetscCall(Attach(kc, A, right, left));
   PetscCall(MatNullSpaceDestroy(&right));
   PetscCall(MatNullSpaceDestroy(&left));
