@@ -172,6 +172,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: !complex
     output_file: output/closed.out
 
     test:

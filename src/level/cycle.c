@@ -27,13 +27,6 @@ struct _KCycleLevels {
   PetscReal               size;      /* of the right side of the run, in units of the divisor */
 };
 
-/* As in kccycle.c: functions of the recursion take no place on PETSc's stack of functions */
-#define KCycleCall(call)                    \
-  do {                                      \
-    const PetscErrorCode ierr_ = (call);    \
-    if (PetscUnlikely(ierr_)) return ierr_; \
-  } while (0)
-
 /* Runs one step and logs it as a phase of a level */
 #define KCycleLogged(levels, l, phase, call)                       \
   do {                                                             \
@@ -121,27 +114,29 @@ static PetscErrorCode SolveCoarsest(KCycleLevels *levels, PetscBool zeroguess)
   const KCycleRun *run   = levels->run;
   const Level     *level = &levels->level[0];
 
-  PetscFunctionBegin;
 #if defined(KCYCLE_SINGLE)
   for (PetscInt i = 0; i < level->st->box->npoints; i++) {
     levels->coarse[0][i] = (PetscScalar)level->b[i] * levels->divisor;
     levels->coarse[1][i] = zeroguess ? (PetscScalar)0.0 : (PetscScalar)level->x[i];
   }
-  PetscCall((*run->coarsest)(run->ctx, zeroguess, levels->coarse[0], levels->coarse[1]));
+  KCycleCall((*run->coarsest)(run->ctx, zeroguess, levels->coarse[0], levels->coarse[1]));
   for (PetscInt i = 0; i < level->st->box->npoints; i++) level->x[i] = (KCScalar)levels->coarse[1][i];
 #else
-  PetscCall((*run->coarsest)(run->ctx, zeroguess, level->b, level->x));
+  KCycleCall((*run->coarsest)(run->ctx, zeroguess, level->b, level->x));
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 /* A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it */
 static PetscErrorCode Coarsest(KCycleLevels *levels, PetscBool zeroguess)
 {
-  PetscFunctionBegin;
-  if (!zeroguess && !levels->run->continues) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleLogged(levels, 0, KCYCLE_COARSE, SolveCoarsest(levels, zeroguess));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscLogEvent event = levels->parts[0].event[KCYCLE_COARSE];
+
+  if (!zeroguess && !levels->run->continues) return PETSC_SUCCESS;
+  if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  KCycleCall(SolveCoarsest(levels, zeroguess));
+  if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  return PETSC_SUCCESS;
 }
 
 /*
@@ -212,12 +207,11 @@ static PetscErrorCode Cycles(KCycleLevels *levels)
 {
   const KCycleRun *run = levels->run;
 
-  PetscFunctionBegin;
-  if (run->full && run->transpose) PetscCall(FullTranspose(levels));
-  else if (run->full) PetscCall(Full(levels));
+  if (run->full && run->transpose) KCycleCall(FullTranspose(levels));
+  else if (run->full) KCycleCall(Full(levels));
   for (PetscInt i = 0; !run->full && i < run->cycles && !levels->stopped; i++)
-    PetscCall(Cycle(levels, levels->nlevels - 1, run->kappa, (PetscBool)(run->zeroguess && i == 0)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+    KCycleCall(Cycle(levels, levels->nlevels - 1, run->kappa, (PetscBool)(run->zeroguess && i == 0)));
+  return PETSC_SUCCESS;
 }
 
 #if defined(KCYCLE_SINGLE)
@@ -251,21 +245,19 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
   const Level *finest = &levels->level[levels->nlevels - 1];
   PetscBool    any;
 
-  PetscFunctionBegin;
   levels->run     = run;
   levels->stopped = PETSC_FALSE;
-  PetscCall(TakeRightSide(levels, b, x, &any));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Cycles(levels));
+  KCycleCall(TakeRightSide(levels, b, x, &any));
+  if (!any) return PETSC_SUCCESS;
+  KCycleCall(Cycles(levels));
   for (PetscInt i = 0; i < finest->st->box->npoints; i++) x[i] = (PetscScalar)finest->x[i] * levels->size;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 #else
 
 static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
 {
-  PetscFunctionBegin;
   levels->run = run;
   levels->stopped = PETSC_FALSE;
   for (PetscInt l = 0; l < levels->nlevels; l++) {
@@ -273,8 +265,8 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
     levels->level[l].x = l < levels->nlevels - 1 ? levels->parts[l].x : x;
     levels->level[l].r = levels->parts[l].r;
   }
-  PetscCall(Cycles(levels));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleCall(Cycles(levels));
+  return PETSC_SUCCESS;
 }
 
 #endif

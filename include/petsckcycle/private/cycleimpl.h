@@ -30,6 +30,18 @@ typedef struct {
   const PetscLogEvent *event;     /* of each phase, or 0 */
 } KCycleLevelParts;
 
+/*
+  The functions of the recursion, and those between it and the solver of the coarsest level, take no place on PETSc's
+  stack of functions: that has 64, and a PETSc with debugging writes beyond its end (3.18, PetscStackCopy() in
+  PetscTrMallocDefault()) where more are used, by 17 levels for instance. An error goes up through them as it is:
+  PetscCall() would take a place away that they do not have.
+*/
+#define KCycleCall(call)                    \
+  do {                                      \
+    const PetscErrorCode ierr_ = (call);    \
+    if (PetscUnlikely(ierr_)) return ierr_; \
+  } while (0)
+
 /* What is to be done */
 typedef struct {
   PetscInt  kappa, cycles;

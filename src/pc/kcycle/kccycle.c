@@ -285,17 +285,6 @@ static PetscErrorCode KCycleCorrect(PC pc, PC_KCycle *kc, const KCycleSteps *ste
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The functions of the recursion take no place on PETSc's stack of functions: that has 64, and a PETSc with debugging
-  writes beyond its end (3.18, PetscStackCopy() in PetscTrMallocDefault()) where more are used, by 17 levels for
-  instance. An error goes up through them as it is: PetscCall() would take a place away that they do not have.
-*/
-#define KCycleCall(call)                    \
-  do {                                      \
-    const PetscErrorCode ierr_ = (call);    \
-    if (PetscUnlikely(ierr_)) return ierr_; \
-  } while (0)
-
 static PetscErrorCode KCycle(PC, PC_KCycle *, const KCycleSteps *, PetscInt, PetscInt, PetscBool);
 
 /* Lines 4 to 6 of Algorithm 3: the sub-cycles. In the transposed cycle the weaker one comes first */

@@ -299,25 +299,24 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   PetscScalar       *xa;
   PetscErrorCode     ierr;
 
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
+  KCycleCall(PCKCycleGetContext(pc, &kc));
   run->kappa     = kc->kappa;
   run->transpose = solve->transpose;
   run->continues = kc->coarse_continues;
   run->ctx       = solve;
   run->coarsest  = SolveCoarsest;
-  PetscCall(Renew(pc, kc));
-  if (mg->stageApply) PetscCall(PetscLogStagePush(mg->stageApply));
-  PetscCall(GetArrays(pc, kc, run));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(x, &xa));
+  KCycleCall(Renew(pc, kc));
+  if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
+  KCycleCall(GetArrays(pc, kc, run));
+  KCycleCall(VecGetArrayRead(b, &ba));
+  KCycleCall(VecGetArray(x, &xa));
   ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(RestoreArrays(pc, kc, run));
-  if (mg->stageApply) PetscCall(PetscLogStagePop());
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleCall(VecRestoreArray(x, &xa));
+  KCycleCall(VecRestoreArrayRead(b, &ba));
+  KCycleCall(RestoreArrays(pc, kc, run));
+  if (mg->stageApply) KCycleCall(PetscLogStagePop());
+  KCycleCall(ierr);
+  return PETSC_SUCCESS;
 }
 
 /* One application as a preconditioner */
@@ -327,12 +326,11 @@ PetscErrorCode PCKCycleEngineApply(PC pc, PetscBool transpose, Vec b, Vec x)
   Solve        solve = {pc, transpose, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
   KCycleRun    run   = {0};
 
-  PetscFunctionBegin;
   run.full      = (PetscBool)(mg->am == PC_MG_FULL);
   run.cycles    = mg->cyclesperpcapply;
   run.zeroguess = PETSC_TRUE;
-  PetscCall(Run(&solve, &run, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleCall(Run(&solve, &run, b, x));
+  return PETSC_SUCCESS;
 }
 
 /* Cycles that go on from x, on arrays of the caller; its: how many at most, and how many there were. A target of zero:
