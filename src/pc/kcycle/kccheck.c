@@ -352,8 +352,9 @@ static PetscErrorCode OptionIsGiven(PC pc, const char name[], PetscBool *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest entry on the diagonal of the coarsest operator, or of the finest one while that is not known */
-static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *scale)
+/* The largest entry on the diagonal of the coarsest operator and its rows, or the entry of the finest one and 1 row
+   while that is not known */
+static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *scale, PetscInt *rows)
 {
   Mat       A;
   Vec       diagonal;
@@ -361,9 +362,11 @@ static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *sc
 
   PetscFunctionBegin;
   *scale = kc->scale;
+  *rows  = 1;
   PetscCall(KSPGetOperatorsSet(coarse, NULL, &set));
   if (!KCycleMakesOperators(kc) || !set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(MatGetSize(A, rows, NULL));
   PetscCall(MatCreateVecs(A, &diagonal, NULL));
   PetscCall(MatGetDiagonal(A, diagonal));
   PetscCall(VecNorm(diagonal, NORM_INFINITY, scale));
@@ -374,11 +377,13 @@ static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *sc
 /*
   What counts as a zero pivot, and takes its place: a tiny one, so that inverse iteration finds a kernel; but where
   parts of the grid may be closed, each with a zero pivot, a huge one holds its point, and what remains are the
-  equations of the others. PETSc adds it to the pivot, of which nothing may be left.
+  equations of the others. PETSc adds it to the pivot, of which nothing may be left. The last pivot of a part has the
+  rounding of all that was subtracted from it.
 */
-static PetscErrorCode SetZeroPivot(const PC_KCycle *kc, PC factor, PetscReal scale)
+static PetscErrorCode SetZeroPivot(const PC_KCycle *kc, PC factor, PetscReal scale, PetscInt rows)
 {
-  const PetscReal zero  = kc->walls ? 1000 * PETSC_MACHINE_EPSILON : 100 * PETSC_MACHINE_EPSILON;
+  const PetscReal many  = PetscMax(10, PetscSqrtReal((PetscReal)rows));
+  const PetscReal zero  = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
   const PetscReal place = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
   PetscBool       given;
 
@@ -402,6 +407,7 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   KSP        coarse;
   PC         solver, factor;
   PetscReal  scale;
+  PetscInt   rows;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -411,8 +417,8 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   PetscCall(KSPGetPC(coarse, &solver));
   PetscCall(CoarseFactorPC(solver, &factor));
   if (!factor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CoarseScale(kc, coarse, &scale));
-  PetscCall(SetZeroPivot(kc, factor, scale));
+  PetscCall(CoarseScale(kc, coarse, &scale, &rows));
+  PetscCall(SetZeroPivot(kc, factor, scale, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
