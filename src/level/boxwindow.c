@@ -272,6 +272,7 @@ KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int 
       RelaxAlong(n, line.c, line.t, p->weights[1], y, line.x);
     } else {
       SubtractAlong(n, line.c, line.x, line.t);
+      if (w->sums) w->sums[2 * (line.c - w->coefficients)] = KCycleSumSquares(n, line.t);
       KCycleTransferRestrictLine(p->tr, line.t, w->lead ? l : p->t, w->lead ? p->t : 0, p->lines, p->coarse);
     }
   }

@@ -96,6 +96,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 
   PetscFunctionBegin;
   chebyshev->upper = s->facts->bound;
+  s->trips         = (int)s->degree;
   PetscCall(PetscMalloc2(box->npoints, &chebyshev->diagonal, box->npoints, &chebyshev->d));
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * box->n[0], &chebyshev->line));
   KCycleStencilDiagonal(s->st, chebyshev->diagonal);

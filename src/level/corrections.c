@@ -119,13 +119,13 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
 
 static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
-                                     const KCycleTransfer *tr, KCScalar *coarse)
+                                     const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
   KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
-  PetscCall((*inner->ops.smoothrestrict)(inner, &NoSweeps, b, x, tr, coarse));
+  PetscCall((*inner->ops.smoothrestrict)(inner, &NoSweeps, b, x, tr, coarse, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,6 +190,7 @@ PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, PetscReal di
   s->data       = w;
   s->clusters   = clusters;
   s->run        = NULL;
+  s->sums       = NULL;
   s->diagonal   = PETSC_FALSE;
   s->tile_state = -1;
   PetscCall(PetscMemzero(&s->ops, sizeof(s->ops)));

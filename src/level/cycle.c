@@ -7,18 +7,12 @@
 */
 #include <petsckcycle/private/cycleimpl.h>
 
-typedef struct {
-  const KCycleStencil  *st;
-  const KCycleTransfer *tr;
-  KCycleSmoother       *smoother[2];
-  KCScalar             *b, *x, *r;
-} Level;
-
 struct _KCycleLevels {
   MPI_Comm                comm;
   PetscInt                nlevels;
   const KCycleLevelParts *parts; /* of who made it */
-  Level                  *level;
+  KCycleLevelData        *level;
+  const KCycleKernels    *kernels;
   const KCycleRun        *run;     /* that is going on, */
   PetscBool               stopped; /* until its test said stop */
   /* of levels with numbers of their own: */
@@ -36,31 +30,10 @@ struct _KCycleLevels {
     if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
   } while (0)
 
-/* b <- R r, or R b */
-static PetscErrorCode Restrict(const Level *fine, const KCScalar *r, const Level *coarse)
+/* sum: of the squares of the finest level's residual */
+static PetscErrorCode Test(KCycleLevels *levels, PetscReal sum)
 {
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(coarse->b, coarse->st->box->npoints));
-  PetscCall(KCycleTransferRestrict(fine->tr, r, coarse->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SmoothRestrict(const Level *fine, KCycleSmoother *s, const KCycleSweeps *sweeps,
-                                     const Level *coarse)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(coarse->b, coarse->st->box->npoints));
-  PetscCall((*s->ops.smoothrestrict)(s, sweeps, fine->b, fine->x, fine->tr, coarse->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Test(KCycleLevels *levels, const Level *finest)
-{
-  const PetscInt n   = finest->st->box->npoints;
-  PetscReal      sum = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) sum += PetscRealPart(finest->r[i] * PetscConj(finest->r[i]));
   PetscCall((*levels->run->test)(levels->run->ctx, sum, &levels->stopped));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,59 +41,64 @@ static PetscErrorCode Test(KCycleLevels *levels, const Level *finest)
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so */
 static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 {
-  const Level            *fine = &levels->level[l], *coarse = fine - 1;
-  const KCycleLevelParts *parts  = &levels->parts[l];
-  const int               which  = levels->run->transpose ? 1 : 0;
-  KCycleSmoother         *s      = fine->smoother[which];
-  const PetscBool         tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
-  const KCycleSweeps      sweeps = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which]};
+  const KCycleKernels    *kernels = levels->kernels;
+  const KCycleLevelData  *level   = &levels->level[l];
+  const KCycleLevelParts *parts   = &levels->parts[l];
+  const int               which   = levels->run->transpose ? 1 : 0;
+  const PetscBool         tested  = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+  const KCycleSweeps      sweeps  = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which]};
+  PetscReal               sum     = 0;
 
   PetscFunctionBegin;
-  if (KCycleSmootherIsFused(s) && !tested) {
-    KCycleLogged(levels, l, KCYCLE_SMOOTH, SmoothRestrict(fine, s, &sweeps, coarse));
+  if (KCycleSmootherIsFused(level->smoother[which])) {
+    KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
+    if (tested) PetscCall(Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCycleSmootherSweeps(s, &sweeps, fine->b, fine->x));
-  KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCycleStencilCompute(fine->st, KC_RESIDUAL, fine->x, fine->b, fine->r));
-  if (tested) PetscCall(Test(levels, fine));
+  KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
+  KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*kernels->residual)(level));
+  if (tested) {
+    PetscCall((*kernels->sumsquares)(level->st->box->npoints, level->r, &sum));
+    PetscCall(Test(levels, sum));
+  }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleLogged(levels, l, KCYCLE_RESTRICT, Restrict(fine, fine->r, coarse));
+  KCycleLogged(levels, l, KCYCLE_RESTRICT, (*kernels->restriction)(level, level->r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Lines 7 and 8: interpolation and addition, and sweeps in the reverse order */
 static PetscErrorCode Up(KCycleLevels *levels, PetscInt l)
 {
-  const Level            *fine = &levels->level[l], *coarse = fine - 1;
-  const KCycleLevelParts *parts  = &levels->parts[l];
-  const int               which  = levels->run->transpose ? 0 : 1;
-  KCycleSmoother         *s      = fine->smoother[which];
-  const KCycleSweeps      sweeps = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which]};
+  const KCycleKernels    *kernels = levels->kernels;
+  const KCycleLevelData  *level   = &levels->level[l];
+  const KCycleLevelParts *parts   = &levels->parts[l];
+  const int               which   = levels->run->transpose ? 0 : 1;
+  const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which]};
 
   PetscFunctionBegin;
-  if (KCycleSmootherIsFused(s)) {
-    KCycleLogged(levels, l, KCYCLE_SMOOTH,
-                 (*s->ops.interpolatesmooth)(s, &sweeps, fine->tr, coarse->x, fine->b, fine->x));
+  if (KCycleSmootherIsFused(level->smoother[which])) {
+    KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCycleTransferInterpolate(fine->tr, coarse->x, PETSC_TRUE, fine->x));
-  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCycleSmootherSweeps(s, &sweeps, fine->b, fine->x));
+  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*kernels->interpolate)(level, PETSC_TRUE));
+  KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* In double precision, and in the units of the operator that was given */
 static PetscErrorCode SolveCoarsest(KCycleLevels *levels, PetscBool zeroguess)
 {
-  const KCycleRun *run   = levels->run;
-  const Level     *level = &levels->level[0];
+  const KCycleRun       *run   = levels->run;
+  const KCycleLevelData *level = &levels->level[0];
 
 #if defined(KCYCLE_SINGLE)
-  for (PetscInt i = 0; i < level->st->box->npoints; i++) {
-    levels->coarse[0][i] = (PetscScalar)level->b[i] * levels->divisor;
-    levels->coarse[1][i] = zeroguess ? (PetscScalar)0.0 : (PetscScalar)level->x[i];
-  }
+  const PetscInt n = level->st->box->npoints;
+
+  KCycleCall((*levels->kernels->give)(n, level->b, levels->divisor, levels->coarse[0]));
+  if (!zeroguess) KCycleCall((*levels->kernels->give)(n, level->x, 1, levels->coarse[1]));
+  else KCycleCall(PetscArrayzero(levels->coarse[1], n));
   KCycleCall((*run->coarsest)(run->ctx, zeroguess, levels->coarse[0], levels->coarse[1]));
-  for (PetscInt i = 0; i < level->st->box->npoints; i++) level->x[i] = (KCScalar)levels->coarse[1][i];
+  KCycleCall((*levels->kernels->take)(n, levels->coarse[1], 1, level->x));
 #else
   KCycleCall((*run->coarsest)(run->ctx, zeroguess, level->b, level->x));
 #endif
@@ -166,15 +144,14 @@ static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, PetscInt kappa, Pe
    on the next */
 static PetscErrorCode Full(KCycleLevels *levels)
 {
-  const Level *level = levels->level;
+  const KCycleLevelData *level = levels->level;
 
   PetscFunctionBegin;
   for (PetscInt l = levels->nlevels - 1; l > 0; l--)
-    KCycleLogged(levels, l, KCYCLE_RESTRICT, Restrict(&level[l], level[l].b, &level[l - 1]));
+    KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(&level[l], level[l].b));
   PetscCall(Cycle(levels, 0, levels->run->kappa, PETSC_TRUE));
   for (PetscInt l = 1; l < levels->nlevels; l++) {
-    KCycleLogged(levels, l, KCYCLE_INTERPOLATE,
-                 KCycleTransferInterpolate(level[l].tr, level[l - 1].x, PETSC_FALSE, level[l].x));
+    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&level[l], PETSC_FALSE));
     PetscCall(Cycle(levels, l, levels->run->kappa, PETSC_FALSE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,19 +164,17 @@ static PetscErrorCode Full(KCycleLevels *levels)
 */
 static PetscErrorCode FullTranspose(KCycleLevels *levels)
 {
-  const Level *level = levels->level;
+  const KCycleLevelData *level = levels->level;
 
   PetscFunctionBegin;
   for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
     PetscCall(Cycle(levels, l, levels->run->kappa, PETSC_TRUE));
-    KCycleLogged(levels, l, KCYCLE_RESIDUAL,
-                 KCycleStencilCompute(level[l].st, KC_RESIDUAL, level[l].x, level[l].b, level[l].r));
-    KCycleLogged(levels, l, KCYCLE_RESTRICT, Restrict(&level[l], level[l].r, &level[l - 1]));
+    KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*levels->kernels->residual)(&level[l]));
+    KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(&level[l], level[l].r));
   }
   PetscCall(Cycle(levels, 0, levels->run->kappa, PETSC_TRUE));
   for (PetscInt l = 1; l < levels->nlevels; l++)
-    KCycleLogged(levels, l, KCYCLE_INTERPOLATE,
-                 KCycleTransferInterpolate(level[l].tr, level[l - 1].x, PETSC_TRUE, level[l].x));
+    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&level[l], PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,15 +194,14 @@ static PetscErrorCode Cycles(KCycleLevels *levels)
 /* The right side in units of its largest entry; false where that is zero, or no number: x is that then */
 static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
 {
-  const Level   *finest  = &levels->level[levels->nlevels - 1];
-  const PetscInt n       = finest->st->box->npoints;
-  PetscReal      most[2] = {0, 0}, all[2];
+  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
+  const PetscInt         n      = finest->st->box->npoints;
+  PetscReal              most[2], all[2];
+  PetscBool              bad;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) {
-    most[0] = PetscMax(most[0], PetscAbsScalar(b[i]));
-    if (PetscIsInfOrNanScalar(b[i])) most[1] = 1;
-  }
+  PetscCall((*levels->kernels->largest)(n, b, &most[0], &bad));
+  most[1] = bad ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(most, all, 2, MPIU_REAL, MPIU_MAX, levels->comm));
   *any = (PetscBool)(all[0] > 0 && all[1] == 0);
   if (!*any) {
@@ -235,22 +209,22 @@ static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   levels->size = all[0] / levels->divisor;
-  for (PetscInt i = 0; i < n; i++) finest->b[i] = (KCScalar)(b[i] / all[0]);
+  PetscCall((*levels->kernels->take)(n, b, all[0], finest->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Here x counts as zero */
 static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
 {
-  const Level *finest = &levels->level[levels->nlevels - 1];
-  PetscBool    any;
+  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
+  PetscBool              any;
 
   levels->run     = run;
   levels->stopped = PETSC_FALSE;
   KCycleCall(TakeRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(Cycles(levels));
-  for (PetscInt i = 0; i < finest->st->box->npoints; i++) x[i] = (PetscScalar)finest->x[i] * levels->size;
+  KCycleCall((*levels->kernels->give)(finest->st->box->npoints, finest->x, levels->size, x));
   return PETSC_SUCCESS;
 }
 
@@ -277,7 +251,7 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
   if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(KCYCLE_SINGLE)
   for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
-    Level *level = &(*levels)->level[l];
+    KCycleLevelData *level = &(*levels)->level[l];
 
     if (level->smoother[1] != level->smoother[0]) PetscCall(KCycleSmootherDestroy(&level->smoother[1]));
     PetscCall(KCycleSmootherDestroy(&level->smoother[0]));
@@ -295,9 +269,10 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
 static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
 {
   const KCycleLevelParts *parts = &levels->parts[l];
-  Level                  *level = &levels->level[l];
+  KCycleLevelData        *level = &levels->level[l];
 
   PetscFunctionBegin;
+  level->traffic = parts->traffic;
 #if defined(KCYCLE_SINGLE)
   const PetscInt n = parts->st->box->npoints;
 
@@ -318,14 +293,15 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
 }
 
 /* scale: of the operator, its largest diagonal entry */
-static PetscErrorCode Create(MPI_Comm comm, PetscInt nlevels, const KCycleLevelParts parts[], PetscReal scale,
-                             KCycleLevels **levels)
+static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels, const KCycleLevelParts parts[],
+                             PetscReal scale, KCycleLevels **levels)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(levels));
   (*levels)->comm    = comm;
   (*levels)->nlevels = nlevels;
   (*levels)->parts   = parts;
+  (*levels)->kernels = KCycleKernelsOf(place);
   (*levels)->divisor = PetscPowReal(2, PetscFloorReal(PetscLog2Real(scale))); /* numbers with few digits keep them */
   PetscCall(PetscCalloc1(nlevels, &(*levels)->level));
   for (PetscInt l = 0; l < nlevels; l++) PetscCall(CreateLevel(*levels, l));

@@ -95,7 +95,10 @@ static void PlanesThroughBoxWindow(const KCyclePass *pass)
 
 static PetscErrorCode RunThroughBoxWindow(const KCyclePass *pass)
 {
+  KCycleBoxWindow *w = KCycleColoursOf(pass)->boxwindow;
+
   PetscFunctionBegin;
+  w->sums = pass->sums;
   KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
   PlanesThroughBoxWindow(pass);
   PetscFunctionReturn(PETSC_SUCCESS);

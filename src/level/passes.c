@@ -38,6 +38,7 @@ static void RestrictPlane(const KCyclePass *pass, PetscInt t, PetscInt low, Pets
 
     KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
     KCycleLineCompute(&pass->st->shape, KC_RESIDUAL, &l, pass->b + box->n[0] * (j + box->n[1] * k), NULL, work);
+    if (pass->sums) pass->sums[2 * (j + box->n[1] * k)] = KCycleSumSquares(box->n[0], work);
     KCycleTransferRestrictLine(pass->tr, work, j, k, &lines, pass->coarse);
   }
   KC_BARRIER
@@ -235,10 +236,25 @@ PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- sweeps(x), coarse <- coarse + P^T (b - A x) */
-PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
-                                        const KCycleTransfer *tr, KCScalar *coarse)
+/* How often sweeps go through the grid; rides: with a residual or an interpolation in the same pass */
+PetscInt KCycleSmootherTrips(const KCycleSmoother *s, const KCycleSweeps *sweeps, PetscBool rides)
 {
+  const PetscInt most  = s->run ? s->most : KC_PASS_STEPS,
+                 steps = s->nsteps * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1);
+
+  if (!s->nsteps) return s->trips * sweeps->its;
+  if (!s->planes) return steps * sweeps->its;
+  if (s->single) return sweeps->its + (rides ? 1 : 0);
+  if (!sweeps->its) return rides ? 1 : 0;
+  return (sweeps->its + (most - 1) / steps - 1) / ((most - 1) / steps);
+}
+
+/* x <- sweeps(x), coarse <- coarse + P^T (b - A x); sum: of the squares of the owned b - A x, or NULL */
+PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
+                                        const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
+{
+  const PetscInt nsums = 2 * s->st->box->nlines;
+
   KCyclePass pass;
 
   PetscFunctionBegin;
@@ -246,12 +262,18 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
   PetscCall(PassCreate(s, b, x, &pass));
   pass.tr     = tr;
   pass.coarse = coarse;
+  if (sum) {
+    pass.sums = s->sums;
+    PetscCall(PetscArrayzero(pass.sums, nsums));
+    *sum = 0;
+  }
   PetscCall(PetscLogFlops((2.0 * pass.st->shape.ncoeffs + 5) * pass.st->box->npoints)); /* residual and restriction */
   PetscCall(AddSweeps(&pass, sweeps));
   pass.step[pass.nsteps++].kind = KCYCLE_STEP_RESTRICT;
   PetscCall(KCycleTransferRestrictBegin(tr));
   PetscCall(Run(&pass));
   PetscCall(KCycleTransferRestrictEnd(tr, coarse));
+  for (PetscInt i = 0; sum && i < nsums; i++) *sum += pass.sums[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

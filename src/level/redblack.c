@@ -116,6 +116,7 @@ static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
   const PetscInt m = KCycleLinesOfPlane(pass->st->box);
 
   PetscFunctionBegin;
+  w->sums = pass->sums;
   for (PetscInt start = 0; start < m; start += w->width) {
     Strip strip = {0, start, m, 0, 0};
 

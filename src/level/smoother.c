@@ -79,6 +79,7 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
   (*smoother)->comm  = comm;
   (*smoother)->st    = st;
   (*smoother)->facts = facts;
+  (*smoother)->trips = 1;
   PetscCall(KCycleSmootherSetName(*smoother, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,6 +108,7 @@ PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **smoother)
   if (!*smoother) PetscFunctionReturn(PETSC_SUCCESS);
   if ((*smoother)->ops.destroy) PetscCall((*(*smoother)->ops.destroy)(*smoother));
   PetscCall(PetscFree((*smoother)->data));
+  PetscCall(PetscFree((*smoother)->sums));
   PetscCall(PetscFree(*smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,6 +118,7 @@ PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *s)
   PetscFunctionBegin;
   s->planes     = (PetscBool)(s->ops.plane && KCyclePlanesAreWhole(s->st->box));
   s->tile_state = -1;
+  if (s->planes) PetscCall(PetscMalloc1(2 * s->st->box->nlines, &s->sums));
   if (s->ops.setup) PetscCall((*s->ops.setup)(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

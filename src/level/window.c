@@ -417,6 +417,14 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
 }
 
+/* The squares of a residual at these points */
+KC_POINT void SumHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt parity, const KCScalar *residual)
+{
+  const PetscInt line = w->lead ? l + w->st->box->n[1] * t : t;
+
+  w->sums[2 * line + parity] = KCycleSumSquares((w->st->box->n[0] + 1 - parity) / 2, residual);
+}
+
 #define KC_WINDOW_LINES(nc)                                                                                           \
   KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity) \
   {                                                                                                                   \
@@ -437,6 +445,7 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
                                                                                                                       \
     for (PetscInt l = low; l < high; l++) {                                                                           \
       ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                      \
+      if (w->sums) SumHalf(w, t, l, (parity + l) & 1, residual);                                                      \
       KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);    \
     }                                                                                                                 \
   }

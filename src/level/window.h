@@ -32,6 +32,7 @@ typedef struct {
   KCycleWindowClass   *classes;
   PetscInt             nclasses;
   KCScalar            *residual; /* half a line for each thread */
+  PetscReal           *sums;     /* of a pass */
 } KCycleWindow;
 
 /* Places of a vector: lines of windows begin at a multiple, behind so many zeros */
@@ -53,6 +54,7 @@ typedef struct {
   PetscInt               planes;        /* of the ring */
   KCScalar              *memory, *ring; /* as allocated, and from the first place that suits vectors */
   KCScalar              *work;          /* two lines for each thread */
+  PetscReal             *sums;          /* of a pass */
   KCycleBoxCoefficients *coefficients;  /* of each line */
 } KCycleBoxWindow;
 

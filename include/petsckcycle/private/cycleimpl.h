@@ -6,17 +6,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/smootherimpl.h>
-
-/* The phases of a cycle that -pc_mg_log shows for each level */
-typedef enum {
-  KCYCLE_SMOOTH,
-  KCYCLE_RESIDUAL,
-  KCYCLE_RESTRICT,
-  KCYCLE_INTERPOLATE,
-  KCYCLE_COARSE,
-  KCYCLE_NUM_PHASES
-} KCyclePhase;
+#include <petsckcycle/private/placeimpl.h>
 
 /* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and behind them */
 typedef struct {
@@ -28,6 +18,7 @@ typedef struct {
   PetscScalar         *b, *x, *r; /* of the finest level b and x are those of the caller; b is not written then */
   PetscInt64          *calls;     /* of the cycle */
   const PetscLogEvent *event;     /* of each phase, or 0 */
+  KCycleTraffic       *traffic;   /* where it is counted */
 } KCycleLevelParts;
 
 /*
@@ -62,7 +53,8 @@ typedef struct _KCycleLevels KCycleLevels;
 typedef struct {
   const char *name;
   PetscBool   borrows; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
-  PetscErrorCode (*create)(MPI_Comm, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale, KCycleLevels **);
+  PetscErrorCode (*create)(MPI_Comm, KCyclePlace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
+                           KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);
   PetscErrorCode (*destroy)(KCycleLevels **);
 } KCycleEngine;

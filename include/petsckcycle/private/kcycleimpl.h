@@ -102,6 +102,7 @@ typedef struct {
   PetscLogEvent event[KCYCLE_NUM_PHASES]; /* 0: not logged */
   /* sweep, residual and restriction are one pass, interpolation and sweep another */
   PetscBool     fused;
+  KCycleTraffic traffic; /* since set-up, where that is counted */
   KCycleStamp   stamp;
 } KCycleLevel;
 
@@ -129,6 +130,7 @@ typedef struct {
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
   PCKCyclePrecision   precision;      /* of levels */
+  PetscBool           count;          /* the bytes that their kernels move */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
   PetscBool           galerkin_none;  /* as none */

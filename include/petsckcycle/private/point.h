@@ -56,6 +56,16 @@ typedef PetscScalar KCScalar;
   #define KC_VERSIONS
 #endif
 
+/* |x|^2 */
+KC_POINT PetscReal KCycleSquare(KCScalar x)
+{
+#if defined(PETSC_USE_COMPLEX) && !defined(KCYCLE_SINGLE)
+  return PetscRealPart(x) * PetscRealPart(x) + PetscImaginaryPart(x) * PetscImaginaryPart(x);
+#else
+  return (PetscReal)x * (PetscReal)x;
+#endif
+}
+
 /* Number of coefficients */
 #define KC_COUNT(nl, box) ((box) ? 3 * (nl) : (nl) + 2)
 

@@ -20,6 +20,9 @@
   #define KCycleColoursDestroy            KCycleColoursDestroy_Single
   #define KCycleColoursRelaxLine          KCycleColoursRelaxLine_Single
   #define KCycleColoursSetUp              KCycleColoursSetUp_Single
+  #define KCycleKernelsOf                 KCycleKernelsOf_Single
+  #define KCycleKernels_Counted           KCycleKernels_Counted_Single
+  #define KCycleKernels_Host              KCycleKernels_Host_Single
   #define KCycleLineCoefficients          KCycleLineCoefficients_Single
   #define KCycleLineCompute               KCycleLineCompute_Single
   #define KCycleLineGather                KCycleLineGather_Single
@@ -50,6 +53,7 @@
   #define KCycleSmootherSetUp             KCycleSmootherSetUp_Single
   #define KCycleSmootherSweeps            KCycleSmootherSweeps_Single
   #define KCycleSmootherTile              KCycleSmootherTile_Single
+  #define KCycleSmootherTrips             KCycleSmootherTrips_Single
   #define KCycleSmootherView              KCycleSmootherView_Single
   #define KCycleSmootherWrapClusters      KCycleSmootherWrapClusters_Single
   #define KCycleStencilCompute            KCycleStencilCompute_Single

@@ -54,6 +54,7 @@ struct _KCyclePass {
   KCScalar             *x;
   const KCycleTransfer *tr;
   KCScalar             *coarse; /* restricted residual */
+  PetscReal            *sums;   /* of the squares of the residual, two parts for each line; or NULL: not wanted */
   const KCScalar       *e;      /* coarse correction */
   PetscInt              nsteps;
   KCycleStep            step[KC_PASS_STEPS];
@@ -64,9 +65,9 @@ typedef struct {
   /* for new values; an operator that it is not for is an error */
   PetscErrorCode (*setup)(KCycleSmoother *);
   PetscErrorCode (*sweeps)(KCycleSmoother *, const KCycleSweeps *, const KCScalar *b, KCScalar *x); /* or plane */
-  /* NULL: cannot be fused */
+  /* NULL: cannot be fused. sum: of the squares of the owned residual, or NULL */
   PetscErrorCode (*smoothrestrict)(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *,
-                                   const KCycleTransfer *, KCScalar *);
+                                   const KCycleTransfer *, KCScalar *, PetscReal *sum);
   PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *, const KCScalar *,
                                       const KCScalar *, KCScalar *);
   void (*plane)(const KCyclePass *, const KCycleStep *, PetscInt t, PetscInt low,
@@ -95,19 +96,21 @@ struct _KCycleSmoother {
   KCycleClusters      *clusters; /* that are corrected behind its sweeps; or NULL */
   PetscBool            single;   /* sweeps are asked for one by one, as something is done between them */
 
-  /* what it says of itself when it is made */
+  /* what it says of itself when it is made, or at set-up */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
      writes on other planes; 0: none */
   int       nsteps;
+  int       trips;    /* of other sweeps: so often each goes through the grid */
   PetscBool diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
   PetscBool strips;   /* a step relaxes the lines of a plane in any order */
   PetscBool whole;    /* nothing can be done between its sweeps */
   PetscBool local;    /* it relaxes points one by one, so that corrections of clusters behind its sweeps pay */
 
   /* what it finds at set-up */
-  PetscReal weight;   /* damping that is used */
-  PetscBool planes;   /* steps can go plane by plane, since processes share whole planes */
-  PetscBool fromzero; /* the first step can do with an x that holds anything */
+  PetscReal  weight;   /* damping that is used */
+  PetscReal *sums;     /* for its passes */
+  PetscBool  planes;   /* steps can go plane by plane, since processes share whole planes */
+  PetscBool  fromzero; /* the first step can do with an x that holds anything */
 
   /* a faster way through the grid, see tile */
   PetscErrorCode (*run)(const KCyclePass *);
@@ -139,9 +142,10 @@ PETSC_INTERN PetscErrorCode KCycleSmootherFinalize_Single(void);
 /* passes.c */
 PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const KCScalar *,
-                                                     KCScalar *, const KCycleTransfer *, KCScalar *);
+                                                     KCScalar *, const KCycleTransfer *, KCScalar *, PetscReal *);
 PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *,
                                                         const KCScalar *, const KCScalar *, KCScalar *);
+PETSC_INTERN PetscInt       KCycleSmootherTrips(const KCycleSmoother *, const KCycleSweeps *, PetscBool rides);
 PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
 PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCycleBox *, PetscInt, PetscInt *, PetscInt *);

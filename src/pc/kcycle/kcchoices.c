@@ -408,10 +408,11 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
   char                directions[8];
-  PetscBool           flg;
+  PetscBool           count, flg;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  count         = kc->count;
   structured    = kc->structured;
   precision     = kc->precision;
   grid          = kc->grid;
@@ -423,6 +424,12 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   PetscCall(PetscOptionsEnum("-pc_kcycle_precision", "Precision of the cycle", "PCKCycleSetPrecision",
                              PCKCyclePrecisions, (PetscEnum)precision, (PetscEnum *)&precision, &flg));
   if (flg) PetscCall(PCKCycleSetPrecision(pc, precision));
+  PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes", "Count the bytes that each level moves, for -ksp_view",
+                             "PCKCYCLE", count, &count, &flg));
+  if (flg && count != kc->count) {
+    kc->count = count;
+    if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  }
   PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids,
                              (PetscEnum)grid, (PetscEnum *)&grid, &flg));
   if (flg) PetscCall(PCKCycleSetGrid(pc, grid));

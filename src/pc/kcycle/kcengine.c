@@ -57,6 +57,7 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   parts->st    = KCycleStencilOf(level->A);
   parts->calls = &kc->level[l].calls;
   parts->event = kc->level[l].event;
+  if (kc->count) parts->traffic = &kc->level[l].traffic;
   if (!l) {
     PetscCall(PetscMalloc2(parts->st->box->npoints, &parts->b, parts->st->box->npoints, &parts->x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,11 +134,14 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
     PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothd));
     PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothu));
     kc->level[l].fused = PETSC_FALSE;
+    PetscCall(PetscMemzero(&kc->level[l].traffic, sizeof(kc->level[l].traffic)));
   }
   PetscCall(TakeLevels(pc, sizeof(kc->handed), kc->handed));
   PetscCheck(!kc->handed[0] || kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP,
              "-pc_kcycle_precision single is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
+  PetscCheck(!kc->handed[0] || !kc->count, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_count_bytes is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
   kc->symmetric_known = PETSC_FALSE;
   if (kc->handed[0]) {
     PetscCall(PCKCycleEngineReset(kc));
@@ -145,7 +149,9 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   }
   PetscCall(MatStencilScan(kc->structure[0].A, &facts));
   kc->engine = kc->precision == PC_KCYCLE_PRECISION_SINGLE ? &KCycleEngine_Single : &KCycleEngine_Double;
-  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), kc->nlevels, kc->parts, facts->scale, &kc->levels));
+  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc),
+                                  kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST, kc->nlevels, kc->parts,
+                                  facts->scale, &kc->levels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,7 +247,7 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
 /* Residuals of fused levels are in cache only: their vectors get no memory */
 static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun *run)
 {
-  return (PetscBool)(!kc->level[l].fused || (run->full && run->transpose) || (run->test && l == kc->nlevels - 1));
+  return (PetscBool)(!kc->level[l].fused || (run->full && run->transpose));
 }
 
 /* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */

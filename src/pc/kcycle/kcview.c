@@ -92,6 +92,33 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What has been counted, on all processes together */
+static PetscErrorCode ViewTraffic(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  static const char *const phases[KCYCLE_NUM_PHASES] = {"smoothing", "residual", "restriction", "interpolation", ""};
+
+  PetscFunctionBegin;
+  if (!kc->count || !kc->engine) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    bytes moved since set-up, calls of kernels\n"));
+  for (PetscInt l = kc->nlevels - 1; l > 0; l--) {
+    const KCycleTraffic *mine = &kc->level[l].traffic;
+    KCycleTraffic        all;
+
+    PetscCallMPI(MPI_Allreduce(mine->bytes, all.bytes, KCYCLE_NUM_PHASES, MPIU_INT64, MPI_SUM,
+                               PetscObjectComm((PetscObject)pc)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT, l));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    for (int p = 0, n = 0; p < KCYCLE_NUM_PHASES; p++) {
+      if (mine->calls[p])
+        PetscCall(PetscViewerASCIIPrintf(viewer, "%s %s %" PetscInt64_FMT " in %" PetscInt64_FMT " calls",
+                                         n++ ? "," : "", phases[p], all.bytes[p], mine->calls[p]));
+    }
+    PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PC_MG_Levels  *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
@@ -299,6 +326,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewStructure(pc, kc, viewer));
   PetscCall(ViewKernel(kc, viewer));
   PetscCall(ViewLevels(pc, kc, viewer));
+  PetscCall(ViewTraffic(pc, kc, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, viewer));

@@ -553,6 +553,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
 . -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly
       coupled ones
+. -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
+      processor at least: the calls of its kernels, and their bytes
 - -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a `DM` (default found in the matrix)
 
   Level: beginner

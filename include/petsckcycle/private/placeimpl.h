@@ -1,0 +1,70 @@
+/*
+  Places where levels live, and the kernels that work on them there. The cycle calls kernels through the table of its
+  place, and knows nothing else of it: a new place is a table in a file of its own and a line in places.c.
+
+  There is one source, compiled for each precision, so that the tables are KCycleKernels[precision][place].
+*/
+#pragma once
+
+#include <petsckcycle/private/smootherimpl.h>
+
+typedef enum {
+  KCYCLE_PLACE_HOST,
+  KCYCLE_PLACE_COUNTED, /* the host, with calls and bytes counted */
+  KCYCLE_NUM_PLACES
+} KCyclePlace;
+
+/* The phases of a cycle that -pc_mg_log and -pc_kcycle_count_bytes show for each level */
+typedef enum {
+  KCYCLE_SMOOTH,
+  KCYCLE_RESIDUAL,
+  KCYCLE_RESTRICT,
+  KCYCLE_INTERPOLATE,
+  KCYCLE_COARSE,
+  KCYCLE_NUM_PHASES
+} KCyclePhase;
+
+/* Kernels on a level, on this process */
+typedef struct {
+  PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES];
+} KCycleTraffic;
+
+/* A level. Smoothers: before the coarser levels, and behind them */
+typedef struct {
+  const KCycleStencil  *st;
+  const KCycleTransfer *tr; /* from the next coarser level; NULL on the coarsest */
+  KCycleSmoother       *smoother[2];
+  KCScalar             *b, *x, *r;
+  KCycleTraffic        *traffic; /* where it is counted */
+} KCycleLevelData;
+
+/* The coarser level of a transfer is the one before the level in the array of levels */
+typedef struct {
+  const char *name;
+  /* x <- sweeps(x) with the first or the second smoother */
+  PetscErrorCode (*smooth)(const KCycleLevelData *, int which, const KCycleSweeps *);
+  /* the same, coarse b <- R (b - A x), and, unless it is NULL, the sum of the squares of the owned b - A x; for
+     smoothers that are fused */
+  PetscErrorCode (*smoothrestrict)(const KCycleLevelData *, int which, const KCycleSweeps *, PetscReal *sum);
+  /* x <- sweeps(x + P coarse x); for smoothers that are fused */
+  PetscErrorCode (*interpolatesmooth)(const KCycleLevelData *, int which, const KCycleSweeps *);
+  /* r <- b - A x */
+  PetscErrorCode (*residual)(const KCycleLevelData *);
+  /* coarse b <- R r, where r may be b */
+  PetscErrorCode (*restriction)(const KCycleLevelData *, const KCScalar *r);
+  /* x <- x + P coarse x, or P coarse x */
+  PetscErrorCode (*interpolate)(const KCycleLevelData *, PetscBool add);
+  /* the sum of the squares of n numbers */
+  PetscErrorCode (*sumsquares)(PetscInt n, const KCScalar *, PetscReal *sum);
+  /* the largest of n numbers; bad becomes true if one is Inf or NaN */
+  PetscErrorCode (*largest)(PetscInt n, const PetscScalar *, PetscReal *most, PetscBool *bad);
+  /* between PETSc's numbers and those of the level: y = x / divisor, y = x factor */
+  PetscErrorCode (*take)(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y);
+  PetscErrorCode (*give)(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
+} KCycleKernels;
+
+/* places.c */
+PETSC_INTERN const KCycleKernels *KCycleKernelsOf(KCyclePlace);
+
+/* host.c, counted.c */
+PETSC_INTERN const KCycleKernels KCycleKernels_Host, KCycleKernels_Counted;

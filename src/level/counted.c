@@ -1,0 +1,111 @@
+/*
+  Levels on the host, with the calls of their kernels counted, and the bytes that these move between memory and
+  processor at least: each array once in a pass through the grid, the coefficients included, and nothing that is in
+  cache.
+*/
+#include <petsckcycle/private/placeimpl.h>
+
+/* So many words a point of a level */
+static PetscInt64 Words(const KCycleLevelData *level, PetscInt words)
+{
+  return (PetscInt64)words * level->st->box->npoints * (PetscInt64)sizeof(KCScalar);
+}
+
+/* The coefficients, those that lines share once */
+static PetscInt64 Operator(const KCycleStencil *st)
+{
+  const PetscInt length  = KCycleBlockLength(st->box, &st->shape, st->half);
+  PetscInt64     numbers = 0;
+
+  for (PetscInt line = 0; line < st->box->nlines; line++) numbers += st->kind[line] < 0 ? length : 0;
+  for (PetscInt c = 0; c < st->nclasses; c++) numbers += (PetscInt64)st->shape.ncoeffs * st->box->n[0];
+  return numbers * (PetscInt64)sizeof(KCScalar);
+}
+
+static void Count(const KCycleLevelData *level, KCyclePhase phase, PetscInt64 bytes)
+{
+  level->traffic->calls[phase]++;
+  level->traffic->bytes[phase] += bytes;
+}
+
+/* x is read and written, b read; in the first pass from zero x is only written */
+static PetscInt64 Sweeps(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps, PetscBool rides)
+{
+  const PetscInt trips = KCycleSmootherTrips(level->smoother[which], sweeps, rides);
+
+  if (!trips) return sweeps->zeroguess ? Words(level, 1) : 0;
+  return trips * (Words(level, 3) + Operator(level->st)) - (sweeps->zeroguess ? Words(level, 1) : 0);
+}
+
+static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
+{
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.smooth)(level, which, sweeps));
+  Count(level, KCYCLE_SMOOTH, Sweeps(level, which, sweeps, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
+                                     PetscReal *sum)
+{
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.smoothrestrict)(level, which, sweeps, sum));
+  Count(level, KCYCLE_SMOOTH, Sweeps(level, which, sweeps, PETSC_TRUE) + Words(level - 1, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
+{
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.interpolatesmooth)(level, which, sweeps));
+  Count(level, KCYCLE_SMOOTH, Sweeps(level, which, sweeps, PETSC_TRUE) + Words(level - 1, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Residual(const KCycleLevelData *level)
+{
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.residual)(level));
+  Count(level, KCYCLE_RESIDUAL, Words(level, 3) + Operator(level->st));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *r)
+{
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.restriction)(level, r));
+  Count(level, KCYCLE_RESTRICT, Words(level, 1) + Words(level - 1, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.interpolate)(level, add));
+  Count(level, KCYCLE_INTERPOLATE, Words(level, add ? 2 : 1) + Words(level - 1, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SumSquares(PetscInt n, const KCScalar *x, PetscReal *sum)
+{
+  return (*KCycleKernels_Host.sumsquares)(n, x, sum);
+}
+
+static PetscErrorCode Largest(PetscInt n, const PetscScalar *x, PetscReal *most, PetscBool *bad)
+{
+  return (*KCycleKernels_Host.largest)(n, x, most, bad);
+}
+
+static PetscErrorCode Take(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+{
+  return (*KCycleKernels_Host.take)(n, x, divisor, y);
+}
+
+static PetscErrorCode Give(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+{
+  return (*KCycleKernels_Host.give)(n, x, factor, y);
+}
+
+const KCycleKernels KCycleKernels_Counted = {"counted",   Smooth,      SmoothRestrict, InterpolateSmooth, Residual,
+                                             Restriction, Interpolate, SumSquares,     Largest,           Take,
+                                             Give};

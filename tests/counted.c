@@ -1,0 +1,232 @@
+static char help[] = "The bytes that the kernels of levels move, and norms that are taken inside of a pass.\n\n";
+
+#include "grids.h"
+#include "poisson.h"
+
+typedef struct {
+  const char *name;
+  PetscInt    dim, size[3];
+  PetscBool   box;
+  PetscReal   vary;
+  const char *options;
+} Case;
+
+static const Case Cases[] = {{"2D", 2, {64, 63, 1}, PETSC_FALSE, 0, ""},
+                             {"2D, coefficients that vary", 2, {64, 63, 1}, PETSC_FALSE, 0.3, ""},
+                             {"2D, nine points", 2, {40, 48, 1}, PETSC_TRUE, 0.3, ""},
+                             {"3D", 3, {24, 17, 20}, PETSC_FALSE, 0.3, ""},
+                             {"3D, 27 points", 3, {17, 16, 20}, PETSC_TRUE, 0.3, ""},
+                             {"clusters", 2, {48, 48, 1}, PETSC_FALSE, 0.999, "-mg_levels_pc_relax_clusters on"},
+                             {"Jacobi", 2, {40, 64, 1}, PETSC_FALSE, 0.3, "-mg_levels_pc_relax_type jacobi"},
+                             {"Chebyshev", 2, {40, 64, 1}, PETSC_FALSE, 0.3, "-mg_levels_pc_relax_type chebyshev"},
+                             {"damped", 2, {64, 63, 1}, PETSC_FALSE, 0.3, "-mg_levels_pc_relax_omega 0.9"},
+                             {"kappa 3", 2, {64, 63, 1}, PETSC_FALSE, 0.3, "-pc_kcycle_kappa 3"}};
+
+static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
+{
+  Grid      g        = {0};
+  PetscBool possible = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  g.number = 5;
+  g.dim    = c->dim;
+  g.box    = c->box;
+  g.vary   = c->vary;
+  for (PetscInt d = 0; d < 3; d++) {
+    g.size[d]     = c->size[d];
+    g.strength[d] = 1;
+  }
+  GridSetEnds(&g, END_INTERIOR);
+  PetscCall(GridDistribute(&g, &possible));
+  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridCreateDM(&g, da));
+  PetscCall(GridCreateMat(&g, *da, MATAIJ, A));
+  PetscCall(DMCreateGlobalVector(*da, b));
+  PetscCall(GridFill(&g, *da, 7, *b));
+  PetscFunctionReturn(0);
+}
+
+#define NSOLVES 30
+
+/* Richardson with the norms of residuals; its: how many iterations to tolerances that are close together, so that
+   norms must agree */
+static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt its[])
+{
+  PetscOptions own;
+  KSP          ksp;
+  PC           pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, options));
+  PetscCall(PetscOptionsPush(own));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int i = 0; i < NSOLVES; i++) {
+    PetscCall(KSPSetTolerances(ksp, PetscPowReal(10, -1 - 0.3 * i), PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its[i]));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
+  PetscFunctionReturn(0);
+}
+
+/* The cycle on arrays, counted and not, beside that of PCMG's objects */
+static PetscErrorCode Compare(const Case *c)
+{
+  const char *const more[3] = {"", "-pc_kcycle_count_bytes", "-mg_levels_ksp_richardson_scale 0.9999999999999999"};
+  char              claim[128], options[256];
+  PetscInt          its[3][NSOLVES];
+  PetscReal         apart[3], size;
+  PetscBool         same[3] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
+  DM                da;
+  Mat               A;
+  Vec               b, x[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, &da, &A, &b));
+  for (int i = 0; i < 3; i++) {
+    PetscCall(VecDuplicate(b, &x[i]));
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", c->options, more[i]));
+    PetscCall(Solve(options, A, b, x[i], its[i]));
+    for (int t = 0; t < NSOLVES; t++) same[i] = (PetscBool)(same[i] && its[i][t] == its[0][t]);
+  }
+  PetscCall(VecNorm(x[0], NORM_2, &size));
+  for (int i = 1; i < 3; i++) {
+    PetscCall(VecAXPY(x[i], -1, x[0]));
+    PetscCall(VecNorm(x[i], NORM_2, &apart[i]));
+  }
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: counting changes nothing", c->name));
+  PetscCall(PoissonClaim((PetscBool)(its[0][NSOLVES - 1] > 3 && same[1] && apart[1] == 0), claim));
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: norms are those of PCMG's residuals", c->name));
+  PetscCall(PoissonClaim((PetscBool)(same[2] && apart[2] < 1e-10 * size), claim));
+  for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* One solve with the options of the command line, whose view tells the bytes */
+static PetscErrorCode View(void)
+{
+  PetscBool variable = PETSC_FALSE;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
+  KSP       ksp;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-variable", &variable, NULL));
+  PetscCall(Create(&Cases[variable ? 1 : 0], &da, &A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Where PCMG runs the levels there is nothing to count */
+static PetscErrorCode Refuse(void)
+{
+  char           words[POISSON_ERROR_LENGTH] = "";
+  char          *found;
+  DM             da;
+  Mat            A;
+  Vec            b;
+  KSP            ksp;
+  PC             pc;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&Cases[0], &da, &A, &b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = KSPSetUp(ksp);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(words, "count_bytes is for structured levels with smoothers of PCRELAX, and here", &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found), "levels of PCMG are refused"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  PetscBool view = PETSC_FALSE, refuse = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
+  if (view) PetscCall(View());
+  else if (refuse) PetscCall(Refuse());
+  else {
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) PetscCall(Compare(&Cases[i]));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  test:
+    nsize: {{1 2 4}}
+    output_file: output/counted.out
+
+  testset:
+    args: -view -pc_kcycle_count_bytes
+    filter: sed -n "/bytes moved/,/^ *1 /p"
+
+    test:
+      suffix: view
+
+    test:
+      suffix: processes
+      nsize: 2
+
+    test:
+      suffix: variable
+      args: -variable
+
+    test:
+      suffix: single
+      args: -variable -pc_kcycle_precision single
+
+    test:
+      suffix: jacobi
+      args: -variable -mg_levels_pc_relax_type jacobi -mg_levels_ksp_max_it 2
+
+  test:
+    suffix: refusal
+    args: -refuse -pc_kcycle_count_bytes -pc_kcycle_structured off
+
+TEST*/
