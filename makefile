@@ -23,7 +23,7 @@ include $(top)/conf/petsc.mk
 
 version := $(shell cat $(top)/VERSION.txt)
 PREFIX  ?= /usr/local
-override OPENMP := $(filter-out 0 no,$(OPENMP))
+export override OPENMP := $(filter-out 0 no,$(OPENMP))
 B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc_prefix) $(SANITIZE)$(if $(OPENMP), openmp)' | cksum))
 LIBRARY := $(B)/lib/libpetsckcycle.so
 
