@@ -1,0 +1,182 @@
+static char help[] = "The thresholds of the policy: what the plan says on both sides of each.\n\n";
+
+#include "poisson.h"
+
+typedef enum {
+  FACE,   /* one coupling along x, in the middle of the grid */
+  ALONG,  /* all couplings along the last direction */
+  BEYOND, /* the couplings of all end points with points outside the grid */
+  LATTICE /* the couplings along x behind every spacing-th point of each direction */
+} Where;
+
+/* Two problems on either side of a threshold: couplings are 1, and value in some places. words: what the view of the
+   first one says, and that of the second does not */
+typedef struct {
+  const char *threshold;
+  PetscInt    dim, n[2];
+  Where       where;
+  PetscReal   value[2];
+  PetscInt    spacing[2];
+  const char *words, *options[2];
+} Case;
+
+static const Case Cases[] = {
+    {"JUMP", 2, {64, 64}, FACE, {3.05, 2.95}, {0, 0}, "by operator interpolation", {"", ""}},
+    {"JUMP", 3, {20, 20}, FACE, {3.05, 2.95}, {0, 0}, "by operator interpolation", {"", ""}},
+    {"STRONG", 2, {64, 64}, ALONG, {0.61, 0.59}, {0, 0}, "coarsened in xy", {"", ""}},
+    {"STRONG", 3, {20, 20}, ALONG, {0.61, 0.59}, {0, 0}, "coarsened in xyz", {"", ""}},
+    {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, {0, 0}, "grid 33 x 33", {"", ""}},
+    {"COARSEST", 2, {24, 32}, BEYOND, {1, 1}, {0, 0}, "  4 levels", {"", ""}},
+    {"COARSEST", 2, {32, 64}, BEYOND, {1, 1}, {0, 0}, "  5 levels", {"", ""}},
+    {"STEEP", 2, {200, 200}, LATTICE, {102, 98}, {5, 5}, "  2 levels", {"", ""}},
+    {"MIXED", 2, {200, 200}, LATTICE, {200, 200}, {5, 6}, "  2 levels", {"", ""}},
+    {"COARSEST_MIXED_2D", 2, {281, 285}, LATTICE, {200, 200}, {4, 4}, "  2 levels", {"", ""}},
+    {"COARSEST_MIXED_3D", 3, {26, 28}, LATTICE, {200, 200}, {3, 3}, "  2 levels", {"", ""}},
+    {"SWEEPS_MIXED", 3, {20, 20}, LATTICE, {200, 200}, {3, 4}, "richardson(6)+relax", {"", ""}},
+    {"SWEEPS", 2, {4, 3}, BEYOND, {1, 1}, {0, 0}, "richardson(2)+relax", {"", ""}},
+    {"SWEEPS_SECOND", 2, {8, 4}, BEYOND, {1, 1}, {0, 0}, "richardson(3)+relax", {"", ""}},
+    {"SWEEPS_COARSE", 2, {16, 8}, BEYOND, {1, 1}, {0, 0}, "richardson(4)+relax", {"", ""}},
+    {"COARSEST_ROWS",
+     2,
+     {45, 43},
+     BEYOND,
+     {1, 1},
+     {0, 0},
+     "  3 levels",
+     {"-pc_kcycle_structured off -pc_kcycle_hierarchy grid", "-pc_kcycle_structured off -pc_kcycle_hierarchy grid"}},
+    {"FEW_POINTS",
+     2,
+     {49, 33},
+     BEYOND,
+     {1, 1},
+     {0, 0},
+     "  5 levels",
+     {"-pc_kcycle_structured off -pc_kcycle_hierarchy dm", "-pc_kcycle_structured off -pc_kcycle_hierarchy dm"}},
+    {"JACOBI_PART",
+     2,
+     {32, 32},
+     BEYOND,
+     {1, 1},
+     {0, 0},
+     "omega 0.8 (chosen)",
+     {"-mg_levels_pc_relax_type jacobi", ""}}};
+
+/* The coupling of a point with the one behind it in direction d */
+static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscInt d)
+{
+  const PetscInt n    = c->n[which];
+  PetscBool      here = PETSC_FALSE;
+
+  if (at[d] < 0 || at[d] == n - 1) return c->where == BEYOND ? c->value[which] : 1;
+  if (c->where == ALONG) here = (PetscBool)(d == c->dim - 1);
+  if (c->where == FACE) here = (PetscBool)(d == 0);
+  for (PetscInt e = 0; c->where == FACE && e < c->dim; e++) here = (PetscBool)(here && at[e] == n / 2);
+  if (c->where == LATTICE) here = PETSC_TRUE;
+  for (PetscInt e = 0; c->where == LATTICE && e < c->dim; e++)
+    here = (PetscBool)(here && at[e] % c->spacing[which] == 1);
+  return here ? c->value[which] : 1;
+}
+
+static PetscErrorCode SetRow(const Case *c, int which, const PetscInt at[], Mat A)
+{
+  const MatStencil row = {at[2], at[1], at[0], 0};
+  PetscScalar      v[7];
+  MatStencil       col[7];
+  PetscInt         m = 1;
+
+  PetscFunctionBeginUser;
+  v[0]   = 0;
+  col[0] = row;
+  for (PetscInt d = 0; d < c->dim; d++) {
+    for (PetscInt side = -1; side < 2; side += 2) {
+      PetscInt  to[3] = {at[0], at[1], at[2]}, lower[3] = {at[0], at[1], at[2]};
+      PetscReal coupling;
+
+      to[d] += side;
+      lower[d] += (side - 1) / 2;
+      coupling = Coupling(c, which, lower, d);
+      v[0] += coupling;
+      if (to[d] < 0 || to[d] == c->n[which]) continue;
+      col[m] = (MatStencil){to[2], to[1], to[0], 0};
+      v[m++] = -coupling;
+    }
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, v, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Assemble(const Case *c, int which, DM da, Mat *A)
+{
+  PetscInt s[3], m[3], at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(c, which, at, *A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Does the view of the PC say so? */
+static PetscErrorCode Says(const Case *c, int which, PetscBool *says)
+{
+  Poisson      p = {.dim = c->dim, .n = c->n[which]};
+  PetscOptions own;
+  DM           da;
+  Mat          A;
+  PC           pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
+  PetscCall(Assemble(c, which, da, &A));
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, c->options[which]));
+  PetscCall(PetscOptionsPush(own));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetDM(pc, da));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PoissonViewHas(pc, c->words, says));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) {
+    const Case *c = &Cases[i];
+    PetscBool   says[2];
+    char        claim[128];
+
+    for (int which = 0; which < 2; which++) PetscCall(Says(c, which, &says[which]));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", c->threshold, c->dim));
+    PetscCall(PoissonClaim((PetscBool)(says[0] && !says[1]), claim));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  test:
+    nsize: {{1 2}}
+    output_file: output/policy.out
+
+TEST*/
