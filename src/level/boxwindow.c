@@ -1,5 +1,5 @@
 /*
-  A window for box stencils: the planes of x that the steps of a coloured stroke work on, copied to a ring of planes in
+  A window for box stencils: the planes of x that the steps of a coloured pass work on, copied to a ring of planes in
   cache.
 
   In it lines lie at fixed distances, with zeros before and behind them and in place of lines outside the grid. So whole

@@ -27,21 +27,21 @@ PetscErrorCode KCyclePolicyView(PetscViewer viewer)
 }
 
 /* Does nothing flow through an end? That decides which points a coarse grid keeps; weights follow the operator */
-static PetscBool IsClosed(const KCycleEndFacts *end, int side)
+static PetscBool IsClosed(const KCycleBoundaryFacts *end, int side)
 {
   const int near = end->inward[side][0] > 0 ? 0 : 1;
 
   return (PetscBool)(end->excess[side][near] < KCYCLE_CLOSED * end->inward[side][near]);
 }
 
-/* What an end of a grid is: stored boundary points are coupled to nobody, through an insulated end nothing flows */
-KCycleEnd KCyclePolicyEnd(const KCycleEndFacts *facts, int side, KCycleGrid grid)
+/* What an end of a grid is: stored boundary points are coupled to nobody, through a Neumann boundary nothing flows */
+KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, KCycleGrid grid)
 {
   const PetscBool stored =
       (PetscBool)(grid == KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
   const PetscBool closed = grid == KCYCLE_GRID_AUTO ? IsClosed(facts, side) : (PetscBool)(grid == KCYCLE_GRID_CELL);
 
-  return stored ? KCYCLE_END_STORED : closed ? KCYCLE_END_INSULATED : KCYCLE_END_OPEN;
+  return stored ? KCYCLE_BOUNDARY_STORED : closed ? KCYCLE_BOUNDARY_NEUMANN : KCYCLE_BOUNDARY_ELIMINATED;
 }
 
 /* Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, whose

@@ -1,5 +1,5 @@
 /*
-  A window: the planes of x and b that the steps of a red-black stroke work on, copied to a ring of planes in cache,
+  A window: the planes of x and b that the steps of a red-black pass work on, copied to a ring of planes in cache,
   with their coefficients.
 
   In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour

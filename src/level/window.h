@@ -5,7 +5,7 @@
 
 #include <petsckcycle/private/smootherimpl.h>
 
-/* Steps of a stroke that may run behind each other through a window */
+/* Steps of a pass that may run behind each other through a window */
 #define KC_WINDOW_STEPS 6
 
 /* A class of lines */
@@ -16,7 +16,7 @@ typedef struct {
   KCScalar          *ends;
 } KCycleWindowClass;
 
-/* A few planes of x, b and coefficients in the form that red-black strokes are fast on; see window.c */
+/* A few planes of x, b and coefficients in the form that red-black passes are fast on; see window.c */
 typedef struct {
   const KCycleStencil *st;
   int                  nc, words;   /* coefficients; lines kept of each grid line */
@@ -46,7 +46,7 @@ typedef struct {
   const KCycleClass *constant;
 } KCycleBoxCoefficients;
 
-/* A few planes of x for strokes with box stencils; see boxwindow.c */
+/* A few planes of x for passes with box stencils; see boxwindow.c */
 typedef struct {
   const KCycleStencil   *st;
   PetscInt               length;        /* places of a line */

@@ -26,15 +26,15 @@ typedef enum {
 
 /* One structured level; the finest comes first */
 typedef struct {
-  DM        dm;
-  Mat       A;         /* operator */
-  Mat       P;         /* interpolation from the next level; NULL on the coarsest */
-  PetscInt  factor[3]; /* coarsening of each direction */
-  PetscInt  sweeps;    /* that were chosen for its smoothers */
-  PetscInt  first[3];  /* points that the next level keeps: every factor-th from this one on */
-  KCycleEnd end[3][2]; /* what lies at the low and the high end of each direction */
-  PetscBool star;      /* the next level's operator is collapsed to a star */
-  PetscBool blocked;   /* a direction would be coarsened further if processes did not have to keep a point each */
+  DM             dm;
+  Mat            A;              /* operator */
+  Mat            P;              /* interpolation from the next level; NULL on the coarsest */
+  PetscInt       factor[3];      /* coarsening of each direction */
+  PetscInt       sweeps;         /* that were chosen for its smoothers */
+  PetscInt       first[3];       /* points that the next level keeps: every factor-th from this one on */
+  KCycleBoundary boundary[3][2]; /* what lies at the low and the high end of each direction */
+  PetscBool      star;           /* the next level's operator is collapsed to a star */
+  PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
 } KCycleStructure;
 
 /* One level of ordinary matrices on a grid; the finest comes first */
@@ -49,13 +49,13 @@ typedef struct {
 /* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its
    levels go on where those end */
 typedef struct {
-  PetscBool    exists;
-  KCycleEnd    end[3][2]; /* of the grid */
-  PetscBool    mixed;     /* materials are mixed on the finest grid of all */
-  PetscInt     fewer;     /* points than on that one, by this factor */
-  PetscInt     kappa;
-  KCycleKernel kernel;
-  PetscBool    kernel_constant;
+  PetscBool      exists;
+  KCycleBoundary boundary[3][2]; /* of the grid */
+  PetscBool      mixed;          /* materials are mixed on the finest grid of all */
+  PetscInt       fewer;          /* points than on that one, by this factor */
+  PetscInt       kappa;
+  KCycleKernel   kernel;
+  PetscBool      kernel_constant;
 } KCycleFiner;
 
 /* The grid of an operator that has no DM; see kcfind.c */

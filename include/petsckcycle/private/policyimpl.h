@@ -90,17 +90,17 @@ enum {
 
 /* What lies at an end of a structured grid */
 typedef enum {
-  KCYCLE_END_OPEN,     /* the next point beyond it is a Dirichlet point that is not stored */
-  KCYCLE_END_STORED,   /* its points are Dirichlet points */
-  KCYCLE_END_INSULATED /* no flux */
-} KCycleEnd;
+  KCYCLE_BOUNDARY_ELIMINATED, /* the next point beyond it is a Dirichlet point that is not stored */
+  KCYCLE_BOUNDARY_STORED,     /* its points are Dirichlet points */
+  KCYCLE_BOUNDARY_NEUMANN     /* no flux */
+} KCycleBoundary;
 
 /* What the ends of the grid in one direction look like; second index: 1 for points that other ends are near to */
 typedef struct {
   PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
   PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
   PetscReal coupled[2];   /* number of these points that are coupled to any other */
-} KCycleEndFacts;
+} KCycleBoundaryFacts;
 
 /* What sweeps depend on */
 typedef struct {
@@ -111,7 +111,7 @@ typedef struct {
 
 /* policy.c */
 PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
-PETSC_INTERN KCycleEnd      KCyclePolicyEnd(const KCycleEndFacts *, int side, KCycleGrid);
+PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid);
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
                                               PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool mixed);

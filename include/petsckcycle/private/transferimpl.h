@@ -11,7 +11,7 @@ PETSC_INTERN const KCycleTransfer *KCycleTransferOf(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_StencilTransfer(Mat);
 PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
                                                      const PetscInt first[], Mat *);
-PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool insulated[], PetscBool star,
+PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool neumann[], PetscBool star,
                                               Mat P, Mat *Ac);
 PETSC_INTERN PetscErrorCode MatStencilTransferResetWeights(Mat P);
 PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);

@@ -45,10 +45,10 @@ typedef struct {
   KCycleTransfer      *tr;
   KCycleLists         *lists; /* that hold the weights */
   KCycleInterpolation  interpolation;
-  const PetscBool     *insulated; /* no flux through the low and the high end, in each direction */
-  KCycleMask          *mask;      /* NULL if all points are coupled to others */
-  PetscScalar         *temp;      /* weights of one line on up to four coarse lines */
-  const KCycleStencil *st;        /* of the fine grid */
+  const PetscBool     *neumann; /* no flux through the low and the high end, in each direction */
+  KCycleMask          *mask;    /* NULL if all points are coupled to others */
+  PetscScalar         *temp;    /* weights of one line on up to four coarse lines */
+  const KCycleStencil *st;      /* of the fine grid */
 } KCycleWeights;
 
 PETSC_INTERN PetscErrorCode KCycleListsKeep(KCycleLists *, const PetscScalar[], const PetscScalar **kept);

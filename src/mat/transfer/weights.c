@@ -4,7 +4,7 @@
 
   Linear weights follow the operator at boundaries, point by point. With a the coupling of a point inward and e what its
   row sum exceeds that of the next point by, the coupling with the boundary, the point takes a / (a + e) of the next
-  one: all of it beside an insulated boundary, half or a third beside an open one, as it lies a cell or half a cell
+  one: all of it beside a Neumann boundary, half or a third beside a Dirichlet one, as it lies a cell or half a cell
   away, and nothing where a penalty holds the point.
 */
 #include "mattransfer.h"
@@ -201,12 +201,12 @@ static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscS
 }
 
 /* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond an end.
-   Beyond an insulated end stands the last one */
+   Beyond a Neumann boundary stands the last one */
 static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
 {
   for (int s = 0; s < 2; s++) {
     if (CoarseExists(ws->tr, d, low + s)) stand[s] = s;
-    else stand[s] = ws->insulated[2 * d + s] ? 1 - s : -1;
+    else stand[s] = ws->neumann[2 * d + s] ? 1 - s : -1;
   }
 }
 
@@ -440,12 +440,12 @@ static PetscErrorCode WeightsEnd(Mat P)
 }
 
 /* On the grids of one process; alone: some points may be coupled to nobody; temp: for the weights of one line */
-static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool insulated[], Mat A,
+static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool neumann[], Mat A,
                                  PetscBool alone, PetscScalar *temp)
 {
   Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
   const KCycleBox     *box = p->t.fine;
-  KCycleWeights        ws  = {&p->t, &p->lists, interpolation, insulated, NULL, temp, KCycleStencilOf(A)};
+  KCycleWeights        ws  = {&p->t, &p->lists, interpolation, neumann, NULL, temp, KCycleStencilOf(A)};
   KCycleMask           mask;
 
   PetscFunctionBegin;
@@ -465,10 +465,10 @@ static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const
 }
 
 /*
-  The weights of P, and, where Ac is asked for, the coarser operator, see MatStencilGalerkin(). insulated: through which
+  The weights of P, and, where Ac is asked for, the coarser operator, see MatStencilGalerkin(). neumann: through which
   ends of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid
 */
-PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const PetscBool insulated[], PetscBool star,
+PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const PetscBool neumann[], PetscBool star,
                                  Mat P, Mat *Ac)
 {
   const KCycleScan *scan;
@@ -479,7 +479,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
   PetscCall(MatStencilScan(A, &scan));
   PetscCall(KCycleOverlapGet(P, A, &Q, &B));
   PetscCall(PetscMalloc1((size_t)4 * KCycleTransferOf(Q)->stride, &temp));
-  PetscCall(SetWeights(Q, interpolation, insulated, B, scan->alone, temp));
+  PetscCall(SetWeights(Q, interpolation, neumann, B, scan->alone, temp));
   if (Q != P) {
     PetscCall(WeightsBegin(P, interpolation));
     PetscCall(KCycleOverlapTake(P, temp));

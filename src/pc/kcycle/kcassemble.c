@@ -67,7 +67,7 @@ static PetscErrorCode CoarsenCoordinates(const KCycleStructure *level)
   PetscCall(DMGetCoordinates(level->dm, &fine));
   if (!fine) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt d = 0; d < 3; d++)
-    pair[d] = tr->factor[d] == 2 && level->end[d][0] == KCYCLE_END_INSULATED && tr->fine->size[d] % 2 == 0;
+    pair[d] = tr->factor[d] == 2 && level->boundary[d][0] == KCYCLE_BOUNDARY_NEUMANN && tr->fine->size[d] % 2 == 0;
   PetscCall(DMDASetUniformCoordinates(level[1].dm, 0, 1, 0, 1, 0, 1)); /* makes the vector */
   PetscCall(DMGetCoordinates(level[1].dm, &coarse));
   PetscCall(VecSet(coarse, 0));

@@ -54,7 +54,7 @@ static PetscReal RowSum(Look *look, const PetscInt at[])
 
 /* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and
    reactions add is there too */
-static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleEndFacts end[])
+static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleBoundaryFacts end[])
 {
   const KCycleBox *box     = look->st->box;
   const PetscReal  sign    = p->diagonal < 0 ? -1 : 1;
@@ -120,7 +120,7 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
 #define LINES_AHEAD 4
 
 /* The points of a line at ends of the grid: of an inner one, not at an end in y or z, the first and the last */
-static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleEndFacts end[])
+static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundaryFacts end[])
 {
   const KCycleBox *box   = look->st->box;
   const PetscInt   step  = inner ? PetscMax(box->n[0] - 1, 1) : 1;
@@ -144,13 +144,13 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleEndFact
 
 /* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has
    the same ends, if the points beside these are on it */
-static PetscErrorCode LookAtEnds(Mat A, KCycleEndFacts end[])
+static PetscErrorCode LookAtEnds(Mat A, KCycleBoundaryFacts end[])
 {
   const KCycleStencil *st     = KCycleStencilOf(A);
   const KCycleBox     *box    = st->box;
   const PetscInt       nreals = (PetscInt)(3 * sizeof(*end) / sizeof(PetscReal));
   PetscInt             last   = -1;
-  KCycleEndFacts       mine[3], now[3];
+  KCycleBoundaryFacts  mine[3], now[3];
   Look                 look;
 
   PetscFunctionBegin;
@@ -184,15 +184,16 @@ static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt 
   return PETSC_TRUE;
 }
 
-/* The ends of a coarser grid are the same, but that stored points may have been left out */
-static void CoarsenEnds(const KCycleBox *box, const KCycleStructure *level, KCycleEnd end[][2])
+/* The boundaries of a coarser grid are the same, but that stored points may have been left out */
+static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level, KCycleBoundary boundary[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
     const PetscBool kept[2] = {(PetscBool)(level->first[d] == 0),
                                (PetscBool)((box->size[d] - 1 - level->first[d]) % level->factor[d] == 0)};
 
     for (int side = 0; side < 2; side++)
-      end[d][side] = level->end[d][side] == KCYCLE_END_STORED && !kept[side] ? KCYCLE_END_OPEN : level->end[d][side];
+      boundary[d][side] = level->boundary[d][side] == KCYCLE_BOUNDARY_STORED && !kept[side] ? KCYCLE_BOUNDARY_ELIMINATED
+                                                                                            : level->boundary[d][side];
   }
 }
 
@@ -223,18 +224,18 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 
 /*
   Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on
-  any grid? Between insulated ends an even number of points are cells, taken in pairs, and an odd number begins and ends
-  with points on the walls.
+  any grid? Between Neumann boundaries an even number of points are cells, taken in pairs, and an odd number begins and
+  ends with points on the walls.
 */
 static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
 {
-  const KCycleEnd low = level->end[d][0], high = level->end[d][1];
-  const PetscBool odd  = (PetscBool)(box->size[d] % 2 == 1),
-                  open = (PetscBool)(low == KCYCLE_END_OPEN || high == KCYCLE_END_OPEN);
+  const KCycleBoundary low = level->boundary[d][0], high = level->boundary[d][1];
+  const PetscBool      odd = (PetscBool)(box->size[d] % 2 == 1),
+                  open     = (PetscBool)(low == KCYCLE_BOUNDARY_ELIMINATED || high == KCYCLE_BOUNDARY_ELIMINATED);
 
   if (box->periodic[d]) return (PetscBool)!odd;
-  if (low == high) return (PetscBool)(odd || low == KCYCLE_END_INSULATED);
-  if (low == KCYCLE_END_INSULATED || high == KCYCLE_END_INSULATED) return (PetscBool)(odd && !open);
+  if (low == high) return (PetscBool)(odd || low == KCYCLE_BOUNDARY_NEUMANN);
+  if (low == KCYCLE_BOUNDARY_NEUMANN || high == KCYCLE_BOUNDARY_NEUMANN) return (PetscBool)(odd && !open);
   return (PetscBool)!odd;
 }
 
@@ -293,10 +294,10 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
 /* What there is to know of a level before it is coarsened: its ends, the points to keep, whether coefficients jump */
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
 {
-  PC_KCycle        *kc;
-  const KCycleBox  *box = KCycleStencilOf(level->A)->box;
-  const KCycleScan *scan;
-  KCycleEndFacts    ends[3];
+  PC_KCycle          *kc;
+  const KCycleBox    *box = KCycleStencilOf(level->A)->box;
+  const KCycleScan   *scan;
+  KCycleBoundaryFacts ends[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -307,16 +308,16 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
     PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep,
                         kc->mixed ? ": materials are mixed" : ""));
     if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO)
-      PetscCall(PetscArraycpy(&level->end[0][0], &kc->finer.end[0][0], 6));
+      PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
       PetscCall(LookAtEnds(level->A, ends));
       for (PetscInt d = 0; d < box->dim; d++) {
-        for (int side = 0; side < 2; side++) level->end[d][side] = KCyclePolicyEnd(&ends[d], side, kc->grid);
+        for (int side = 0; side < 2; side++) level->boundary[d][side] = KCyclePolicyBoundary(&ends[d], side, kc->grid);
       }
     }
   }
   for (PetscInt d = 0; d < 3; d++)
-    level->first[d] = d < box->dim && !box->periodic[d] && level->end[d][0] == KCYCLE_END_OPEN ? 1 : 0;
+    level->first[d] = d < box->dim && !box->periodic[d] && level->boundary[d][0] == KCYCLE_BOUNDARY_ELIMINATED ? 1 : 0;
   PetscCall(ChooseDirections(pc, box, scan, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -367,17 +368,17 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
 {
   PC_KCycle       *kc;
   const KCycleBox *box = KCycleStencilOf(level->A)->box;
-  PetscBool        insulated[6];
+  PetscBool        neumann[6];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt d = 0; d < 3; d++) {
     for (int side = 0; side < 2; side++)
-      insulated[2 * d + side] =
-          (PetscBool)(d < box->dim && !box->periodic[d] && level->end[d][side] == KCYCLE_END_INSULATED);
+      neumann[2 * d + side] =
+          (PetscBool)(d < box->dim && !box->periodic[d] && level->boundary[d][side] == KCYCLE_BOUNDARY_NEUMANN);
   }
   PetscCall(
-      MatStencilCoarsen(level->A, interpolation, insulated, level->star, level->P, kc->assembled ? NULL : &level[1].A));
+      MatStencilCoarsen(level->A, interpolation, neumann, level->star, level->P, kc->assembled ? NULL : &level[1].A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
   else PetscCall(KCycleStructureHoldClosed(kc, level));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -415,7 +416,7 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
     PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->first, &level->P));
     if (kc->assembled) PetscCall(KCycleAssembleOnDM(level));
   }
-  CoarsenEnds(KCycleStencilOf(level->A)->box, level, level[1].end);
+  CoarsenBoundaries(KCycleStencilOf(level->A)->box, level, level[1].boundary);
   PetscCall(FillLevel(pc, level, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

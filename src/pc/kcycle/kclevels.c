@@ -560,7 +560,7 @@ void PCKCycleStructuredHandOn(const PC_KCycle *kc, KCycleFiner *finer)
 
   GetSweepFacts(kc, last, &facts);
   for (int d = 0; d < 3; d++) {
-    for (int side = 0; side < 2; side++) finer->end[d][side] = level->end[d][side];
+    for (int side = 0; side < 2; side++) finer->boundary[d][side] = level->boundary[d][side];
   }
   finer->exists          = PETSC_TRUE;
   finer->mixed           = kc->mixed;
