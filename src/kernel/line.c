@@ -222,28 +222,28 @@ static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, c
 /* The coefficients of line (j, k) */
 void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleLine *l)
 {
-  const PetscInt n = st->box->n[0], kind = st->kind[j + st->box->n[1] * k];
+  const PetscInt n = st->box->n[0], kind = KCycleClassOf(st, j, k);
 
   l->n        = n;
   l->constant = NULL;
   if (kind < 0) {
-    BlockCoefficients(st, j, k, st->block[KCycleBoxExtended(st->box, j, k)], l);
+    BlockCoefficients(st, j, k, KCycleBlock(st, KCycleBoxExtended(st->box, j, k)), l);
     return;
   }
-  l->end[0] = st->classes[kind].c;
+  l->end[0] = KCycleClassCoefficients(st, kind);
   l->end[1] = l->end[0] + n - 1;
   l->stride = n;
   l->nhead  = 1;
   l->ntail  = n > 1;
-  l->head   = st->classes[kind].ends;
-  if (st->classes[kind].b > st->classes[kind].a) {
-    l->constant = &st->classes[kind];
+  l->head   = l->end[0] + st->shape.ncoeffs * n;
+  if (KCycleClassConstant(st, kind)) {
+    l->constant = KCycleClassConstant(st, kind);
     l->nhead    = l->constant->a;
     l->ntail    = n - l->constant->b;
   }
   l->tail = l->head + l->nhead * st->shape.ncoeffs;
   if (!l->constant) {
-    for (int o = 0; o < st->shape.ncoeffs; o++) l->c[o] = st->classes[kind].c + o * n;
+    for (int o = 0; o < st->shape.ncoeffs; o++) l->c[o] = l->end[0] + o * n;
   }
 }
 

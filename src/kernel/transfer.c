@@ -30,7 +30,7 @@ void KCycleTransferTouch(const KCycleTransfer *tr, PetscInt j, PetscInt k, KCycl
 
       touch->j[q] = low[0] + jj;
       touch->k[q] = low[1] + kk;
-      touch->w[q] = tr->weights[4 * e + q];
+      touch->w[q] = KCycleTransferWeights(tr, KCycleTransferSets(tr, e)[q]);
     }
   }
 }

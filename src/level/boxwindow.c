@@ -34,11 +34,11 @@ PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **window)
 static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleBoxCoefficients *c)
 {
   const KCycleShape *shape = &st->shape;
-  const PetscInt     n = st->box->n[0], kind = st->kind[j + st->box->n[1] * k];
+  const PetscInt     n = st->box->n[0], kind = KCycleClassOf(st, j, k);
   const int          nl = shape->nl, mid = shape->ncoeffs / 2;
   const PetscBool    mirrored = (PetscBool)(kind < 0 && st->half);
 
-  c->constant = kind >= 0 && st->classes[kind].b > st->classes[kind].a ? &st->classes[kind] : NULL;
+  c->constant = kind < 0 ? NULL : KCycleClassConstant(st, kind);
   c->diagonal = KCycleCoefficientsFrom(st, j, k, mid);
   c->right    = c->diagonal + n;
   c->left     = mirrored ? c->right - 1 : c->diagonal - n;

@@ -110,7 +110,7 @@ static PetscErrorCode Tile(KCycleSmoother *s)
 {
   KCycleColours       *colours = (KCycleColours *)s->data;
   const KCycleStencil *st      = s->st;
-  int                  mine    = st->box->dim == 3 || st->blocks > 0, any;
+  int                  mine    = st->box->dim == 3 || KCycleStencilHasBlocks(st), any;
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxWindowDestroy(&colours->boxwindow));

@@ -114,22 +114,23 @@ static void FillBehind(const KCycleWindow *w, KCScalar *inverse, PetscInt parity
 
 /* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes
    are split here, once, with the inverse in place of the diagonal */
-static PetscErrorCode GetClass(const KCycleWindow *w, const KCycleClass *k, KCycleWindowClass *c)
+static PetscErrorCode GetClass(const KCycleWindow *w, PetscInt number, KCycleWindowClass *c)
 {
-  const PetscInt  n = w->st->box->n[0], points = k->a + n - k->b;
-  const PetscBool run = (PetscBool)(k->b > k->a);
+  const KCycleClass *run = KCycleClassConstant(w->st, number);
+  const KCScalar    *all = KCycleClassCoefficients(w->st, number), *end = KCycleClassEnds(w->st, number);
+  const PetscInt     n = w->st->box->n[0], points = run ? run->a + n - run->b : 0;
 
   PetscFunctionBegin;
-  c->constant = run ? k : NULL;
+  c->constant = run;
   PetscCall(PetscCalloc1(run ? (size_t)points * (w->nc + 1) : (size_t)2 * w->nc * w->split, &c->ends));
-  for (PetscInt p = 0; run && p < points; p++) {
-    PetscCall(PetscArraycpy(c->ends + p * (w->nc + 1), k->ends + p * w->nc, w->nc));
-    c->ends[p * (w->nc + 1) + w->nc] = 1 / k->ends[p * w->nc + w->nc / 2];
+  for (PetscInt p = 0; p < points; p++) {
+    PetscCall(PetscArraycpy(c->ends + p * (w->nc + 1), end + p * w->nc, w->nc));
+    c->ends[p * (w->nc + 1) + w->nc] = 1 / end[p * w->nc + w->nc / 2];
   }
   for (int o = 0; !run && o < w->nc; o++) {
     KCScalar *even = c->ends + 2 * o * w->split, *odd = even + w->split;
 
-    Split(n, k->c + o * n, even, odd);
+    Split(n, all + o * n, even, odd);
     if (o != w->nc / 2) continue;
     Invert((n + 1) / 2, even);
     Invert(n / 2, odd);
@@ -154,7 +155,7 @@ static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt 
   for (int o = mid + 2; o < w->nc; o++) {
     const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
 
-    if (jj >= box->n[1] || kk >= box->n[2] || w->st->kind[jj + box->n[1] * kk] >= 0) continue;
+    if (jj >= box->n[1] || kk >= box->n[2] || KCycleClassOf(w->st, jj, kk) >= 0) continue;
     PackCoefficient(w, place, WORD_INVERSE + o - mid, c + o * box->n[0]);
   }
 }
@@ -174,17 +175,17 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
 {
   const KCycleStencil *st  = w->st;
   const KCycleBox     *box = st->box;
-  const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = st->kind[j + box->n[1] * k];
+  const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = KCycleClassOf(st, j, k);
   const int            nc = w->nc, mid = nc / 2;
   const Place          place = PlaceOf(w, t, l);
   const KCScalar      *block, *of;
   KCScalar            *ends = EndsOf(w, place);
 
   if (kind >= 0) {
-    PackShared(w, place, j, k, st->classes[kind].c);
+    PackShared(w, place, j, k, KCycleClassCoefficients(st, kind));
     return;
   }
-  block = st->block[KCycleBoxExtended(box, j, k)];
+  block = KCycleBlock(st, KCycleBoxExtended(box, j, k));
   of    = block + (nc - mid) * n;
   for (int o = mid; o < nc; o++) PackCoefficient(w, place, WORD_INVERSE + o - mid, block + (o - mid) * n);
   Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
@@ -200,16 +201,17 @@ static PetscErrorCode Allocate(KCycleWindow *w)
 {
   const size_t    size  = (size_t)RING * w->lines * w->words * 2 * w->half;
   const uintptr_t bytes = VECTOR * sizeof(KCScalar);
+  const PetscInt  rings = KCycleStencilHasBlocks(w->st) ? RING : 0;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size + VECTOR, &w->memory));
   w->ring = (KCScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
-  for (PetscInt i = 0; w->st->blocks && i < 2 * RING * w->lines; i++) {
+  for (PetscInt i = 0; i < 2 * rings * w->lines; i++) {
     const Place place = {i / 2 / w->lines, i / 2 % w->lines};
 
     FillBehind(w, Half(w, place, WORD_INVERSE, i % 2), i % 2);
   }
-  PetscCall(PetscMalloc1(w->st->blocks ? (size_t)RING * w->lines * 2 * (w->nc + 1) : 0, &w->ends));
+  PetscCall(PetscMalloc1((size_t)rings * w->lines * 2 * (w->nc + 1), &w->ends));
   PetscCall(PetscCalloc1(KCycleThreadsMost() * w->half, &w->residual));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
@@ -225,7 +227,7 @@ PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window
   KCycleWindow    *w;
 
   PetscFunctionBegin;
-  if (st->blocks && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
+  if (KCycleStencilHasBlocks(st) && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&w));
   *window  = w;
   w->st    = st;
@@ -233,12 +235,12 @@ PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window
   w->split = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
   w->half  = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
   w->lead  = box->dim == 3 ? 1 : 0;
-  w->words = st->blocks ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
+  w->words = KCycleStencilHasBlocks(st) ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);
   w->width = PetscMin(m, PetscMax((PetscInt)(KC_WINDOW_BYTES / bytes), 4 * KC_WINDOW_STEPS));
   w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2 * w->lead;
   PetscCall(Allocate(w));
-  for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, &st->classes[c], &w->classes[c]));
+  for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, c, &w->classes[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,7 +315,7 @@ typedef struct {
 
 static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Place place)
 {
-  const PetscInt n = w->st->box->n[0], line = w->lead ? l + w->st->box->n[1] * t : t, kind = w->st->kind[line];
+  const PetscInt           n = w->st->box->n[0], kind = KCycleClassOf(w->st, w->lead ? l : t, w->lead ? t : 0);
   const KCycleWindowClass *known = kind < 0 ? NULL : &w->classes[kind];
   Kind                     k     = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 

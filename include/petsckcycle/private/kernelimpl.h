@@ -98,49 +98,54 @@ typedef struct {
 } KCycleShape;
 
 /*
-  The data of the kernels, without a PETSc object: Class, an entry of the line dictionary: coefficients that several
-  lines share; Stencil, the coefficients on the lines that a process owns; Transfer, the weights between two grids.
+  The data of the kernels, without a PETSc object: Pool, arrays behind each other in one allocation, which others know
+  by number or by place; Class, coefficients that several lines share; Stencil, the coefficients on the lines that a
+  process owns; Transfer, the weights between two grids.
 */
-#define KCYCLE_DATA(Number, Class, Stencil, Transfer)                                                                  \
-  typedef struct {                                                                                                     \
-    Number  *c; /* coefficient o of point i: c[o * n + i] */                                                           \
-    Number   middle[KC_MAX_COEFFS];                                                                                    \
-    Number   inverse; /* 1 / diagonal of the middle; 0 where that is zero, as before values arrive */                  \
-    PetscInt a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */        \
-    Number  *ends;    /* all coefficients of the points before a, point by point, then of those from b on */           \
-    PetscInt uses;    /* lines that share it */                                                                        \
-  } Class;                                                                                                             \
-                                                                                                                       \
-  typedef struct {                                                                                                     \
-    KCycleBox  *box;                                                                                                   \
-    KCycleShape shape;                                                                                                 \
-    PetscInt    nclasses;                                                                                              \
-    Class      *classes;                                                                                               \
-    PetscInt   *kind;   /* of each owned line: its class, or -1: it has a block of its own */                          \
-    Number    **block;  /* of each extended line, or NULL */                                                           \
-    PetscBool   blocks; /* some lines have */                                                                          \
-    PetscBool   half;   /* blocks hold the diagonal and what is behind it; the others are those of neighbours */       \
-    Number     *zeros;  /* a line of zeros */                                                                          \
-    Number     *halo;   /* for the exchange of vectors */                                                              \
-  } Stencil;                                                                                                           \
-                                                                                                                       \
-  typedef struct {                                                                                                     \
-    KCycleBox     *fine, *coarse;                                                                                      \
-    PetscInt       factor[3]; /* 1 or 2 */                                                                             \
-    PetscInt       first[3];  /* fine point of coarse point 0, in the numbering of the grids */                        \
-    PetscInt       shift[3];  /* the same in the numbering of the owned boxes */                                       \
-    PetscInt       stride;    /* length of the weights of a line on one coarse line */                                 \
-    const Number **weights; /* of extended fine line e on its coarse line q: weights[4 * e + q]; NULL: all are zero */ \
-    PetscInt       nsets;   /* different weights of lines */                                                           \
-    Number        *halo;    /* coarse halo buffer */                                                                   \
-    Number        *line;    /* one fine line for each thread, for fused steps */                                       \
+#define KCYCLE_DATA(Number, Pool, Class, Stencil, Transfer)                                                          \
+  typedef struct {                                                                                                   \
+    Number    *v;                                                                                                    \
+    PetscInt64 used, room, most; /* numbers: in use, allocated, and what may be expected at most */                  \
+  } Pool;                                                                                                            \
+                                                                                                                     \
+  typedef struct {                                                                                                   \
+    Number   middle[KC_MAX_COEFFS];                                                                                  \
+    Number   inverse; /* 1 / diagonal of the middle; 0 where that is zero, as before values arrive */                \
+    PetscInt a, b;    /* the coefficients of points a <= i < b are those of the middle; 1 <= a <= b <= n - 1 */      \
+    PetscInt uses;    /* lines that share it */                                                                      \
+  } Class;                                                                                                           \
+                                                                                                                     \
+  typedef struct {                                                                                                   \
+    KCycleBox  *box;                                                                                                 \
+    KCycleShape shape;                                                                                               \
+    PetscInt    nclasses;                                                                                            \
+    Class      *classes;                                                                                             \
+    Pool        shared; /* coefficients of the classes, see KCycleClassCoefficients() */                             \
+    PetscInt   *kind;   /* of each owned line: its class, or -1: it has a block of its own */                        \
+    Pool        own;    /* blocks, see KCycleBlockLength() */                                                        \
+    PetscInt64 *block;  /* of each extended line: where its block begins, or -1 */                                   \
+    PetscBool   half;   /* blocks hold the diagonal and what is behind it; the others are those of neighbours */     \
+    Number     *zeros;  /* a line of zeros */                                                                        \
+    Number     *halo;   /* for the exchange of vectors */                                                            \
+  } Stencil;                                                                                                         \
+                                                                                                                     \
+  typedef struct {                                                                                                   \
+    KCycleBox *fine, *coarse;                                                                                        \
+    PetscInt   factor[3]; /* 1 or 2 */                                                                               \
+    PetscInt   first[3];  /* fine point of coarse point 0, in the numbering of the grids */                          \
+    PetscInt   shift[3];  /* the same in the numbering of the owned boxes */                                         \
+    PetscInt   stride;    /* length of the weights of a line on one coarse line: set s begins at s * stride */       \
+    Pool       weights;                                                                                              \
+    PetscInt  *set;  /* of extended fine line e on its coarse line q: set[4 * e + q], or -1: its weights are zero */ \
+    Number    *halo; /* coarse halo buffer */                                                                        \
+    Number    *line; /* one fine line for each thread, for fused steps */                                            \
   } Transfer
 
-KCYCLE_DATA(KCScalar, KCycleClass, KCycleStencil, KCycleTransfer);
+KCYCLE_DATA(KCScalar, KCyclePool, KCycleClass, KCycleStencil, KCycleTransfer);
 
 /* Those in PETSc's numbers, where kernels have others */
 #if defined(KCYCLE_SINGLE)
-KCYCLE_DATA(PetscScalar, KCycleClassDouble, KCycleStencilDouble, KCycleTransferDouble);
+KCYCLE_DATA(PetscScalar, KCyclePoolDouble, KCycleClassDouble, KCycleStencilDouble, KCycleTransferDouble);
 #else
 typedef KCycleStencil  KCycleStencilDouble;
 typedef KCycleTransfer KCycleTransferDouble;
@@ -170,6 +175,48 @@ static inline PetscBool MatStencilLineIsLast(const KCycleStencil *st, PetscInt l
 static inline PetscInt KCycleBlockLength(const KCycleBox *box, const KCycleShape *shape, PetscBool half)
 {
   return (shape->ncoeffs - (half ? shape->ncoeffs / 2 : 0)) * box->n[0] + 2 * shape->ncoeffs;
+}
+
+/* Numbers that a class has: its coefficients, then those of the points at its ends, at most 8. There are at least 8
+   of box stencils: whole vectors may read so many places behind the coefficients of a line */
+static inline PetscInt KCycleClassLength(const KCycleBox *box, const KCycleShape *shape)
+{
+  return shape->ncoeffs * (box->n[0] + (box->n[0] < 8 ? box->n[0] : 8));
+}
+
+/* Coefficient o of point i at o * n + i; behind them all of the points before KCycleClass.a, point by point, then of
+   those from b on */
+static inline KCScalar *KCycleClassCoefficients(const KCycleStencil *st, PetscInt c)
+{
+  return st->shared.v + (size_t)c * (size_t)KCycleClassLength(st->box, &st->shape);
+}
+
+static inline KCScalar *KCycleClassEnds(const KCycleStencil *st, PetscInt c)
+{
+  return KCycleClassCoefficients(st, c) + st->shape.ncoeffs * st->box->n[0];
+}
+
+/* The class, if its coefficients are the same but at its ends, or NULL */
+static inline const KCycleClass *KCycleClassConstant(const KCycleStencil *st, PetscInt c)
+{
+  return st->classes[c].b > st->classes[c].a ? &st->classes[c] : NULL;
+}
+
+/* The class of owned line (j, k), or -1 */
+static inline PetscInt KCycleClassOf(const KCycleStencil *st, PetscInt j, PetscInt k)
+{
+  return st->kind[j + st->box->n[1] * k];
+}
+
+static inline PetscBool KCycleStencilHasBlocks(const KCycleStencil *st)
+{
+  return (PetscBool)(st->own.used > 0);
+}
+
+/* The block of an extended line, or NULL */
+static inline KCScalar *KCycleBlock(const KCycleStencil *st, PetscInt e)
+{
+  return st->block[e] < 0 ? NULL : st->own.v + st->block[e];
 }
 
 /* Asks for n places that are read soon: the processor by itself does not see far enough ahead */
@@ -211,11 +258,11 @@ PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
 static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
 {
-  const KCycleBox *box = st->box;
-  const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
+  const PetscInt n = st->box->n[0], e = KCycleBoxExtended(st->box, j, k);
 
-  if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
-  return st->block[e] ? st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n : NULL;
+  if (st->box->slot[e] < 0 && KCycleClassOf(st, j, k) >= 0)
+    return KCycleClassCoefficients(st, KCycleClassOf(st, j, k)) + o * n;
+  return st->block[e] < 0 ? NULL : KCycleBlock(st, e) + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
 }
 
 /* Coefficient o of point i of a line */
@@ -224,6 +271,18 @@ static inline KCScalar KCycleLineCoefficient(const KCycleLine *l, int o, PetscIn
   if (i == 0) return l->end[0][o * l->stride];
   if (i == l->n - 1) return l->end[1][o * l->stride];
   return l->constant ? l->end[0][o * l->stride + i] : l->c[o][i];
+}
+
+/* The weights of a set, or NULL: they are zero */
+static inline const KCScalar *KCycleTransferWeights(const KCycleTransfer *tr, PetscInt set)
+{
+  return set < 0 ? NULL : tr->weights.v + (size_t)set * (size_t)tr->stride;
+}
+
+/* The sets of an extended fine line on its coarse lines */
+static inline PetscInt *KCycleTransferSets(const KCycleTransfer *tr, PetscInt e)
+{
+  return tr->set + 4 * e;
 }
 
 /* A fine line and the coarse lines that it touches */

@@ -13,13 +13,6 @@
 /* The name under which a matrix keeps itself in AIJ form, where that is needed */
 #define KC_STENCIL_AIJ "KCycleStencilAIJ"
 
-/* Arrays, see pool.c */
-typedef struct {
-  PetscInt64    size, left, used; /* of a piece; free in the last one; in use */
-  PetscInt      n;
-  PetscScalar **piece, *next;
-} KCyclePool;
-
 PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);
 PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of programs */
@@ -76,7 +69,9 @@ PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
 /* pool.c */
 PETSC_INTERN PetscErrorCode KCyclePoolCreate(PetscInt64, KCyclePool *);
 PETSC_INTERN PetscErrorCode KCyclePoolDestroy(KCyclePool *);
-PETSC_INTERN PetscErrorCode KCyclePoolNew(KCyclePool *, PetscInt64, PetscScalar **);
+PETSC_INTERN PetscErrorCode KCyclePoolNew(KCyclePool *, PetscInt64, PetscInt64 *);
+PETSC_INTERN PetscErrorCode KCyclePoolTrim(KCyclePool *);
+PETSC_INTERN PetscErrorCode KCyclePoolCopy(const KCyclePool *, KCyclePool *);
 
 /* store.c: coefficients */
 PETSC_INTERN PetscInt       KCycleKey(const PetscScalar *, PetscInt);
@@ -87,8 +82,7 @@ PETSC_INTERN PetscErrorCode MatStencilStoreWhole(Mat, PetscInt, const PetscScala
 PETSC_INTERN PetscErrorCode MatStencilStoreEnd(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStoreZeros(Mat);
-PETSC_INTERN PetscInt       MatStencilBlockLength(const KCycleStencil *);
-PETSC_INTERN PetscErrorCode MatStencilClassChanged(const KCycleStencil *, KCycleClass *);
+PETSC_INTERN void           MatStencilClassChanged(const KCycleStencil *, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
 PETSC_INTERN void           MatStencilLineArrays(const KCycleStencil *, PetscInt, KCycleLine *);
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);

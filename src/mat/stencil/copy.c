@@ -14,16 +14,13 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
   b->slack   = a->slack;
   MatStencilMakeFrames(B);
   PetscCall(MatStencilStoreBegin(B, a->s.half));
-  for (PetscInt c = 0; c < a->s.nclasses; c++) {
-    PetscCall(MatStencilNewClass(b, a->s.classes[c].c));
-    b->s.classes[c].uses = a->s.classes[c].uses;
-  }
+  b->s.nclasses = b->maxclasses = a->s.nclasses;
+  PetscCall(PetscMalloc1(a->s.nclasses, &b->s.classes));
+  PetscCall(PetscArraycpy(b->s.classes, a->s.classes, a->s.nclasses));
   PetscCall(PetscArraycpy(b->s.kind, a->s.kind, a->s.box->nlines));
-  for (PetscInt e = 0; e < a->s.box->nextended; e++) {
-    if (!a->s.block[e]) continue;
-    PetscCall(MatStencilNewBlock(b, e));
-    PetscCall(PetscArraycpy(b->s.block[e], a->s.block[e], MatStencilBlockLength(&a->s)));
-  }
+  PetscCall(PetscArraycpy(b->s.block, a->s.block, a->s.box->nextended));
+  PetscCall(KCyclePoolCopy(&a->s.shared, &b->s.shared));
+  PetscCall(KCyclePoolCopy(&a->s.own, &b->s.own));
   PetscCall(PetscHMapIDestroy(&b->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

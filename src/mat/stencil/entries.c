@@ -24,7 +24,8 @@ static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
     PetscScalar *to = a + line * n;
     KCycleLine   l;
 
-    if (st->s.kind[line] >= 0) PetscCall(PetscArraycpy(to, st->s.classes[st->s.kind[line]].c + o * n, n));
+    if (st->s.kind[line] >= 0)
+      PetscCall(PetscArraycpy(to, KCycleClassCoefficients(&st->s, st->s.kind[line]) + o * n, n));
     else {
       KCycleLineCoefficients(&st->s, line % st->s.box->n[1], line / st->s.box->n[1], &l);
       to[0] = l.end[0][o];
@@ -61,15 +62,9 @@ static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
 
   PetscFunctionBegin;
   PetscCall(CheckStored(A));
-  for (PetscInt c = 0; c < st->s.nclasses; c++) {
-    KCycleClass *k = &st->s.classes[c];
-
-    for (PetscInt i = 0; i < st->s.shape.ncoeffs * st->s.box->n[0]; i++) k->c[i] *= s;
-    PetscCall(MatStencilClassChanged(&st->s, k));
-  }
-  for (PetscInt e = 0; e < st->s.box->nextended; e++) {
-    for (PetscInt i = 0; st->s.block[e] && i < MatStencilBlockLength(&st->s); i++) st->s.block[e][i] *= s;
-  }
+  for (PetscInt64 i = 0; i < st->s.shared.used; i++) st->s.shared.v[i] *= s;
+  for (PetscInt64 i = 0; i < st->s.own.used; i++) st->s.own.v[i] *= s;
+  for (PetscInt c = 0; c < st->s.nclasses; c++) MatStencilClassChanged(&st->s, c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,14 +76,16 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
   PetscFunctionBegin;
   PetscCall(CheckStored(A));
   for (PetscInt c = 0; c < st->s.nclasses; c++) {
-    for (PetscInt i = 0; i < n; i++) st->s.classes[c].c[o * n + i] += s;
-    PetscCall(MatStencilClassChanged(&st->s, &st->s.classes[c]));
+    PetscScalar *to = KCycleClassCoefficients(&st->s, c) + o * n;
+
+    for (PetscInt i = 0; i < n; i++) to[i] += s;
+    MatStencilClassChanged(&st->s, c);
   }
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     PetscScalar *to;
 
     if (st->s.kind[line] >= 0) continue;
-    to = st->s.block[KCycleBoxExtended(st->s.box, line % st->s.box->n[1], line / st->s.box->n[1])];
+    to = KCycleBlock(&st->s, KCycleBoxExtended(st->s.box, line % st->s.box->n[1], line / st->s.box->n[1]));
     for (PetscInt i = 0; i < n; i++) to[(o - half) * n + i] += s;
     to += (nc - half) * n;
     to[o] += s;
@@ -255,7 +252,7 @@ static PetscErrorCode MatGetInfo_Stencil(Mat A, MatInfoType which, MatInfo *info
   PetscCall(PetscMemzero(info, sizeof(*info)));
   in[0] = (PetscReal)st->s.box->npoints * st->s.shape.ncoeffs;
   in[1] = (PetscReal)sizeof(PetscScalar) *
-          ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0] +
+          ((PetscReal)st->s.own.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0] +
            (st->dense ? in[0] : 0));
   out[0] = in[0];
   out[1] = in[1];

@@ -27,7 +27,6 @@ typedef struct {
   KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
   /* afterwards */
   PetscInt         maxclasses;
-  KCyclePool       store; /* blocks */
   /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
   PetscReal        slack;
   PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
@@ -44,5 +43,3 @@ typedef struct {
 } Mat_Stencil;
 
 PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
-PETSC_INTERN PetscErrorCode MatStencilNewBlock(Mat_Stencil *, PetscInt);
-PETSC_INTERN PetscErrorCode MatStencilNewClass(Mat_Stencil *, const PetscScalar[]);

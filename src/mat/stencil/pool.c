@@ -1,42 +1,66 @@
 /*
-  Memory for many arrays of which nobody knows how many there will be: taken in pieces, given back all at once. No more
-  is asked for than is used, but for a part of the last piece.
+  Memory for many arrays of which nobody knows how many there will be: one allocation, which grows, and whose rest is
+  given back at the end. Large ones are moved by the system without a copy.
 */
 #include <petsckcycle/private/stencilimpl.h>
 
-/* So many pieces hold the most that there may be */
-#define PIECES 128
+/* The first allocation is this part of what there may be */
+#define FIRST 64
 
 PetscErrorCode KCyclePoolCreate(PetscInt64 most, KCyclePool *pool)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
-  pool->size = most / PIECES + 1;
+  pool->most = most;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCyclePoolDestroy(KCyclePool *pool)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < pool->n; i++) PetscCall(PetscFree(pool->piece[i]));
-  PetscCall(PetscFree(pool->piece));
+  PetscCall(PetscFree(pool->v));
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An array, not filled, that stays where it is */
-PetscErrorCode KCyclePoolNew(KCyclePool *pool, PetscInt64 length, PetscScalar **array)
+static PetscErrorCode Resize(KCyclePool *pool, PetscInt64 room)
 {
   PetscFunctionBegin;
-  if (length > pool->left) {
-    pool->left = PetscMax(pool->size / length, 1) * length; /* filled to the end by arrays of this length */
-    PetscCall(PetscRealloc((size_t)(pool->n + 1) * sizeof(*pool->piece), &pool->piece));
-    PetscCall(PetscMalloc1((size_t)pool->left, &pool->piece[pool->n]));
-    pool->next = pool->piece[pool->n++];
+  PetscCall(PetscRealloc((size_t)room * sizeof(*pool->v), &pool->v));
+  pool->room = room;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where an array is, which is not filled */
+PetscErrorCode KCyclePoolNew(KCyclePool *pool, PetscInt64 length, PetscInt64 *offset)
+{
+  const PetscInt64 used = pool->used + length;
+
+  PetscFunctionBegin;
+  if (used > pool->room) {
+    const PetscInt64 room = used + PetscMax(pool->most / FIRST, pool->used / 2);
+
+    PetscCall(Resize(pool, used > pool->most ? room : PetscMin(room, pool->most)));
   }
-  *array = pool->next;
-  pool->next += length;
-  pool->left -= length;
-  pool->used += length;
+  *offset    = pool->used;
+  pool->used = used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* There will be no more arrays */
+PetscErrorCode KCyclePoolTrim(KCyclePool *pool)
+{
+  PetscFunctionBegin;
+  if (pool->room > pool->used) PetscCall(Resize(pool, pool->used));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To an empty pool */
+PetscErrorCode KCyclePoolCopy(const KCyclePool *from, KCyclePool *to)
+{
+  PetscFunctionBegin;
+  to->used = from->used;
+  PetscCall(Resize(to, from->used));
+  PetscCall(PetscArraycpy(to->v, from->v, (size_t)from->used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,9 +11,6 @@
 */
 #include "matstencil.h"
 
-/* Places behind all coefficients of a line that whole vectors may read */
-#define KC_BEHIND 8
-
 /* So many lines enter the dictionary at once; later ones as far as others were found there */
 #define KC_FEW_CLASSES 16
 
@@ -22,21 +19,17 @@ PetscErrorCode MatStencilStoreReset(Mat A)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < st->s.nclasses; c++) {
-    PetscCall(PetscFree(st->s.classes[c].c));
-    PetscCall(PetscFree(st->s.classes[c].ends));
-  }
   st->s.nclasses = st->maxclasses = 0;
   PetscCall(PetscFree(st->s.classes));
   PetscCall(PetscFree(st->s.kind));
   PetscCall(PetscFree(st->s.block));
-  PetscCall(KCyclePoolDestroy(&st->store));
-  st->s.blocks = PETSC_FALSE;
+  PetscCall(KCyclePoolDestroy(&st->s.shared));
+  PetscCall(KCyclePoolDestroy(&st->s.own));
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscInt MatStencilBlockLength(const KCycleStencil *st)
+static PetscInt BlockLength(const KCycleStencil *st)
 {
   return KCycleBlockLength(st->box, &st->shape, st->half);
 }
@@ -52,31 +45,26 @@ PetscErrorCode MatStencilStoreBegin(Mat A, PetscBool half)
   st->s.half = half;
   st->shared = 0;
   PetscCall(PetscMalloc1(st->s.box->nlines, &st->s.kind));
-  PetscCall(PetscCalloc1(st->s.box->nextended, &st->s.block));
-  PetscCall(KCyclePoolCreate((PetscInt64)st->s.box->nextended * MatStencilBlockLength(&st->s), &st->store));
+  PetscCall(PetscMalloc1(st->s.box->nextended, &st->s.block));
+  for (PetscInt e = 0; e < st->s.box->nextended; e++) st->s.block[e] = -1;
+  PetscCall(KCyclePoolCreate(0, &st->s.shared));
+  PetscCall(KCyclePoolCreate((PetscInt64)st->s.box->nextended * BlockLength(&st->s), &st->s.own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilNewBlock(Mat_Stencil *st, PetscInt e)
-{
-  PetscFunctionBegin;
-  PetscCall(KCyclePoolNew(&st->store, MatStencilBlockLength(&st->s), &st->s.block[e]));
-  st->s.blocks = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The longest run of points around the middle with the same coefficients, end points excepted */
-static void FindConstantRun(const KCycleShape *shape, PetscInt n, KCycleClass *k)
+/* The longest run of points around the middle with the same coefficients, end points excepted; all but at most 6 of the
+   others, or none */
+static void FindConstantRun(const KCycleShape *shape, PetscInt n, const PetscScalar all[], KCycleClass *k)
 {
   const PetscInt    m        = n / 2;
-  const PetscScalar diagonal = k->c[shape->ncoeffs / 2 * n + m];
+  const PetscScalar diagonal = all[shape->ncoeffs / 2 * n + m];
 
-  for (int o = 0; o < shape->ncoeffs; o++) k->middle[o] = k->c[o * n + m];
+  for (int o = 0; o < shape->ncoeffs; o++) k->middle[o] = all[o * n + m];
   k->inverse = diagonal == (PetscScalar)0.0 ? 0 : 1 / diagonal;
   k->a       = 1;
   k->b       = n - 1;
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscScalar *c = k->c + o * n;
+    const PetscScalar *c = all + o * n;
     PetscInt           a = m, b = m;
 
     while (a > 1 && c[a - 1] == c[m]) a--;
@@ -87,49 +75,42 @@ static void FindConstantRun(const KCycleShape *shape, PetscInt n, KCycleClass *k
   if (k->b - k->a < n - 2 - 6 || k->b - k->a < 4) k->a = k->b = 0;
 }
 
-/* Points at the ends are worked on one by one: their coefficients side by side */
-static PetscErrorCode KeepEnds(const KCycleShape *shape, PetscInt n, KCycleClass *k)
+/* What is kept beside the coefficients of a class follows them. Points at the ends are worked on one by one: their
+   coefficients side by side */
+void MatStencilClassChanged(const KCycleStencil *st, PetscInt c)
 {
-  const PetscBool run  = (PetscBool)(k->b > k->a);
-  const PetscInt  head = run ? k->a : 1, tail = run ? n - k->b : n > 1;
+  const int          nc  = st->shape.ncoeffs;
+  const PetscInt     n   = st->box->n[0];
+  const PetscScalar *all = KCycleClassCoefficients(st, c);
+  PetscScalar       *end = KCycleClassEnds(st, c);
+  KCycleClass       *k   = &st->classes[c];
+  PetscInt           head, tail;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((head + tail) * shape->ncoeffs, &k->ends));
+  FindConstantRun(&st->shape, n, all, k);
+  head = k->b > k->a ? k->a : 1;
+  tail = k->b > k->a ? n - k->b : n > 1;
   for (PetscInt p = 0; p < head + tail; p++) {
     const PetscInt i = p < head ? p : n - tail + p - head;
 
-    for (int o = 0; o < shape->ncoeffs; o++) k->ends[p * shape->ncoeffs + o] = k->c[o * n + i];
+    for (int o = 0; o < nc; o++) end[p * nc + o] = all[o * n + i];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is kept beside the coefficients of a class follows them */
-PetscErrorCode MatStencilClassChanged(const KCycleStencil *st, KCycleClass *k)
+static PetscErrorCode NewClass(Mat_Stencil *st, const PetscScalar values[])
 {
-  PetscFunctionBegin;
-  PetscCall(PetscFree(k->ends));
-  FindConstantRun(&st->shape, st->box->n[0], k);
-  PetscCall(KeepEnds(&st->shape, st->box->n[0], k));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatStencilNewClass(Mat_Stencil *st, const PetscScalar values[])
-{
-  const PetscInt n = st->s.box->n[0];
-  KCycleClass   *k;
+  const PetscInt n = st->s.shape.ncoeffs * st->s.box->n[0], length = KCycleClassLength(st->s.box, &st->s.shape);
+  PetscInt64     at;
 
   PetscFunctionBegin;
   if (st->s.nclasses == st->maxclasses) {
     st->maxclasses = PetscMax(8, 2 * st->maxclasses);
     PetscCall(PetscRealloc(st->maxclasses * sizeof(*st->s.classes), &st->s.classes));
   }
-  k       = &st->s.classes[st->s.nclasses++];
-  k->uses = 0;
-  PetscCall(PetscMalloc1(st->s.shape.ncoeffs * n + KC_BEHIND, &k->c));
-  PetscCall(PetscArraycpy(k->c, values, st->s.shape.ncoeffs * n));
-  PetscCall(PetscArrayzero(k->c + st->s.shape.ncoeffs * n, KC_BEHIND));
-  k->ends = NULL;
-  PetscCall(MatStencilClassChanged(&st->s, k));
+  PetscCall(KCyclePoolNew(&st->s.shared, length, &at));
+  PetscCall(PetscArraycpy(st->s.shared.v + at, values, n));
+  PetscCall(PetscArrayzero(st->s.shared.v + at + n, length - n));
+  st->s.classes[st->s.nclasses].uses = 0;
+  MatStencilClassChanged(&st->s, st->s.nclasses++);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,24 +171,14 @@ static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const Pets
   PetscFunctionBegin;
   *found = -1;
   for (int i = 0; i < 3; i++) {
-    if (likely[i] < 0 || memcmp(st->s.classes[likely[i]].c, values, bytes)) continue;
+    if (likely[i] < 0 || memcmp(KCycleClassCoefficients(&st->s, likely[i]), values, bytes)) continue;
     *found = likely[i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *key = LineKey(&st->s.shape, st->s.box->n[0], values);
   PetscCall(PetscHMapIGet(st->map, *key, found));
-  if (*found >= 0 && memcmp(st->s.classes[*found].c, values, bytes)) *found = -1;
+  if (*found >= 0 && memcmp(KCycleClassCoefficients(&st->s, *found), values, bytes)) *found = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Coefficient array of an owned or halo line, if it is kept */
-static const PetscScalar *UpperArray(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
-{
-  const KCycleBox *box = st->box;
-  const PetscInt   n = box->n[0], e = KCycleBoxExtended(box, j, k);
-
-  if (box->slot[e] < 0 && st->kind[j + box->n[1] * k] >= 0) return st->classes[st->kind[j + box->n[1] * k]].c + o * n;
-  return st->block[e] + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
 }
 
 /* Do two arrays differ by more than rounding? */
@@ -229,7 +200,7 @@ static const PetscScalar *UpperOf(const KCycleStencil *st, PetscInt j, PetscInt 
   const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q];
 
   if (st->box->slot[KCycleBoxExtended(st->box, jj, kk)] >= 0) return NULL;
-  return o < shape->ncoeffs / 2 - 1 ? UpperArray(st, jj, kk, opposite) : values + opposite * st->box->n[0];
+  return o < shape->ncoeffs / 2 - 1 ? KCycleCoefficientsFrom(st, jj, kk, opposite) : values + opposite * st->box->n[0];
 }
 
 /* Is the lower half of a line what other lines of this process have, or will have? */
@@ -261,15 +232,16 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
   PetscFunctionBegin;
   for (int o = 0; o < shape->ncoeffs / 2; o++) {
     const int      q = shape->line[o], dx = shape->dx[o];
-    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(st->s.box, jj, kk);
+    const PetscInt e = KCycleBoxExtended(st->s.box, j + shape->dy[q], k + shape->dz[q]);
+    PetscScalar   *to;
 
     if (st->s.box->slot[e] <= 0) continue;
-    if (!st->s.block[e]) {
-      PetscCall(MatStencilNewBlock(st, e));
-      PetscCall(PetscArrayzero(st->s.block[e], MatStencilBlockLength(&st->s)));
+    if (st->s.block[e] < 0) {
+      PetscCall(KCyclePoolNew(&st->s.own, BlockLength(&st->s), &st->s.block[e]));
+      PetscCall(PetscArrayzero(KCycleBlock(&st->s, e), BlockLength(&st->s)));
     }
-    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++)
-      ((PetscScalar *)UpperArray(&st->s, jj, kk, shape->ncoeffs - 1 - o))[i + dx] = values[o * n + i];
+    to = KCycleBlock(&st->s, e) + (shape->ncoeffs / 2 - o) * n + dx;
+    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) to[i] = values[o * n + i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,9 +279,9 @@ static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScal
   PetscScalar *to;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilNewBlock(st, e));
+  PetscCall(KCyclePoolNew(&st->s.own, BlockLength(&st->s), &st->s.block[e]));
   st->s.kind[line] = -1;
-  to               = st->s.block[e];
+  to               = KCycleBlock(&st->s, e);
   PetscCall(PetscArraycpy(to, values + half * n, (shape->ncoeffs - half) * n));
   to += (shape->ncoeffs - half) * n;
   for (int o = 0; o < shape->ncoeffs; o++) {
@@ -335,7 +307,7 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   if (kind < 0 && st->s.nclasses < KC_FEW_CLASSES + st->shared / 4) {
     kind = st->s.nclasses;
     PetscCall(PetscHMapISet(st->map, key, kind));
-    PetscCall(MatStencilNewClass(st, values));
+    PetscCall(NewClass(st, values));
   }
   if (kind >= 0) {
     st->s.kind[line] = kind;
@@ -357,7 +329,7 @@ PetscErrorCode MatStencilStoreWhole(Mat A, PetscInt line, const PetscScalar valu
     kind = st->s.nclasses;
     st->shared += 4;
     PetscCall(PetscHMapISet(st->map, key, kind));
-    PetscCall(MatStencilNewClass(st, values));
+    PetscCall(NewClass(st, values));
   }
   st->s.kind[line] = kind;
   st->s.classes[kind].uses += 2;
@@ -380,33 +352,35 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
    neighbours know it */
 static PetscErrorCode MoveSingles(Mat_Stencil *st)
 {
-  const PetscInt nlines = st->s.box->nlines;
-  PetscInt      *to, kept = 0;
+  const PetscInt nlines = st->s.box->nlines, length = KCycleClassLength(st->s.box, &st->s.shape);
+  PetscInt      *to, kept                           = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(st->s.nclasses, &to));
   for (PetscInt line = 0; line < nlines; line++) {
-    KCycleClass *k    = st->s.kind[line] < 0 ? NULL : &st->s.classes[st->s.kind[line]];
-    PetscBool    same = PETSC_TRUE;
+    const PetscInt     kind = st->s.kind[line];
+    const PetscScalar *all;
+    PetscBool          same = PETSC_TRUE;
 
-    if (!k || k->uses > 1 || k->b > k->a) continue;
-    PetscCall(CheckLower(st, line % st->s.box->n[1], line / st->s.box->n[1], k->c, &same));
+    if (kind < 0 || st->s.classes[kind].uses > 1 || KCycleClassConstant(&st->s, kind)) continue;
+    all = KCycleClassCoefficients(&st->s, kind);
+    PetscCall(CheckLower(st, line % st->s.box->n[1], line / st->s.box->n[1], all, &same));
     if (!same) continue;
-    PetscCall(StoreBlock(st, line, k->c, &same));
-    k->uses = 0;
+    PetscCall(StoreBlock(st, line, all, &same));
+    st->s.classes[kind].uses = 0;
   }
   for (PetscInt c = 0; c < st->s.nclasses; c++) {
     to[c] = kept;
-    if (st->s.classes[c].uses) st->s.classes[kept++] = st->s.classes[c];
-    else {
-      PetscCall(PetscFree(st->s.classes[c].c));
-      PetscCall(PetscFree(st->s.classes[c].ends));
-    }
+    if (!st->s.classes[c].uses) continue;
+    if (kept < c)
+      PetscCall(PetscArraycpy(KCycleClassCoefficients(&st->s, kept), KCycleClassCoefficients(&st->s, c), length));
+    st->s.classes[kept++] = st->s.classes[c];
   }
   for (PetscInt line = 0; line < nlines; line++) {
     if (st->s.kind[line] >= 0) st->s.kind[line] = to[st->s.kind[line]];
   }
-  st->s.nclasses = kept;
+  st->s.nclasses    = kept;
+  st->s.shared.used = kept * (PetscInt64)length;
   PetscCall(PetscFree(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -417,6 +391,8 @@ PetscErrorCode MatStencilStoreEnd(Mat A)
 
   PetscFunctionBegin;
   if (st->s.shape.box && st->s.half) PetscCall(MoveSingles(st));
+  PetscCall(KCyclePoolTrim(&st->s.shared));
+  PetscCall(KCyclePoolTrim(&st->s.own));
   PetscCall(PetscHMapIDestroy(&st->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -461,7 +437,7 @@ PetscErrorCode MatStencilStoreDense(Mat A)
 void MatStencilLineArrays(const KCycleStencil *st, PetscInt line, KCycleLine *l)
 {
   KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], l);
-  for (int o = 0; l->constant && o < st->shape.ncoeffs; o++) l->c[o] = l->constant->c + o * l->n;
+  for (int o = 0; l->constant && o < st->shape.ncoeffs; o++) l->c[o] = l->end[0] + o * l->n;
 }
 
 /* All coefficients of a line, in the form that MatStencilStoreLine() takes */
@@ -489,9 +465,9 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
 /* Is there nothing but zeros? Not sought in more than one set of coefficients */
 static PetscBool IsZero(const Mat_Stencil *st)
 {
-  if (st->s.nclasses != 1 || st->s.blocks) return PETSC_FALSE;
+  if (st->s.nclasses != 1 || st->s.own.used) return PETSC_FALSE;
   for (PetscInt i = 0; i < st->s.shape.ncoeffs * st->s.box->n[0]; i++) {
-    if (st->s.classes[0].c[i] != (PetscScalar)0.0) return PETSC_FALSE;
+    if (st->s.shared.v[i] != (PetscScalar)0.0) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }

@@ -15,7 +15,7 @@ static PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
   in[1] = (PetscReal)st->s.box->nlines;
   in[2] = (PetscReal)st->s.nclasses;
   in[3] = (PetscReal)sizeof(PetscScalar) *
-          ((PetscReal)st->store.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0]);
+          ((PetscReal)st->s.own.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0]);
   PetscCallMPI(MPI_Allreduce(in, out, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n",

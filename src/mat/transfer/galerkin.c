@@ -13,8 +13,7 @@
 
 /* What coarse line depends on; two lines that agree have the same product */
 typedef struct {
-  PetscInt           kind[LINES_AROUND];
-  const PetscScalar *weights[FINE_AROUND * 4];
+  PetscInt kind[LINES_AROUND], set[FINE_AROUND * 4];
 } Signature;
 
 /* Rows of A P of a fine line, on the coarse lines around (J, K) */
@@ -189,7 +188,7 @@ static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar
   KCycleLine            l;
 
   if (!pr->fill || J < 0 || J >= tr->coarse->n[1] || K < 0 || K >= tr->coarse->n[2]) return;
-  w = tr->weights[4 * KCycleBoxExtended(tr->fine, j, k)];
+  w = KCycleTransferWeights(tr, KCycleTransferSets(tr, KCycleBoxExtended(tr->fine, j, k))[0]);
   KCycleLineCoefficients(pr->st, j, k, &l);
   for (PetscInt i = 0; i < pr->n; i++) {
     if (!w || KCycleWeightsSame(w)[i] == (PetscScalar)0.0)
@@ -228,9 +227,9 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
   const KCycleBox      *box = tr->fine;
   const PetscInt fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1,
                  rz = tr->factor[2] - 1;
-  int nkind = 0, nweights = 0;
+  int nkind = 0, nsets = 0;
 
-  memset(s, 0, sizeof(*s));
+  memset(s, -1, sizeof(*s));
   for (PetscInt k = fk - 2; k <= fk + 2; k++) {
     for (PetscInt j = fj - 2; j <= fj + 2; j++) {
       const PetscBool near  = (PetscBool)(PetscAbs(j - fj) <= ry && PetscAbs(k - fk) <= rz),
@@ -239,8 +238,8 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
       if (near) s->kind[nkind++] = owned ? pr->st->kind[j + box->n[1] * k] : -3;
       if (near && owned && pr->st->kind[j + box->n[1] * k] < 0) s->kind[0] = -2;
       if (j >= -box->reach[1] && j < box->n[1] + box->reach[1] && k >= -box->reach[2] && k < box->n[2] + box->reach[2])
-        memcpy(&s->weights[nweights], &tr->weights[4 * KCycleBoxExtended(box, j, k)], 4 * sizeof(*s->weights));
-      nweights += 4;
+        memcpy(&s->set[nsets], KCycleTransferSets(tr, KCycleBoxExtended(box, j, k)), 4 * sizeof(*s->set));
+      nsets += 4;
       if (s->kind[0] == -2) return;
     }
   }
@@ -319,11 +318,15 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
 typedef struct {
   const KCycleBox *box;
   PetscInt         nfields, pad;
-  PetscScalar    **line; /* of each extended line: [field][-1 to n]; lines with the same product share it */
-  PetscBool       *mine; /* those whose product is worked out, and not another's */
-  PetscScalar     *zeros;
-  KCyclePool       store;
+  PetscInt        *product; /* of each extended line, which others may have too; 0: zeros */
+  PetscBool       *mine;    /* those whose product is worked out, and not another's */
+  PetscScalar     *v;       /* of each product: [field][-1 to n] */
 } Fields;
+
+static PetscScalar *FieldsOf(const Fields *f, PetscInt e)
+{
+  return f->v + (size_t)f->product[e] * (size_t)(f->nfields * f->pad);
+}
 
 static PetscErrorCode FieldsCreate(const KCycleBox *box, Fields *f)
 {
@@ -331,23 +334,22 @@ static PetscErrorCode FieldsCreate(const KCycleBox *box, Fields *f)
   f->box     = box;
   f->pad     = box->n[0] + 2;
   f->nfields = 2 * box->dim + 1;
-  PetscCall(PetscCalloc3(box->nextended, &f->line, box->nextended, &f->mine, f->nfields * f->pad, &f->zeros));
-  PetscCall(KCyclePoolCreate((PetscInt64)box->nextended * f->nfields * f->pad, &f->store));
-  for (PetscInt e = 0; e < box->nextended; e++) f->line[e] = f->zeros;
+  PetscCall(PetscCalloc2(box->nextended, &f->product, box->nextended, &f->mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FieldsDestroy(Fields *f)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree3(f->line, f->mine, f->zeros));
-  PetscCall(KCyclePoolDestroy(&f->store));
+  PetscCall(PetscFree2(f->product, f->mine));
+  PetscCall(PetscFree(f->v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FillFields(Product *pr, Fields *f)
 {
-  const KCycleBox *box = f->box;
+  const KCycleBox *box   = f->box;
+  PetscInt         count = 1;
   Signature       *signs, now;
 
   PetscFunctionBegin;
@@ -357,21 +359,18 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
     PetscInt       alike;
 
     Sign(pr, J, K, &now);
-    alike    = LineAlike(box, line, &now, signs);
-    signs[J] = now;
-    if (alike >= 0) f->line[e] = f->line[KCycleBoxExtended(box, alike % box->n[1], alike / box->n[1])];
-    else {
-      PetscCall(KCyclePoolNew(&f->store, f->nfields * f->pad, &f->line[e]));
-      PetscCall(PetscArrayzero(f->line[e], f->nfields * f->pad));
-      f->mine[e] = PETSC_TRUE;
-    }
+    alike         = LineAlike(box, line, &now, signs);
+    signs[J]      = now;
+    f->mine[e]    = (PetscBool)(alike < 0);
+    f->product[e] = alike < 0 ? count++ : f->product[KCycleBoxExtended(box, alike % box->n[1], alike / box->n[1])];
   }
   PetscCall(PetscFree(signs));
-  PetscCall(KCycleStarProducts(pr->A, pr->tr, pr->ov, f->mine, f->line));
+  PetscCall(PetscCalloc1((size_t)count * (size_t)(f->nfields * f->pad), &f->v));
+  PetscCall(KCycleStarProducts(pr->A, pr->tr, pr->ov, f->mine, f->product, f->v));
   for (PetscInt line = 0; line < box->nlines; line++) {
     const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
 
-    if (f->mine[e]) FillEmptyRows(pr, J, K, f->line[e] + 2 * box->dim * f->pad + 1);
+    if (f->mine[e]) FillEmptyRows(pr, J, K, FieldsOf(f, e) + 2 * box->dim * f->pad + 1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -392,14 +391,14 @@ static void StarLine(const Fields *f, PetscInt e, PetscInt ahead, const KCycleSh
 {
   const KCycleBox   *box = f->box;
   const PetscInt     dim = box->dim, step[3] = {0, 1, box->n[1] + 2};
-  const PetscScalar *own      = f->line[e] + 1 + ahead;
+  const PetscScalar *own      = FieldsOf(f, e) + 1 + ahead;
   PetscScalar       *diagonal = values + shape->ncoeffs / 2 * n;
 
   memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
   for (PetscInt d = 0; d < dim; d++) {
     for (int side = 0; side < 2; side++) {
       const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, place[3] = {1, 3, 9};
-      const PetscScalar *other = f->line[e + away * step[d]] + 1 + ahead + (2 * d + 1 - side) * f->pad + x;
+      const PetscScalar *other = FieldsOf(f, e + away * step[d]) + 1 + ahead + (2 * d + 1 - side) * f->pad + x;
 
       TakeMean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * place[d]] * n, diagonal);
     }
@@ -412,9 +411,9 @@ static PetscBool SameFields(const Fields *f, PetscInt a, PetscInt b)
   const KCycleBox *box = f->box;
   const PetscInt   ry = box->reach[1], rz = box->reach[2] * (box->n[1] + 2 * box->reach[1]);
 
-  return (PetscBool)(f->line[a] == f->line[b] && f->line[a - ry] == f->line[b - ry] &&
-                     f->line[a + ry] == f->line[b + ry] && f->line[a - rz] == f->line[b - rz] &&
-                     f->line[a + rz] == f->line[b + rz]);
+  return (PetscBool)(f->product[a] == f->product[b] && f->product[a - ry] == f->product[b - ry] &&
+                     f->product[a + ry] == f->product[b + ry] && f->product[a - rz] == f->product[b - rz] &&
+                     f->product[a + rz] == f->product[b + rz]);
 }
 
 static PetscErrorCode FieldsToMat(const Fields *f, const PetscInt ahead[], Mat Ac, PetscBool half, PetscBool *same)

@@ -5,13 +5,12 @@
 
 #include <petsckcycle/private/transferimpl.h>
 
-/* Different arrays of the same length, each kept once */
+/* Arrays of the same length on their way to a pool, where each is kept once: number i begins at i * length */
 typedef struct {
-  PetscInt      length, n, most;
-  PetscScalar **list;
-  KCyclePool    pool; /* holds them */
-  PetscHMapI    map;  /* while arrays arrive: from the key of one to its number */
-} KCycleLists;
+  PetscInt    length;
+  KCyclePool *pool;
+  PetscHMapI  map; /* from the key of one to its number */
+} KCycleSets;
 
 /* What a process owns and the points around that its part of the coarser level depends on, see overlap.c */
 typedef struct {
@@ -27,23 +26,23 @@ typedef struct {
   KCycleTransfer      t;
   DM                  finedm, coarsedm;
   KCycleInterpolation interpolation;
-  KCycleLists         lists; /* hold the weights */
   KCycleOverlap       overlap;
 } Mat_StencilTransfer;
 
 /*
-  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections. line[e]: of extended
-  fine line e, 0 for such points and 1 for others, and 0 for points -1 and n; NULL for lines outside the grid
+  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections: the mask of a line is
+  0 for such points and 1 for others, and 0 for points -1 and n
 */
 typedef struct {
-  KCycleLists         lists;
-  const PetscScalar **line;
+  KCyclePool pool;
+  PetscInt   length;
+  PetscInt  *set; /* of each extended fine line: its mask, or -1: it is outside the grid */
 } KCycleMask;
 
 /* What setting weights works with, on grids of one process */
 typedef struct {
   KCycleTransfer      *tr;
-  KCycleLists         *lists; /* that hold the weights */
+  KCycleSets          *sets; /* of weights */
   KCycleInterpolation  interpolation;
   const PetscBool     *neumann; /* no flux through the low and the high end, in each direction */
   KCycleMask          *mask;    /* NULL if all points are coupled to others */
@@ -51,13 +50,19 @@ typedef struct {
   const KCycleStencil *st;      /* of the fine grid */
 } KCycleWeights;
 
-PETSC_INTERN PetscErrorCode KCycleListsKeep(KCycleLists *, const PetscScalar[], const PetscScalar **kept);
+/* The mask of an extended line from point 0 on; NULL: it is outside the grid, or there is no mask */
+static inline const PetscScalar *KCycleMaskOf(const KCycleMask *mask, PetscInt e)
+{
+  return mask && mask->set[e] >= 0 ? mask->pool.v + (size_t)mask->set[e] * (size_t)mask->length + 1 : NULL;
+}
+
+PETSC_INTERN PetscErrorCode KCycleSetsKeep(KCycleSets *, const PetscScalar[], PetscInt *number);
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 
 /* overlap.c */
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
-PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, PetscScalar *temp);
+PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *, PetscScalar *temp);
 PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 
 /* galerkin.c: Q and B are the overlap of P and the operator */
@@ -109,4 +114,4 @@ static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, cons
 }
 
 PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat             A, const KCycleTransfer *, const KCycleOverlap *,
-                                               const PetscBool wanted[], PetscScalar *const line[]);
+                                               const PetscBool wanted[], const PetscInt product[], PetscScalar *v);

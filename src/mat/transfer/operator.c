@@ -108,7 +108,7 @@ static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, P
     for (int side = -1; side <= 1 && (S & 1 << d); side += 2) {
       const PetscInt     jj = j + (d == 1 ? side : 0), kk = k + (d == 2 ? side : 0), away = d == 0 ? side : 0;
       const PetscBool    outside = (PetscBool)((d == 1 && IsOutside(box, 1, jj)) || (d == 2 && IsOutside(box, 2, kk)));
-      const PetscScalar *line    = mask && !outside ? mask->line[KCycleBoxExtended(box, jj, kk)] : NULL;
+      const PetscScalar *line    = outside ? NULL : KCycleMaskOf(mask, KCycleBoxExtended(box, jj, kk));
 
       if (d && !outside && !line) continue;
       for (PetscInt i = -1; i < op->n; i++) {
@@ -154,7 +154,7 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
                              PetscInt j, PetscInt k, PetscBool *ends)
 {
   const KCycleTransfer *tr   = op->ws->tr;
-  const PetscScalar    *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
+  const PetscScalar    *mask = KCycleMaskOf(op->ws->mask, KCycleBoxExtended(tr->fine, j, k));
 
   for (PetscInt i = 0; i < op->pad; i++) op->inverse[i] = op->excess[i] = 0;
   for (int o = 0; o < 27; o++) {
@@ -261,7 +261,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
 static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
 {
   const KCycleTransfer *tr   = op->ws->tr;
-  const PetscScalar    *mask = op->ws->mask ? op->ws->mask->line[KCycleBoxExtended(tr->fine, j, k)] : NULL;
+  const PetscScalar    *mask = KCycleMaskOf(op->ws->mask, KCycleBoxExtended(tr->fine, j, k));
 
   for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
@@ -286,9 +286,7 @@ static PetscErrorCode WorkOut(Operator *op, PetscInt j, PetscInt k)
 
 /* What the weights of a line depend on; kind is -1 if they are those of no other line */
 typedef struct {
-  PetscInt           kind, outside;
-  const PetscScalar *mask[9];
-  const PetscScalar *weights[9][4];
+  PetscInt kind, outside, mask[9], set[9][4];
 } Signature;
 
 static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
@@ -306,8 +304,8 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
       const PetscInt e     = KCycleBoxExtended(box, j + dy, k + dz);
 
       if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << place;
-      if (op->ws->mask) sign->mask[place] = op->ws->mask->line[e];
-      if (place != 4) memcpy(sign->weights[place], &tr->weights[4 * e], sizeof(sign->weights[place]));
+      if (op->ws->mask) sign->mask[place] = op->ws->mask->set[e];
+      if (place != 4) memcpy(sign->set[place], KCycleTransferSets(tr, e), sizeof(sign->set[place]));
     }
   }
 }
@@ -325,7 +323,7 @@ static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature 
   Sign(op, j, k, &now);
   if (now.kind >= 0 && j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
   else if (now.kind >= 0 && k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - planes;
-  if (like >= 0) PetscCall(PetscArraycpy(&tr->weights[4 * e], &tr->weights[4 * like], 4));
+  if (like >= 0) PetscCall(PetscArraycpy(KCycleTransferSets(tr, e), KCycleTransferSets(tr, like), 4));
   else PetscCall(WorkOut(op, j, k));
   signs[k & 1][j] = now;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -264,12 +264,12 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
 }
 
 /* The points between that a wrapped end has in place of coarse ones take the values of these */
-static void PutEnds(const KCycleOverlap *ov, const KCycleTransfer *to, const KCycleLists *lists)
+static void PutEnds(const KCycleOverlap *ov, const KCycleTransfer *to)
 {
   const PetscInt n = to->coarse->n[0], m = n - 2;
 
-  for (PetscInt i = 0; i < lists->n; i++) {
-    PetscScalar *same = lists->list[i] + 1, *left = same + n + 2, *right = left + n + 1;
+  for (PetscInt64 at = 0; at < to->weights.used; at += to->stride) {
+    PetscScalar *same = to->weights.v + at + 1, *left = same + n + 2, *right = left + n + 1;
 
     if (ov->wraps[0][0]) {
       left[0]  = same[0];
@@ -292,18 +292,18 @@ static void PutLines(const KCycleOverlap *ov, const KCycleTransfer *to)
       const PetscInt place = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
 
       for (PetscInt i = 0; i < box->n[3 - d] && ov->wraps[d][side]; i++) {
-        const PetscInt e = d == 1 ? KCycleBoxExtended(box, place, i) : KCycleBoxExtended(box, i, place),
-                       from =
-                           d == 1 ? KCycleBoxExtended(box, place + step, i) : KCycleBoxExtended(box, i, place + step);
-        KCycleTouch touch, there;
+        const PetscInt j = d == 1 ? place : i, k = d == 1 ? i : place, jj = d == 1 ? j + step : j,
+                       kk    = d == 1 ? k : k + step;
+        PetscInt       *set  = KCycleTransferSets(to, KCycleBoxExtended(box, j, k));
+        const PetscInt *from = KCycleTransferSets(to, KCycleBoxExtended(box, jj, kk));
+        KCycleTouch     touch, there;
 
-        KCycleTransferTouch(to, d == 1 ? place : i, d == 1 ? i : place, &touch);
-        KCycleTransferTouch(to, d == 1 ? place + step : i, d == 1 ? i : place + step, &there);
+        KCycleTransferTouch(to, j, k, &touch);
+        KCycleTransferTouch(to, jj, kk, &there);
         for (PetscInt q = 0; q < touch.count; q++) {
-          to->weights[4 * e + q] = NULL;
+          set[q] = -1;
           for (PetscInt s = 0; s < there.count; s++) {
-            if (touch.j[q] == there.j[s] && touch.k[q] == there.k[s])
-              to->weights[4 * e + q] = to->weights[4 * from + s];
+            if (touch.j[q] == there.j[s] && touch.k[q] == there.k[s]) set[q] = from[s];
           }
         }
       }
@@ -328,7 +328,7 @@ static void CutWeights(const KCycleTransfer *tr, const KCycleTransfer *from, Pet
 }
 
 /* The weights of P from those of its overlap, of which each line may be the same as two lines before */
-PetscErrorCode KCycleOverlapTake(Mat P, PetscScalar *temp)
+PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *sets, PetscScalar *temp)
 {
   Mat_StencilTransfer  *p  = (Mat_StencilTransfer *)P->data;
   const KCycleTransfer *tr = &p->t, *from = KCycleTransferOf(p->overlap.P);
@@ -336,22 +336,22 @@ PetscErrorCode KCycleOverlapTake(Mat P, PetscScalar *temp)
   const PetscInt       *low = p->overlap.low;
 
   PetscFunctionBegin;
-  PutEnds(&p->overlap, from, &((Mat_StencilTransfer *)p->overlap.P->data)->lists);
+  PutEnds(&p->overlap, from);
   PutLines(&p->overlap, from);
   for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
     for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
-      const PetscInt e = KCycleBoxExtended(box, j, k), there = KCycleBoxExtended(from->fine, j + low[1], k + low[2]);
+      const PetscInt  e     = KCycleBoxExtended(box, j, k);
+      const PetscInt *there = KCycleTransferSets(from, KCycleBoxExtended(from->fine, j + low[1], k + low[2]));
+      PetscInt       *set   = KCycleTransferSets(tr, e);
 
       for (PetscInt q = 0; q < 4 && box->slot[e]; q++) {
-        const PetscScalar *w = from->weights[4 * there + q];
-
-        if (!w) continue;
-        if (j + box->reach[1] >= 2 && from->weights[4 * (there - 2) + q] == w) {
-          tr->weights[4 * e + q] = tr->weights[4 * (e - 2) + q];
+        if (there[q] < 0) continue;
+        if (j + box->reach[1] >= 2 && there[q - 8] == there[q]) {
+          set[q] = set[q - 8];
           continue;
         }
-        CutWeights(tr, from, p->overlap.coarse[0], w, temp);
-        PetscCall(KCycleListsKeep(&p->lists, temp, &tr->weights[4 * e + q]));
+        CutWeights(tr, from, p->overlap.coarse[0], KCycleTransferWeights(from, there[q]), temp);
+        PetscCall(KCycleSetsKeep(sets, temp, &set[q]));
       }
     }
   }

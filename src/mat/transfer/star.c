@@ -26,10 +26,10 @@
 /* The weights of the points of a fine line, added up over coarse points; points that coincide with coarse ones (0) and
    those between (1), from -1 to n */
 typedef struct {
-  const PetscScalar *w[4];                             /* of these weights on so many coarse lines */
-  PetscInt           line[2], pairs[2];                /* is it between coarse lines, in y, in z? */
-  PetscBool          halved[2];                        /* do these halves of its weights differ? */
-  PetscScalar       *all[2], *part[MAX_FIELDS - 1][2]; /* over all; the part of it forward and back in each direction */
+  PetscInt     set[4];                           /* of these weights on its coarse lines */
+  PetscInt     line[2], pairs[2];                /* is it between coarse lines, in y, in z? */
+  PetscBool    halved[2];                        /* do these halves of its weights differ? */
+  PetscScalar *all[2], *part[MAX_FIELDS - 1][2]; /* over all; the part of it forward and back in each direction */
 } Sums;
 
 typedef struct {
@@ -60,6 +60,7 @@ static PetscErrorCode StarCreate(Mat A, const KCycleTransfer *tr, const KCycleOv
   PetscCall(PetscCalloc2(2 * s->nfields * s->pad, &s->rows, (size_t)PLACES * PLACES * nlists * s->pad, &s->work));
   for (int i = 0; i < PLACES * PLACES; i++) {
     s->sums[i].line[0] = s->sums[i].line[1] = -PETSC_INT_MAX;
+    memset(s->sums[i].set, -1, sizeof(s->sums[i].set));
     for (int l = 0; l < nlists; l++)
       *(l < 2 ? &s->sums[i].all[l] : &s->sums[i].part[l / 2 - 1][l % 2]) = s->work + (i * nlists + l) * s->pad + 1;
   }
@@ -113,12 +114,13 @@ static void SumsAdd(const Star *s, const PetscScalar *w, const PetscInt upper[],
 /* The sums of fine line (j, k), which may be those that were there */
 static const Sums *SumsGet(Star *s, PetscInt j, PetscInt k)
 {
-  Sums       *sums = &s->sums[(j & (PLACES - 1)) + PLACES * (k & (PLACES - 1))];
-  KCycleTouch touch;
-  PetscInt    pairs[2];
-  PetscBool   halved[2];
+  Sums          *sums = &s->sums[(j & (PLACES - 1)) + PLACES * (k & (PLACES - 1))];
+  const PetscInt e = KCycleBoxExtended(s->st->box, j, k), *set = KCycleTransferSets(s->tr, e);
+  KCycleTouch    touch;
+  PetscInt       pairs[2];
+  PetscBool      halved[2];
 
-  if (s->st->box->slot[KCycleBoxExtended(s->st->box, j, k)] == 0) return NULL;
+  if (s->st->box->slot[e] == 0) return NULL;
   if (sums->line[0] == j && sums->line[1] == k) return sums;
   KCycleTransferTouch(s->tr, j, k, &touch);
   sums->line[0] = j;
@@ -127,11 +129,10 @@ static const Sums *SumsGet(Star *s, PetscInt j, PetscInt k)
   pairs[1]      = touch.k[touch.count - 1] - touch.k[0];
   halved[0]     = (PetscBool)(pairs[0] && !Wraps(s, 1, j));
   halved[1]     = (PetscBool)(pairs[1] && !Wraps(s, 2, k));
-  for (PetscInt q = touch.count; q < 4; q++) touch.w[q] = NULL;
   if (!memcmp(halved, sums->halved, sizeof(halved)) && !memcmp(pairs, sums->pairs, sizeof(pairs)) &&
-      !memcmp(touch.w, sums->w, sizeof(sums->w)))
+      !memcmp(set, sums->set, sizeof(sums->set)))
     return sums;
-  memcpy(sums->w, touch.w, sizeof(sums->w));
+  memcpy(sums->set, set, sizeof(sums->set));
   memcpy(sums->pairs, pairs, sizeof(pairs));
   memcpy(sums->halved, halved, sizeof(halved));
   memset(sums->all[0] - 1, 0, (size_t)2 * MAX_FIELDS * s->pad * sizeof(PetscScalar));
@@ -218,11 +219,11 @@ static void Restrict(const Star *s, const PetscScalar *w, PetscScalar *fields)
 }
 
 /*
-  Adds the products to the fields of coarse lines: line[e] of extended coarse line e, [forward and back in x, in y, in
-  z, all][-1 to n], where wanted[e]
+  The products of the extended coarse lines e with wanted[e], added to v: of product[e], [forward and back in x, in y,
+  in z, all][-1 to n]
 */
 PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const KCycleOverlap *ov, const PetscBool wanted[],
-                                  PetscScalar *const line[])
+                                  const PetscInt product[], PetscScalar *v)
 {
   const KCycleBox *box = tr->fine;
   Star             s;
@@ -241,7 +242,7 @@ PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const KCycleO
         if (!touch.w[q] || !wanted[e]) continue;
         if (!done) RowsOfLine(&s, j, k);
         done = PETSC_TRUE;
-        Restrict(&s, touch.w[q], line[e]);
+        Restrict(&s, touch.w[q], v + (size_t)product[e] * (size_t)(s.nfields * s.pad));
       }
     }
   }

@@ -85,7 +85,7 @@ static PetscErrorCode MatDestroy_StencilTransfer(Mat P)
   PetscFunctionBegin;
   PetscCall(MatStencilTransferResetWeights(P));
   PetscCall(KCycleOverlapDestroy(&p->overlap));
-  PetscCall(PetscFree(p->t.weights));
+  PetscCall(PetscFree(p->t.set));
   PetscCall(PetscFree(p->t.halo));
   PetscCall(PetscFree(p->t.line));
   PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C", NULL));
@@ -103,8 +103,8 @@ static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInf
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size = 1;
-  local = all = sizeof(PetscScalar) * ((PetscReal)tr->nsets * tr->stride + tr->coarse->nhalo) +
-                4.0 * sizeof(void *) * tr->fine->nextended;
+  local = all = sizeof(PetscScalar) * ((PetscReal)tr->weights.used + tr->coarse->nhalo) +
+                4.0 * sizeof(PetscInt) * tr->fine->nextended;
   if (type == MAT_GLOBAL_SUM)
     PetscCallMPI(MPI_Allreduce(&local, &all, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)P)));
   if (type == MAT_GLOBAL_MAX)
@@ -201,7 +201,8 @@ PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt facto
   PetscCall(MatSetSizes(*P, tr->fine->npoints, tr->coarse->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscLayoutSetUp((*P)->rmap));
   PetscCall(PetscLayoutSetUp((*P)->cmap));
-  PetscCall(PetscCalloc1(4 * tr->fine->nextended, &tr->weights));
+  PetscCall(PetscMalloc1(4 * tr->fine->nextended, &tr->set));
+  for (PetscInt i = 0; i < 4 * tr->fine->nextended; i++) tr->set[i] = -1;
   PetscCall(PetscMalloc1(KCycleThreadsMost() * tr->fine->n[0], &tr->line));
   PetscCall(KCycleBoxHaloCreate(tr->coarse, &tr->halo));
   (*P)->preallocated = (*P)->assembled = PETSC_TRUE;

@@ -9,55 +9,47 @@
 */
 #include "mattransfer.h"
 
-static PetscErrorCode ListsDestroy(KCycleLists *lists)
+/* Sets of this length, for so many lines if no two of them agree, on their way to a pool */
+static PetscErrorCode SetsBegin(PetscInt length, PetscInt lines, KCyclePool *pool, KCycleSets *sets)
 {
   PetscFunctionBegin;
-  PetscCall(KCyclePoolDestroy(&lists->pool));
-  PetscCall(PetscFree(lists->list));
-  PetscCall(PetscHMapIDestroy(&lists->map));
-  PetscCall(PetscMemzero(lists, sizeof(*lists)));
+  sets->length = length;
+  sets->pool   = pool;
+  PetscCall(KCyclePoolDestroy(pool));
+  PetscCall(KCyclePoolCreate((PetscInt64)length * lines, pool));
+  PetscCall(PetscHMapICreate(&sets->map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Arrays for so many lines, if no two of them agree */
-static PetscErrorCode ListsCreate(PetscInt length, PetscInt lines, KCycleLists *lists)
+static PetscErrorCode SetsEnd(KCycleSets *sets)
 {
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(lists, sizeof(*lists)));
-  PetscCall(PetscHMapICreate(&lists->map));
-  PetscCall(KCyclePoolCreate((PetscInt64)length * lines, &lists->pool));
-  lists->length = length;
+  PetscCall(PetscHMapIDestroy(&sets->map));
+  PetscCall(KCyclePoolTrim(sets->pool));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps one array, or finds that it is kept already */
-PetscErrorCode KCycleListsKeep(KCycleLists *lists, const PetscScalar v[], const PetscScalar **kept)
+/* Keeps one set, or finds that it is kept already */
+PetscErrorCode KCycleSetsKeep(KCycleSets *sets, const PetscScalar v[], PetscInt *number)
 {
-  const size_t   bytes = (size_t)lists->length * sizeof(*v);
-  const PetscInt key   = KCycleKey(v, lists->length);
-  PetscInt       number;
+  const PetscInt key = KCycleKey(v, sets->length);
+  PetscInt64     at;
 
   PetscFunctionBegin;
-  PetscCall(PetscHMapIGet(lists->map, key, &number));
-  if (number >= 0 && !memcmp(lists->list[number], v, bytes)) {
-    *kept = lists->list[number];
+  PetscCall(PetscHMapIGet(sets->map, key, number));
+  if (*number >= 0 && !memcmp(sets->pool->v + *number * (PetscInt64)sets->length, v, (size_t)sets->length * sizeof(*v)))
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (lists->n == lists->most) {
-    lists->most = PetscMax(8, 2 * lists->most);
-    PetscCall(PetscRealloc((size_t)lists->most * sizeof(*lists->list), &lists->list));
-  }
-  PetscCall(KCyclePoolNew(&lists->pool, lists->length, &lists->list[lists->n]));
-  if (number < 0) PetscCall(PetscHMapISet(lists->map, key, lists->n));
-  PetscCall(PetscArraycpy(lists->list[lists->n], v, lists->length));
-  *kept = lists->list[lists->n++];
+  PetscCall(KCyclePoolNew(sets->pool, sets->length, &at));
+  PetscCall(PetscArraycpy(sets->pool->v + at, v, sets->length));
+  if (*number < 0) PetscCall(PetscHMapISet(sets->map, key, (PetscInt)(at / sets->length)));
+  *number = (PetscInt)(at / sets->length);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatStencilTransferResetWeights(Mat P)
 {
   PetscFunctionBegin;
-  PetscCall(ListsDestroy(&((Mat_StencilTransfer *)P->data)->lists));
+  PetscCall(KCyclePoolDestroy(&((Mat_StencilTransfer *)P->data)->t.weights));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,7 +230,7 @@ static void SimplexLine(const KCycleWeights *ws, const KCycleTouch *touch, Petsc
 /* The mask of a point relative to the owned box, at most one point beyond it */
 static PetscScalar Mask(const KCycleWeights *ws, PetscInt i, PetscInt j, PetscInt k)
 {
-  const PetscScalar *line = ws->mask->line[KCycleBoxExtended(ws->tr->fine, j, k)];
+  const PetscScalar *line = KCycleMaskOf(ws->mask, KCycleBoxExtended(ws->tr->fine, j, k));
 
   return line ? line[i] : 0;
 }
@@ -282,29 +274,27 @@ static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, 
 /* Keeps the weights of a line. Two lines further there is a line of the same kind */
 PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
 {
-  const KCycleTransfer *tr = ws->tr;
-  const PetscInt        e  = KCycleBoxExtended(tr->fine, j, k);
+  const KCycleTransfer *tr  = ws->tr;
+  PetscInt             *set = KCycleTransferSets(tr, KCycleBoxExtended(tr->fine, j, k));
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < touch->count; q++) {
-    const PetscScalar  *v = ws->temp + q * tr->stride, *likely = j >= 2 ? tr->weights[4 * (e - 2) + q] : NULL;
-    const PetscScalar **kept = &tr->weights[4 * e + q];
-    PetscBool           zero = PETSC_TRUE;
+    const PetscScalar *v = ws->temp + q * tr->stride, *likely = j >= 2 ? KCycleTransferWeights(tr, set[q - 8]) : NULL;
+    PetscBool          zero = PETSC_TRUE;
 
-    *kept = likely;
+    set[q] = likely ? set[q - 8] : -1;
     if (likely && !memcmp(likely, v, tr->stride * sizeof(*v))) continue;
-    *kept = NULL;
+    set[q] = -1;
     for (PetscInt i = 0; i < tr->stride && zero; i++) zero = (PetscBool)(v[i] == (PetscScalar)0.0);
-    if (!zero) PetscCall(KCycleListsKeep(ws->lists, v, kept));
+    if (!zero) PetscCall(KCycleSetsKeep(ws->sets, v, &set[q]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What the weights of a line depend on; lines that agree have the same */
 typedef struct {
-  const PetscScalar *mask[5];
-  PetscReal          factor[4], end[2];
-  PetscInt           kind[3];
+  PetscReal factor[4], end[2];
+  PetscInt  mask[5], kind[3];
 } LineSign;
 
 static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
@@ -327,10 +317,10 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
     }
   }
   if (!ws->mask) return;
-  sign->mask[4] = ws->mask->line[KCycleBoxExtended(tr->fine, j, k)];
+  sign->mask[4] = ws->mask->set[KCycleBoxExtended(tr->fine, j, k)];
   for (PetscInt q = 0; q < touch->count; q++) {
-    sign->mask[q] = ws->mask->line[KCycleBoxExtended(tr->fine, touch->j[q] * tr->factor[1] + tr->shift[1],
-                                                     touch->k[q] * tr->factor[2] + tr->shift[2])];
+    sign->mask[q] = ws->mask->set[KCycleBoxExtended(tr->fine, touch->j[q] * tr->factor[1] + tr->shift[1],
+                                                    touch->k[q] * tr->factor[2] + tr->shift[2])];
   }
 }
 
@@ -354,7 +344,7 @@ static PetscErrorCode WeightsByLine(KCycleWeights *ws)
       SignLine(ws, &touch, j, k, &now);
       if (j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
       else if (k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - 2 * plane;
-      if (like >= 0) PetscCall(PetscArraycpy(&tr->weights[4 * e], &tr->weights[4 * like], 4));
+      if (like >= 0) PetscCall(PetscArraycpy(KCycleTransferSets(tr, e), KCycleTransferSets(tr, like), 4));
       else {
         PetscCall(RuleLine(ws, j, k, &touch));
         PetscCall(KCycleWeightsStore(ws, j, k, &touch));
@@ -380,22 +370,24 @@ KC_VERSIONS static PetscBool AreNotZero(PetscInt n, const PetscScalar *KC_RESTRI
 
 static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
 {
-  const KCycleStencil *st     = KCycleStencilOf(A);
-  const KCycleBox     *box    = st->box;
-  const PetscInt       n      = box->n[0];
-  const PetscScalar   *before = NULL; /* that of the last line */
+  const KCycleStencil *st  = KCycleStencilOf(A);
+  const KCycleBox     *box = st->box;
+  const PetscInt       n   = box->n[0];
   PetscScalar         *m;
-  PetscInt             last = -1;
-  PetscBool            inside; /* points between the ends that may be coupled to nobody */
+  PetscInt             last = -1, before = -1; /* the last line, and its mask */
+  PetscBool            inside;                 /* points between the ends that may be coupled to nobody */
+  KCycleSets           sets;
   KCycleLine           l;
 
   PetscFunctionBegin;
+  mask->length = n + 2;
+  PetscCall(SetsBegin(n + 2, box->nextended, &mask->pool, &sets));
   PetscCall(PetscCalloc1(n + 2, &m));
   for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscScalar **kept = &mask->line[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])];
+    PetscInt *set = &mask->set[KCycleBoxExtended(box, line % box->n[1], line / box->n[1])];
 
     if (line % box->n[1] && MatStencilLineIsLast(st, line, last)) {
-      *kept = kept[-1];
+      *set = set[-1];
       continue;
     }
     last = line;
@@ -407,34 +399,30 @@ static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
       for (int o = 0; o < st->shape.ncoeffs && m[i + 1] == (PetscScalar)0.0; o++)
         m[i + 1] = o != st->shape.ncoeffs / 2 && KCycleLineCoefficient(&l, o, i) != (PetscScalar)0.0;
     }
-    if (!before || memcmp(before, m, (size_t)(n + 2) * sizeof(*m)))
-      PetscCall(KCycleListsKeep(&mask->lists, m, &before));
-    *kept = before + 1;
+    if (before < 0 || memcmp(mask->pool.v + (size_t)before * (size_t)mask->length, m, (size_t)(n + 2) * sizeof(*m)))
+      PetscCall(KCycleSetsKeep(&sets, m, &before));
+    *set = before;
   }
+  PetscCall(SetsEnd(&sets));
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WeightsBegin(Mat P, KCycleInterpolation interpolation)
-{
-  Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
-  const KCycleBox     *box = p->t.fine;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilTransferResetWeights(P));
-  PetscCall(PetscArrayzero(p->t.weights, 4 * box->nextended));
-  PetscCall(ListsCreate(p->t.stride, box->nextended, &p->lists));
-  p->interpolation = interpolation;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WeightsEnd(Mat P)
+static PetscErrorCode WeightsBegin(Mat P, KCycleInterpolation interpolation, KCycleSets *sets)
 {
   Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
 
   PetscFunctionBegin;
-  PetscCall(PetscHMapIDestroy(&p->lists.map));
-  p->t.nsets = p->lists.n;
+  for (PetscInt i = 0; i < 4 * p->t.fine->nextended; i++) p->t.set[i] = -1;
+  PetscCall(SetsBegin(p->t.stride, p->t.fine->nextended, &p->t.weights, sets));
+  p->interpolation = interpolation;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WeightsEnd(Mat P, KCycleSets *sets)
+{
+  PetscFunctionBegin;
+  PetscCall(SetsEnd(sets));
   PetscCall(PetscObjectStateIncrease((PetscObject)P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -445,22 +433,23 @@ static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const
 {
   Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
   const KCycleBox     *box = p->t.fine;
-  KCycleWeights        ws  = {&p->t, &p->lists, interpolation, neumann, NULL, temp, KCycleStencilOf(A)};
-  KCycleMask           mask;
+  KCycleSets           sets;
+  KCycleWeights        ws   = {&p->t, &sets, interpolation, neumann, NULL, temp, KCycleStencilOf(A)};
+  KCycleMask           mask = {0};
 
   PetscFunctionBegin;
-  PetscCall(WeightsBegin(P, interpolation));
-  PetscCall(ListsCreate(box->n[0] + 2, box->nextended, &mask.lists));
-  PetscCall(PetscCalloc1(box->nextended, &mask.line));
+  PetscCall(WeightsBegin(P, interpolation, &sets));
+  PetscCall(PetscMalloc1(box->nextended, &mask.set));
+  for (PetscInt e = 0; e < box->nextended; e++) mask.set[e] = -1;
   if (alone) {
     ws.mask = &mask;
     PetscCall(MaskLines(A, &mask));
   }
   if (interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(&ws, A));
   else PetscCall(WeightsByLine(&ws));
-  PetscCall(ListsDestroy(&mask.lists));
-  PetscCall(PetscFree(mask.line));
-  PetscCall(WeightsEnd(P));
+  PetscCall(KCyclePoolDestroy(&mask.pool));
+  PetscCall(PetscFree(mask.set));
+  PetscCall(WeightsEnd(P, &sets));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -473,6 +462,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
 {
   const KCycleScan *scan;
   PetscScalar      *temp;
+  KCycleSets        sets;
   Mat               Q, B;
 
   PetscFunctionBegin;
@@ -481,9 +471,9 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
   PetscCall(PetscMalloc1((size_t)4 * KCycleTransferOf(Q)->stride, &temp));
   PetscCall(SetWeights(Q, interpolation, neumann, B, scan->alone, temp));
   if (Q != P) {
-    PetscCall(WeightsBegin(P, interpolation));
-    PetscCall(KCycleOverlapTake(P, temp));
-    PetscCall(WeightsEnd(P));
+    PetscCall(WeightsBegin(P, interpolation, &sets));
+    PetscCall(KCycleOverlapTake(P, &sets, temp));
+    PetscCall(WeightsEnd(P, &sets));
   }
   PetscCall(PetscFree(temp));
   if (Ac) PetscCall(KCycleGalerkin(Q, B, P, star, PETSC_TRUE, Ac));
