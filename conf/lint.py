@@ -19,6 +19,8 @@ import sys
 CLANG_FORMAT_MAJOR = 14
 MAX_LINES = 60
 MAX_COLUMNS = 120
+MAX_ARGUMENTS = 7
+CALLBACK = r"(?:Mat|PC|KSP)[A-Z]\w*_[A-Z]\w+$"  # PETSc says what arguments these have
 MAX_README_LINES = 100
 PUBLIC_HEADER = "include/petsckcycle.h"
 OPTIONS_PAGE = "docs/options.md"
@@ -282,6 +284,8 @@ def check_length(tree):
         for f in s.functions:
             if f.lines > MAX_LINES:
                 yield s.path, f.line, f"{f.name}() has {f.lines} lines, at most {MAX_LINES} are allowed"
+            if len(f.params) > MAX_ARGUMENTS and re.match("src/|include/", s.path) and not re.match(CALLBACK, f.name):
+                yield s.path, f.line, f"{f.name}() has {len(f.params)} arguments, at most {MAX_ARGUMENTS} are allowed"
 
 
 # Error checking

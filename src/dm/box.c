@@ -216,42 +216,40 @@ PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt 
 }
 
 /* One leaf of the exchange if the point is on the grid */
-static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt place, PetscInt *nleaves,
-                    PetscInt leaf[], PetscSFNode root[])
+static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt place, KCycleLeaves *leaves)
 {
   PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
 
   if (!Wrap(box, at)) return;
-  FindOwner(box, at, &root[*nleaves]);
-  leaf[(*nleaves)++] = place;
+  FindOwner(box, at, &leaves->root[leaves->n]);
+  leaves->leaf[leaves->n++] = place;
 }
 
 /* What a star needs of line (j, k): all of it beside the box, its end points inside */
 static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners, PetscSF *sf)
 {
   const PetscInt *n = box->n, *reach = box->reach;
-  PetscInt        nleaves = 0, *leaf;
-  PetscSFNode    *root;
+  KCycleLeaves    leaves = {0, NULL, NULL};
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(box->nhalo, &leaf, box->nhalo, &root));
+  PetscCall(PetscMalloc2(box->nhalo, &leaves.leaf, box->nhalo, &leaves.root));
   for (PetscInt k = -reach[2]; k < n[2] + reach[2]; k++) {
     for (PetscInt j = -reach[1]; j < n[1] + reach[1]; j++) {
       const PetscInt e       = KCycleBoxExtended(box, j, k);
       const PetscInt outside = (j < 0 || j >= n[1]) + (k < 0 || k >= n[2]);
 
       if (outside > 1 && !corners) continue;
-      for (PetscInt i = 0; box->slot[e] > 0 && i < n[0]; i++)
-        AddLeaf(box, i, j, k, box->slot[e] + i, &nleaves, leaf, root);
+      for (PetscInt i = 0; box->slot[e] > 0 && i < n[0]; i++) AddLeaf(box, i, j, k, box->slot[e] + i, &leaves);
       if (!box->ends || (outside && !corners)) continue;
-      AddLeaf(box, -1, j, k, box->left + e, &nleaves, leaf, root);
-      AddLeaf(box, n[0], j, k, box->right + e, &nleaves, leaf, root);
+      AddLeaf(box, -1, j, k, box->left + e, &leaves);
+      AddLeaf(box, n[0], j, k, box->right + e, &leaves);
     }
   }
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)dm), sf));
-  PetscCall(PetscSFSetGraph(*sf, box->npoints, nleaves, leaf, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
+  PetscCall(
+      PetscSFSetGraph(*sf, box->npoints, leaves.n, leaves.leaf, PETSC_COPY_VALUES, leaves.root, PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(*sf));
-  PetscCall(PetscFree2(leaf, root));
+  PetscCall(PetscFree2(leaves.leaf, leaves.root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -164,20 +164,26 @@ static void Count(const PetscInt row[], const PetscInt col[], PetscInt count[])
   } else count[COUNT_CORNERS] += away > 1;
 }
 
-/* An entry is kept if it is no neighbour, or the first one that wraps around, which not all directions can */
-static PetscBool CheckEntry(const KCycleIndices *ix, KCycleNumbering *g, PetscInt r, const PetscInt row[],
-                            PetscInt column, const PetscInt col[], PetscScalar value, PetscInt count[])
-{
-  const PetscInt wraps = Wraps(&g->box, row, col);
+/* An entry, its row and its column by number and by point */
+typedef struct {
+  PetscInt        row, column;
+  const PetscInt *from, *to;
+  PetscScalar     value;
+} Entry;
 
-  if (wraps && value == (PetscScalar)0.0) {
+/* An entry is kept if it is no neighbour, or the first one that wraps around, which not all directions can */
+static PetscBool CheckEntry(KCycleNumbering *g, const Entry *entry, PetscInt count[])
+{
+  const PetscInt wraps = Wraps(&g->box, entry->from, entry->to);
+
+  if (wraps && entry->value == (PetscScalar)0.0) {
     count[COUNT_ZEROS]++;
     return PETSC_TRUE;
   }
-  if (wraps >= 0) Count(row, col, count);
+  if (wraps >= 0) Count(entry->from, entry->to, count);
   if (!wraps || (wraps > 0 && g->wrong[0] >= 0)) return PETSC_TRUE;
-  g->wrong[0] = ix->start + r;
-  g->wrong[1] = column;
+  g->wrong[0] = entry->row;
+  g->wrong[1] = entry->column;
   return (PetscBool)(wraps > 0);
 }
 
@@ -190,11 +196,14 @@ static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Poi
   for (PetscInt e = ix->i[r]; e < ix->i[r + 1]; e++) {
     const PetscInt number = ix->j[e] + g->shift, line = number / n[0],
                    col[3] = {number - line * n[0], line % n[1], line / n[1]};
+    const Entry entry     = {ix->start + r, ix->start + ix->j[e], row, col, ix->a[e]};
 
-    if (!CheckEntry(ix, g, r, row, ix->start + ix->j[e], col, ix->a[e], count)) return PETSC_FALSE;
+    if (!CheckEntry(g, &entry, count)) return PETSC_FALSE;
   }
   for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) {
-    if (!CheckEntry(ix, g, r, row, ix->columns[ix->oj[e]], points[ix->oj[e]], ix->oa[e], count)) return PETSC_FALSE;
+    const Entry entry = {ix->start + r, ix->columns[ix->oj[e]], row, points[ix->oj[e]], ix->oa[e]};
+
+    if (!CheckEntry(g, &entry, count)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }

@@ -5,30 +5,30 @@
 */
 #include <petsckcycle/private/subdomain.h>
 
-PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, PetscInt n, PetscInt nghost, PetscSF ghosts,
-                                  const PetscInt natural[], const PetscInt box[], KCyclePieces **pieces)
+PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, const KCyclePoints *points,
+                                  KCyclePieces **pieces)
 {
-  KCyclePieces *p;
-  int           here, any;
+  const PetscInt n = points->n, all = points->n + points->nghost;
+  KCyclePieces  *p;
+  int            here, any;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(pieces));
-  p          = *pieces;
-  p->comm    = comm;
-  p->grid    = grid;
-  p->n       = n;
-  p->nghost  = nghost;
-  p->natural = natural;
-  p->box     = box;
+  p         = *pieces;
+  p->comm   = comm;
+  p->grid   = grid;
+  p->points = *points;
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, grid->npoints + grid->nboxes, 1, &p->directory));
   PetscCall(PetscMalloc1(n, &p->parent));
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
-  here = nghost > 0;
+  here = points->nghost > 0;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  p->ghosts = ghosts;
-  PetscCall(PetscMalloc1(n + nghost, &p->at));
-  for (PetscInt i = n; i < n + nghost; i++) p->at[i] = -1;
+  if (!any) {
+    p->points.ghosts = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(all, &p->at));
+  for (PetscInt i = n; i < all; i++) p->at[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,13 +53,13 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 
   PetscFunctionBegin;
   p->nlocal = 0;
-  for (PetscInt i = 0; i < p->n; i++) {
+  for (PetscInt i = 0; i < p->points.n; i++) {
     if (local[i] >= 0) local[i] = local[i] == i ? p->nlocal++ : local[local[i]];
   }
   p->local = local;
   PetscCall(PetscMalloc2(p->nlocal, &p->id, p->nlocal, &p->size));
-  for (PetscInt i = p->n - 1; i >= 0; i--) {
-    if (local[i] >= 0) p->id[local[i]] = p->natural[i];
+  for (PetscInt i = p->points.n - 1; i >= 0; i--) {
+    if (local[i] >= 0) p->id[local[i]] = p->points.natural[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,10 +68,10 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 static PetscErrorCode SpreadIds(KCyclePieces *p)
 {
   PetscFunctionBegin;
-  if (!p->ghosts) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < p->n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
-  PetscCall(PetscSFBcastBegin(p->ghosts, MPIU_INT, p->at, p->at + p->n, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(p->ghosts, MPIU_INT, p->at, p->at + p->n, MPI_REPLACE));
+  if (!p->points.ghosts) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < p->points.n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
+  PetscCall(PetscSFBcastBegin(p->points.ghosts, MPIU_INT, p->at, p->at + p->points.n, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(p->points.ghosts, MPIU_INT, p->at, p->at + p->points.n, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +86,7 @@ static PetscErrorCode CountPoints(KCyclePieces *p)
   PetscCall(PetscSFSetGraphLayout(p->sf, p->directory, p->nlocal, NULL, PETSC_OWN_POINTER, p->id));
   PetscCall(PetscCalloc1(p->directory->n, &count));
   PetscCall(PetscArrayzero(p->size, p->nlocal));
-  for (PetscInt i = 0; i < p->n; i++) {
+  for (PetscInt i = 0; i < p->points.n; i++) {
     if (p->local[i] >= 0) p->size[p->local[i]]++;
   }
   PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, p->size, count, MPI_SUM));
@@ -281,8 +281,8 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(nboxes, &lone));
-  for (PetscInt i = 0; i < p->n; i++) {
-    if (p->local[i] < 0) lone[p->box[i]] = 1;
+  for (PetscInt i = 0; i < p->points.n; i++) {
+    if (p->local[i] < 0) lone[p->points.box[i]] = 1;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, (PetscMPIInt)nboxes, MPIU_INT, MPI_MAX, p->comm));
   for (PetscInt b = 0; b < nboxes; b++) {
@@ -314,8 +314,8 @@ PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], Petsc
     p->size[i] = labels[place];
   }
   /* start[b] is now the end of box b, which is where the next one begins */
-  for (PetscInt i = 0; i < p->n; i++)
-    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->box[i] ? start[p->box[i] - 1] : 0;
+  for (PetscInt i = 0; i < p->points.n; i++)
+    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->points.box[i] ? start[p->points.box[i] - 1] : 0;
   PetscCall(PetscFree(labels));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(ids));

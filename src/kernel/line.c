@@ -25,19 +25,28 @@ KC_POINT KCScalar EndSum(const int nl, const int box, const KCycleLine *l, const
   return sum;
 }
 
-KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const KCScalar *c, PetscInt a,
-                        PetscInt b_, const KCScalar *b, const KCScalar *w, KCScalar *y)
+/* What a kernel reads and writes beside a line of the matrix and of x */
+typedef struct {
+  const KCScalar *b, *w;
+  KCScalar       *y;
+} Vectors;
+
+/* The points before the first one whose coefficients are in arrays (side 0), or behind the last one (1) */
+KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const int side, const Vectors v)
 {
-  for (PetscInt i = a; i < b_; i++, c += KC_COUNT(nl, box)) {
+  const KCScalar *c   = side ? l->tail : l->head;
+  const PetscInt  low = side ? l->n - l->ntail : 0, high = side ? l->n : l->nhead;
+
+  for (PetscInt i = low; i < high; i++, c += KC_COUNT(nl, box)) {
     KCScalar s;
 
-    if (op == KC_RELAX && w[i] == (KCScalar)0.0) { /* a point of another colour */
-      y[i] = l->x[nl / 2][i];
+    if (op == KC_RELAX && v.w[i] == (KCScalar)0.0) { /* a point of another colour */
+      v.y[i] = l->x[nl / 2][i];
       continue;
     }
-    s    = EndSum(nl, box, l, c, i);
-    y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0,
-                             op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
+    s      = EndSum(nl, box, l, c, i);
+    v.y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : v.b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0,
+                               op == KC_RELAX ? v.w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
   }
 }
 
@@ -47,8 +56,9 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
   {                                                                                                              \
     const KCScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                \
     const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                           \
+    const Vectors   v = {b, w, y};                                                                               \
                                                                                                                  \
-    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                           \
+    EndPoints(nl, box, op, l, 0, v);                                                                             \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                  \
     /* the block of the next line follows in memory */                                                           \
     KCycleFetch((KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n,                                              \
@@ -61,7 +71,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
       y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0,             \
                                op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0); \
     }                                                                                                            \
-    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                                        \
+    EndPoints(nl, box, op, l, 1, v);                                                                             \
   }
 
 /* A line whose coefficients are the same but at its ends */
@@ -70,9 +80,10 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
   {                                                                                                    \
     const KCScalar *x[nl], inverse = l->constant->inverse;                                             \
     const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                 \
+    const Vectors   v = {b, w, y};                                                                     \
     KCScalar        c[KC_COUNT(nl, box)];                                                              \
                                                                                                        \
-    EndPoints(nl, box, op, l, l->head, 0, a, b, w, y);                                                 \
+    EndPoints(nl, box, op, l, 0, v);                                                                   \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                         \
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                       \
     KC_IVDEP for (PetscInt i = a; i < n; i++)                                                          \
@@ -82,7 +93,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
       y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0,   \
                                op == KC_RELAX ? w[i] : 0, inverse);                                    \
     }                                                                                                  \
-    EndPoints(nl, box, op, l, l->tail, n, l->n, b, w, y);                                              \
+    EndPoints(nl, box, op, l, 1, v);                                                                   \
   }
 
 #define KC_LINE_SHAPES(MAKE, kind, op)     \
@@ -144,11 +155,14 @@ KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, 
     y[i] = w[i] * b[i] / l->tail[(i - n + l->ntail) * shape->ncoeffs + diagonal];
 }
 
-/* x + w (t - couplings along the line) / d of points at an end of it, whose coefficients stand point by point at c;
-   y is not x */
-static void RelaxEndAlong(const KCycleLine *l, int nc, const KCScalar *c, PetscInt low, PetscInt high,
-                          const KCScalar *t, const KCScalar *w, const KCScalar *x, KCScalar *y)
+/* x + w (t - couplings along the line) / d of points at its beginning (side 0) or its end (1), whose coefficients
+   stand point by point; y is not x */
+static void RelaxEndAlong(const KCycleLine *l, int nc, int side, const KCScalar *t, const KCScalar *w,
+                          const KCScalar *x, KCScalar *y)
 {
+  const KCScalar *c   = side ? l->tail : l->head;
+  const PetscInt  low = side ? l->n - l->ntail : 0, high = side ? l->n : l->nhead;
+
   for (PetscInt i = low; i < high; i++, c += nc) {
     const KCScalar *m = c + nc / 2;
     KCScalar        s = m[0] * x[i];
@@ -165,7 +179,7 @@ KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const KCScalar *
   const PetscInt a = l->nhead, n = l->n - l->ntail;
   const int      mid = nc / 2;
 
-  RelaxEndAlong(l, nc, l->head, 0, a, t, w, x, y);
+  RelaxEndAlong(l, nc, 0, t, w, x, y);
   if (l->constant) {
     const KCScalar *c = l->constant->middle + mid - 1, inverse = l->constant->inverse;
 
@@ -177,7 +191,7 @@ KC_VERSIONS static void RelaxAlong(const KCycleLine *l, int nc, const KCScalar *
     for (PetscInt i = a; i < n; i++)
       y[i] = KCyclePointFinish(KC_RELAX, KCyclePointSum(1, 0, c, &x, i), t[i], x[i], w[i], 1 / c[1][i]);
   }
-  RelaxEndAlong(l, nc, l->tail, n, l->n, t, w, x, y);
+  RelaxEndAlong(l, nc, 1, t, w, x, y);
 }
 
 /* Relaxes the points of weights first of line x, then those of weights second, in place. Other lines do not change

@@ -101,28 +101,45 @@ void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, P
     memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(KCScalar));
 }
 
+/* Some lines beside the middle one, apart from each other by so much: the coefficients of m points, a multiple of a
+   vector, and of another line, which are asked for on the way */
+typedef struct {
+  const KCScalar *const *c, *const *next;
+  const PetscInt *step, *nextstep;
+  const KCScalar *same; /* coefficients that all points have, three for each line */
+  PetscInt        apart, m;
+} Beside;
+
+/* The lines from the first or a later one on, and from where their coefficients are that all points have */
+KC_POINT Beside Further(const int constant, Beside s, int lines, int same)
+{
+  s.c += lines;
+  s.next += lines;
+  if (constant) s.same += same;
+  return s;
+}
+
 /*
-  t = b - the share of some lines, which are apart from each other by so much, at m points, a multiple of a vector. The
-  first of them, low, have one step between coefficients, the others another; or all points have the same coefficients.
-  Those of another line are asked for on the way
+  t = b - the share of so many lines of x. The first of them, low, have one step between coefficients, the others
+  another; or all points have the same coefficients
 */
-KC_POINT void SubtractLines(const int constant, const int lines, const int low, PetscInt m, const KCScalar *const c_[],
-                            const PetscInt step_[], const KCScalar *const next_[], const PetscInt nextstep_[],
-                            const KCScalar *same, const KCScalar *x, PetscInt apart, const KCScalar *b, KCScalar *t)
+KC_POINT void SubtractLines(const int constant, const int lines, const int low, const Beside s, const KCScalar *x,
+                            const KCScalar *b, KCScalar *t)
 {
   const KCScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
   const int       fetched = constant ? 0 : lines;
+  const PetscInt  apart   = s.apart;
   PetscInt        step[3], nextstep[3];
   KCScalar        middle[9];
 
   for (int q = 0; q < lines; q++) {
-    if (!constant) c[q] = c_[q];
-    step[q]     = constant ? 0 : step_[q < low ? 0 : 1];
-    next[q]     = next_[q];
-    nextstep[q] = nextstep_[q < low ? 0 : 1];
-    for (int e = 0; e < 3; e++) middle[3 * q + e] = constant ? same[3 * q + e] : 0;
+    if (!constant) c[q] = s.c[q];
+    step[q]     = constant ? 0 : s.step[q < low ? 0 : 1];
+    next[q]     = s.next[q];
+    nextstep[q] = s.nextstep[q < low ? 0 : 1];
+    for (int e = 0; e < 3; e++) middle[3 * q + e] = constant ? s.same[3 * q + e] : 0;
   }
-  for (PetscInt v = 0; v < m; v += KC_VECTOR) {
+  for (PetscInt v = 0; v < s.m; v += KC_VECTOR) {
     KC_UNROLL
     for (int q = 0; q < fetched; q++) {
       KC_UNROLL
@@ -148,44 +165,45 @@ typedef struct {
   KCScalar                    *x;
   const KCScalar              *beside[3]; /* the same line in the planes before, of and behind it */
   KCScalar                    *t;         /* work space */
-  const KCycleBoxCoefficients *c;
+  const KCycleBoxCoefficients *c, *after; /* of the line, and of the one that is next */
+  PetscInt                     length;    /* from a line of the plane to the next one */
+  PetscBool                    alone;     /* the planes beside it count as zero */
 } Line;
 
-/* t = b - the share of all lines beside the middle one, of m points from point a on; alone: of lines in the same
-   plane only */
-KC_POINT void SubtractBeside(const int constant, const int lines, PetscBool alone, PetscInt a, PetscInt m,
-                             PetscInt length, const Line *l, const KCycleBoxCoefficients *after, const KCScalar *b)
+/* t = b - the share of all lines beside the middle one, of m points from point a on */
+KC_POINT void SubtractBeside(const int constant, const int lines, PetscInt a, PetscInt m, const Line *l,
+                             const KCScalar *b)
 {
-  const KCycleBoxCoefficients *of = l->c;
-  const KCScalar              *c[MOST], *next[MOST], *same = constant ? of->constant->middle : NULL;
-  KCScalar                    *t = l->t + a;
+  const KCycleBoxCoefficients *of = l->c, *after = l->after;
+  const KCScalar              *c[MOST], *next[MOST];
+  const PetscInt               length = l->length;
+  KCScalar                    *t      = l->t + a;
+  Beside s = {NULL, NULL, of->step, after->step, constant ? of->constant->middle : NULL, length, m};
 
   b += a;
   for (int q = 0; q < lines; q++) {
     c[q]    = of->c[q] + a;
     next[q] = after->c[q] + a;
   }
+  s.c    = c;
+  s.next = next;
   if (lines == 2) {
-    if (alone && t != b) memcpy(t, b, m * sizeof(KCScalar));
-    if (alone) return;
-    SubtractLines(constant, 1, 1, m, c, of->step, next, after->step, same, l->beside[0] + a, 0, b, t);
-    SubtractLines(constant, 1, 0, m, c + 1, of->step, next + 1, after->step, same + 6, l->beside[2] + a, 0, t, t);
+    if (l->alone && t != b) memcpy(t, b, m * sizeof(KCScalar));
+    if (l->alone) return;
+    SubtractLines(constant, 1, 1, s, l->beside[0] + a, b, t);
+    SubtractLines(constant, 1, 0, Further(constant, s, 1, 6), l->beside[2] + a, t, t);
     return;
   }
-  SubtractLines(constant, 1, 1, m, c + 3, of->step, next + 3, after->step, same + 9, l->beside[1] - length + a, 0, b,
-                t);
-  SubtractLines(constant, 1, 0, m, c + 4, of->step, next + 4, after->step, same + 15, l->beside[1] + length + a, 0, t,
-                t);
-  if (alone) return;
-  SubtractLines(constant, 3, 3, m, c, of->step, next, after->step, same, l->beside[0] - length + a, length, t, t);
-  SubtractLines(constant, 3, 0, m, c + 5, of->step, next + 5, after->step, same + 18, l->beside[2] - length + a, length,
-                t, t);
+  SubtractLines(constant, 1, 1, Further(constant, s, 3, 9), l->beside[1] - length + a, b, t);
+  SubtractLines(constant, 1, 0, Further(constant, s, 4, 15), l->beside[1] + length + a, t, t);
+  if (l->alone) return;
+  SubtractLines(constant, 3, 3, s, l->beside[0] - length + a, t, t);
+  SubtractLines(constant, 3, 0, Further(constant, s, 5, 18), l->beside[2] - length + a, t, t);
 }
 
 /* The same of all points. Vectors that lie in the constant part of a line need no arrays. m > n: vectors would read
    b beyond the line */
-KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, PetscInt length, const Line *l,
-                    const KCycleBoxCoefficients *after, const KCScalar *b)
+KC_POINT void Share(const int lines, PetscInt n, PetscInt m, const Line *l, const KCScalar *b)
 {
   const KCycleClass *constant = l->c->constant;
   const PetscInt     first    = constant ? (constant->a + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR : m,
@@ -197,12 +215,12 @@ KC_POINT void Share(const int lines, PetscBool alone, PetscInt n, PetscInt m, Pe
     b = l->t;
   }
   if (first >= end) {
-    SubtractBeside(0, lines, alone, 0, m, length, l, after, b);
+    SubtractBeside(0, lines, 0, m, l, b);
     return;
   }
-  SubtractBeside(0, lines, alone, 0, first, length, l, after, b);
-  SubtractBeside(1, lines, alone, first, end - first, length, l, after, b);
-  SubtractBeside(0, lines, alone, end, m - end, length, l, after, b);
+  SubtractBeside(0, lines, 0, first, l, b);
+  SubtractBeside(1, lines, first, end - first, l, b);
+  SubtractBeside(0, lines, end, m - end, l, b);
 }
 
 /* y = x + w ((t - couplings along the line) / d - x) */
@@ -222,16 +240,12 @@ KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const KC
   KC_IVDEP for (PetscInt i = 0; i < n; i++) t[i] -= left[i] * x[i - 1] + diagonal[i] * x[i] + right[i] * x[i + 1];
 }
 
-/* Lines first, first + by ... of plane t, before end, are relaxed, or their residuals restricted. alone: the planes
-   beside it count as zero */
+/* Lines of a plane are relaxed, or their residuals restricted. alone: the planes beside it count as zero */
 typedef struct {
-  PetscInt                   t, first, end, by;
-  PetscBool                  alone;
-  const KCScalar            *b;
-  const KCScalar            *weights[2];
-  const KCycleTransfer      *tr;
-  const KCycleTransferLines *lines;
-  KCScalar                  *coarse;
+  KCyclePlaneLines         lines;
+  PetscBool                alone;
+  const KCScalar          *b, *weights[2];
+  const KCycleRestriction *to;
 } Plane;
 
 /* Asks for what the next line needs and a line before it does not ask for on the way: all of it, if that one has no
@@ -249,31 +263,33 @@ KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoeffic
 
 KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int op, const Plane *p)
 {
-  const PetscInt               n = w->st->box->n[0], length = w->length;
-  KCScalar                    *plane[3] = {LineAt(w, p->t - 1, 0), LineAt(w, p->t, 0), LineAt(w, p->t + 1, 0)};
-  const KCScalar              *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * p->t;
+  const PetscInt               n = w->st->box->n[0], length = w->length, t = p->lines.t, by = p->lines.by;
+  KCScalar                    *plane[3] = {LineAt(w, t - 1, 0), LineAt(w, t, 0), LineAt(w, t + 1, 0)};
+  const KCScalar              *b        = p->b + (w->lead ? n * w->st->box->n[1] : n) * t;
   /* in 2D a plane is a line */
-  const KCycleBoxCoefficients *of       = w->coefficients + (w->lead ? w->st->box->n[1] : 1) * p->t;
+  const KCycleBoxCoefficients *of       = w->coefficients + (w->lead ? w->st->box->n[1] : 1) * t;
   KCScalar                    *y        = w->work + (2 * KCycleThread() + 1) * length + KC_VECTOR;
   Line                         line;
 
-  line.t = y - length;
-  for (PetscInt l = p->first; l < p->end; l += p->by) {
-    const PetscInt               after = l + p->by < p->end ? l + p->by : l;
-    const KCycleBoxCoefficients *next  = of + after;
+  line.t      = y - length;
+  line.length = length;
+  line.alone  = p->alone;
+  for (PetscInt l = p->lines.first; l < p->lines.end; l += by) {
+    const PetscInt after = l + by < p->lines.end ? l + by : l;
 
-    line.c = of + l;
-    Fetch(lines, n, line.c->constant != NULL, next, b + n * after);
+    line.c     = of + l;
+    line.after = of + after;
+    Fetch(lines, n, line.c->constant != NULL, line.after, b + n * after);
     for (int q = 0; q < 3; q++) line.beside[q] = plane[q] + l * length;
     line.x = plane[1] + l * length;
-    Share(lines, p->alone, n, length - KC_VECTOR, length, &line, next, b + n * l);
+    Share(lines, n, length - KC_VECTOR, &line, b + n * l);
     if (op == KC_RELAX) {
       RelaxAlong(n, line.c, line.t, p->weights[0], line.x, y);
       RelaxAlong(n, line.c, line.t, p->weights[1], y, line.x);
     } else {
       SubtractAlong(n, line.c, line.x, line.t);
       if (w->sums) w->sums[2 * (line.c - w->coefficients)] = KCycleSumSquares(n, line.t);
-      KCycleTransferRestrictLine(p->tr, line.t, w->lead ? l : p->t, w->lead ? p->t : 0, p->lines, p->coarse);
+      KCycleTransferRestrictLine(p->to->tr, line.t, w->lead ? l : t, w->lead ? t : 0, &p->to->lines, p->to->b);
     }
   }
 }
@@ -292,22 +308,22 @@ KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int 
 KC_BOX_PLANES(3)
 KC_BOX_PLANES(9)
 
-/* Relaxes lines first, first + by ... of plane t, before end: of each its points of the first weights, then those of
-   the second. alone: x counts as zero in the planes beside it */
-void KCycleBoxWindowRelax(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, PetscInt by,
-                          PetscBool alone, const KCScalar *b, const KCScalar *const weights[])
+/* Of each line its points of the first weights, then those of the second. alone: x counts as zero in the planes beside
+   it */
+void KCycleBoxWindowRelax(const KCycleBoxWindow *w, KCyclePlaneLines lines, PetscBool alone, const KCScalar *b,
+                          const KCScalar *const weights[])
 {
-  const Plane p = {t, first, end, by, alone, b, {weights[0], weights[1]}, NULL, NULL, NULL};
+  const Plane p = {lines, alone, b, {weights[0], weights[1]}, NULL};
 
   if (w->lead) Relax_9(w, &p);
   else Relax_3(w, &p);
 }
 
-/* Adds the residual of lines first to end - 1 of plane t to the given lines of the restricted residual */
-void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end, const KCScalar *b,
-                             const KCycleTransfer *tr, const KCycleTransferLines *lines, KCScalar *coarse)
+/* Restricts the residual */
+void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, KCyclePlaneLines lines, const KCScalar *b,
+                             const KCycleRestriction *to)
 {
-  const Plane p = {t, first, end, 1, PETSC_FALSE, b, {NULL, NULL}, tr, lines, coarse};
+  const Plane p = {lines, PETSC_FALSE, b, {NULL, NULL}, to};
 
   if (w->lead) Restrict_9(w, &p);
   else Restrict_3(w, &p);

@@ -5,11 +5,22 @@
 */
 #include <petsckcycle/private/clusterimpl.h>
 
+/* The smoother whose sweeps are followed by corrections */
+typedef struct {
+  KCycleSmoother *inner;
+  KCycleClusters *clusters;
+  PetscReal       divisor; /* of the operator that the rows of clusters are those of */
+} Wrapper;
+
 /* change <- 1^T (divisor b - A x)_C / d_C for the clusters first to last - 1; for parts their share of the sum */
-static void ComputeChanges(const KCycleClusters *cl, PetscReal divisor, PetscInt first, PetscInt last,
-                           const KCycleBox *box, const KCScalar *halo, const KCScalar *b, const KCScalar *x,
+static void ComputeChanges(const KCycleSmoother *s, PetscInt first, PetscInt last, const KCScalar *b, const KCScalar *x,
                            PetscScalar *change)
 {
+  const KCycleClusters *cl      = ((Wrapper *)s->data)->clusters;
+  const PetscReal       divisor = ((Wrapper *)s->data)->divisor;
+  const PetscInt        n       = s->st->box->npoints;
+  const KCScalar       *halo    = s->st->halo;
+
   for (PetscInt c = first; c < last; c++) {
     PetscScalar r = 0;
 
@@ -18,7 +29,7 @@ static void ComputeChanges(const KCycleClusters *cl, PetscReal divisor, PetscInt
     for (PetscInt e = cl->start[c]; e < cl->start[c + 1]; e++) {
       const PetscInt column = cl->column[e];
 
-      r -= cl->value[e] * (column < box->npoints ? x[column] : halo[column - box->npoints]);
+      r -= cl->value[e] * (column < n ? x[column] : halo[column - n]);
     }
     change[c - first] = r * cl->inverse[c];
   }
@@ -33,19 +44,19 @@ static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, 
 
 /* One generation: all changes are computed before x changes, so that their order does not matter. Sums of parts are
    on their way meanwhile */
-static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscReal divisor, PetscInt g, const KCycleBox *box,
-                                        const KCScalar *halo, const KCScalar *b, KCScalar *x)
+static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, const KCScalar *b, KCScalar *x)
 {
-  const PetscInt first = cl->generation[g], whole = first + cl->nparts[g], last = cl->generation[g + 1];
-  PetscScalar   *parts = cl->change, *changes = cl->change + cl->nparts[g];
+  const KCycleClusters *cl    = ((Wrapper *)s->data)->clusters;
+  const PetscInt        first = cl->generation[g], whole = first + cl->nparts[g], last = cl->generation[g + 1];
+  PetscScalar          *parts = cl->change, *changes = cl->change + cl->nparts[g];
 
   PetscFunctionBegin;
-  ComputeChanges(cl, divisor, first, whole, box, halo, b, x, parts);
+  ComputeChanges(s, first, whole, b, x, parts);
   if (cl->sf[g]) {
     PetscCall(PetscArrayzero(cl->sum, cl->nslots));
     PetscCall(PetscSFReduceBegin(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
   }
-  ComputeChanges(cl, divisor, whole, last, box, halo, b, x, changes);
+  ComputeChanges(s, whole, last, b, x, changes);
   if (cl->sf[g]) {
     PetscCall(PetscSFReduceEnd(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
     for (PetscInt i = 0; i < cl->nslots; i++) cl->sum[i] *= cl->slotinverse[i];
@@ -58,26 +69,19 @@ static PetscErrorCode CorrectGeneration(const KCycleClusters *cl, PetscReal divi
 }
 
 /* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleClusters *cl, PetscReal divisor, const KCycleStencil *st, PetscBool innerlast,
-                              const KCScalar *b, KCScalar *x)
+static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, const KCScalar *b, KCScalar *x)
 {
-  const PetscBool corners = (PetscBool)(st->shape.box != 0);
+  const KCycleClusters *cl      = ((Wrapper *)s->data)->clusters;
+  const PetscBool       corners = (PetscBool)(s->st->shape.box != 0);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
-    PetscCall(KCycleBoxExchange(st->box, corners, x, st->halo));
-    PetscCall(CorrectGeneration(cl, divisor, innerlast ? cl->ngenerations - 1 - i : i, st->box, st->halo, b, x));
+    PetscCall(KCycleBoxExchange(s->st->box, corners, x, s->st->halo));
+    PetscCall(CorrectGeneration(s, innerlast ? cl->ngenerations - 1 - i : i, b, x));
   }
   PetscCall(PetscLogFlops(2.0 * cl->start[cl->nclusters]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* The smoother whose sweeps are followed by corrections */
-typedef struct {
-  KCycleSmoother *inner;
-  KCycleClusters *clusters;
-  PetscReal       divisor; /* of the operator that the rows of clusters are those of */
-} Wrapper;
 
 /* A sweep in one order, and the clusters behind it; in the reverse order before it */
 static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one, const KCScalar *b, KCScalar *x)
@@ -89,10 +93,10 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
   if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
   if (sweeps.reverse) {
     sweeps.zeroguess = PETSC_FALSE;
-    PetscCall(Correct(w->clusters, w->divisor, s->st, PETSC_TRUE, b, x));
+    PetscCall(Correct(s, PETSC_TRUE, b, x));
   }
   PetscCall(KCycleSmootherSweeps(w->inner, &sweeps, b, x));
-  if (!sweeps.reverse) PetscCall(Correct(w->clusters, w->divisor, s->st, PETSC_FALSE, b, x));
+  if (!sweeps.reverse) PetscCall(Correct(s, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

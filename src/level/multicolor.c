@@ -47,8 +47,9 @@ static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, P
   for (PetscInt turn = 0; turn < d; turn++) {
     const PetscInt start =
         d == 2 && KCycleParity(pass, 1, first) != (step->reverse ? 1 - turn : turn) ? first + 1 : first;
+    const KCyclePlaneLines lines = {t, start, end, d};
 
-    KCycleBoxWindowRelax(colours->boxwindow, t, start, end, d, step->zeroguess, pass->b, weights);
+    KCycleBoxWindowRelax(colours->boxwindow, lines, step->zeroguess, pass->b, weights);
     KC_BARRIER
   }
 }
@@ -56,9 +57,10 @@ static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, P
 /* A step on plane t of that window; threads share its lines */
 static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
 {
-  const PetscInt      m = KCycleLinesOfPlane(pass->st->box);
-  KCycleTransferLines lines;
-  PetscInt            first, end;
+  const PetscInt    m     = KCycleLinesOfPlane(pass->st->box);
+  KCyclePlaneLines  lines = {t, 0, m, 1};
+  KCycleRestriction to;
+  PetscInt          first, end;
 
   if (step->kind == KCYCLE_STEP_SMOOTH) {
     HalfSweepBoxWindow(pass, step, t);
@@ -66,9 +68,12 @@ static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscI
   }
   KCycleShare(0, m, &first, &end);
   if (step->kind == KCYCLE_STEP_RESTRICT) {
-    KCycleTransferShare(pass->tr, 0, m, &lines);
-    KCycleBoxWindowRestrict(KCycleColoursOf(pass)->boxwindow, t, PetscMax(0, lines.low[0]), PetscMin(m, lines.high[0]),
-                            pass->b, pass->tr, &lines, pass->coarse);
+    to.tr = pass->tr;
+    to.b  = pass->coarse;
+    KCycleTransferShare(to.tr, 0, m, &to.lines);
+    lines.first = PetscMax(0, to.lines.low[0]);
+    lines.end   = PetscMin(m, to.lines.high[0]);
+    KCycleBoxWindowRestrict(KCycleColoursOf(pass)->boxwindow, lines, pass->b, &to);
   } else KCycleBoxWindowInterpolate(KCycleColoursOf(pass)->boxwindow, t, first, end, pass->tr, pass->e);
   KC_BARRIER
 }

@@ -43,16 +43,18 @@ typedef struct {
    those relaxed in the next need no correction */
 static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
 {
-  const KCycleStep   *step = &pass->step[i], *beside = step->kind == KCYCLE_STEP_RESTRICT ? (i ? step - 1 : NULL)
-                                                       : i + 1 < pass->nsteps             ? step + 1
-                                                                                          : NULL;
-  KCycleTransferLines lines;
-  PetscInt            first = PetscMax(low, strip->first), end = PetscMin(high, strip->end);
+  const KCycleStep *step = &pass->step[i], *beside = step->kind == KCYCLE_STEP_RESTRICT ? (i ? step - 1 : NULL)
+                                                     : i + 1 < pass->nsteps             ? step + 1
+                                                                                        : NULL;
+  KCycleRestriction to;
+  PetscInt          first = PetscMax(low, strip->first), end = PetscMin(high, strip->end);
 
+  to.tr = pass->tr;
+  to.b  = pass->coarse;
   if (step->kind == KCYCLE_STEP_RESTRICT) {
-    KCycleTransferShare(pass->tr, strip->bottom, strip->top, &lines);
-    first = PetscMax(low, lines.low[0]);
-    end   = PetscMin(high, lines.high[0]);
+    KCycleTransferShare(to.tr, strip->bottom, strip->top, &to.lines);
+    first = PetscMax(low, to.lines.low[0]);
+    end   = PetscMin(high, to.lines.high[0]);
     KC_BARRIER /* a line of another thread is read in the next plane too, where the step before is at work */
   }
   for (int half = 0; half < 2; half++) {
@@ -62,7 +64,7 @@ static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, P
       KCycleWindowRelax(KCycleColoursOf(pass)->window, t, first, end, parity);
     if (beside && beside->number == half) continue;
     if (step->kind == KCYCLE_STEP_RESTRICT)
-      KCycleWindowRestrict(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, &lines, pass->coarse);
+      KCycleWindowRestrict(KCycleColoursOf(pass)->window, t, first, end, parity, &to);
     if (step->kind == KCYCLE_STEP_INTERPOLATE)
       KCycleWindowInterpolate(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, pass->e);
   }

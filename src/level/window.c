@@ -359,16 +359,23 @@ KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const KCScalar *
   }
 }
 
-/* The points of this parity among low to high - 1, at an end of a line */
-KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, PetscInt parity,
-                       const KCScalar *const x[], const KCScalar *b, const KCScalar *c, KCScalar *y)
+/* The points of one parity of a line */
+typedef struct {
+  PetscInt               parity;
+  const KCScalar *const *x;
+  const KCScalar        *b;
+  KCScalar              *y;
+} HalfLine;
+
+/* Those among low to high - 1, at an end of a line */
+KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, const KCScalar *c, const HalfLine h)
 {
-  for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) {
+  for (PetscInt p = low + ((low ^ h.parity) & 1); p < high; p += 2) {
     const KCScalar *of = c + (p - low) * (nc + 1);
     const PetscInt  i  = p / 2;
-    const KCScalar  r  = b[i] - KCyclePointNeighboursConstant(nc, of, x, i);
+    const KCScalar  r  = h.b[i] - KCyclePointNeighboursConstant(nc, of, h.x, i);
 
-    y[i] = op == KC_RELAX ? r * of[nc] : r - of[nc / 2] * x[nc / 2][i];
+    h.y[i] = op == KC_RELAX ? r * of[nc] : r - of[nc / 2] * h.x[nc / 2][i];
   }
 }
 
@@ -388,18 +395,30 @@ KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *
   if (mid == 3) c[1] = Half(w, below, WORD_UPPER + 1, parity);
 }
 
-/* The points of one parity of line l of plane t. planes: places in the ring of the plane before, of this one, and of
-   the next */
-KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const PetscInt planes[], PetscInt t,
-                          PetscInt l, PetscInt parity, KCScalar *y)
+/* A plane, and the places in the ring of the one before, of this one, and of the next */
+typedef struct {
+  PetscInt t, place[3];
+} Planes;
+
+static inline Planes PlanesOf(PetscInt t)
+{
+  const Planes planes = {t, {(t + RING - 1) % RING, t % RING, (t + 1) % RING}};
+
+  return planes;
+}
+
+/* The points of one parity of line l of a plane */
+KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const Planes *planes, PetscInt l,
+                          PetscInt parity, KCScalar *y)
 {
   const PetscInt n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR,
                  at      = l - w->base;
-  const Place     before = {planes[0], at}, place = {planes[1], at}, behind = {planes[2], at};
+  const Place     before = {planes->place[0], at}, place = {planes->place[1], at}, behind = {planes->place[2], at};
   const KCScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity),
-                 *b = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
-  const Kind kind   = KindOfLine(w, t, l, place);
-  int        o      = 0;
+                 *b   = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
+  const Kind     kind = KindOfLine(w, planes->t, l, place);
+  const HalfLine h    = {parity, x, b, y};
+  int            o    = 0;
 
   x[o++] = Half(w, before, WORD_X, parity);
   if (nc == 7) x[o++] = other - w->half;
@@ -415,8 +434,8 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   }
   if (m < padded) y[m] = 0;
   if (!kind.ends) return;
-  HalfEnds(op, nc, 0, kind.a, parity, x, b, kind.ends, y);
-  HalfEnds(op, nc, kind.b, n, parity, x, b, kind.ends + kind.a * (nc + 1), y);
+  HalfEnds(op, nc, 0, kind.a, kind.ends, h);
+  HalfEnds(op, nc, kind.b, n, kind.ends + kind.a * (nc + 1), h);
 }
 
 /* The squares of a residual at these points */
@@ -430,25 +449,25 @@ KC_POINT void SumHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt pa
 #define KC_WINDOW_LINES(nc)                                                                                           \
   KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity) \
   {                                                                                                                   \
-    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                     \
+    const Planes planes = PlanesOf(t);                                                                                \
                                                                                                                       \
     for (PetscInt l = low; l < high; l++) {                                                                           \
       const PetscInt p = (parity + l) & 1;                                                                            \
                                                                                                                       \
-      ComputeHalf(w, KC_RELAX, nc, planes, t, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                            \
+      ComputeHalf(w, KC_RELAX, nc, &planes, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                              \
     }                                                                                                                 \
   }                                                                                                                   \
                                                                                                                       \
   KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high,               \
-                                        PetscInt parity, const KCycleTransfer *tr, const KCycleTransferLines *lines,  \
-                                        KCScalar *residual, KCScalar *coarse)                                         \
+                                        PetscInt parity, const KCycleRestriction *to, KCScalar *residual)             \
   {                                                                                                                   \
-    const PetscInt planes[3] = {(t + RING - 1) % RING, t % RING, (t + 1) % RING};                                     \
+    const Planes planes = PlanesOf(t);                                                                                \
                                                                                                                       \
     for (PetscInt l = low; l < high; l++) {                                                                           \
-      ComputeHalf(w, KC_RESIDUAL, nc, planes, t, l, (parity + l) & 1, residual);                                      \
+      ComputeHalf(w, KC_RESIDUAL, nc, &planes, l, (parity + l) & 1, residual);                                        \
       if (w->sums) SumHalf(w, t, l, (parity + l) & 1, residual);                                                      \
-      KCycleTransferRestrictHalf(tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, lines, coarse);    \
+      KCycleTransferRestrictHalf(to->tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, &to->lines,    \
+                                 to->b);                                                                              \
     }                                                                                                                 \
   }
 
@@ -496,12 +515,12 @@ void KCycleWindowRelaxZero(const KCycleWindow *w, const KCScalar *b, PetscInt t,
 
 /* Adds the share of these points to the given lines of the restricted residual */
 void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
-                          const KCycleTransfer *tr, const KCycleTransferLines *lines, KCScalar *coarse)
+                          const KCycleRestriction *to)
 {
   KCScalar *residual = w->residual + KCycleThread() * w->half;
 
-  if (w->nc == MOST) Restrict_7(w, t, low, high, parity, tr, lines, residual, coarse);
-  else Restrict_5(w, t, low, high, parity, tr, lines, residual, coarse);
+  if (w->nc == MOST) Restrict_7(w, t, low, high, parity, to, residual);
+  else Restrict_5(w, t, low, high, parity, to, residual);
 }
 
 /* Adds the interpolated correction to these points */

@@ -8,6 +8,18 @@
 /* Steps of a pass that may run behind each other through a window */
 #define KC_WINDOW_STEPS 6
 
+/* Lines first, first + by ... of plane t, before end */
+typedef struct {
+  PetscInt t, first, end, by;
+} KCyclePlaneLines;
+
+/* Restriction adds to the given lines of b */
+typedef struct {
+  const KCycleTransfer *tr;
+  KCycleTransferLines   lines;
+  KCScalar             *b;
+} KCycleRestriction;
+
 /* A class of lines */
 typedef struct {
   const KCycleClass *constant; /* if it is constant but at its ends, or NULL */
@@ -70,8 +82,7 @@ PETSC_INTERN void KCycleWindowRelaxZero(const KCycleWindow *, const KCScalar *b,
                                         PetscInt high, PetscInt parity);
 PETSC_INTERN void KCycleWindowRelax(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);
 PETSC_INTERN void KCycleWindowRestrict(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
-                                       PetscInt parity, const KCycleTransfer *, const KCycleTransferLines *,
-                                       KCScalar *);
+                                       PetscInt parity, const KCycleRestriction *);
 PETSC_INTERN void KCycleWindowInterpolate(const KCycleWindow *, PetscInt plane, PetscInt low, PetscInt high,
                                           PetscInt parity, const KCycleTransfer *, const KCScalar *);
 
@@ -82,11 +93,9 @@ PETSC_INTERN void KCycleBoxWindowPack(const KCycleBoxWindow *, const KCScalar *x
                                       PetscInt high);
 PETSC_INTERN void KCycleBoxWindowUnpack(const KCycleBoxWindow *, PetscInt plane, PetscInt low, PetscInt high,
                                         KCScalar *x);
-PETSC_INTERN void KCycleBoxWindowRelax(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
-                                       PetscInt by, PetscBool alone, const KCScalar *b,
+PETSC_INTERN void KCycleBoxWindowRelax(const KCycleBoxWindow *, KCyclePlaneLines, PetscBool alone, const KCScalar *b,
                                        const KCScalar *const weights[]);
-PETSC_INTERN void KCycleBoxWindowRestrict(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
-                                          const KCScalar *b, const KCycleTransfer *, const KCycleTransferLines *,
-                                          KCScalar *);
+PETSC_INTERN void KCycleBoxWindowRestrict(const KCycleBoxWindow *, KCyclePlaneLines, const KCScalar *b,
+                                          const KCycleRestriction *);
 PETSC_INTERN void KCycleBoxWindowInterpolate(const KCycleBoxWindow *, PetscInt plane, PetscInt first, PetscInt end,
                                              const KCycleTransfer *, const KCScalar *);

@@ -8,6 +8,12 @@
 #include <petscdmda.h>
 #include <petscsf.h>
 
+/* Leaves of an exchange, and the roots that they get their values from, while they are collected */
+typedef struct {
+  PetscInt     n, *leaf;
+  PetscSFNode *root;
+} KCycleLeaves;
+
 PETSC_INTERN PetscErrorCode KCycleDMDACheck(DM, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleNumberRows(const PetscInt[], PetscInt *const[], PetscInt, PetscInt **);
 

@@ -20,14 +20,19 @@ typedef struct {
   PetscInt  boxes[3], nboxes;
 } KCycleSubGrid;
 
+/* Points of this process */
+typedef struct {
+  PetscInt        n, nghost; /* and their ghosts */
+  PetscSF         ghosts;    /* exchange between them; NULL where no process has ghosts */
+  const PetscInt *natural;   /* their natural numbers */
+  const PetscInt *box;       /* in which they are */
+} KCyclePoints;
+
 /* Pieces of a grid, while they are found and merged */
 typedef struct {
   MPI_Comm             comm;
   const KCycleSubGrid *grid;
-  PetscInt             n, nghost; /* points of this process, and their ghosts */
-  PetscSF              ghosts;    /* exchange between them; NULL where no process has ghosts */
-  const PetscInt      *natural;   /* of points, n of them */
-  const PetscInt      *box;
+  KCyclePoints         points;
   /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
   PetscInt            *parent;
   PetscInt             nlocal;    /* pieces that have points on this process */
@@ -47,8 +52,7 @@ PETSC_INTERN PetscInt       KCycleSubGridBoxOf(const KCycleSubGrid *, PetscInt n
 PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
 
 /* pieces.c; cross: pairs of a point and a ghost that are connected */
-PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, PetscInt n, PetscInt nghost, PetscSF,
-                                               const PetscInt natural[], const PetscInt box[], KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, const KCyclePoints *, KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
 PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);
@@ -66,6 +70,6 @@ static inline PetscInt KCyclePiecesRoot(KCyclePieces *p, PetscInt i)
 /* The piece, by its id, of a point or ghost; -1: none */
 static inline PetscInt KCyclePiecesIdAt(const KCyclePieces *p, PetscInt i)
 {
-  if (i >= p->n) return p->at[i];
+  if (i >= p->points.n) return p->at[i];
   return p->local[i] < 0 ? -1 : p->id[p->local[i]];
 }

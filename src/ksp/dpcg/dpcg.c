@@ -60,8 +60,9 @@ static PetscErrorCode Begin(KSP ksp, PC inner, Mat A, Vec r, Vec y, Vec p, Petsc
 }
 
 /* Lines 3 to 9 */
-static PetscErrorCode Step(KSP ksp, PC inner, Mat A, Vec r, Vec y, Vec p, Vec w, PetscScalar *ry)
+static PetscErrorCode Step(KSP ksp, PC inner, Mat A, PetscScalar *ry)
 {
+  const Vec   r = ksp->work[0], y = ksp->work[1], p = ksp->work[2], w = ksp->work[3];
   PetscScalar pw, next;
 
   PetscFunctionBegin;
@@ -97,7 +98,7 @@ static PetscErrorCode End(KSP ksp, Vec x)
 
 static PetscErrorCode KSPSolve_DPCG(KSP ksp)
 {
-  Vec         r = ksp->work[0], y = ksp->work[1], p = ksp->work[2], w = ksp->work[3];
+  const Vec   r = ksp->work[0], y = ksp->work[1], p = ksp->work[2];
   Mat         A;
   PC          inner;
   PetscScalar ry;
@@ -113,7 +114,7 @@ static PetscErrorCode KSPSolve_DPCG(KSP ksp)
   PetscCall(TestConvergence(ksp, r, y, ry));
   while (!ksp->reason && ksp->its < ksp->max_it) {
     ksp->its++;
-    PetscCall(Step(ksp, inner, A, r, y, p, w, &ry));
+    PetscCall(Step(ksp, inner, A, &ry));
     if (!ksp->reason) PetscCall(TestConvergence(ksp, r, y, ry));
   }
   if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;

@@ -141,20 +141,27 @@ static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of one row, which come so far apart */
+typedef struct {
+  PetscInt           number, n;
+  const PetscInt    *cols;
+  const PetscScalar *values; /* NULL: zeros */
+  PetscInt           stride;
+} Row;
+
 /* Entries of one row at a point that has all its neighbours in the frame, until one is not of the stencil: returns
    how many were set. Rows often look like the one before */
-static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, const PetscInt at[], PetscInt n,
-                                 const PetscInt cols[], const PetscScalar *values, PetscInt stride, InsertMode mode)
+static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, const PetscInt at[], const Row *row, InsertMode mode)
 {
   const PetscInt length = st->s.box->n[0];
   PetscScalar   *place  = st->dense + (size_t)(at[1] + st->s.box->n[1] * at[2]) * st->s.shape.ncoeffs * length + at[0];
 
-  if (n > KC_MAX_COEFFS) return 0;
-  for (PetscInt c = 0; c < n; c++) {
-    const PetscScalar value      = values ? values[c * stride] : 0;
-    const PetscInt    difference = cols[c] - row;
+  if (row->n > KC_MAX_COEFFS) return 0;
+  for (PetscInt c = 0; c < row->n; c++) {
+    const PetscScalar value      = row->values ? row->values[c * row->stride] : 0;
+    const PetscInt    difference = row->cols[c] - row->number;
 
-    if (cols[c] < 0) continue;
+    if (row->cols[c] < 0) continue;
     if (difference != f->difference[c]) {
       const int o = FindDifference(f, &st->s.shape, difference);
 
@@ -165,7 +172,7 @@ static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, PetscInt row, 
     if (mode == ADD_VALUES) place[f->offset[c] * length] += value;
     else place[f->offset[c] * length] = value;
   }
-  return n;
+  return row->n;
 }
 
 PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
@@ -179,18 +186,18 @@ PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[
   if (!st->dense) PetscCall(MatStencilExpand(A));
   if (!f->width) PetscCall(MakeLocalFrame(A));
   for (PetscInt r = 0; r < m; r++) {
-    const PetscScalar *v      = values ? (st->columnoriented ? values + r : values + r * n) : NULL;
-    const PetscInt     stride = st->columnoriented ? m : 1;
-    PetscInt           c      = 0;
+    const PetscScalar *v   = values ? (st->columnoriented ? values + r : values + r * n) : NULL;
+    const Row          all = {rows[r], n, cols, v, st->columnoriented ? m : 1};
+    PetscInt           c   = 0;
 
     if (rows[r] < 0) continue;
     Decode(f, rows[r], row);
-    if (IsInside(f, row)) c = SetInside(st, f, rows[r], row, n, cols, v, stride, mode);
+    if (IsInside(f, row)) c = SetInside(st, f, row, &all, mode);
     if (c == n || !InGrid(st->s.box, row)) continue;
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
       Decode(f, cols[c], col);
-      if (InGrid(st->s.box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
+      if (InGrid(st->s.box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * all.stride] : 0, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -220,23 +227,23 @@ PetscErrorCode MatSetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], Pe
   PetscFunctionBegin;
   if (!st->dense) PetscCall(MatStencilExpand(A));
   for (PetscInt r = 0; r < m; r++) {
-    const PetscScalar *v      = values ? (st->columnoriented ? values + r : values + r * n) : NULL;
-    const PetscInt     stride = st->columnoriented ? m : 1;
-    PetscInt           c      = 0;
+    const PetscScalar *v   = values ? (st->columnoriented ? values + r : values + r * n) : NULL;
+    const Row          all = {rows[r], n, cols, v, st->columnoriented ? m : 1};
+    PetscInt           c   = 0;
 
     if (rows[r] < 0) continue;
     PetscCheck(rows[r] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "Row too large: %" PetscInt_FMT " of %" PetscInt_FMT, rows[r], size);
     if (rows[r] >= first && rows[r] < end) {
       Decode(f, rows[r] - first, row);
-      if (IsInside(f, row)) c = SetInside(st, f, rows[r], row, n, cols, v, stride, mode);
+      if (IsInside(f, row)) c = SetInside(st, f, row, &all, mode);
     } else PetscCall(GlobalToPoint(st->s.box, rows[r], row));
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
       PetscCheck(cols[c] < size, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                  "Column too large: %" PetscInt_FMT " of %" PetscInt_FMT, cols[c], size);
       PetscCall(GlobalToPoint(st->s.box, cols[c], col));
-      PetscCall(SetEntry(A, row, col, v ? v[c * stride] : 0, mode));
+      PetscCall(SetEntry(A, row, col, v ? v[c * all.stride] : 0, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -148,9 +148,9 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
   for (PetscInt i = 0; i < n; i++) w[i] = PetscAbsScalar(c[i]) * factor[i];
 }
 
-/* Weights of the neighbours of a line's points of the kind x, relative to their sum and the excess; 0 for a point
-   that is coupled to nobody. ends: some points lie beside an end */
-static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diagonal[], const PetscScalar *const c[],
+/* Weights of the neighbours of a line's points that lie between coarse ones in the directions S, relative to their sum
+   and the excess; 0 for a point that is coupled to nobody. ends: some points lie beside an end */
+static void NeighbourWeights(Operator *op, int S, const PetscScalar diagonal[], const PetscScalar *const c[],
                              PetscInt j, PetscInt k, PetscBool *ends)
 {
   const KCycleTransfer *tr   = op->ws->tr;
@@ -160,7 +160,7 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddSizes(op->pad, c[o], op->inverse, op->excess);
   }
-  FindEnds(op, S, x, j, k, ends);
+  FindEnds(op, S, S & 1, j, k, ends);
   for (PetscInt i = 0; *ends && i < op->pad; i++) {
     const PetscReal excess = PetscMax(PetscRealPart(c[13][i] + op->excess[i]), 0);
 
@@ -169,7 +169,7 @@ static void NeighbourWeights(Operator *op, int S, int x, const PetscScalar diago
     op->end[i] = excess <= KCYCLE_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
   }
   for (PetscInt i = -1; mask && i < op->n; i++) {
-    const PetscInt at = tr->factor[0] * i + tr->shift[0] + x;
+    const PetscInt at = tr->factor[0] * i + tr->shift[0] + (S & 1);
 
     if (at >= 0 && at < tr->fine->n[0] && mask[at] == (PetscScalar)0.0) op->inverse[i + 1] = 0;
   }
@@ -237,7 +237,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   PetscFunctionBegin;
   KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
-  NeighbourWeights(op, S, x, apart[x] + op->st->shape.ncoeffs / 2 * op->pad, c, j, k, &ends);
+  NeighbourWeights(op, S, apart[x] + op->st->shape.ncoeffs / 2 * op->pad, c, j, k, &ends);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddRows(op, o, x, j, k, touch, terms);

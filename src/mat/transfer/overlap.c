@@ -182,27 +182,34 @@ static void FromHalo(int nc, PetscInt width, PetscInt first, PetscInt end, const
   }
 }
 
-/* A line of the overlap that is owned in part. It shares the coefficients of the line before where that does so here,
-   and where the points beside them agree */
-static PetscErrorCode OwnedLine(Mat A, PetscInt line, const KCycleOverlap *ov, PetscInt to, const PetscScalar **halo,
-                                PetscScalar *own, PetscScalar *values, Mat B, PetscBool *same)
+/* The operator of the overlap, B, while it is made of A and of what comes from others */
+typedef struct {
+  Mat                  A, B;
+  const KCycleOverlap *ov;
+  const PetscScalar   *halo;         /* that is next */
+  PetscScalar         *own, *values; /* a line of A, and of B */
+} Fill;
+
+/* Line "to" of B that is owned in part, as a line of A. It shares the coefficients of the line before where that does
+   so there, and where the points beside them agree */
+static PetscErrorCode OwnedLine(Fill *f, PetscInt line, PetscInt to, PetscBool *same)
 {
-  const KCycleStencil *st = KCycleStencilOf(A), *sb = KCycleStencilOf(B);
+  const KCycleStencil *st = KCycleStencilOf(f->A), *sb = KCycleStencilOf(f->B);
   const int            nc = st->shape.ncoeffs;
-  const PetscInt       n = st->box->n[0], width = sb->box->n[0], beside = nc * (width - n);
+  const PetscInt       n = st->box->n[0], width = sb->box->n[0], beside = nc * (width - n), low = f->ov->low[0];
 
   PetscFunctionBegin;
   if (line % st->box->n[1] && MatStencilLineIsLast(st, line, line - 1) && sb->kind[to - 1] >= 0 &&
-      !memcmp(*halo, *halo - beside, beside * sizeof(**halo))) {
-    PetscCall(MatStencilStoreSame(B, to, to - 1));
-    *halo += beside;
+      !memcmp(f->halo, f->halo - beside, beside * sizeof(*f->halo))) {
+    PetscCall(MatStencilStoreSame(f->B, to, to - 1));
+    f->halo += beside;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatStencilGetLine(A, line, own));
-  FromHalo(nc, width, 0, ov->low[0], halo, values);
-  for (int o = 0; o < nc; o++) PetscCall(PetscArraycpy(values + o * width + ov->low[0], own + o * n, n));
-  FromHalo(nc, width, ov->low[0] + n, width, halo, values);
-  PetscCall(MatStencilStoreLine(B, to, values, same));
+  PetscCall(MatStencilGetLine(f->A, line, f->own));
+  FromHalo(nc, width, 0, low, &f->halo, f->values);
+  for (int o = 0; o < nc; o++) PetscCall(PetscArraycpy(f->values + o * width + low, f->own + o * n, n));
+  FromHalo(nc, width, low + n, width, &f->halo, f->values);
+  PetscCall(MatStencilStoreLine(f->B, to, f->values, same));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,23 +219,22 @@ static PetscErrorCode FillMatrix(Mat A, const KCycleOverlap *ov, const PetscScal
 {
   const KCycleStencil *st  = KCycleStencilOf(A);
   const KCycleBox     *box = st->box, *all = KCycleStencilOf(B)->box;
-  PetscScalar         *own, *values;
+  Fill                 f = {A, B, ov, halo, NULL, NULL};
 
   PetscFunctionBegin;
   *same = PETSC_TRUE;
-  PetscCall(PetscMalloc2(st->shape.ncoeffs * box->n[0], &own, st->shape.ncoeffs * all->n[0], &values));
+  PetscCall(PetscMalloc2(st->shape.ncoeffs * box->n[0], &f.own, st->shape.ncoeffs * all->n[0], &f.values));
   PetscCall(MatStencilStoreBegin(B, half));
   for (PetscInt to = 0; to < all->nlines && *same; to++) {
     const PetscInt j = to % all->n[1] - ov->low[1], k = to / all->n[1] - ov->low[2];
 
-    if (j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2])
-      PetscCall(OwnedLine(A, j + box->n[1] * k, ov, to, &halo, own, values, B, same));
+    if (j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]) PetscCall(OwnedLine(&f, j + box->n[1] * k, to, same));
     else {
-      FromHalo(st->shape.ncoeffs, all->n[0], 0, all->n[0], &halo, values);
-      PetscCall(MatStencilStoreWhole(B, to, values));
+      FromHalo(st->shape.ncoeffs, all->n[0], 0, all->n[0], &f.halo, f.values);
+      PetscCall(MatStencilStoreWhole(B, to, f.values));
     }
   }
-  PetscCall(PetscFree2(own, values));
+  PetscCall(PetscFree2(f.own, f.values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

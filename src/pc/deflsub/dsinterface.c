@@ -261,10 +261,10 @@ static PetscErrorCode ListSmall(const KCyclePieces *p, PetscInt small, PetscInt 
 {
   PetscFunctionBegin;
   *npoints = 0;
-  for (PetscInt i = 0; i < p->n; i++) *npoints += p->local[i] >= 0 && p->size[p->local[i]] < small;
+  for (PetscInt i = 0; i < p->points.n; i++) *npoints += p->local[i] >= 0 && p->size[p->local[i]] < small;
   PetscCall(PetscMalloc1(*npoints, list));
   *npoints = 0;
-  for (PetscInt i = 0; i < p->n; i++) {
+  for (PetscInt i = 0; i < p->points.n; i++) {
     if (p->local[i] >= 0 && p->size[p->local[i]] < small) (*list)[(*npoints)++] = i;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -307,6 +307,7 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   PC_DeflSub        *ds    = (PC_DeflSub *)pc->data;
   const PetscInt     total = rows->n + rows->nghost;
   const PetscScalar *values;
+  KCyclePoints       points = {rows->n, rows->nghost, rows->sf, NULL, NULL};
   PetscInt           n;
 
   PetscFunctionBegin;
@@ -324,8 +325,9 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   PetscCall(KCycleRowsExchangeInt(rows, c->natural));
   KCycleSubGridBoxes(grid, c->box);
   PetscCall(KCycleRowsExchangeInt(rows, c->box));
-  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, rows->n, rows->nghost, rows->sf, c->natural,
-                               c->box, &c->pieces));
+  points.natural = c->natural;
+  points.box     = c->box;
+  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, &points, &c->pieces));
   if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ds->coefficient, &n));
   PetscCall(PCDeflSubCheckCount(pc, rows->n, n, "values of the coefficient"));

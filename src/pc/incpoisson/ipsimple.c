@@ -336,16 +336,20 @@ static PetscBool IsBelow(const Lines *l, PetscInt line, int o, PetscInt i)
   return (PetscBool)(KCycleBoxPointToRow(box, to) < box->rows[box->rank] + i + n[0] * line);
 }
 
-/* One coefficient of A becomes that of M, with its share in the diagonal, along a part of a line. sum: of the row in
-   A */
-static void FillCoefficient(PetscInt begin, PetscInt end, PetscBool below, const PetscScalar *own,
-                            const PetscScalar *other, PetscScalar *v, PetscScalar *diagonal, PetscScalar *sum)
+/* Coefficient o of A becomes that of M, with its share in the diagonal, along a part of a line; the sum is that of the
+   row in A */
+static void FillCoefficient(const Lines *l, PetscInt line, int o, PetscInt begin, PetscInt end)
 {
+  const PetscInt     n     = l->box->n[0];
+  const PetscBool    below = IsBelow(l, line, o, begin);
+  const PetscScalar *own = l->inverse + line * n, *other = l->padded + 1 + l->shape->dx[o];
+  PetscScalar       *v = l->values + o * n, *diagonal = l->values + l->shape->find[13] * n;
+
   for (PetscInt i = begin; i < end; i++) {
     const PetscReal product = PetscRealPart(own[i]) * PetscRealPart(other[i]);
     const PetscReal share   = PetscRealPart(v[i] * PetscConj(v[i])) * PetscRealPart(own[i]) * product;
 
-    sum[i] += v[i];
+    l->sum[i] += v[i];
     diagonal[i] += below ? share : 0;
     v[i] = -v[i] * product;
   }
@@ -369,9 +373,7 @@ static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
 
     if (o == centre) continue;
     Pad(l->box, l->inverse, l->halo, j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]], l->padded);
-    for (int part = 0; part < 3; part++)
-      FillCoefficient(ends[part], ends[part + 1], IsBelow(l, line, o, ends[part]), own, l->padded + 1 + shape->dx[o],
-                      l->values + o * n, diagonal, l->sum);
+    for (int part = 0; part < 3; part++) FillCoefficient(l, line, o, ends[part], ends[part + 1]);
   }
   for (PetscInt i = 0; i < n; i++) total += l->sum[i];
   if (!PetscIsInfOrNanScalar(total)) return;

@@ -31,15 +31,15 @@ static PetscErrorCode PadsDestroy(KCycleCtxDestroyArg arg)
 
 /* Rows [first, end) become leaves; the process that has them in the operator's vectors, their roots */
 static void AddLeaves(const KCycleFound *found, const PetscInt ranges[], PetscInt start, PetscInt first, PetscInt end,
-                      PetscInt *n, PetscInt leaf[], PetscSFNode root[])
+                      KCycleLeaves *leaves)
 {
   PetscMPIInt owner = 0;
 
   for (PetscInt row = first; row < end; row++) {
     while (ranges[owner + 1] <= row) owner++;
-    leaf[*n]           = row - start + found->below;
-    root[*n].rank      = owner;
-    root[(*n)++].index = row - ranges[owner];
+    leaves->leaf[leaves->n]         = row - start + found->below;
+    leaves->root[leaves->n].rank    = owner;
+    leaves->root[leaves->n++].index = row - ranges[owner];
   }
 }
 
@@ -89,8 +89,8 @@ PetscErrorCode PCKCyclePadsCreate(Mat A, DM dm, KCycleFound *found)
 {
   KCycleBox      *box;
   const PetscInt *ranges;
-  PetscInt        first, end, start, stop, n = 0, *leaf;
-  PetscSFNode    *root;
+  PetscInt        first, end, start, stop;
+  KCycleLeaves    leaves = {0, NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(KCycleBoxGet(dm, &box));
@@ -101,12 +101,13 @@ PetscErrorCode PCKCyclePadsCreate(Mat A, DM dm, KCycleFound *found)
   found->below = PetscMax(start - first, 0);
   found->above = PetscMax(end - stop, 0);
   found->shift = first - start;
-  PetscCall(PetscMalloc1(found->below + found->above, &leaf));
-  PetscCall(PetscMalloc1(found->below + found->above, &root));
-  AddLeaves(found, ranges, start, first, PetscMin(end, start), &n, leaf, root);
-  AddLeaves(found, ranges, start, PetscMax(first, stop), end, &n, leaf, root);
+  PetscCall(PetscMalloc1(found->below + found->above, &leaves.leaf));
+  PetscCall(PetscMalloc1(found->below + found->above, &leaves.root));
+  AddLeaves(found, ranges, start, first, PetscMin(end, start), &leaves);
+  AddLeaves(found, ranges, start, PetscMax(first, stop), end, &leaves);
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &found->pads));
-  PetscCall(PetscSFSetGraph(found->pads, stop - start, n, leaf, PETSC_OWN_POINTER, root, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetGraph(found->pads, stop - start, leaves.n, leaves.leaf, PETSC_OWN_POINTER, leaves.root,
+                            PETSC_OWN_POINTER));
   PetscCall(PetscSFSetUp(found->pads));
   for (int i = 0; i < 2; i++) PetscCall(CreateVector(found, PetscObjectComm((PetscObject)A), 1, &found->copy[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
