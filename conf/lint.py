@@ -44,6 +44,8 @@ PATTERNS = [
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
      r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h|string\.h|omp\.h)",
      "kernels know no header of PETSc but those with macros and the types of numbers"),
+    (r"src/(?!kernel/|mat/stencil/|level/single\.c).*", "code", r"\b(?:s[bct])->(?:kind|block|classes|shared|own)\b",
+     "lines find their coefficients by the functions of kernelimpl.h"),
     (r"src/.*", "code", r"\b(?:malloc|calloc|realloc|free|exit|abort)\s*\(", "use PetscMalloc(), PetscFree() and error codes"),
     (r"(?!include/petsckcycle\.h$)(?:src|include)/.*\.[ch]$", "code",
      r"\bPETSC_EXTERN\b(?!\s+PetscErrorCode\s+PetscDLLibraryRegister_|\s+(?:const\s+)?\w+\s+\*?KCycle(?:Line(?:Gather|Coefficients|Compute)|BoxExchange|StencilOf)\()", f"PETSC_EXTERN outside {PUBLIC_HEADER}: use PETSC_INTERN"),

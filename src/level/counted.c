@@ -17,7 +17,7 @@ static PetscInt64 Operator(const KCycleStencil *st)
   const PetscInt length  = KCycleBlockLength(st->box, &st->shape, st->half);
   PetscInt64     numbers = 0;
 
-  for (PetscInt line = 0; line < st->box->nlines; line++) numbers += st->kind[line] < 0 ? length : 0;
+  for (PetscInt line = 0; line < st->box->nlines; line++) numbers += KCycleClassOfLine(st, line) < 0 ? length : 0;
   for (PetscInt c = 0; c < st->nclasses; c++) numbers += (PetscInt64)st->shape.ncoeffs * st->box->n[0];
   return numbers * (PetscInt64)sizeof(KCScalar);
 }

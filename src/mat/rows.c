@@ -28,7 +28,7 @@ static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
 {
   r->st = KCycleStencilOf(A);
   PetscFunctionBegin;
-  PetscCheck(r->st->kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(KCycleStencilHasValues(r->st), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   r->nghost = r->st->box->nhalo;
   r->line   = -1;

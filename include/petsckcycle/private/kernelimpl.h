@@ -202,7 +202,18 @@ static inline const KCycleClass *KCycleClassConstant(const KCycleStencil *st, Pe
   return st->classes[c].b > st->classes[c].a ? &st->classes[c] : NULL;
 }
 
-/* The class of owned line (j, k), or -1 */
+/* Have values arrived? */
+static inline PetscBool KCycleStencilHasValues(const KCycleStencil *st)
+{
+  return (PetscBool)(st->kind != NULL);
+}
+
+/* The class of an owned line, or -1 */
+static inline PetscInt KCycleClassOfLine(const KCycleStencil *st, PetscInt line)
+{
+  return st->kind[line];
+}
+
 static inline PetscInt KCycleClassOf(const KCycleStencil *st, PetscInt j, PetscInt k)
 {
   return st->kind[j + st->box->n[1] * k];

@@ -48,7 +48,7 @@ void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar 
   ap->line[place] = j + st->box->n[1] * k;
   MatStencilLineArrays(st, ap->line[place], &l);
   /* the next block */
-  if (st->kind[ap->line[place]] < 0)
+  if (KCycleClassOfLine(st, ap->line[place]) < 0)
     KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
   for (int o = 0; o < st->shape.ncoeffs; o++) {
     PetscScalar   *to  = ap->c + (size_t)2 * place * length + o * ap->pad + 1;

@@ -235,8 +235,8 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
       const PetscBool near  = (PetscBool)(PetscAbs(j - fj) <= ry && PetscAbs(k - fk) <= rz),
                       owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
 
-      if (near) s->kind[nkind++] = owned ? pr->st->kind[j + box->n[1] * k] : -3;
-      if (near && owned && pr->st->kind[j + box->n[1] * k] < 0) s->kind[0] = -2;
+      if (near) s->kind[nkind++] = owned ? KCycleClassOf(pr->st, j, k) : -3;
+      if (near && owned && KCycleClassOf(pr->st, j, k) < 0) s->kind[0] = -2;
       if (j >= -box->reach[1] && j < box->n[1] + box->reach[1] && k >= -box->reach[2] && k < box->n[2] + box->reach[2])
         memcpy(&s->set[nsets], KCycleTransferSets(tr, KCycleBoxExtended(box, j, k)), 4 * sizeof(*s->set));
       nsets += 4;
@@ -293,7 +293,7 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
 
     Sign(pr, J, K, &now);
     alike = LineAlike(box, line, &now, signs);
-    if (alike >= 0 && sc->kind[alike] >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
+    if (alike >= 0 && KCycleClassOfLine(sc, alike) >= 0) PetscCall(MatStencilStoreSame(Ac, line, alike));
     else {
       PetscCall(ProductLine(pr, J, K));
       for (int i = pr->first; i < pr->end; i++) {
@@ -433,7 +433,7 @@ static PetscErrorCode FieldsToMat(const Fields *f, const PetscInt ahead[], Mat A
                         : line >= box->n[1] && SameFields(f, e, e - plane) ? line - box->n[1]
                                                                            : -1;
 
-    if (as >= 0 && sc->kind[as] >= 0) {
+    if (as >= 0 && KCycleClassOfLine(sc, as) >= 0) {
       PetscCall(MatStencilStoreSame(Ac, line, as));
       continue;
     }

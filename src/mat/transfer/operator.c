@@ -296,7 +296,7 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   const int             S   = Between(tr, 1, j) | Between(tr, 2, k);
 
   memset(sign, 0, sizeof(*sign));
-  sign->kind = op->st->kind[j + box->n[1] * k];
+  sign->kind = KCycleClassOf(op->st, j, k);
   if (sign->kind < 0) return;
   for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
     for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {

@@ -199,7 +199,7 @@ static PetscErrorCode OwnedLine(Fill *f, PetscInt line, PetscInt to, PetscBool *
   const PetscInt       n = st->box->n[0], width = sb->box->n[0], beside = nc * (width - n), low = f->ov->low[0];
 
   PetscFunctionBegin;
-  if (line % st->box->n[1] && MatStencilLineIsLast(st, line, line - 1) && sb->kind[to - 1] >= 0 &&
+  if (line % st->box->n[1] && MatStencilLineIsLast(st, line, line - 1) && KCycleClassOfLine(sb, to - 1) >= 0 &&
       !memcmp(f->halo, f->halo - beside, beside * sizeof(*f->halo))) {
     PetscCall(MatStencilStoreSame(f->B, to, to - 1));
     f->halo += beside;

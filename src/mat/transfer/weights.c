@@ -312,8 +312,9 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
       const PetscInt next = line + (side ? -1 : 1) * (d == 1 ? 1 : n);
 
       if (side < 0) continue;
-      sign->kind[0] = ws->st->kind[line] < 0 ? -2 - line : ws->st->kind[line];
-      if (tr->fine->n[d] > 2) sign->kind[d] = ws->st->kind[next] < 0 ? -2 - line : ws->st->kind[next];
+      sign->kind[0] = KCycleClassOfLine(ws->st, line) < 0 ? -2 - line : KCycleClassOfLine(ws->st, line);
+      if (tr->fine->n[d] > 2)
+        sign->kind[d] = KCycleClassOfLine(ws->st, next) < 0 ? -2 - line : KCycleClassOfLine(ws->st, next);
     }
   }
   if (!ws->mask) return;

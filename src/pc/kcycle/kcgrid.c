@@ -129,7 +129,7 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundar
   Point            p;
 
   KCycleLineCoefficients(look->st, line % box->n[1], line / box->n[1], &l);
-  if (look->st->kind[line] < 0) {
+  if (KCycleClassOfLine(look->st, line) < 0) {
     const PetscScalar *next  = l.end[1] + look->st->shape.ncoeffs,
                       *first = l.c[look->st->half ? look->st->shape.ncoeffs / 2 : 0];
 
@@ -161,11 +161,11 @@ static PetscErrorCode LookAtEnds(Mat A, KCycleBoundaryFacts end[])
     PetscBool      inner = PETSC_TRUE;
 
     for (PetscInt d = 1; d < box->dim; d++) inner = (PetscBool)(inner && at[d] > 0 && at[d] < box->size[d] - 1);
-    if (!inner || st->kind[line] < 0 || st->kind[line] != last) {
+    if (!inner || KCycleClassOfLine(st, line) < 0 || KCycleClassOfLine(st, line) != last) {
       PetscCall(PetscMemzero(now, sizeof(now)));
       LookAtLine(&look, line, inner, now);
     }
-    last = inner && box->n[0] > 1 ? st->kind[line] : -1;
+    last = inner && box->n[0] > 1 ? KCycleClassOfLine(st, line) : -1;
     for (PetscInt i = 0; i < nreals; i++) ((PetscReal *)mine)[i] += ((PetscReal *)now)[i];
   }
   PetscCall(PetscFree(look.halo));
