@@ -312,6 +312,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);
 PETSC_EXTERN PetscErrorCode PCKCycleGetInterpolation(PC, KCycleInterpolation *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetSemicoarsen(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetSemicoarsen(PC, const char *[]);
+PETSC_EXTERN PetscErrorCode PCKCycleSetProcEqLim(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetProcEqLim(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGridSizes(PC, PetscInt, const PetscInt[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGridSizes(PC, PetscInt *, PetscInt[]);
 

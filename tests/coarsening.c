@@ -352,5 +352,6 @@ int main(int argc, char **argv)
     suffix: small
     requires: !complex
     nsize: {{1 2}}
+    args: -pc_kcycle_process_eq_limit 0
 
 TEST*/

@@ -212,6 +212,8 @@ int main(int argc, char **args)
     test:
       suffix: processes
       nsize: 2
+      args: -pc_kcycle_process_eq_limit 0
+      filter: sed -n "/bytes moved/,/^ *[12] /p"
 
     test:
       suffix: variable

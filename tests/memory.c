@@ -406,7 +406,7 @@ int main(int argc, char **args)
     test:
       suffix: plane
       nsize: 2
-      args: -dim 2 -n 401 -kinds 0,1 -held 6.7,12 -setup 6.7,12
+      args: -dim 2 -n 401 -kinds 0,1 -held 6.7,12 -setup 6.7,12.2
 
     test:
       suffix: sweeps

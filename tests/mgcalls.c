@@ -658,6 +658,7 @@ int main(int argc, char **argv)
   test:
     suffix: small
     nsize: {{1 2}}
+    args: -pc_kcycle_process_eq_limit 0
     output_file: output/mgcalls.out
 
   test:

@@ -598,7 +598,7 @@ int main(int argc, char **argv)
     test:
       suffix: ends
       nsize: {{1 2}}
-      args: -test ends
+      args: -test ends -pc_kcycle_process_eq_limit 0
 
   testset:
     requires: !complex double

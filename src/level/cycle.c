@@ -44,7 +44,7 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   const KCycleKernels    *kernels = levels->kernels;
   const KCycleLevelData  *level   = &levels->level[l];
   const KCycleLevelParts *parts   = &levels->parts[l];
-  const int               which   = levels->run->transpose ? 1 : 0;
+  const int               which   = levels->run->visit.transpose ? 1 : 0;
   const PetscBool         tested  = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
   const KCycleSweeps      sweeps  = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which]};
   PetscReal               sum     = 0;
@@ -72,7 +72,7 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l)
   const KCycleKernels    *kernels = levels->kernels;
   const KCycleLevelData  *level   = &levels->level[l];
   const KCycleLevelParts *parts   = &levels->parts[l];
-  const int               which   = levels->run->transpose ? 0 : 1;
+  const int               which   = levels->run->visit.transpose ? 0 : 1;
   const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which]};
 
   PetscFunctionBegin;
@@ -86,7 +86,7 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l)
 }
 
 /* In double precision, and in the units of the operator that was given */
-static PetscErrorCode SolveCoarsest(KCycleLevels *levels, PetscBool zeroguess)
+static PetscErrorCode SolveCoarsest(KCycleLevels *levels, const KCycleVisit *visit)
 {
   const KCycleRun       *run   = levels->run;
   const KCycleLevelData *level = &levels->level[0];
@@ -95,24 +95,27 @@ static PetscErrorCode SolveCoarsest(KCycleLevels *levels, PetscBool zeroguess)
   const PetscInt n = level->st->box->npoints;
 
   KCycleCall((*levels->kernels->give)(n, level->b, levels->divisor, levels->coarse[0]));
-  if (!zeroguess) KCycleCall((*levels->kernels->give)(n, level->x, 1, levels->coarse[1]));
+  if (!visit->zeroguess) KCycleCall((*levels->kernels->give)(n, level->x, 1, levels->coarse[1]));
   else KCycleCall(PetscArrayzero(levels->coarse[1], n));
-  KCycleCall((*run->coarsest)(run->ctx, zeroguess, levels->coarse[0], levels->coarse[1]));
+  KCycleCall((*run->coarsest)(run->ctx, visit, levels->coarse[0], levels->coarse[1]));
   KCycleCall((*levels->kernels->take)(n, levels->coarse[1], 1, level->x));
 #else
-  KCycleCall((*run->coarsest)(run->ctx, zeroguess, level->b, level->x));
+  KCycleCall((*run->coarsest)(run->ctx, visit, level->b, level->x));
 #endif
   return PETSC_SUCCESS;
 }
 
-/* A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it */
-static PetscErrorCode Coarsest(KCycleLevels *levels, PetscBool zeroguess)
+/* A solver that starts from zero gives the same answer to the same right side, so a second call in a row has it.
+   full: full multigrid has come down to here */
+static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool zeroguess, PetscBool full)
 {
   const PetscLogEvent event = levels->parts[0].event[KCYCLE_COARSE];
+  const KCycleVisit   visit = {kappa, 1, full, levels->run->visit.transpose, zeroguess};
 
+  *levels->parts[0].calls += 1;
   if (!zeroguess && !levels->run->continues) return PETSC_SUCCESS;
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  KCycleCall(SolveCoarsest(levels, zeroguess));
+  KCycleCall(SolveCoarsest(levels, &visit));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   return PETSC_SUCCESS;
 }
@@ -124,14 +127,14 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscBool zeroguess)
 */
 static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, PetscInt kappa, PetscBool zeroguess)
 {
-  const PetscBool transpose = levels->run->transpose;
+  const PetscBool transpose = levels->run->visit.transpose;
   const PetscInt  first = transpose && kappa > 1 ? kappa - 1 : kappa, second = transpose ? kappa : kappa - 1;
 
-  *levels->parts[l].calls += 1;
   if (!l) {
-    KCycleCall(Coarsest(levels, zeroguess));
+    KCycleCall(Coarsest(levels, kappa, zeroguess, PETSC_FALSE));
     return PETSC_SUCCESS;
   }
+  *levels->parts[l].calls += 1;
   KCycleCall(Down(levels, l, zeroguess));
   if (levels->stopped) return PETSC_SUCCESS;
   KCycleCall(Cycle(levels, l - 1, first, PETSC_TRUE));
@@ -149,10 +152,10 @@ static PetscErrorCode Full(KCycleLevels *levels)
   PetscFunctionBegin;
   for (PetscInt l = levels->nlevels - 1; l > 0; l--)
     KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(&level[l], level[l].b));
-  PetscCall(Cycle(levels, 0, levels->run->kappa, PETSC_TRUE));
+  PetscCall(Coarsest(levels, levels->run->visit.kappa, PETSC_TRUE, PETSC_TRUE));
   for (PetscInt l = 1; l < levels->nlevels; l++) {
     KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&level[l], PETSC_FALSE));
-    PetscCall(Cycle(levels, l, levels->run->kappa, PETSC_FALSE));
+    PetscCall(Cycle(levels, l, levels->run->visit.kappa, PETSC_FALSE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -168,11 +171,11 @@ static PetscErrorCode FullTranspose(KCycleLevels *levels)
 
   PetscFunctionBegin;
   for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
-    PetscCall(Cycle(levels, l, levels->run->kappa, PETSC_TRUE));
+    PetscCall(Cycle(levels, l, levels->run->visit.kappa, PETSC_TRUE));
     KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*levels->kernels->residual)(&level[l]));
     KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(&level[l], level[l].r));
   }
-  PetscCall(Cycle(levels, 0, levels->run->kappa, PETSC_TRUE));
+  PetscCall(Coarsest(levels, levels->run->visit.kappa, PETSC_TRUE, PETSC_TRUE));
   for (PetscInt l = 1; l < levels->nlevels; l++)
     KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&level[l], PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,12 +183,12 @@ static PetscErrorCode FullTranspose(KCycleLevels *levels)
 
 static PetscErrorCode Cycles(KCycleLevels *levels)
 {
-  const KCycleRun *run = levels->run;
+  const KCycleVisit *visit = &levels->run->visit;
 
-  if (run->full && run->transpose) KCycleCall(FullTranspose(levels));
-  else if (run->full) KCycleCall(Full(levels));
-  for (PetscInt i = 0; !run->full && i < run->cycles && !levels->stopped; i++)
-    KCycleCall(Cycle(levels, levels->nlevels - 1, run->kappa, (PetscBool)(run->zeroguess && i == 0)));
+  if (visit->full && visit->transpose) KCycleCall(FullTranspose(levels));
+  else if (visit->full) KCycleCall(Full(levels));
+  for (PetscInt i = 0; !visit->full && i < visit->cycles && !levels->stopped; i++)
+    KCycleCall(Cycle(levels, levels->nlevels - 1, visit->kappa, (PetscBool)(visit->zeroguess && i == 0)));
   return PETSC_SUCCESS;
 }
 

@@ -87,12 +87,20 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }
 
-/* How many processes go on with a coarsest grid of so many rows; 0: it is factored by every one of them. In one
-   dimension a direct solver takes no more than a sweep */
-PetscInt KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed)
+/* A coarsest problem of so many rows is factored by every process */
+PetscInt KCyclePolicyReplicated(PetscInt dim, PetscBool mixed)
 {
-  const PetscInt most = PetscMax(mixed ? KCyclePolicyMostMixed(dim) : 0, KCYCLE_MAX_REPLICATED);
+  return PetscMax(mixed ? KCyclePolicyMostMixed(dim) : 0, KCYCLE_MAX_REPLICATED);
+}
 
-  if (processes == 1 || dim == 1 || rows <= most) return 0;
-  return PetscMax(1, PetscMin(processes / 2, rows / KCYCLE_GATHERED));
+/* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can
+   cut any grid into */
+PetscInt KCyclePolicyReduction(PetscInt rows, PetscInt processes)
+{
+  const PetscInt most   = PetscMax(1, PetscMin(processes / 2, rows / KCYCLE_GATHERED));
+  PetscInt       factor = 2, left;
+
+  for (left = (processes + 1) / 2; left > most || (left & (left - 1)); left = (processes + factor - 1) / factor)
+    factor++;
+  return factor;
 }

@@ -33,15 +33,20 @@ typedef struct {
     if (PetscUnlikely(ierr_)) return ierr_; \
   } while (0)
 
-/* What is to be done */
+/* A visit of levels */
 typedef struct {
   PetscInt  kappa, cycles;
   PetscBool full;      /* full multigrid */
-  PetscBool transpose; /* of operators that are symmetric */
+  PetscBool transpose; /* on arrays: of operators that are symmetric */
   PetscBool zeroguess; /* x counts as zero, and may hold anything */
-  void     *ctx;       /* for the functions: */
-  /* solves on the coarsest level; x holds zero, or an iterate */
-  PetscErrorCode (*coarsest)(void *ctx, PetscBool zeroguess, const PetscScalar *b, PetscScalar *x);
+} KCycleVisit;
+
+/* What is to be done */
+typedef struct {
+  KCycleVisit visit;
+  void       *ctx; /* for the functions: */
+  /* solves on the coarsest level, or goes on with the visit on levels of other processes */
+  PetscErrorCode (*coarsest)(void *ctx, const KCycleVisit *, const PetscScalar *b, PetscScalar *x);
   PetscBool continues; /* it starts from the iterate, so that a second call improves it */
   /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
      points */

@@ -24,6 +24,14 @@ typedef enum {
   KCYCLE_ZERO_ROW_SUMS, /* none attached, but the operator maps constants to zero */
 } KCycleKernel;
 
+/* Why a level goes on on fewer processes */
+typedef enum {
+  KCYCLE_GATHERS_NOT,
+  KCYCLE_GATHERS_FEW,   /* each has few points */
+  KCYCLE_GATHERS_EMPTY, /* some would keep no point of the next level */
+  KCYCLE_GATHERS_LARGE  /* no more levels are wanted, and it is too large for a direct solver on each */
+} KCycleGathers;
+
 /* One structured level; the finest comes first */
 typedef struct {
   DM             dm;
@@ -35,6 +43,7 @@ typedef struct {
   KCycleBoundary boundary[3][2]; /* what lies at the low and the high end of each direction */
   PetscBool      star;           /* the next level's operator is collapsed to a star */
   PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
+  KCycleGathers  gathers;
 } KCycleStructure;
 
 /* One level of ordinary matrices on a grid; the finest comes first */
@@ -53,10 +62,24 @@ typedef struct {
   KCycleBoundary boundary[3][2]; /* of the grid */
   PetscBool      mixed;          /* materials are mixed on the finest grid of all */
   PetscInt       fewer;          /* points than on that one, by this factor */
+  PetscInt       nlevels;        /* finer than the gathered one */
+  PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
+  PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
+  PetscBool      walls;          /* parts of the grid may be closed */
   PetscInt       kappa;
   KCycleKernel   kernel;
   PetscBool      kernel_constant;
+  PetscInt       nullity; /* number of vectors of the operator's null space */
 } KCycleFiner;
+
+/* The levels from the coarsest one here on, on fewer processes; see kcgather.c */
+typedef struct {
+  PetscBool ours;      /* they are those of a PCKCYCLE, */
+  PC        pc;        /* which is this one, on processes that go on; else NULL */
+  PetscInt  below;     /* their number, without the first one */
+  PetscInt  processes; /* that go on */
+  Vec       there[2];  /* right side and solution on their communicator */
+} KCycleGathered;
 
 /* The grid of an operator that has no DM; see kcfind.c */
 typedef struct {
@@ -131,6 +154,7 @@ typedef struct {
   KCycleInterpolation interpolation;
   PCKCyclePrecision   precision;      /* of levels */
   PetscBool           count;          /* the bytes that their kernels move */
+  PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
   PetscBool           galerkin_none;  /* as none */
@@ -146,6 +170,7 @@ typedef struct {
   PetscInt            nlevels_chosen;
   /* more levels than there are were asked for; else 0 */
   PetscInt            nlevels_asked;
+  PetscBool           nlevels_fixed;    /* levels stay on all processes: the program may look for them there */
   PetscBool           grid_of_operator; /* the PC's DM was taken from the operator, */
   PetscObjectId       grid_id;          /* and was this one */
   KCycleFound         found;
@@ -177,6 +202,7 @@ typedef struct {
   PetscInt            nstructured;
   KCycleStructure     structure[64]; /* finest first */
   KCycleFiner         finer;
+  KCycleGathered      gathered;
   Mat                 coarsest; /* operator of the coarsest level as an ordinary matrix */
   /* the operator that the stencil was made from, and its state then; 0: the stencil is the operator itself */
   PetscObjectId       source;
@@ -258,10 +284,11 @@ PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
-PETSC_INTERN void           PCKCycleStructuredHandOn(const PC_KCycle *, KCycleFiner *);
+PETSC_INTERN PetscErrorCode PCKCycleStructuredHandOn(PC, PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 
+PETSC_INTERN PetscErrorCode PCKCycleLevelsAreTouched(PC_MG *, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsAsked(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
@@ -272,12 +299,13 @@ PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, PetscBool transpose, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
                                                   PCRichardsonConvergedReason *);
 
 /* kccycle.c */
 PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, const KCycleStop *, PCRichardsonConvergedReason *);
+PETSC_INTERN PetscErrorCode PCKCycleVisit(PC, const KCycleVisit *, Vec, Vec);
 
 /* kcgridlevels.c: levels of ordinary matrices on the grids of a DMDA */
 PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
@@ -285,9 +313,16 @@ PETSC_INTERN PetscErrorCode PCKCycleGridsSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
 
-/* kcgather.c: a coarsest grid on fewer processes */
+/* kcgather.c: levels on fewer processes */
+PETSC_INTERN PetscErrorCode PCKCycleFixLevels(PC);
+PETSC_INTERN PetscErrorCode PCKCycleMayGather(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleGather(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleGatheredFollow(PC);
+PETSC_INTERN void           PCKCycleGatheredForget(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleGoOn(PC, const KCycleVisit *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleGoOnIterating(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
+                                                  PCRichardsonConvergedReason *);
 
 /* kccopy.c: operators that are copied to MATAIJ */
 PETSC_INTERN PetscErrorCode KCycleMatToAIJ(Mat, Mat *);

@@ -9,72 +9,76 @@
 
 #include <petsckcycle.h>
 
-#define KCYCLE_POLICY(REAL, INT)                                                                                      \
-  REAL(KCYCLE_STRONG, 0.6,                                                                                            \
-       "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do " \
-       "not smooth along them",                                                                                       \
-       "-pc_kcycle_semicoarsen", "policy")                                                                            \
-  REAL(KCYCLE_JUMP, 3,                                                                                                \
-       "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "      \
-       "interpolation then follows the operator",                                                                     \
-       "-pc_kcycle_interpolation", "policy")                                                                          \
-  REAL(KCYCLE_STEEP, 100, "and steeply so by more than this one", "", "policy")                                       \
-  REAL(KCYCLE_MIXED, 0.11,                                                                                            \
-       "steep jumps at a larger part of the points than the surfaces of bodies have: materials are mixed point by "   \
-       "point, coarse grids see them badly",                                                                          \
-       "-mg_levels_ksp_max_it", "policy")                                                                             \
-  INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",         \
-      "-pc_mg_levels", "policy")                                                                                      \
-  INT(KCYCLE_COARSEST_MIXED_2D, 20000,                                                                                \
-      "where materials are mixed a grid of so many points is the coarsest: the next one would see it badly",          \
-      "-pc_mg_levels", "policy")                                                                                      \
-  INT(KCYCLE_COARSEST_MIXED_3D, 2200, "the same in three dimensions, where a direct solver costs more",               \
-      "-pc_mg_levels", "policy")                                                                                      \
-  INT(KCYCLE_COARSEST_ROWS, 500,                                                                                      \
-      "levels of ordinary matrices: a direct solver is faster than further levels, and sees coefficients better",     \
-      "-pc_mg_levels", "policy")                                                                                      \
-  INT(KCYCLE_FEW_POINTS, 5,                                                                                           \
-      "levels of the DM: a grid of so many points in its longest direction is small enough for a direct solver",      \
-      "-pc_mg_levels", "policy")                                                                                      \
-  REAL(KCYCLE_CLOSED, 0.1,                                                                                            \
-       "an end is closed if the row sum in excess of that of the next point is less than this part of the coupling "  \
-       "inward",                                                                                                      \
-       "-pc_kcycle_grid", "policy")                                                                                   \
-  REAL(KCYCLE_EXCESS, 0.01,                                                                                           \
-       "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to " \
-       "one",                                                                                                         \
-       "", "weights")                                                                                                 \
-  INT(KCYCLE_SWEEPS, 2,                                                                                               \
-      "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",            \
-      "-mg_levels_ksp_max_it", "policy")                                                                              \
-  INT(KCYCLE_SWEEPS_SECOND, 3, "on the second level of full coarsening, but for 27 points", "-mg_levels_ksp_max_it",  \
-      "policy")                                                                                                       \
-  INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",        \
-      "-mg_levels_ksp_max_it", "policy")                                                                              \
-  INT(KCYCLE_SWEEPS_MIXED, 6, "in 3D where materials are mixed: sweeps do what coarse grids cannot",                  \
-      "-mg_levels_ksp_max_it", "policy")                                                                              \
-  INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",             \
-      "-mg_coarse_pc_type", "processes")                                                                              \
-  INT(KCYCLE_GATHERED, 20000, "where more are gathered each process that goes on has so many rows, if it can be had", \
-      "-mg_coarse_pc_telescope_reduction_factor", "processes")                                                        \
-  INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                      \
-      "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",             \
-      "-mg_coarse_pc_type", "singular")                                                                               \
-  REAL(KCYCLE_JACOBI_PART, 2,                                                                                         \
-       "Jacobi's damping is the best one for eigenvalues down to the bound over so many times the dimension",         \
-       "-mg_levels_pc_relax_omega", "policy")                                                                         \
-  REAL(KCYCLE_CHEBYSHEV_PART, 4,                                                                                      \
-       "and Chebyshev polynomials are small down to the bound over so many times the dimension", "-pc_relax_degree",  \
-       "relax")                                                                                                       \
-  REAL(KCYCLE_COLOURS_COUPLED, 1.9,                                                                                   \
-       "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour " \
-       "converge: 2 with a margin",                                                                                   \
-       "-mg_levels_pc_relax_omega", "relax")                                                                          \
-  INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                    \
-      "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",         \
-      "-mg_levels_pc_relax_clusters", "jumps")                                                                        \
-  INT(KCYCLE_CLUSTER_POINTS_3D, 100,                                                                                  \
-      "the same in three dimensions where materials are not mixed: the search is faster",                             \
+#define KCYCLE_POLICY(REAL, INT)                                                                                       \
+  REAL(KCYCLE_STRONG, 0.6,                                                                                             \
+       "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do "  \
+       "not smooth along them",                                                                                        \
+       "-pc_kcycle_semicoarsen", "policy")                                                                             \
+  REAL(KCYCLE_JUMP, 3,                                                                                                 \
+       "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
+       "interpolation then follows the operator",                                                                      \
+       "-pc_kcycle_interpolation", "policy")                                                                           \
+  REAL(KCYCLE_STEEP, 100, "and steeply so by more than this one", "", "policy")                                        \
+  REAL(KCYCLE_MIXED, 0.11,                                                                                             \
+       "steep jumps at a larger part of the points than the surfaces of bodies have: materials are mixed point by "    \
+       "point, coarse grids see them badly",                                                                           \
+       "-mg_levels_ksp_max_it", "policy")                                                                              \
+  INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",          \
+      "-pc_mg_levels", "policy")                                                                                       \
+  INT(KCYCLE_COARSEST_MIXED_2D, 20000,                                                                                 \
+      "where materials are mixed a grid of so many points is the coarsest: the next one would see it badly",           \
+      "-pc_mg_levels", "policy")                                                                                       \
+  INT(KCYCLE_COARSEST_MIXED_3D, 2200, "the same in three dimensions, where a direct solver costs more",                \
+      "-pc_mg_levels", "policy")                                                                                       \
+  INT(KCYCLE_COARSEST_ROWS, 500,                                                                                       \
+      "levels of ordinary matrices: a direct solver is faster than further levels, and sees coefficients better",      \
+      "-pc_mg_levels", "policy")                                                                                       \
+  INT(KCYCLE_FEW_POINTS, 5,                                                                                            \
+      "levels of the DM: a grid of so many points in its longest direction is small enough for a direct solver",       \
+      "-pc_mg_levels", "policy")                                                                                       \
+  REAL(KCYCLE_CLOSED, 0.1,                                                                                             \
+       "an end is closed if the row sum in excess of that of the next point is less than this part of the coupling "   \
+       "inward",                                                                                                       \
+       "-pc_kcycle_grid", "policy")                                                                                    \
+  REAL(KCYCLE_EXCESS, 0.01,                                                                                            \
+       "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to "  \
+       "one",                                                                                                          \
+       "", "weights")                                                                                                  \
+  INT(KCYCLE_SWEEPS, 2,                                                                                                \
+      "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",             \
+      "-mg_levels_ksp_max_it", "policy")                                                                               \
+  INT(KCYCLE_SWEEPS_SECOND, 3, "on the second level of full coarsening, but for 27 points", "-mg_levels_ksp_max_it",   \
+      "policy")                                                                                                        \
+  INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",         \
+      "-mg_levels_ksp_max_it", "policy")                                                                               \
+  INT(KCYCLE_SWEEPS_MIXED, 6, "in 3D where materials are mixed: sweeps do what coarse grids cannot",                   \
+      "-mg_levels_ksp_max_it", "policy")                                                                               \
+  INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
+      "-mg_coarse_pc_type", "processes")                                                                               \
+  INT(KCYCLE_PROC_EQ_LIMIT, 1000,                                                                                      \
+      "where processes have fewer points of a level in the mean, fewer of them go on: messages take longer then than " \
+      "points",                                                                                                        \
+      "-pc_kcycle_process_eq_limit", "agglomeration")                                                                  \
+  INT(KCYCLE_GATHERED, 4000, "each process that goes on has so many points, if it can be had",                         \
+      "-mg_gather_pc_telescope_reduction_factor", "agglomeration")                                                     \
+  INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                       \
+      "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",              \
+      "-mg_coarse_pc_type", "singular")                                                                                \
+  REAL(KCYCLE_JACOBI_PART, 2,                                                                                          \
+       "Jacobi's damping is the best one for eigenvalues down to the bound over so many times the dimension",          \
+       "-mg_levels_pc_relax_omega", "policy")                                                                          \
+  REAL(KCYCLE_CHEBYSHEV_PART, 4,                                                                                       \
+       "and Chebyshev polynomials are small down to the bound over so many times the dimension", "-pc_relax_degree",   \
+       "relax")                                                                                                        \
+  REAL(KCYCLE_COLOURS_COUPLED, 1.9,                                                                                    \
+       "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour "  \
+       "converge: 2 with a margin",                                                                                    \
+       "-mg_levels_pc_relax_omega", "relax")                                                                           \
+  INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                     \
+      "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",          \
+      "-mg_levels_pc_relax_clusters", "jumps")                                                                         \
+  INT(KCYCLE_CLUSTER_POINTS_3D, 100,                                                                                   \
+      "the same in three dimensions where materials are not mixed: the search is faster",                              \
       "-mg_levels_pc_relax_clusters", "jumps")
 
 #define KCYCLE_POLICY_NONE(name, value, reason, option, test)
@@ -117,4 +121,5 @@ PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const Pets
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool mixed);
 PETSC_INTERN PetscInt  KCyclePolicyMostMixed(PetscInt dim);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
-PETSC_INTERN PetscInt  KCyclePolicyProcesses(PetscInt rows, PetscInt processes, PetscInt dim, PetscBool mixed);
+PETSC_INTERN PetscInt  KCyclePolicyReplicated(PetscInt dim, PetscBool mixed);
+PETSC_INTERN PetscInt  KCyclePolicyReduction(PetscInt rows, PetscInt processes);

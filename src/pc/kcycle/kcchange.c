@@ -248,6 +248,7 @@ PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
     kc->nlevels_asked  = 0;
   }
   if (nlevels != mg->nlevels) kc->levels_used = PETSC_FALSE;
+  if (nlevels != mg->nlevels && !kc->busy) kc->nlevels_fixed = PETSC_FALSE;
   if (kc->ready && !kc->busy && nlevels != mg->nlevels) PetscCall(PCKCycleStartAnew(pc));
   PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
   if (kc->busy) mg->cyclesperpcapply = cycles;

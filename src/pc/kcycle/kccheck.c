@@ -320,6 +320,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   if (kc->finer.exists) {
     kc->kernel          = kc->finer.kernel;
     kc->kernel_constant = kc->finer.kernel_constant;
+    if (kc->finer.walls) kc->walls = PETSC_TRUE;
   }
   PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s",
              kc->failure);

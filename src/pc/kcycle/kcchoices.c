@@ -326,6 +326,7 @@ static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision preci
   if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
   kc->precision = precision;
   if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -399,6 +400,91 @@ PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecision *precision)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCKCycleSetProcEqLim_KCycle(PC pc, PetscInt limit)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(!kc->ready || kc->proc_eq_limit == limit, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetProcEqLim()");
+  kc->proc_eq_limit = limit;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetProcEqLim - Sets with how few points a process structured levels go on on fewer processes.
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+- limit - points of a level that processes have in the mean, at least 0
+
+  Options Database Key:
+. -pc_kcycle_process_eq_limit <limit> - points a process, below which fewer processes go on
+
+  Level: advanced
+
+  Notes:
+  A level below the finest one on which processes have fewer points in the mean is gathered on fewer of them by
+  `PCTELESCOPE`, in the end on one, and so is any level that cannot be coarsened because a process would keep no point
+  of the next one; with a limit of 0 only the latter. The cycle, its numbers and the options of levels are those of one
+  process: levels are numbered from the coarsest of all, and `-mg_coarse_` are the options of the solver of that one.
+  `PCMGGetLevels()` and `PCMGGetSmoother()` know the levels on all processes.
+
+  How many processes go on, and why, is shown by `-ksp_view`; `-mg_gather_pc_telescope_reduction_factor` says how many
+  times fewer they are. Levels stay on all processes in one dimension, where the program has chosen their number
+  (`PCMGSetLevels()`) or solvers of levels (`PCMGGetSmoother()`), where it assembles coarse operators, and where
+  `-pc_mg_levels` asks for a number of levels that the `DM` has itself, but for operators of type `MATSTENCIL`.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetProcEqLim()`, `PCTELESCOPE`, `PCGAMGSetProcEqLim()`
+@*/
+PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, limit, 2);
+  PetscCheck(limit >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_process_eq_limit must be a number of points a process, or 0, not %" PetscInt_FMT, limit);
+  PetscTryMethod(pc, "PCKCycleSetProcEqLim_C", (PC, PetscInt), (pc, limit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetProcEqLim_KCycle(PC pc, PetscInt *limit)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *limit = kc->proc_eq_limit;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetProcEqLim - Gets with how few points a process structured levels go on on fewer processes.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. limit - points of a level that processes have in the mean
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetProcEqLim()`
+@*/
+PetscErrorCode PCKCycleGetProcEqLim(PC pc, PetscInt *limit)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(limit, 2);
+  PetscUseMethod(pc, "PCKCycleGetProcEqLim_C", (PC, PetscInt *), (pc, limit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
@@ -408,6 +494,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
   char                directions[8];
+  PetscInt            limit;
   PetscBool           count, flg;
 
   PetscFunctionBegin;
@@ -429,6 +516,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   if (flg && count != kc->count) {
     kc->count = count;
     if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+    PetscCall(PCKCycleGatheredFollow(pc));
   }
   PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids,
                              (PetscEnum)grid, (PetscEnum *)&grid, &flg));
@@ -440,6 +528,10 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   PetscCall(PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...",
                                "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
   if (flg && !kc->ready) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
+  limit = kc->proc_eq_limit;
+  PetscCall(PetscOptionsInt("-pc_kcycle_process_eq_limit", "Points a process, below which fewer processes go on",
+                            "PCKCycleSetProcEqLim", limit, &limit, &flg));
+  if (flg) PetscCall(PCKCycleSetProcEqLim(pc, limit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -460,5 +552,7 @@ PetscErrorCode PCKCycleStructuredCompose(PC pc, PetscBool compose)
       PetscObjectComposeFunction(o, "PCKCycleGetInterpolation_C", compose ? PCKCycleGetInterpolation_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetSemicoarsen_C", compose ? PCKCycleSetSemicoarsen_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetSemicoarsen_C", compose ? PCKCycleGetSemicoarsen_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetProcEqLim_C", compose ? PCKCycleSetProcEqLim_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetProcEqLim_C", compose ? PCKCycleGetProcEqLim_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

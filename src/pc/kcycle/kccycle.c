@@ -233,25 +233,27 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
                                        KCycleCoarseSolve_Block};
 
 /* Runs one step and logs it as a phase of a level */
-#define KCycleLogged(kc, l, phase, call)                           \
-  do {                                                             \
-    const PetscLogEvent event_ = (kc)->level[l].event[phase];      \
-    if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
-    PetscCall(call);                                               \
-    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
+#define KCycleLogged(kc, l, phase, call)                            \
+  do {                                                              \
+    const PetscLogEvent event_ = (kc)->level[l].event[phase];       \
+    if (event_) KCycleCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
+    KCycleCall(call);                                               \
+    if (event_) KCycleCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
   } while (0)
 
-/* The coarsest level. A solver that starts from zero gives the same answer to the same right side, so a second call
-   in a row has it already */
-static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscBool zeroguess)
+/* The coarsest level, or those that go on on fewer processes. A solver that starts from zero gives the same answer to
+   the same right side, so a second call in a row has it already. full: full multigrid has come down to here */
+static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa,
+                                     PetscBool zeroguess, PetscBool full)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  const KCycleVisit visit = {kappa, 1, full, steps->transpose, zeroguess};
+  PC_MG_Levels     *lv    = ((PC_MG *)pc->data)->levels[0];
 
-  PetscFunctionBegin;
-  if (!zeroguess && !kc->coarse_continues) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleLogged(kc, 0, KCYCLE_COARSE,
-               (*steps->coarsesolve)(pc, mg->levels[0], (PetscBool)(zeroguess && kc->coarse_reads)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  kc->level[0].calls++;
+  if (kc->gathered.ours) KCycleCall(PCKCycleGoOn(pc, &visit, lv->b, lv->x));
+  else if (zeroguess || kc->coarse_continues)
+    KCycleLogged(kc, 0, KCYCLE_COARSE, (*steps->coarsesolve)(pc, lv, (PetscBool)(zeroguess && kc->coarse_reads)));
+  return PETSC_SUCCESS;
 }
 
 /* Lines 2 and 3 of Algorithm 3, up to the residual */
@@ -314,27 +316,29 @@ static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, P
 static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa,
                              PetscBool zeroguess)
 {
+  if (!l) {
+    KCycleCall(KCycleCoarsest(pc, kc, steps, kappa, zeroguess, PETSC_FALSE));
+    return PETSC_SUCCESS;
+  }
   kc->level[l].calls++;
-  if (l) {
-    KCycleCall(KCycleDown(pc, kc, steps, l, zeroguess));
-    KCycleCall(KCycleUp(pc, kc, steps, l, kappa));
-  } else KCycleCall(KCycleCoarsest(pc, kc, steps, zeroguess));
+  KCycleCall(KCycleDown(pc, kc, steps, l, zeroguess));
+  KCycleCall(KCycleUp(pc, kc, steps, l, kappa));
   return PETSC_SUCCESS;
 }
 
 /* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle
    on the next */
-static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
+static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
   for (PetscInt l = kc->nlevels - 1; l > 0; l--)
     KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictrhs)(mg->levels[l], mg->levels[l - 1]));
-  PetscCall(KCycle(pc, kc, steps, 0, kc->kappa, PETSC_TRUE));
+  PetscCall(KCycleCoarsest(pc, kc, steps, kappa, PETSC_TRUE, PETSC_TRUE));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
     KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolate)(mg->levels[l], mg->levels[l - 1]));
-    PetscCall(KCycle(pc, kc, steps, l, kc->kappa, PETSC_FALSE));
+    PetscCall(KCycle(pc, kc, steps, l, kappa, PETSC_FALSE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -344,35 +348,35 @@ static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
   A_l, hence M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed
   restrictions on the way up.
 */
-static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
+static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
   for (PetscInt l = kc->nlevels - 1; l > 0; l--) {
-    PetscCall(KCycle(pc, kc, steps, l, kc->kappa, PETSC_TRUE));
+    PetscCall(KCycle(pc, kc, steps, l, kappa, PETSC_TRUE));
     KCycleLogged(kc, l, KCYCLE_RESIDUAL, (*steps->residual)(mg->levels[l]));
     KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
   }
-  PetscCall(KCycle(pc, kc, steps, 0, kc->kappa, PETSC_TRUE));
+  PetscCall(KCycleCoarsest(pc, kc, steps, kappa, PETSC_TRUE, PETSC_TRUE));
   for (PetscInt l = 1; l < kc->nlevels; l++)
     KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One application as a preconditioner; the finest level already knows its right side and its solution */
-static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps)
+/* The finest level already knows its right side and its solution */
+static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps, const KCycleVisit *visit)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
   if (mg->stageApply) PetscCall(PetscLogStagePush(mg->stageApply));
-  if (mg->am == PC_MG_FULL) {
-    if (steps->transpose) PetscCall(KCycleFullTranspose(pc, kc, steps));
-    else PetscCall(KCycleFull(pc, kc, steps));
+  if (visit->full) {
+    if (steps->transpose) PetscCall(KCycleFullTranspose(pc, kc, steps, visit->kappa));
+    else PetscCall(KCycleFull(pc, kc, steps, visit->kappa));
   } else {
-    for (PetscInt i = 0; i < mg->cyclesperpcapply; i++)
-      PetscCall(KCycle(pc, kc, steps, kc->nlevels - 1, kc->kappa, (PetscBool)(i == 0)));
+    for (PetscInt i = 0; i < visit->cycles; i++)
+      PetscCall(KCycle(pc, kc, steps, kc->nlevels - 1, visit->kappa, (PetscBool)(visit->zeroguess && i == 0)));
   }
   if (mg->stageApply) PetscCall(PetscLogStagePop());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -455,48 +459,63 @@ static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason of the failure and ends with
-   KSP_DIVERGED_PC_FAILED */
-static PetscErrorCode KCycleApplyVec(PC pc, const KCycleSteps *steps, Vec b, Vec x)
+/* As a preconditioner, or as levels that go on with the visit of finer ones. After a failed set-up the answer is Inf:
+   KSP, when it finds that, asks for the reason of the failure and ends with KSP_DIVERGED_PC_FAILED */
+PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
-  const PCMGType type = ((PC_MG *)pc->data)->am;
   PC_KCycle     *kc;
   KCycleLoan     loan;
   PetscBool      arrays;
   PetscErrorCode ierr;
 
+  KCycleCall(PCKCycleGetContext(pc, &kc));
+  if (kc->failure[0]) {
+    KCycleCall(VecSet(x, INFINITY));
+    return PETSC_SUCCESS;
+  }
+  KCycleCall(KCycleLevelsCheck(pc));
+  if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
+  KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
+  KCycleCall(KCycleLendVectors(pc, kc, b, x, visit->zeroguess, &loan));
+  ierr = arrays ? PCKCycleEngineApply(pc, visit, loan.hb, loan.hx)
+                : KCycleApply(pc, kc, visit->transpose ? &StepsTranspose : &StepsVec, visit);
+  KCycleCall(KCycleReturnVectors(pc, kc, &loan));
+  KCycleCall(ierr);
+  return PETSC_SUCCESS;
+}
+
+/* One application as a preconditioner */
+static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
+{
+  PC_MG         *mg   = (PC_MG *)pc->data;
+  const PCMGType type = mg->am;
+  PC_KCycle     *kc;
+  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(type == PC_MG_FULL), transpose, PETSC_TRUE};
+
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->failure[0]) {
-    PetscCall(VecSet(x, INFINITY));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KCycleLevelsCheck(pc));
-  if (type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL) { /* since PCMGSetType(), which is not followed by a set-up */
+  visit.kappa = kc->kappa;
+  if (!kc->failure[0] && type != PC_MG_MULTIPLICATIVE &&
+      type != PC_MG_FULL) { /* since PCMGSetType(), which is not followed by a set-up */
     PetscCall(PCKCycleInstall(pc));
-    PetscCall(steps->transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
+    PetscCall(transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCKCycleEngineIsUsed(pc, steps->transpose, &arrays));
-  PetscCall(KCycleLendVectors(pc, kc, b, x, PETSC_TRUE, &loan));
-  ierr = arrays ? PCKCycleEngineApply(pc, steps->transpose, loan.hb, loan.hx) : KCycleApply(pc, kc, steps);
-  PetscCall(KCycleReturnVectors(pc, kc, &loan));
-  PetscCall(ierr);
+  PetscCall(PCKCycleVisit(pc, &visit, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCApply_KCycle(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleApplyVec(pc, &StepsVec, b, x));
+  PetscCall(KCycleApplyVec(pc, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(PCKCycleSORGiveTranspose(pc));
-  PetscCall(KCycleApplyVec(pc, &StepsTranspose, b, x));
+  PetscCall(KCycleApplyVec(pc, PETSC_TRUE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -512,6 +531,7 @@ static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec
   PetscCheck(kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_precision single is for kappa-cycles, and this is -pc_mg_type %s: use double",
              PCMGTypes[((PC_MG *)pc->data)->am]);
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
   ierr = (*apply)(pc, b, x);
   PetscCall(KCycleReturnArrays(kc, &loan));
@@ -588,7 +608,7 @@ static PetscErrorCode KCycleApplyColumns(PC pc, Mat B, Mat X)
   for (PetscInt j = 0; j < n; j++) {
     PetscCall(MatDenseGetColumnVecRead(B, j, &b));
     PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
-    PetscCall(KCycleApplyVec(pc, &StepsVec, b, x));
+    PetscCall(KCycleApplyVec(pc, PETSC_FALSE, b, x));
     PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
     PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
   }
@@ -600,11 +620,13 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
   PC_MG         *mg = (PC_MG *)pc->data;
   PC_MG_Levels  *fine;
   PC_KCycle     *kc;
+  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE};
   PetscBool      arrays;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  visit.kappa = kc->kappa;
   if (kc->failure[0]) {
     PetscCall(KCycleFillInf(X));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -620,7 +642,7 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
   PetscCall(MatDestroy(&fine->B));
   fine->B = B;
   fine->X = X;
-  ierr    = KCycleApply(pc, kc, &StepsBlock);
+  ierr    = KCycleApply(pc, kc, &StepsBlock, &visit);
   fine->B = NULL;
   fine->X = NULL;
   PetscCall(ierr);
@@ -628,15 +650,18 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
 }
 
 /* Smoothers work on the full system here, not on a residual: a small residual must not stop them early */
-static PetscErrorCode KCycleLoosenSmoothers(PC pc, PC_KCycle *kc)
+static PetscErrorCode KCycleLoosenSmoothers(PC pc)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
     PetscCall(KSPSetTolerances(mg->levels[l]->smoothd, 0, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
     PetscCall(KSPSetTolerances(mg->levels[l]->smoothu, 0, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
   }
+  if (kc->gathered.pc) PetscCall(KCycleLoosenSmoothers(kc->gathered.pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -713,7 +738,7 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
                                         PetscInt its, PetscBool zeroguess, PetscInt *outits,
                                         PCRichardsonConvergedReason *reason)
 {
-  const KCycleStop stop = {0, abstol, dtol};
+  const KCycleStop stop = {0, abstol, dtol}, relative = {rtol, abstol, dtol};
   PC_KCycle       *kc;
   KCycleLoan       loan;
   PetscErrorCode   ierr;
@@ -727,7 +752,12 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLevelsCheck(pc));
-  PetscCall(KCycleLoosenSmoothers(pc, kc));
+  if (kc->nlevels == 1) {
+    *outits = its;
+    PetscCall(PCKCycleGoOnIterating(pc, &relative, zeroguess, b, x, outits, reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleLoosenSmoothers(pc));
   PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
   *outits = its;
   ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);

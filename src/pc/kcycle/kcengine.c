@@ -9,7 +9,6 @@
 /* What the functions of a run work with */
 typedef struct {
   PC                          pc;
-  PetscBool                   transpose;
   KCycleStop                  stop;
   PetscInt                    tests;
   PCRichardsonConvergedReason reason;
@@ -115,7 +114,7 @@ static PetscErrorCode TakeLevels(PC pc, size_t len, char why[])
   PetscCall(PetscCalloc1(kc->nlevels, &kc->parts));
   for (PetscInt l = 0; l < kc->nlevels && !what[0]; l++) {
     PetscCall(TakeLevel(kc, l, mg->levels[l], sizeof(what), what));
-    if (what[0]) PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": %s", l, what));
+    if (what[0]) PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": %s", l + kc->gathered.below, what));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,7 +147,10 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatStencilScan(kc->structure[0].A, &facts));
-  kc->engine = kc->precision == PC_KCYCLE_PRECISION_SINGLE ? &KCycleEngine_Single : &KCycleEngine_Double;
+  kc->engine =
+      kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1 ? &KCycleEngine_Single : &KCycleEngine_Double;
+  if (!kc->engine->borrows && kc->finer.exists)
+    PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc),
                                   kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST, kc->nlevels, kc->parts,
                                   facts->scale, &kc->levels));
@@ -200,7 +202,7 @@ static PetscErrorCode MakeConsistent(const PC_MG_Levels *coarsest)
 }
 
 /* On the coarsest level, in PETSc's vectors: their norms are kept, so that arrays are not theirs */
-static PetscErrorCode SolveCoarsest(void *ctx, PetscBool zeroguess, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const PetscScalar *b, PetscScalar *x)
 {
   const Solve       *solve = (Solve *)ctx;
   PC_MG_Levels      *lv    = ((PC_MG *)solve->pc->data)->levels[0];
@@ -215,15 +217,18 @@ static PetscErrorCode SolveCoarsest(void *ctx, PetscBool zeroguess, const PetscS
   PetscCall(VecGetArrayWrite(lv->b, &a));
   PetscCall(PetscArraycpy(a, b, n));
   PetscCall(VecRestoreArrayWrite(lv->b, &a));
-  if (!kc->engine->borrows) PetscCall(MakeConsistent(lv));
-  if (zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
-  else if (!zeroguess) {
+  if (!kc->engine->borrows && !kc->gathered.ours) PetscCall(MakeConsistent(lv));
+  if (visit->zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
+  else if (!visit->zeroguess) {
     PetscCall(VecGetArrayWrite(lv->x, &a));
     PetscCall(PetscArraycpy(a, x, n));
     PetscCall(VecRestoreArrayWrite(lv->x, &a));
   }
-  PetscCall(solve->transpose ? KSPSolveTranspose(lv->smoothd, lv->b, lv->x) : KSPSolve(lv->smoothd, lv->b, lv->x));
-  PetscCall(KSPCheckSolve(lv->smoothd, solve->pc, lv->x));
+  if (kc->gathered.ours) PetscCall(PCKCycleGoOn(solve->pc, visit, lv->b, lv->x));
+  else {
+    PetscCall(visit->transpose ? KSPSolveTranspose(lv->smoothd, lv->b, lv->x) : KSPSolve(lv->smoothd, lv->b, lv->x));
+    PetscCall(KSPCheckSolve(lv->smoothd, solve->pc, lv->x));
+  }
   PetscCall(VecGetArrayRead(lv->x, &xr));
   PetscCall(PetscArraycpy(x, xr, n));
   PetscCall(VecRestoreArrayRead(lv->x, &xr));
@@ -247,7 +252,7 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
 /* Residuals of fused levels are in cache only: their vectors get no memory */
 static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun *run)
 {
-  return (PetscBool)(!kc->level[l].fused || (run->full && run->transpose));
+  return (PetscBool)(!kc->level[l].fused || (run->visit.full && run->visit.transpose));
 }
 
 /* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */
@@ -306,9 +311,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   PetscErrorCode     ierr;
 
   KCycleCall(PCKCycleGetContext(pc, &kc));
-  run->kappa     = kc->kappa;
-  run->transpose = solve->transpose;
-  run->continues = kc->coarse_continues;
+  run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
   run->ctx       = solve;
   run->coarsest  = SolveCoarsest;
   KCycleCall(Renew(pc, kc));
@@ -325,17 +328,33 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   return PETSC_SUCCESS;
 }
 
-/* One application as a preconditioner */
-PetscErrorCode PCKCycleEngineApply(PC pc, PetscBool transpose, Vec b, Vec x)
+/* x <- x + M (b - A x), or with transposes, where a run starts from zero */
+static PetscErrorCode Correct(Solve *solve, KCycleRun *run, Vec b, Vec x)
 {
-  const PC_MG *mg    = (PC_MG *)pc->data;
-  Solve        solve = {pc, transpose, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
-  KCycleRun    run   = {0};
+  PC_KCycle    *kc;
+  PC_MG_Levels *fine;
 
-  run.full      = (PetscBool)(mg->am == PC_MG_FULL);
-  run.cycles    = mg->cyclesperpcapply;
-  run.zeroguess = PETSC_TRUE;
-  KCycleCall(Run(&solve, &run, b, x));
+  KCycleCall(PCKCycleGetContext(solve->pc, &kc));
+  fine                 = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
+  run->visit.zeroguess = PETSC_TRUE;
+  if (!kc->correction) KCycleCall(VecDuplicate(fine->r, &kc->correction));
+  KCycleCall(MatResidual(fine->A, b, x, fine->r));
+  KCycleCall(Run(solve, run, fine->r, kc->correction));
+  KCycleCall(VecAXPY(x, 1, kc->correction));
+  return PETSC_SUCCESS;
+}
+
+/* As a preconditioner, or as levels that go on with the visit of finer ones */
+PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x)
+{
+  PC_KCycle *kc;
+  Solve      solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
+  KCycleRun  run   = {0};
+
+  KCycleCall(PCKCycleGetContext(pc, &kc));
+  run.visit = *visit;
+  if (visit->zeroguess || kc->engine->borrows) KCycleCall(Run(&solve, &run, b, x));
+  else KCycleCall(Correct(&solve, &run, b, x));
   return PETSC_SUCCESS;
 }
 
@@ -343,12 +362,15 @@ PetscErrorCode PCKCycleEngineApply(PC pc, PetscBool transpose, Vec b, Vec x)
    no test */
 static PetscErrorCode IterateInPlace(Solve *solve, PetscBool zeroguess, Vec b, Vec x, PetscInt *its)
 {
-  KCycleRun run = {0};
+  PC_KCycle *kc;
+  KCycleRun  run = {0};
 
   PetscFunctionBegin;
-  run.cycles    = *its;
-  run.zeroguess = zeroguess;
-  run.test      = solve->stop.target > 0 ? Test : NULL;
+  PetscCall(PCKCycleGetContext(solve->pc, &kc));
+  run.visit.kappa     = kc->kappa;
+  run.visit.cycles    = *its;
+  run.visit.zeroguess = zeroguess;
+  run.test            = solve->stop.target > 0 ? Test : NULL;
   PetscCall(Run(solve, &run, b, x));
   if (solve->reason) *its = solve->tests - 1;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -365,9 +387,10 @@ static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Ve
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(solve->pc, &kc));
-  fine          = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
-  run.cycles    = 1;
-  run.zeroguess = PETSC_TRUE;
+  fine                = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
+  run.visit.kappa     = kc->kappa;
+  run.visit.cycles    = 1;
+  run.visit.zeroguess = PETSC_TRUE;
   if (zeroguess) PetscCall(VecZeroEntries(x));
   if (!kc->correction) PetscCall(VecDuplicate(fine->r, &kc->correction));
   for (i = 0; i < *its; i++) {
@@ -389,7 +412,7 @@ PetscErrorCode PCKCycleEngineIterate(PC pc, const KCycleStop *stop, PetscBool ze
                                      PCRichardsonConvergedReason *reason)
 {
   PC_KCycle *kc;
-  Solve      solve = {pc, PETSC_FALSE, *stop, 0, (PCRichardsonConvergedReason)0};
+  Solve      solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));

@@ -1,67 +1,180 @@
 /*
-  A coarsest grid that is too large for a direct solver on every process is gathered by PCTELESCOPE on fewer of them,
-  where structured levels go on.
+  Agglomeration: levels with few points on each process go on on fewer processes, in the end on one.
+
+  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of those that go on and
+  gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to the
+  other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers are
+  those of one process. The inner one is told what was found on the finer levels, and follows their options.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/stencilimpl.h>
+#include <petsckcycle/private/coarsenimpl.h>
 
-/*
-  A coarsest grid that is still large, as each process keeps a point of it, is not for a direct solver on every process:
-  fewer of them gather it and go on with structured levels. The options of that inner solver begin with
-  mg_coarse_telescope_
-*/
-PetscErrorCode PCKCycleGather(PC pc)
+/* Names of what hangs on the PCTELESCOPE: of each process, right side and solution at the points that it goes on with,
+   none if it does not, and the scatter to them */
+static const char *const Here[2]   = {"PCKCycleGatherRightSide", "PCKCycleGatherSolution"};
+static const char        Scatter[] = "PCKCycleGatherScatter";
+
+/* Has the program, or an option, chosen the solver of the coarsest level? */
+static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 {
-  const char *const names[] = {"-pc_type", "-redundant_pc_type"};
-  KSP               coarse  = ((PC_MG *)pc->data)->levels[0]->smoothd;
-  PC_KCycle        *kc;
-  PC                gather;
-  Mat               A;
-  PetscInt          dim, rows, left;
-  PetscMPIInt       size;
-  PetscBool         given, standard;
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool preonly, standard;
+  PC        solver;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  dim = KCycleStencilOf(kc->structure[0].A)->box->dim;
-  PetscCall(KSPGetOperators(coarse, &A, NULL));
-  PetscCall(MatGetSize(A, &rows, NULL));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)coarse), &size));
-  PetscCall(KSPGetPC(coarse, &gather));
-  PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCREDUNDANT, &standard));
-  left = KCyclePolicyProcesses(rows, size, dim, kc->mixed);
-  if (!left || !standard) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); i++) {
-    PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], &given));
-    if (given) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  kc->chose[0][0] = PETSC_TRUE;
-  PetscCall(PCSetType(gather, PCTELESCOPE));
-  PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(gather, PETSC_TRUE)); /* it is to gather the matrix */
-  PetscCall(PCTelescopeSetReductionFactor(gather, (size + left - 1) / left));
-  PetscCall(PetscInfo(
-      coarse, "The coarsest grid has %" PetscInt_FMT " points: %" PetscInt_FMT " of %d processes gather it and go on\n",
-      rows, left, size));
+  *chosen = PETSC_FALSE;
+  if (!mg->levels || mg->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(mg->levels[0]->smoothd, &solver));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)solver, &standard, PCREDUNDANT, PCTELESCOPE, ""));
+  *chosen = (PetscBool)(!preonly || !standard);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Names of what hangs on the PCTELESCOPE for its transpose, which PETSc does not have */
-static const char Scatter[] = "PCKCycleGatherScatter", Buffer[] = "PCKCycleGatherBuffer";
-
-/* A buffer of the points that this process goes on with, none if it does not take part, and the scatter to it */
-static PetscErrorCode PrepareTranspose(DM dm, KSP inner, PC gather)
+/*
+  Levels whose number or solvers the program has chosen it may look for on all processes, as those of operators that it
+  assembles. Where a number was asked for that the DM has, too, it is to be seen whether structured levels are as many
+*/
+PetscErrorCode PCKCycleFixLevels(PC pc)
 {
-  Mat        A;
-  DM         part;
-  AO         ao;
-  Vec        all, buffer;
-  VecScatter scatter;
-  IS         rows;
-  PetscInt   size[3], s[3] = {0, 0, 0}, n[3] = {0, 0, 0}, *row, m = 0;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscInt   asked, most, chosen;
+  PetscBool  given = PETSC_FALSE, yes = PETSC_FALSE, stencil;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(gather, &A, NULL));
-  PetscCall(MatCreateVecs(A, &all, NULL));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->ready || kc->finer.exists || kc->nlevels_fixed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleLevelsAsked(pc, &asked));
+  if (kc->options_used)
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &given));
+  PetscCall(MatStencilIs(pc->pmat, &stencil));
+  if (given && !stencil && pc->dm != kc->found.dm && kc->structured != PC_KCYCLE_STRUCTURED_ON) {
+    PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
+    yes = (PetscBool)(asked <= most);
+  }
+  if (!kc->levels_used && !yes) PetscCall(PCKCycleLevelsAreTouched(mg, &yes));
+  kc->nlevels_fixed = (PetscBool)(yes || kc->assembled || (asked && !given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* May levels go on on fewer processes? PCTELESCOPE does not know grids of one dimension, where a direct solver takes no
+   more than a sweep */
+PetscErrorCode PCKCycleMayGather(PC pc, PetscBool *may)
+{
+  PC_KCycle  *kc;
+  PetscMPIInt size;
+  PetscBool   chosen;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(CoarseIsChosen(pc, &chosen));
+  *may = (PetscBool)(size > 1 && !chosen && !kc->nlevels_fixed && KCycleStencilOf(kc->structure[0].A)->box->dim > 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the options of the coarsest solver */
+static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
+{
+  const char *const names[] = {"-pc_type", "-redundant_pc_type"};
+
+  PetscFunctionBegin;
+  *given = PETSC_FALSE;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names) && !*given; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Is the coarsest grid to be gathered? Where levels have stopped for it, and where it is too large for a direct solver
+  on every process. The options of the PCTELESCOPE begin with mg_gather_; those of the coarsest solver are for the one
+  behind the last level
+*/
+PetscErrorCode PCKCycleGather(PC pc)
+{
+  KSP              coarse = ((PC_MG *)pc->data)->levels[0]->smoothd;
+  PC_KCycle       *kc;
+  KCycleStructure *level;
+  PC               gather;
+  PetscInt         rows, dim, factor;
+  PetscMPIInt      size;
+  PetscBool        given, standard;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  level = &kc->structure[kc->nstructured - 1];
+  dim   = KCycleStencilOf(level->A)->box->dim;
+  PetscCall(MatGetSize(level->A, &rows, NULL));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(KSPGetPC(coarse, &gather));
+  PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCREDUNDANT, &standard));
+  PetscCall(CoarseTypeIsGiven(coarse, &given));
+  if (level->gathers == KCYCLE_GATHERS_NOT && standard && !given && dim > 1 && size > 1 &&
+      rows > KCyclePolicyReplicated(dim, kc->mixed))
+    level->gathers = KCYCLE_GATHERS_LARGE;
+  if (level->gathers == KCYCLE_GATHERS_NOT) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->chose[0][0] = PETSC_TRUE;
+  factor          = level->gathers == KCYCLE_GATHERS_LARGE ? size : KCyclePolicyReduction(rows, size);
+  PetscCall(PCSetType(gather, PCTELESCOPE));
+  PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(gather, PETSC_TRUE)); /* it is to gather the matrix */
+  PetscCall(PCTelescopeSetReductionFactor(gather, factor));
+  PetscCall(KSPSetOptionsPrefix(coarse, ((PetscObject)pc)->prefix));
+  PetscCall(KSPAppendOptionsPrefix(coarse, "mg_gather_"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On processes that go on: a vector on their communicator that has the numbers of the one here */
+static PetscErrorCode CreateThere(KSP inner, Vec here, Vec *there)
+{
+  Mat          A;
+  PetscInt     m, M;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(inner, &A, NULL));
+  PetscCall(MatGetSize(A, &M, NULL));
+  PetscCall(VecGetLocalSize(here, &m));
+  PetscCall(VecGetArray(here, &a));
+  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)inner), 1, m, M, a, there));
+  PetscCall(VecRestoreArray(here, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows, Vec all)
+{
+  VecScatter scatter;
+  Vec        here;
+  PetscInt   m;
+
+  PetscFunctionBegin;
+  PetscCall(ISGetLocalSize(rows, &m));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, m, &here));
+    PetscCall(VecDestroy(&kc->gathered.there[i]));
+    if (inner) PetscCall(CreateThere(inner, here, &kc->gathered.there[i]));
+    if (i == 0) {
+      PetscCall(VecScatterCreate(all, rows, here, NULL, &scatter));
+      PetscCall(PetscObjectCompose((PetscObject)gather, Scatter, (PetscObject)scatter));
+      PetscCall(VecScatterDestroy(&scatter));
+    }
+    PetscCall(PetscObjectCompose((PetscObject)gather, Here[i], (PetscObject)here));
+    PetscCall(VecDestroy(&here));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points that this process goes on with, in the order of its new part of the grid */
+static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
+{
+  DM       dm = kc->structure[kc->nstructured - 1].dm, part;
+  AO       ao;
+  Vec      all;
+  IS       rows;
+  PetscInt size[3], s[3] = {0, 0, 0}, n[3] = {0, 0, 0}, *row, m = 0;
+
+  PetscFunctionBegin;
   PetscCall(DMDAGetInfo(dm, NULL, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   if (inner) {
     PetscCall(KSPGetDM(inner, &part));
@@ -76,105 +189,207 @@ static PetscErrorCode PrepareTranspose(DM dm, KSP inner, PC gather)
   PetscCall(DMDAGetAO(dm, &ao));
   PetscCall(AOApplicationToPetsc(ao, m, row));
   PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)dm), m, row, PETSC_OWN_POINTER, &rows));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, m, &buffer));
-  PetscCall(VecScatterCreate(all, rows, buffer, NULL, &scatter));
-  PetscCall(PetscObjectCompose((PetscObject)gather, Scatter, (PetscObject)scatter));
-  PetscCall(PetscObjectCompose((PetscObject)gather, Buffer, (PetscObject)buffer));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(VecDestroy(&buffer));
+  PetscCall(MatCreateVecs(kc->coarsest, &all, NULL));
+  PetscCall(CreateVectors(kc, gather, inner, rows, all));
   PetscCall(ISDestroy(&rows));
   PetscCall(VecDestroy(&all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CopyValues(Vec from, Vec to)
+/* To the processes that go on, or back from them */
+static PetscErrorCode Move(PC gather, int which, ScatterMode mode, Vec v)
 {
-  const PetscScalar *a;
-  PetscScalar       *b;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(from, &n));
-  PetscCall(VecGetArrayRead(from, &a));
-  PetscCall(VecGetArrayWrite(to, &b));
-  PetscCall(PetscArraycpy(b, a, n));
-  PetscCall(VecRestoreArrayWrite(to, &b));
-  PetscCall(VecRestoreArrayRead(from, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
-{
-  KSP        inner;
-  DM         part;
-  Vec        buffer, b, solution;
   VecScatter scatter;
+  Vec        here;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)gather, Scatter, (PetscObject *)&scatter));
-  PetscCall(PetscObjectQuery((PetscObject)gather, Buffer, (PetscObject *)&buffer));
-  PetscCall(PCTelescopeGetKSP(gather, &inner));
-  PetscCall(VecScatterBegin(scatter, x, buffer, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(scatter, x, buffer, INSERT_VALUES, SCATTER_FORWARD));
-  if (inner) {
-    PetscCall(KSPGetDM(inner, &part));
-    PetscCall(DMGetGlobalVector(part, &b));
-    PetscCall(DMGetGlobalVector(part, &solution));
-    PetscCall(CopyValues(buffer, b));
-    PetscCall(KSPSolveTranspose(inner, b, solution));
-    PetscCall(KSPCheckSolve(inner, gather, solution));
-    PetscCall(CopyValues(solution, buffer));
-    PetscCall(DMRestoreGlobalVector(part, &b));
-    PetscCall(DMRestoreGlobalVector(part, &solution));
-  }
-  PetscCall(VecScatterBegin(scatter, buffer, y, INSERT_VALUES, SCATTER_REVERSE));
-  PetscCall(VecScatterEnd(scatter, buffer, y, INSERT_VALUES, SCATTER_REVERSE));
+  PetscCall(PetscObjectQuery((PetscObject)gather, Here[which], (PetscObject *)&here));
+  PetscCall(VecScatterBegin(scatter, mode == SCATTER_FORWARD ? v : here, mode == SCATTER_FORWARD ? here : v,
+                            INSERT_VALUES, mode));
+  PetscCall(VecScatterEnd(scatter, mode == SCATTER_FORWARD ? v : here, mode == SCATTER_FORWARD ? here : v,
+                          INSERT_VALUES, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels like those that end here, unless options ask for others */
-static PetscErrorCode ChooseGathered(const PC_KCycle *kc, PC pc)
+/* PCTELESCOPE has no transpose, which PCMG's own cycles, and cycles with another solver than PCKCYCLE, want */
+static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
 {
-  PC_KCycle *inner;
+  KSP inner;
+  Vec here[2], there[2];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(PetscObjectQuery((PetscObject)gather, Here[i], (PetscObject *)&here[i]));
+  PetscCall(PCTelescopeGetKSP(gather, &inner));
+  PetscCall(Move(gather, 0, SCATTER_FORWARD, x));
+  if (inner) {
+    for (int i = 0; i < 2; i++) PetscCall(CreateThere(inner, here[i], &there[i]));
+    PetscCall(KSPSolveTranspose(inner, there[0], there[1]));
+    PetscCall(KSPCheckSolve(inner, gather, there[1]));
+    for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&there[i]));
+  }
+  PetscCall(Move(gather, 1, SCATTER_REVERSE, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Goes on with a visit, on the vectors of the coarsest level here */
+PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
+{
+  PC_KCycle     *kc;
+  PC             gather;
+  PCFailedReason reason;
+
+  KCycleCall(PCKCycleGetContext(pc, &kc));
+  KCycleCall(KSPGetPC(((PC_MG *)pc->data)->levels[0]->smoothd, &gather));
+  KCycleCall(Move(gather, 0, SCATTER_FORWARD, b));
+  if (!visit->zeroguess) KCycleCall(Move(gather, 1, SCATTER_FORWARD, x));
+  if (kc->gathered.pc) {
+    for (int i = 0; i < 2; i++) KCycleCall(PetscObjectStateIncrease((PetscObject)kc->gathered.there[i]));
+    KCycleCall(PCKCycleVisit(kc->gathered.pc, visit, kc->gathered.there[0], kc->gathered.there[1]));
+    KCycleCall(PCGetFailedReason(kc->gathered.pc, &reason));
+    if (reason) KCycleCall(PCSetFailedReason(pc, reason));
+  }
+  KCycleCall(Move(gather, 1, SCATTER_REVERSE, x));
+  return PETSC_SUCCESS;
+}
+
+/* The same for iterations of KSPRICHARDSON, where there is no level here but the gathered one; the target is relative
+   to the first norm */
+PetscErrorCode PCKCycleGoOnIterating(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
+                                     PCRichardsonConvergedReason *reason)
+{
+  PC_KCycle *kc;
+  PC         gather;
+  PetscInt   done[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KSPGetPC(((PC_MG *)pc->data)->levels[0]->smoothd, &gather));
+  PetscCall(Move(gather, 0, SCATTER_FORWARD, b));
+  PetscCall(Move(gather, 1, SCATTER_FORWARD, x));
+  if (kc->gathered.pc) {
+    for (int i = 0; i < 2; i++) PetscCall(PetscObjectStateIncrease((PetscObject)kc->gathered.there[i]));
+    PetscCall(PCApplyRichardson_KCycle(kc->gathered.pc, kc->gathered.there[0], kc->gathered.there[1], NULL,
+                                       stop->target, stop->abstol, stop->limit, *its, zeroguess, &done[0], reason));
+    done[1] = (PetscInt)*reason;
+  }
+  PetscCallMPI(MPI_Bcast(done, 2, MPIU_INT, 0, PetscObjectComm((PetscObject)pc)));
+  *its    = done[0];
+  *reason = (PCRichardsonConvergedReason)done[1];
+  PetscCall(Move(gather, 1, SCATTER_REVERSE, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels like those that end here. They have the prefix of the finer ones, and so their options */
+static PetscErrorCode ChooseGathered(PC pc, PC solver)
+{
+  PC_KCycle *kc, *inner;
   PetscBool  given;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_type", &given));
+  PetscCall(PetscOptionsHasName(((PetscObject)solver)->options, ((PetscObject)solver)->prefix, "-pc_type", &given));
   if (given) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCKCycleGetContext(pc, &inner));
+  PetscCall(PCSetType(solver, PCKCYCLE));
+  PetscCall(PetscObjectSetOptions((PetscObject)solver, ((PetscObject)pc)->options));
+  PetscCall(PCSetOptionsPrefix(solver, ((PetscObject)pc)->prefix));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleGetContext(solver, &inner));
+  inner->structured    = kc->structured;
   inner->interpolation = kc->interpolation;
+  inner->proc_eq_limit = kc->proc_eq_limit;
   PetscCall(PetscStrncpy(inner->semicoarsen, kc->semicoarsen, sizeof(inner->semicoarsen)));
-  PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solver that goes on with a coarsest grid that has been gathered; PCTELESCOPE would leave its set-up to the
-   first cycle */
+/* What may change without another set-up */
+PetscErrorCode PCKCycleGatheredFollow(PC pc)
+{
+  const PCMGType type = ((PC_MG *)pc->data)->am;
+  PC_KCycle     *kc, *coarser;
+  PC             inner;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  inner = kc->gathered.pc;
+  if (!inner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleGetContext(inner, &coarser));
+  coarser->kappa = kc->kappa;
+  if (((PC_MG *)inner->data)->am != type) {
+    PetscCall(PCMGSetType(inner, type));
+    PetscCall(PCKCycleInstall(inner));
+  }
+  PetscCall(PCKCycleSetPrecision(inner, kc->precision));
+  if (coarser->count != kc->count) {
+    coarser->count = kc->count;
+    PetscCall(PCKCycleEngineSetUp(inner));
+  }
+  PetscCall(PCKCycleGatheredFollow(inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How the processes that go on have set up their levels is known to all: whether these are levels of ours, and their
+   number without the first */
+static PetscErrorCode Agree(PC pc)
+{
+  PC_KCycle  *kc, *inner;
+  PetscMPIInt size    = 0;
+  PetscInt    mine[3] = {0, 0, 0}, all[3];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->gathered.pc) {
+    PetscCall(PCKCycleGetContext(kc->gathered.pc, &inner));
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)kc->gathered.pc), &size));
+    mine[0] = 1;
+    mine[1] = inner->nlevels - 1 + inner->gathered.below;
+    mine[2] = size;
+  }
+  PetscCallMPI(MPI_Allreduce(mine, all, 3, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  kc->gathered.ours      = (PetscBool)all[0];
+  kc->gathered.below     = all[1];
+  kc->gathered.processes = all[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PCKCycleGatheredForget(PC_KCycle *kc)
+{
+  kc->gathered.ours      = PETSC_FALSE;
+  kc->gathered.pc        = NULL;
+  kc->gathered.below     = 0;
+  kc->gathered.processes = 0;
+}
+
+/* The solver that goes on is set up with the level that it goes on from; PCTELESCOPE would leave that to the first
+   cycle */
 PetscErrorCode PCKCycleGatheredSetUp(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc, *finer;
-  KSP        inner;
+  KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd, inner;
+  PC_KCycle *kc;
   PC         gather, solver;
   PetscBool  gathers, ours;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(KSPGetPC(mg->levels[0]->smoothd, &gather));
+  PCKCycleGatheredForget(kc);
+  if (!kc->use_structure || !kc->chose[0][0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetFromOptions(coarse));
+  PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCTELESCOPE, &gathers));
-  if (!kc->use_structure || !kc->chose[0][0] || !gathers) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!gathers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetUp(coarse));
   PetscCall(PCTelescopeGetKSP(gather, &inner));
-  if (!kc->ready) PetscCall(PrepareTranspose(kc->structure[kc->nstructured - 1].dm, inner, gather));
+  if (!kc->ready) PetscCall(PrepareScatter(kc, inner, gather));
   gather->ops->applytranspose = PCApplyTranspose_Gathered;
-  if (!inner) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPGetPC(inner, &solver));
-  if (!kc->ready) PetscCall(ChooseGathered(kc, solver));
-  PetscCall(PetscObjectTypeCompare((PetscObject)solver, PCKCYCLE, &ours));
-  if (ours) {
-    PetscCall(PCKCycleGetContext(solver, &finer));
-    PCKCycleStructuredHandOn(kc, &finer->finer);
+  if (inner) {
+    PetscCall(KSPGetPC(inner, &solver));
+    if (!kc->ready) PetscCall(ChooseGathered(pc, solver));
+    PetscCall(PetscObjectTypeCompare((PetscObject)solver, PCKCYCLE, &ours));
+    if (ours) PetscCall(PCKCycleStructuredHandOn(pc, solver));
+    PetscCall(KSPSetUp(inner));
+    PetscCall(PetscObjectTypeCompare((PetscObject)inner, KSPPREONLY, &gathers));
+    if (ours && gathers) kc->gathered.pc = solver;
+    PetscCall(PCKCycleGatheredFollow(pc));
   }
-  PetscCall(KSPSetUp(inner));
+  PetscCall(Agree(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

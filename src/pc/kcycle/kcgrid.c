@@ -307,8 +307,7 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
     kc->mixed = kc->finer.exists ? kc->finer.mixed : (PetscBool)(scan->steep > KCYCLE_MIXED);
     PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep,
                         kc->mixed ? ": materials are mixed" : ""));
-    if (kc->finer.exists && kc->grid == KCYCLE_GRID_AUTO)
-      PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
+    if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
       PetscCall(LookAtEnds(level->A, ends));
       for (PetscInt d = 0; d < box->dim; d++) {
@@ -336,19 +335,43 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is there to be a coarser level? */
-static PetscErrorCode WantsCoarser(PC pc, const KCycleStructure *level, PetscBool asked, PetscBool *wants)
+/* Does a level that is to be coarsened go on on fewer processes? The first one is given as it is */
+static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
+{
+  PC_KCycle  *kc;
+  PetscInt    rows;
+  PetscMPIInt size;
+  PetscBool   may;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  level->gathers = KCYCLE_GATHERS_NOT;
+  PetscCall(PCKCycleMayGather(pc, &may));
+  if (!may) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(level->A, &rows, NULL));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (level->blocked) level->gathers = KCYCLE_GATHERS_EMPTY;
+  else if (level != kc->structure && rows / size < kc->proc_eq_limit) level->gathers = KCYCLE_GATHERS_FEW;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is there to be a coarser level? On these processes, or on fewer of them */
+static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool asked, PetscBool *wants)
 {
   PC_KCycle       *kc;
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
+  const PetscInt   fewer    = level->factor[0] * level->factor[1] * level->factor[2];
   char             why[256] = "";
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked ||
+  *wants         = (PetscBool)((asked ||
                         !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure), kc->mixed)) &&
-                       level->factor[0] * level->factor[1] * level->factor[2] > 1 && !why[0]);
+                       (fewer > 1 || level->blocked) && !why[0]);
+  level->gathers = KCYCLE_GATHERS_NOT;
+  if (*wants) PetscCall(ChooseGathers(pc, level));
+  if (fewer == 1 || level->gathers != KCYCLE_GATHERS_NOT) *wants = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -404,7 +427,8 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   PetscCall(WantsCoarser(pc, level, asked, coarser));
   interpolation = ChooseInterpolation(kc, level, jumps);
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
-  *changed = (PetscBool)(exists && *coarser != (PetscBool)(level->P != NULL));
+  *changed = (PetscBool)(exists && (*coarser != (PetscBool)(level->P != NULL) ||
+                                    (level->gathers != KCYCLE_GATHERS_NOT) != (before.gathers != KCYCLE_GATHERS_NOT)));
   /* the coarser operator is a star no more, or has become one */
   if (level->P && !kc->assembled && level->star != before.star) *changed = PETSC_TRUE;
   for (PetscInt d = 0; d < 3; d++)

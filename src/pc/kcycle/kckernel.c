@@ -143,6 +143,7 @@ PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
   if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, &n, NULL));
   n += constant ? 1 : 0;
+  if (kc->finer.exists) n = kc->finer.nullity;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(pc->pmat, &M, NULL));
   scale = kc->scale * PetscSqrtReal((PetscReal)M); /* a coarse row sums up those of many points, and their rounding */

@@ -21,15 +21,18 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
   }
   PetscCall(PCKCycleGridsReset(kc));
   PetscCall(MatDestroy(&kc->coarsest));
-  PetscCall(VecDestroy(&kc->host[0]));
-  PetscCall(VecDestroy(&kc->host[1]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDestroy(&kc->host[i]));
+    PetscCall(VecDestroy(&kc->gathered.there[i]));
+  }
+  PCKCycleGatheredForget(kc);
   kc->nstructured = 0;
   if (!kc->kappa_set) kc->kappa = 2; /* structured levels choose another */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The solvers that were chosen here are those of PCMG again, unless somebody has chosen others since */
-static PetscErrorCode RestoreSolver(PC_MG *mg, PetscInt l, KSP solver)
+static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, KSP solver)
 {
   PC        pc;
   PetscBool ours, sor, richardson;
@@ -39,6 +42,10 @@ static PetscErrorCode RestoreSolver(PC_MG *mg, PetscInt l, KSP solver)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, l ? PCRELAX : PCTELESCOPE, &ours));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
   if (ours) PetscCall(PCSetType(pc, l ? PCSOR : PCREDUNDANT));
+  if (ours && !l) {
+    PetscCall(KSPSetOptionsPrefix(solver, prefix));
+    PetscCall(KSPAppendOptionsPrefix(solver, "mg_coarse_"));
+  }
   PetscCall(PetscObjectTypeCompare((PetscObject)solver, KSPRICHARDSON, &richardson));
   if (!l || (!ours && !sor) || !richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(solver, KSPCHEBYSHEV));
@@ -57,8 +64,8 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
     PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
   for (PetscInt l = 0; (kc->nstructured || kc->ngrids) && l < mg->nlevels; l++) {
-    if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothd));
-    if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, l, mg->levels[l]->smoothu));
+    if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, mg->levels[l]->smoothd));
+    if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, mg->levels[l]->smoothu));
   }
   PetscCall(PetscArrayzero(&kc->chose[0][0], PETSC_STATIC_ARRAY_LENGTH(kc->chose) * 2));
   PetscCall(PCKCycleStructuredReset(kc));
@@ -328,11 +335,38 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatConvert(level->A, MATAIJ, kc->coarsest ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->coarsest));
   PetscCall(KSPSetOperators(coarse, kc->coarsest, kc->coarsest));
-  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMSetUp(level->dm)); /* of a grid found in the matrix that is the only level */
-  PetscCall(KSPSetDM(coarse, level->dm));
-  PetscCall(KCycleKSPSetDMInactive(coarse));
-  PetscCall(PCKCycleGather(pc));
+  if (!kc->ready) {
+    PetscCall(DMSetUp(level->dm)); /* of a grid found in the matrix that is the only level */
+    PetscCall(KSPSetDM(coarse, level->dm));
+    PetscCall(KCycleKSPSetDMInactive(coarse));
+    PetscCall(PCKCycleGather(pc));
+  }
+  PetscCall(PCKCycleGatheredSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels are numbered from the coarsest of all, also where that is on fewer processes: options with the number of a
+   level mean the same on any number of processes */
+static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number)
+{
+  const char levels[] = "mg_levels_", *before = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", *own, *tail;
+  char       prefix[256];
+  size_t     len;
+  PetscBool  begins = PETSC_FALSE, same;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KSPGetOptionsPrefix(solver, &own));
+  PetscCall(PetscStrlen(before, &len));
+  if (own && !strncmp(own, before, len)) PetscCall(PetscStrbeginswith(own + len, levels, &begins));
+  tail = begins ? strchr(own + len + sizeof(levels) - 1, '_') : NULL;
+  if (!tail) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%s%s%" PetscInt_FMT "%s", before, levels, number, tail));
+  PetscCall(PetscStrcmp(own, prefix, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetOptionsPrefix(solver, prefix));
+  if (kc->ready) PetscCall(KSPSetFromOptions(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -405,21 +439,19 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleGiveOperators(pc));
   PetscCall(CreateHostVectors(pc));
-  for (PetscInt l = 0; l < kc->nstructured; l++) {
+  PetscCall(GiveCoarsest(pc, &kc->structure[kc->nstructured - 1]));
+  for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt   number = kc->nstructured - 1 - l;
     KCycleStructure *level  = &kc->structure[l];
     KCycleSweepFacts facts;
     PetscInt         sweeps;
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
-    if (number == 0) {
-      PetscCall(GiveCoarsest(pc, level));
-      break;
-    }
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
     GetSweepFacts(kc, l, &facts);
     sweeps = KCyclePolicySweeps(&facts);
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
+      PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below));
       if (!kc->ready) PetscCall(ChooseSmoother(solver[i], sweeps, &kc->chose[number][i]));
       else if (kc->chose[number][i]) PetscCall(RenewSweeps(solver[i], level->sweeps, sweeps));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
@@ -430,7 +462,7 @@ static PetscErrorCode GiveLevels(PC pc)
 }
 
 /* Has the program chosen a solver on a level? Another number of levels would lose it */
-static PetscErrorCode LevelsAreTouched(PC_MG *mg, PetscBool *touched)
+PetscErrorCode PCKCycleLevelsAreTouched(PC_MG *mg, PetscBool *touched)
 {
   PetscFunctionBegin;
   *touched = PETSC_FALSE;
@@ -458,7 +490,8 @@ PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *asked = 0;
+  *asked = kc->finer.exists ? kc->finer.wanted : 0;
+  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->options_used)
     PetscCall(
         PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
@@ -476,7 +509,7 @@ PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsAsked(pc, wanted));
-  if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
+  if (!kc->levels_used) PetscCall(PCKCycleLevelsAreTouched(mg, &touched));
   if (!*wanted && touched) *wanted = mg->nlevels;
   if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -498,7 +531,7 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   if (kc->nlevels_asked)
     PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
   if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->levels_used) PetscCall(LevelsAreTouched(mg, &touched));
+  if (!kc->levels_used) PetscCall(PCKCycleLevelsAreTouched(mg, &touched));
   PetscCheck(!touched, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "The program has chosen solvers on %" PetscInt_FMT " levels, and this grid has %" PetscInt_FMT
              ": choose them after PCSetUp(), or call PCMGSetLevels() with fewer levels",
@@ -506,6 +539,7 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   kc->nlevels_chosen = nlevels;
   PetscCall(PCMGSetLevels(pc, nlevels, NULL));
   if (kc->options_used) PetscCall(PCSetFromOptions(pc));
+  if (kc->finer.exists && kc->finer.distinct) PetscCall(PCMGSetDistinctSmoothUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -520,7 +554,8 @@ static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   built = kc->nstructured;
-  if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON)
+  if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON ||
+      kc->structure[built - 1].gathers != KCYCLE_GATHERS_NOT)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilIs(pc->pmat, &stencil));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
@@ -542,6 +577,7 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
+  PetscCall(PCKCycleFixLevels(pc));
   PetscCall(BuildStructure(pc, wanted));
   PetscCall(LeaveToDM(pc, wanted));
   if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
@@ -551,21 +587,77 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
-void PCKCycleStructuredHandOn(const PC_KCycle *kc, KCycleFiner *finer)
+/* Has the program, or an option, made smoothers before and behind the coarser levels distinct? */
+static PetscErrorCode SmoothersAreDistinct(PC pc, PetscBool *distinct)
 {
-  const PetscInt         last  = kc->nstructured - 1;
-  const KCycleStructure *level = &kc->structure[last];
-  KCycleSweepFacts       facts;
+  PC_MG      *mg = (PC_MG *)pc->data;
+  PC_KCycle  *kc;
+  const char *prefix;
 
-  GetSweepFacts(kc, last, &facts);
-  for (int d = 0; d < 3; d++) {
-    for (int side = 0; side < 2; side++) finer->boundary[d][side] = level->boundary[d][side];
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *distinct = (PetscBool)(kc->finer.exists && kc->finer.distinct);
+  if (kc->options_used)
+    PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_distinct_smoothup",
+                                  distinct, NULL));
+  for (PetscInt l = 1; l < mg->nlevels && !*distinct; l++) {
+    PetscCall(KSPGetOptionsPrefix(mg->levels[l]->smoothu, &prefix));
+    if (prefix && mg->levels[l]->smoothu != mg->levels[l]->smoothd)
+      PetscCall(PetscStrendswith(prefix, "_up_", distinct));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The number of vectors that span the operator's null space */
+static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
+{
+  PC_KCycle   *kc;
+  MatNullSpace nullspace;
+  PetscBool    constant;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *nullity = 1;
+  if (kc->finer.exists) *nullity = kc->finer.nullity;
+  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  if (!nullspace) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
+  *nullity += constant;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
+PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
+{
+  PC_KCycle             *kc, *inner;
+  const KCycleStructure *level;
+  KCycleFiner           *finer;
+  KCycleSweepFacts       facts;
+  PetscInt               asked;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleGetContext(solver, &inner));
+  level = &kc->structure[kc->nstructured - 1];
+  finer = &inner->finer;
+  GetSweepFacts(kc, kc->nstructured - 1, &facts);
+  PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
+  PetscCall(PCKCycleLevelsWanted(pc, &asked));
+  if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
   finer->exists          = PETSC_TRUE;
   finer->mixed           = kc->mixed;
   finer->fewer           = facts.fewer;
+  finer->nlevels         = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
+  finer->wanted          = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
+  finer->walls           = kc->walls;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;
+  inner->precision       = inner->ready ? inner->precision : kc->precision;
+  inner->count           = kc->count;
+  PetscCall(CountKernel(pc, &finer->nullity));
+  PetscCall(SmoothersAreDistinct(pc, &finer->distinct));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

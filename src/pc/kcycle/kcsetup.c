@@ -501,24 +501,39 @@ static PetscErrorCode FinishRightSide(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RegisterEvents(PC pc)
+/* The events of a level, which has the same name on any number of processes; PetscLogEventRegister() wants all of them
+   to take the events of all levels, those on fewer processes, too */
+static PetscErrorCode RegisterEvents(PetscInt number, PetscLogEvent event[])
 {
   const char *const phases[KCYCLE_NUM_PHASES] = {"KCSmooth", "KCResidual", "KCRestrict", "KCInterp", "KCCoarse"};
-  PC_KCycle        *kc;
+
+  PetscFunctionBegin;
+  for (PetscInt phase = 0; phase < KCYCLE_NUM_PHASES; phase++) {
+    char name[64];
+
+    if ((phase == KCYCLE_COARSE) != (number == 0)) continue;
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s Level %" PetscInt_FMT, phases[phase], number));
+    PetscCall(PetscLogEventGetId(name, &event[phase]));
+    if (event[phase] < 0) PetscCall(PetscLogEventRegister(name, PC_CLASSID, &event[phase]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarsest level here logs nothing where others go on with it */
+static PetscErrorCode LogLevels(PC pc)
+{
+  PC_KCycle    *kc;
+  PetscLogEvent unused[KCYCLE_NUM_PHASES];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  for (PetscInt l = 0; l < kc->nlevels; l++) {
-    for (PetscInt phase = 0; phase < KCYCLE_NUM_PHASES; phase++) {
-      char           name[64];
-      PetscLogEvent *event = &kc->level[l].event[phase];
+  for (PetscInt number = 0; number < kc->nlevels + kc->gathered.below; number++) {
+    const PetscInt l = number - kc->gathered.below;
 
-      if ((phase == KCYCLE_COARSE) != (l == 0)) continue;
-      PetscCall(PetscSNPrintf(name, sizeof(name), "%s Level %" PetscInt_FMT, phases[phase], l));
-      PetscCall(PetscLogEventGetId(name, event));
-      if (*event < 0) PetscCall(PetscLogEventRegister(name, PC_CLASSID, event));
-    }
+    PetscCall(RegisterEvents(number, l > 0 || number == 0 ? kc->level[PetscMax(l, 0)].event : unused));
   }
+  if (kc->gathered.below) PetscCall(PetscArrayzero(kc->level[0].event, KCYCLE_NUM_PHASES));
+  if (kc->gathered.pc) PetscCall(LogLevels(kc->gathered.pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -535,7 +550,7 @@ static PetscErrorCode FinishCycle(PC pc)
     kc->nlevels = mg->nlevels;
     PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
   } else PetscCall(PetscArrayzero(kc->level, kc->nlevels));
-  if (mg->stageApply) PetscCall(RegisterEvents(pc));
+  if (mg->stageApply) PetscCall(LogLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -659,7 +674,6 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(PCKCycleCoarseBefore(pc));
   PetscCall(SetUpInherited(pc));
   PetscCall(PCKCycleCoarseAfter(pc));
-  PetscCall(PCKCycleGatheredSetUp(pc));
   PetscCall(FinishCycle(pc));
   PetscCall(PCKCycleFinishLevels(pc));
   if (!kc->ready) PetscCall(KCycleMatOnDevice(pc->pmat, &kc->device)); /* until a solver shows its vectors */

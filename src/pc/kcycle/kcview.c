@@ -65,6 +65,12 @@ static PetscErrorCode SolverName(KSP ksp, PetscBool device, size_t len, char nam
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With those on other processes */
+static PetscInt CountLevels(const PC_KCycle *kc)
+{
+  return kc->finer.nlevels + kc->nlevels + kc->gathered.below;
+}
+
 static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDouble total[], PetscViewer viewer)
 {
   PC_MG_Levels  *lv = ((PC_MG *)pc->data)->levels[l];
@@ -82,10 +88,10 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
     PetscCall(PetscStrncpy(up, ", up ", sizeof(up)));
     PetscCall(SolverName(lv->smoothu, device, sizeof(up) - 5, up + 5));
   }
-  PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->nlevels - l, &calls));
+  PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->finer.nlevels + kc->nlevels - l, &calls));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n", l, rows,
-      entries, calls, bytes, device ? "device" : "host", down, up));
+      viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n",
+      l + kc->gathered.below, rows, entries, calls, bytes, device ? "device" : "host", down, up));
   total[0] += rows;
   total[1] += entries;
   total[2] += bytes;
@@ -106,7 +112,7 @@ static PetscErrorCode ViewTraffic(PC pc, PC_KCycle *kc, PetscViewer viewer)
 
     PetscCallMPI(MPI_Allreduce(mine->bytes, all.bytes, KCYCLE_NUM_PHASES, MPIU_INT64, MPI_SUM,
                                PetscObjectComm((PetscObject)pc)));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT, l));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %5" PetscInt_FMT, l + kc->gathered.below));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
     for (int p = 0, n = 0; p < KCYCLE_NUM_PHASES; p++) {
       if (mine->calls[p])
@@ -131,7 +137,7 @@ static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
       PetscViewerASCIIPrintf(viewer, "    level         rows       entries     calls         bytes  where   solver\n"));
   for (PetscInt l = kc->nlevels - 1; l >= 0; l--) PetscCall(ViewLevelLine(pc, kc, l, total, viewer));
   PetscCall(LevelSize(fine, &rows, &entries, &bytes));
-  PetscCall(PCKCycleComputeTotalCalls(kc->kappa, kc->nlevels, &calls));
+  PetscCall(PCKCycleComputeTotalCalls(kc->kappa, CountLevels(kc), &calls));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "    calls in a cycle %" PetscInt64_FMT ", grid complexity %.4g, operator complexity %.4g, %.0f bytes\n",
       calls, total[0] / rows, entries > 0 ? total[1] / entries : 0., total[2]));
@@ -181,10 +187,31 @@ static PetscErrorCode ViewCopies(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How many processes go on with the coarsest level, and why */
+static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  const KCycleStructure *level   = &kc->structure[kc->nstructured - 1];
+  char                   why[96] = "no more levels are wanted, and it is too large for a direct solver on each";
+  PetscMPIInt            size;
+
+  PetscFunctionBegin;
+  if (!kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (level->gathers == KCYCLE_GATHERS_EMPTY)
+    PetscCall(PetscSNPrintf(why, sizeof(why), "some of them would keep no point of the next level"));
+  if (level->gathers == KCYCLE_GATHERS_FEW)
+    PetscCall(
+        PetscSNPrintf(why, sizeof(why), "each of them has fewer than %" PetscInt_FMT " points", kc->proc_eq_limit));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "    from level %" PetscInt_FMT " on %" PetscInt_FMT " of %d processes: %s\n",
+                                   kc->gathered.below, kc->gathered.processes, size, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (kc->nlevels_asked)
+  if (kc->nlevels_asked > kc->nlevels + kc->gathered.below)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
                                      kc->nlevels_asked));
   if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
@@ -214,13 +241,14 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
                               level->factor[2] == 2 ? "z" : "",
                               KCycleInterpolations[MatStencilTransferInterpolation(level->P)]));
     }
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
-                                     " x %" PetscInt_FMT ", %d points%s%s%s\n",
-                                     kc->nstructured - 1 - i, size[0], size[1], size[2], st->shape.ncoeffs,
-                                     kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,
-                                     level->blocked ? ", not coarsened further on these processes" : ""));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer,
+        "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s\n",
+        kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs,
+        kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,
+        level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes" : ""));
   }
+  PetscCall(ViewGathered(pc, kc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,7 +280,7 @@ static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
 static const char *CycleName(const PC_KCycle *kc)
 {
   if (kc->kappa == 1) return " (V-cycle)";
-  if (kc->kappa == PC_KCYCLE_KAPPA_W || (kc->ready && kc->kappa >= kc->nlevels)) return " (W-cycle)";
+  if (kc->kappa == PC_KCYCLE_KAPPA_W || (kc->ready && kc->kappa >= CountLevels(kc))) return " (W-cycle)";
   return kc->kappa == 2 ? " (F-cycle)" : "";
 }
 
@@ -276,7 +304,7 @@ static PetscErrorCode ViewCycle(PC pc, PC_KCycle *kc, PetscViewer viewer)
 }
 
 /* The solvers of the levels in full */
-static PetscErrorCode ViewSolvers(PC_MG *mg, PetscViewer viewer)
+static PetscErrorCode ViewSolvers(PC_MG *mg, PetscInt below, PetscViewer viewer)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < mg->nlevels; l++) {
@@ -285,18 +313,33 @@ static PetscErrorCode ViewSolvers(PC_MG *mg, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      l ? "Down solver (pre-smoother) on level %" PetscInt_FMT "\n"
                                        : "Coarse grid solver, level %" PetscInt_FMT "\n",
-                                     l));
+                                     l + below));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lv->smoothd, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
     if (l && lv->smoothd == lv->smoothu)
       PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) same as down solver (pre-smoother)\n"));
     if (lv->smoothd == lv->smoothu) continue;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) on level %" PetscInt_FMT "\n", l));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "Up solver (post-smoother) on level %" PetscInt_FMT "\n", l + below));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lv->smoothu, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first of the solvers that have the levels counts them all */
+static PetscErrorCode ViewHierarchy(const PC_KCycle *kc, PetscViewer viewer)
+{
+  const PetscInt n = kc->nlevels + kc->gathered.below;
+
+  PetscFunctionBegin;
+  if (kc->finer.exists)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  levels %" PetscInt_FMT " to 0 of the hierarchy\n", n - 1));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", n,
+                                     PCKCycleHierarchies[kc->levels_from],
+                                     n == 1 ? ": a single level is the coarsest problem" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,9 +361,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewCycle(pc, kc, viewer));
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", kc->nlevels,
-                                   PCKCycleHierarchies[kc->levels_from],
-                                   kc->nlevels == 1 ? ": a single level is the coarsest problem" : ""));
+  PetscCall(ViewHierarchy(kc, viewer));
   PetscCall(PCKCycleFoundView(pc, viewer));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
   PetscCall(ViewStructure(pc, kc, viewer));
@@ -329,6 +370,6 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewTraffic(pc, kc, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
-  PetscCall(ViewSolvers(mg, viewer));
+  PetscCall(ViewSolvers(mg, kc->gathered.below, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -162,14 +162,15 @@ PetscErrorCode PCKCycleInstall(PC pc)
 #endif
     if (kc->ready) PetscCall(RestoreGuesses(mg));
   }
-  pc->ops->applyrichardson = mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels > 1 ? PCApplyRichardson_KCycle : NULL;
-  pc->ops->setup           = PCSetUp_KCycle;
-  pc->ops->reset           = PCReset_KCycle;
-  pc->ops->destroy         = PCDestroy_KCycle;
-  pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
-  pc->ops->view            = PCView_KCycle;
-  pc->ops->presolve        = PCPreSolve_KCycle;
-  pc->ops->setuponblocks   = PCSetUpOnBlocks_KCycle;
+  pc->ops->applyrichardson =
+      mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels + kc->gathered.below > 1 ? PCApplyRichardson_KCycle : NULL;
+  pc->ops->setup          = PCSetUp_KCycle;
+  pc->ops->reset          = PCReset_KCycle;
+  pc->ops->destroy        = PCDestroy_KCycle;
+  pc->ops->setfromoptions = PCSetFromOptions_KCycle;
+  pc->ops->view           = PCView_KCycle;
+  pc->ops->presolve       = PCPreSolve_KCycle;
+  pc->ops->setuponblocks  = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -328,6 +329,7 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
   kc->kappa          = kappa;
   kc->kappa_set      = PETSC_TRUE;
   kc->kappa_of_cycle = PETSC_FALSE;
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -555,6 +557,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       coupled ones
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
       processor at least: the calls of its kernels, and their bytes
+. -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
 - -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a `DM` (default found in the matrix)
 
   Level: beginner
@@ -612,8 +615,9 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscCitationsRegister(KCycleCitation, &KCycleCite));
   PetscCall(PetscNew(&kc));
-  pc->useAmat = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
-  kc->kappa   = 2;
+  pc->useAmat       = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
+  kc->kappa         = 2;
+  kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
   PetscCall(PetscContainerSetPointer(container, kc));
