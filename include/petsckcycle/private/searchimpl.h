@@ -10,7 +10,6 @@
 
 #define KC_RANKS   4300
 #define KC_NEVER   KC_RANKS /* rank of what joins nobody, and of the death of the living */
-#define KC_LATER   4301     /* rank that has not been looked for, as the point is dead by then */
 #define KC_NONE    -1       /* what else stands where a node may: nobody yet */
 #define KC_OUTSIDE -3       /* points of other processes, or beyond the grid */
 #define KC_DEAD    -4       /* dead without a node */
@@ -24,10 +23,7 @@ typedef struct {
   PetscInt  largest, inside; /* of the clusters found in it: size of the largest, number of generations */
   PetscReal tight;           /* d / t of the largest */
   PetscInt  cut;             /* rank of its strongest coupling across a cut */
-  /* rank at which it dies at the latest, as it looked when the node was made; of later ranks couplings have not been
-     followed */
-  PetscInt  limit;
-  PetscBool jumps, rough; /* couplings of the point, or of a member of its group, jump */
+  PetscBool jumps, rough;    /* couplings of the point, or of a member of its group, jump */
 } KCycleNode;
 
 /* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node) */

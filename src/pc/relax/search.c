@@ -127,7 +127,7 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, const PetscInt at[], PetscBool 
   node->size        = 1;
   node->largest = node->inside = 0;
   node->tight                  = 1;
-  node->cut = node->limit = KC_NEVER;
+  node->cut                    = KC_NEVER;
   node->jumps = node->rough = rough;
   s->parent[*made]          = *made;
   s->next[*made]            = KC_NONE;
@@ -338,72 +338,42 @@ static PetscInt RankOf(KCycleSearch *s, PetscInt p, int o, PetscBool here)
   return w > 0 && w >= PetscMin(least, KC_CLUSTER_STRONG * PetscAbsScalar(diagonal)) ? KCycleRank(w) : KC_NEVER;
 }
 
-/* The rank of the coupling of a new node with the node of a neighbour, if it has one: as seen from there, if it has
-   been looked for */
+/* The rank of the coupling of a new node with the node of a neighbour, if it has one: as seen from there */
 static PetscInt RankWith(KCycleSearch *s, PetscInt p, int o, PetscInt q)
 {
-  if (q >= 0) {
-    const PetscInt rank = s->rank[(size_t)q * s->nc + s->nc - 1 - o];
-
-    if (q == p) return KC_NEVER;
-    if (rank != KC_LATER) return rank;
-  }
+  if (q == p) return KC_NEVER;
+  if (q >= 0) return s->rank[(size_t)q * s->nc + s->nc - 1 - o];
   return RankOf(s, p, o, (PetscBool)(q != KC_OUTSIDE));
 }
 
-/* Ranks of the couplings of a point as its own row tells them, if nothing else makes them weak. Of couplings that
-   rows know by halves: 0 */
-KC_VERSIONS static void FindRanks(int nc, PetscBool half, const PetscScalar *KC_RESTRICT a, PetscInt *KC_RESTRICT rank)
+/* Is an owned point coupled to the dead, and not weaker than what is joined now? Then it need not become a node */
+static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscScalar a[])
 {
-  const PetscReal sign = PetscRealPart(a[nc / 2]) < 0 ? 1 : -1;
+  const PetscReal sign  = PetscRealPart(a[s->nc / 2]) < 0 ? -1 : 1,
+                  least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(a[s->nc / 2]));
 
-  for (int o = 0; o < nc; o++) {
-    const PetscReal w    = sign * PetscRealPart(a[o]);
-    const PetscInt  here = KCycleRank(w);
-
-    rank[o] = !half ? 0 : w > 0 ? here : KC_NEVER;
-  }
-  rank[nc / 2] = KC_NEVER;
-}
-
-/* Neighbours of an owned point: their nodes, and which are dead. Is the point coupled to the dead, and not weaker
-   than what is joined now? Then it need not become a node */
-static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscScalar a[], PetscInt node[],
-                             PetscBool dead[])
-{
-  const int       nc    = s->nc;
-  const PetscReal sign  = PetscRealPart(a[nc / 2]) < 0 ? -1 : 1,
-                  least = PetscMax(s->weakest, KC_CLUSTER_STRONG * PetscAbsScalar(a[nc / 2]));
-  PetscBool born        = PETSC_TRUE;
-
-  for (int o = 0; o < nc; o++) {
+  for (int o = 0; o < s->nc; o++) {
     const PetscInt q = s->index[point + s->delta[o]];
 
-    node[o] = q;
-    dead[o] = (PetscBool)(q == KC_DEAD || (q >= 0 && IsDead(s, KCycleSearchRoot(s->parent, q))));
-    if (dead[o] && -sign * PetscRealPart(a[o]) >= least) born = PETSC_FALSE;
+    if (-sign * PetscRealPart(a[o]) < least) continue;
+    if (q == KC_DEAD || (q >= 0 && IsDead(s, KCycleSearchRoot(s->parent, q)))) return PETSC_TRUE;
   }
-  return (PetscBool)!born;
+  return PETSC_FALSE;
 }
 
-/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. At the rank of its strongest
-   coupling with the dead, the limit, it will be dead: later couplings are followed from the other side, unless that
-   is dead by then, too */
+/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD */
 static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool rough, PetscInt *made)
 {
   const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
   const PetscInt    point = Number(s, at);
   const int         nc    = s->nc;
   PetscScalar       a[KC_MAX_COEFFS];
-  PetscBool         dead[KC_MAX_COEFFS];
-  PetscInt          node[KC_MAX_COEFFS], own[KC_MAX_COEFFS], p, limit = KC_NEVER;
-  unsigned short   *rank;
-  int               killer = -1;
+  PetscInt          p;
 
   PetscFunctionBegin;
   *made = KC_DEAD;
   for (int o = 0; o < nc; o++) a[o] = KCycleLineCoefficient(l, o, at[0]);
-  if (IsStillborn(s, point, a, node, dead)) {
+  if (IsStillborn(s, point, a)) {
     SetIndex(s, at, KC_DEAD);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -412,25 +382,13 @@ static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool r
   s->node[p].point = point;
   s->node[p].t = s->node[p].d = PetscAbsScalar(a[nc / 2]);
   PetscCall(PetscArraycpy(s->a + (size_t)p * nc, a, nc));
-  rank = s->rank + (size_t)p * nc;
-  FindRanks(nc, s->st->half, a, own);
   for (int o = 0; o < nc; o++) {
-    rank[o] = KC_LATER;
-    if (!dead[o] || own[o] >= limit) continue;
-    rank[o] = (unsigned short)RankWith(s, p, o, node[o]);
-    if (rank[o] >= KC_NEVER || PetscMax((PetscInt)rank[o], s->now) >= limit) continue;
-    limit  = PetscMax((PetscInt)rank[o], s->now);
-    killer = o;
-  }
-  s->node[p].limit = limit;
-  if (killer >= 0) PetscCall(KCycleSearchEdge(s, p, point + s->delta[killer], limit));
-  for (int o = 0; o < nc; o++) {
-    if (dead[o] || (own[o] > limit && node[o] != KC_OUTSIDE)) continue;
-    rank[o] = (unsigned short)RankWith(s, p, o, s->index[point + s->delta[o]]);
-    if (rank[o] >= KC_NEVER) continue;
-    if (node[o] == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, (PetscInt)rank[o]);
-    else if ((PetscInt)rank[o] < limit && (node[o] < 0 || (PetscInt)rank[o] >= s->node[node[o]].limit))
-      PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], rank[o]));
+    const PetscInt q = s->index[point + s->delta[o]], rank = RankWith(s, p, o, q);
+
+    s->rank[(size_t)p * nc + o] = (unsigned short)rank;
+    if (rank >= KC_NEVER) continue;
+    if (q == KC_OUTSIDE) s->node[p].cut = PetscMin(s->node[p].cut, rank);
+    else if (q < 0) PetscCall(KCycleSearchEdge(s, p, point + s->delta[o], rank));
   }
   *made = p;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -503,22 +461,6 @@ static uint64_t SeedsOf(const KCycleSearch *s, PetscInt j, PetscInt k, PetscInt 
   return seeds & ~s->sieve.dead[word];
 }
 
-/* Asks for the coefficients of the seeds of a line */
-static void FetchSeeds(KCycleSearch *s, PetscInt line)
-{
-  const PetscInt    j = line % s->st->box->n[1], k = line / s->st->box->n[1];
-  const KCycleLine *l = NULL;
-
-  for (PetscInt w = 0; KC_WORD * w < s->st->box->n[0]; w++) {
-    for (uint64_t seeds = SeedsOf(s, j, k, w); seeds; seeds &= seeds - 1) {
-      const PetscInt i = KC_WORD * w + __builtin_ctzll(seeds);
-
-      if (!l) l = KCycleLinesAt(&s->lines, j, k);
-      for (int o = 0; o < s->nc; o++) __builtin_prefetch(KCycleLineArray(l, o) + i);
-    }
-  }
-}
-
 /* They become nodes in their order, which is easy on the cache */
 static PetscErrorCode PlantSeeds(KCycleSearch *s)
 {
@@ -529,7 +471,6 @@ static PetscErrorCode PlantSeeds(KCycleSearch *s)
   for (PetscInt line = 0; line < box->nlines; line++) {
     PetscInt at[3] = {0, line % box->n[1], line / box->n[1]};
 
-    if (line + 1 < box->nlines) FetchSeeds(s, line + 1);
     for (PetscInt w = 0; KC_WORD * w < box->n[0]; w++) {
       const uint64_t rough = s->sieve.rough[KCycleSieveWord(&s->sieve, at[1], at[2]) + w];
 

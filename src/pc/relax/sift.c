@@ -6,17 +6,16 @@
   by line, in strings of bits, one bit for each point:
 
     strong   a coupling is of the rank of its point's strongest one
-    dead     boxes of too many points whose couplings with each other are strong for both, then all points with a strong
-             coupling to the dead
+    dead     points of groups of too many points whose couplings with each other are strong for both, and of groups
+             that join such ones, or grow as large, by couplings that are strong for one of the two
 
   These are not all dead points, but most of those in large bodies and beside them; the search sees to the others.
 */
 #include <petsckcycle/private/searchimpl.h>
 
-#define KC_FLOODS 2           /* there and back, so often */
-#define KC_WORTH  32          /* so many points are looked at for one that jumps */
-#define KC_VALID  (1 + 1e-12) /* on the safe side of rounding */
-#define KC_TINY   1e-300      /* no coupling */
+#define KC_WORTH 32          /* so many points are looked at for one that jumps */
+#define KC_VALID (1 + 1e-12) /* on the safe side of rounding */
+#define KC_TINY  1e-300      /* no coupling */
 
 typedef struct Sift Sift;
 struct Sift {
@@ -183,98 +182,6 @@ static inline uint64_t Shifted(const uint64_t *x, PetscInt shift)
   return x[words] >> bits | x[words + 1] << 1 << (KC_WORD - 1 - bits);
 }
 
-/* Points that begin a row of so many. Beyond the last word all is zero */
-static void Erode(const KCycleSieve *sieve, PetscInt shift, PetscInt length, uint64_t *x)
-{
-  const PetscInt end = sieve->first + sieve->nwords;
-
-  for (PetscInt step, done = 1; done < length; done += step) {
-    step = PetscMin(done, length - done);
-    for (PetscInt w = sieve->first; w < end; w++)
-      x[w] = w + step * shift / KC_WORD < end ? x[w] & Shifted(x + w, step * shift) : 0;
-  }
-}
-
-/* All points of the rows that begin at points. Before the first word all is zero */
-static void Dilate(const KCycleSieve *sieve, PetscInt shift, PetscInt length, uint64_t *x)
-{
-  for (PetscInt step, done = 1; done < length; done += step) {
-    step = PetscMin(done, length - done);
-    for (PetscInt w = sieve->first + sieve->nwords - 1; w - step * shift / KC_WORD >= sieve->first; w--)
-      x[w] |= Shifted(x + w, -step * shift);
-  }
-}
-
-/* The dead are boxes of more points than clusters have, as cubic as the grid allows, whose points hold together
-   strongly */
-static void FindBoxes(const Sift *sift)
-{
-  const KCycleSearch *s        = sift->s;
-  const KCycleBox    *box      = s->st->box;
-  const KCycleSieve  *sieve    = &s->sieve;
-  const PetscInt      shift[3] = {1, sieve->width[0], sieve->width[1]};
-  PetscInt            size[3]  = {1, 1, 1};
-
-  while (size[0] * size[1] * size[2] <= s->most) {
-    int grow = -1;
-
-    for (int d = 0; d < 3; d++) {
-      if (size[d] < box->n[d] && (grow < 0 || size[d] < size[grow])) grow = d;
-    }
-    if (grow < 0) return;
-    size[grow]++;
-  }
-  for (PetscInt line = 0; line < box->nlines; line++)
-    SetBits(sieve->dead + KCycleSieveWord(sieve, line % box->n[1], line / box->n[1]), 0, box->n[0]);
-  for (int d = 0; d < 3; d++) {
-    const int ahead = s->st->shape.find[13 + (d == 0 ? 1 : d == 1 ? 3 : 9)], behind = sift->nc - 1 - ahead;
-
-    if (size[d] == 1) continue;
-    /* couplings along a row, then points */
-    Erode(sieve, shift[d], size[d], sieve->dead);
-    for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++)
-      sift->work[w] = sift->strong[ahead][w] & Shifted(sift->strong[behind] + w, shift[d]);
-    Erode(sieve, shift[d], size[d] - 1, sift->work);
-    for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) sieve->dead[w] &= sift->work[w];
-  }
-  for (int d = 0; d < 3; d++) Dilate(sieve, shift[d], size[d], sieve->dead);
-}
-
-/* Points of a word with strong couplings to the dead die, and what depends on them in the word. Is there any? */
-static PetscBool FloodWord(const Sift *sift, PetscInt w)
-{
-  const int       mid  = sift->nc / 2;
-  uint64_t *const dead = sift->s->sieve.dead + w;
-  const uint64_t  left = sift->strong[mid - 1][w], right = sift->strong[mid + 1][w], before = *dead;
-  uint64_t        all = 0, more = sift->strong[mid][w] & ~before;
-
-  if (!more) return PETSC_FALSE;
-  for (int o = 0; o < sift->nc; o++) {
-    if (o != mid) all |= sift->strong[o][w] & Shifted(dead, sift->shift[o]);
-  }
-  all |= before;
-  do {
-    more = ((left & all << 1) | (right & all >> 1)) & ~all;
-    all |= more;
-  } while (more);
-  *dead = all;
-  return (PetscBool)(all != before);
-}
-
-/* There and back over all points, until nobody dies, or often enough */
-static void Flood(const Sift *sift)
-{
-  const KCycleSieve *sieve = &sift->s->sieve;
-  const PetscInt     first = sieve->first, last = sieve->first + sieve->nwords - 1;
-  PetscBool          any = PETSC_TRUE;
-
-  for (int i = 0; any && i < KC_FLOODS; i++) {
-    any = PETSC_FALSE;
-    for (PetscInt w = first; w <= last; w++) any = (PetscBool)(FloodWord(sift, w) | any);
-    for (PetscInt w = last; w >= first; w--) any = (PetscBool)(FloodWord(sift, w) | any);
-  }
-}
-
 /* Towards the root of a group; roots have minus the number of points, 0: no such point */
 static PetscInt RootOf(PetscInt *parent, PetscInt p)
 {
@@ -300,23 +207,21 @@ static PetscBool IsLarge(const Sift *sift, PetscInt *parent, PetscInt p)
   return (PetscBool)(parent[RootOf(parent, p)] < -sift->s->most);
 }
 
-/* Groups of living points whose couplings are strong for both */
+/* Groups of points whose couplings are strong for both */
 static void FindGroups(const Sift *sift, PetscInt *parent)
 {
-  const KCycleSieve *sieve = &sift->s->sieve;
-  uint64_t *const    dead  = sieve->dead;
+  const KCycleSieve *sieve  = &sift->s->sieve;
+  const int          mid    = sift->nc / 2;
+  uint64_t *const   *strong = sift->strong;
 
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1)
-      parent[KC_WORD * w + __builtin_ctzll(left)] = -1;
+    for (uint64_t left = strong[mid][w]; left; left &= left - 1) parent[KC_WORD * w + __builtin_ctzll(left)] = -1;
   }
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    if (!(sift->strong[sift->nc / 2][w] & ~dead[w])) continue;
-    for (int o = sift->nc / 2 + 1; o < sift->nc; o++) {
-      uint64_t both = sift->strong[o][w] & ~dead[w];
+    for (int o = mid + 1; strong[mid][w] && o < sift->nc; o++) {
+      uint64_t both = strong[o][w];
 
-      if (both)
-        both &= Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) & ~Shifted(dead + w, sift->shift[o]);
+      if (both) both &= Shifted(strong[sift->nc - 1 - o] + w, sift->shift[o]);
       for (; both; both &= both - 1) {
         const PetscInt p = KC_WORD * w + __builtin_ctzll(both);
 
@@ -325,10 +230,10 @@ static void FindGroups(const Sift *sift, PetscInt *parent)
     }
   }
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    for (uint64_t left = sift->strong[sift->nc / 2][w] & ~dead[w]; left; left &= left - 1) {
+    for (uint64_t left = strong[mid][w]; left; left &= left - 1) {
       const int bit = __builtin_ctzll(left);
 
-      if (IsLarge(sift, parent, KC_WORD * w + bit)) dead[w] |= sift->bit[bit];
+      if (IsLarge(sift, parent, KC_WORD * w + bit)) sieve->dead[w] |= sift->bit[bit];
     }
   }
 }
@@ -417,23 +322,21 @@ static PetscErrorCode JoinGroups(const Sift *sift, PetscInt *parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Large groups of any shape, where that is worth the while */
-static PetscErrorCode FindOthers(const Sift *sift)
+/* Groups that are too large, where that is worth the while */
+static PetscErrorCode FindLarge(const Sift *sift)
 {
   const KCycleSieve *sieve = &sift->s->sieve;
   PetscInt          *parent, n = 0, rough = 0;
 
   PetscFunctionBegin;
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    n += __builtin_popcountll(sift->strong[sift->nc / 2][w] & ~sieve->dead[w]);
-    rough += __builtin_popcountll(sieve->rough[w] & ~sieve->dead[w]);
+    n += __builtin_popcountll(sift->strong[sift->nc / 2][w]);
+    rough += __builtin_popcountll(sieve->rough[w]);
   }
   if (n > KC_WORTH * rough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(KC_WORD * sieve->total, &parent));
   FindGroups(sift, parent);
-  Flood(sift);
   PetscCall(JoinGroups(sift, parent));
-  Flood(sift);
   PetscCall(PetscFree(parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -470,9 +373,9 @@ static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
                : sift->nc == 9 ? LookAtPoints9
                                : LookAtPoints27;
   for (int i = 0; i < KC_WORD; i++) sift->bit[i] = UINT64_C(1) << i;
-  PetscCall(PetscCalloc1((size_t)total * (sift->nc + 1), &sift->work));
+  PetscCall(PetscCalloc1((size_t)total * sift->nc, &sift->work));
   for (int o = 0; o < sift->nc; o++) {
-    sift->strong[o] = sift->work + (size_t)total * (o + 1);
+    sift->strong[o] = sift->work + (size_t)total * o;
     sift->shift[o] =
         shape->dx[o] + s->sieve.width[0] * shape->dy[shape->line[o]] + s->sieve.width[1] * shape->dz[shape->line[o]];
   }
@@ -500,9 +403,7 @@ PetscErrorCode KCycleSift(KCycleSearch *s, PetscBool all)
       for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++)
         sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
     }
-    FindBoxes(sift);
-    Flood(sift);
-    PetscCall(FindOthers(sift));
+    PetscCall(FindLarge(sift));
   }
   PetscCall(PetscFree(sift->work));
   PetscCall(PetscFree(sift));
