@@ -9,6 +9,7 @@ grids.\n\
 */
 
 #include "grids.h"
+#include "poisson.h"
 
 typedef struct {
   PetscInt   size[3], owned[3][64], s[3], n[3];
@@ -554,9 +555,10 @@ static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, L
 
 static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
 {
-  Level    level[2];
-  PetscInt nlevels, factor[3], first[3];
-  Mat      A;
+  Level     level[2];
+  PetscInt  nlevels, factor[3], first[3];
+  PetscBool gathered;
+  Mat       A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(level, sizeof(level)));
@@ -574,13 +576,14 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
     PetscCall(LevelDestroy(&level[0]));
     level[0] = level[1];
   }
-  /* 3, or 8 where couplings jump */
+  /* 3, or 8 where couplings jump; else it goes on on fewer processes, where one would keep no point */
   if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 8) {
     PetscCall(LevelOperator(c, 0, &A));
     PetscCall(FindDecoupled(&level[0], A));
     PetscCall(MatDestroy(&A));
     PetscCall(Coarsen(c, &level[0], factor, first, &level[1]));
-    if (factor[0] * factor[1] * factor[2] > 1) holds[COARSEST] = PETSC_FALSE;
+    PetscCall(PoissonViewHas(c->pc, "would keep no point of the next level", &gathered));
+    if (factor[0] * factor[1] * factor[2] > 1 && !gathered) holds[COARSEST] = PETSC_FALSE;
     PetscCall(LevelDestroy(&level[1]));
   }
   PetscCall(LevelDestroy(&level[0]));
@@ -597,6 +600,7 @@ static PetscErrorCode RunCase(Case *c, PetscBool holds[])
   PetscCall(GridCreateMat(&c->g, da, c->g.number % 2 ? MATAIJ : MATSTENCIL, &A));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &c->pc));
   PetscCall(PCSetType(c->pc, PCKCYCLE));
+  PetscCall(PCKCycleSetProcEqLim(c->pc, 0)); /* as many levels on all processes as can be had */
   PetscCall(PCKCycleSetStructured(c->pc, PC_KCYCLE_STRUCTURED_ON));
   PetscCall(PCKCycleSetInterpolation(c->pc, c->interpolation));
   PetscCall(PCKCycleSetSemicoarsen(c->pc, c->directions));

@@ -60,7 +60,9 @@ typedef PetscScalar KCScalar;
 KC_POINT PetscReal KCycleSquare(KCScalar x)
 {
 #if defined(PETSC_USE_COMPLEX) && !defined(KCYCLE_SINGLE)
-  return PetscRealPart(x) * PetscRealPart(x) + PetscImaginaryPart(x) * PetscImaginaryPart(x);
+  const PetscReal *part = (const PetscReal *)&x; /* real and imaginary part lie side by side */
+
+  return part[0] * part[0] + part[1] * part[1];
 #else
   return (PetscReal)x * (PetscReal)x;
 #endif
