@@ -254,8 +254,7 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
                                         const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
   const PetscInt nsums = 2 * s->st->box->nlines;
-
-  KCyclePass pass;
+  KCyclePass     pass;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));

@@ -233,12 +233,12 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
                                        KCycleCoarseSolve_Block};
 
 /* Runs one step and logs it as a phase of a level */
-#define KCycleLogged(kc, l, phase, call)                            \
-  do {                                                              \
-    const PetscLogEvent event_ = (kc)->level[l].event[phase];       \
-    if (event_) KCycleCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
-    KCycleCall(call);                                               \
-    if (event_) KCycleCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
+#define KCycleLogged(kc, l, phase, call)                           \
+  do {                                                             \
+    const PetscLogEvent event_ = (kc)->level[l].event[phase];      \
+    if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
+    PetscCall(call);                                               \
+    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
   } while (0)
 
 /* The coarsest level, or those that go on on fewer processes. A solver that starts from zero gives the same answer to
@@ -246,13 +246,19 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
 static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa,
                                      PetscBool zeroguess, PetscBool full)
 {
-  const KCycleVisit visit = {kappa, 1, full, steps->transpose, zeroguess};
-  PC_MG_Levels     *lv    = ((PC_MG *)pc->data)->levels[0];
+  const KCycleVisit   visit = {kappa, 1, full, steps->transpose, zeroguess};
+  const PetscLogEvent event = kc->level[0].event[KCYCLE_COARSE];
+  PC_MG_Levels       *lv    = ((PC_MG *)pc->data)->levels[0];
 
   kc->level[0].calls++;
-  if (kc->gathered.ours) KCycleCall(PCKCycleGoOn(pc, &visit, lv->b, lv->x));
-  else if (zeroguess || kc->coarse_continues)
-    KCycleLogged(kc, 0, KCYCLE_COARSE, (*steps->coarsesolve)(pc, lv, (PetscBool)(zeroguess && kc->coarse_reads)));
+  if (kc->gathered.ours) {
+    KCycleCall(PCKCycleGoOn(pc, &visit, lv->b, lv->x));
+    return PETSC_SUCCESS;
+  }
+  if (!zeroguess && !kc->coarse_continues) return PETSC_SUCCESS;
+  if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  KCycleCall((*steps->coarsesolve)(pc, lv, (PetscBool)(zeroguess && kc->coarse_reads)));
+  if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   return PETSC_SUCCESS;
 }
 
