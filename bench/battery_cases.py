@@ -87,20 +87,20 @@ JUMPS = """
 2d-scattered-1e6        -cells 400,400 -region scattered:60:16 -contrast 1e6            KC_CLUSTER_TIGHT
 2d-specks-1e6           -cells 400,400 -region scattered:800:3 -contrast 1e6            KCYCLE_CLUSTER_POINTS KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
 2d-scattered-1e-6       -cells 391,400 -ends nn,dn -region scattered:60:16 -contrast 1e-6
-2d-mixed-10             -cells 400,400 -region mixed:0.1                                KCYCLE_CLUSTER_POINTS KCYCLE_MIXED
+2d-mixed-10             -cells 400,400 -region mixed:0.1                                KCYCLE_CLUSTER_POINTS
 2d-mixed-30             -cells 400,400 -region mixed:0.3                                KCYCLE_CLUSTER_POINTS
-2d-mixed-50             -cells 400,400 -region mixed:0.5                                KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
-2d-mixed-59             -cells 400,400 -region mixed:0.59                               KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
-2d-mixed-70             -cells 400,400 -region mixed:0.7                                KCYCLE_COARSEST_MIXED_2D
-2d-mixed-90             -cells 400,400 -region mixed:0.9                                KCYCLE_MIXED
-2d-mixed-50-neumann     -cells 333,371 -ends nn,nn -region mixed:0.5                    KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
+2d-mixed-50             -cells 400,400 -region mixed:0.5                                KCYCLE_CLUSTER_POINTS
+2d-mixed-59             -cells 400,400 -region mixed:0.59                               KCYCLE_CLUSTER_POINTS
+2d-mixed-70             -cells 400,400 -region mixed:0.7
+2d-mixed-90             -cells 400,400 -region mixed:0.9
+2d-mixed-50-neumann     -cells 333,371 -ends nn,nn -region mixed:0.5                    KCYCLE_CLUSTER_POINTS
 2d-mixed-30-1e6         -cells 400,400 -region mixed:0.3 -contrast 1e6                  KCYCLE_CLUSTER_POINTS
-2d-mixed-50-1e6         -cells 512,512 -region mixed:0.5 -contrast 1e6                  KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
-2d-mixed-59-1e6         -cells 400,400 -region mixed:0.59 -contrast 1e6                 KCYCLE_CLUSTER_POINTS KCYCLE_COARSEST_MIXED_2D
-2d-mixed-contrast-80    -cells 400,400 -region mixed:0.5 -contrast 80                   KCYCLE_STEEP
-2d-mixed-contrast-10    -cells 400,400 -region mixed:0.5 -contrast 10                   KCYCLE_STEEP
-2d-random-1e3           -cells 400,400 -random 1e3                                      KCYCLE_STEEP KC_CLUSTER_STRONG
-2d-random-1e6           -cells 400,400 -random 1e6                                      KCYCLE_STEEP KC_CLUSTER_STRONG
+2d-mixed-50-1e6         -cells 512,512 -region mixed:0.5 -contrast 1e6                  KCYCLE_CLUSTER_POINTS
+2d-mixed-59-1e6         -cells 400,400 -region mixed:0.59 -contrast 1e6                 KCYCLE_CLUSTER_POINTS
+2d-mixed-contrast-80    -cells 400,400 -region mixed:0.5 -contrast 80
+2d-mixed-contrast-10    -cells 400,400 -region mixed:0.5 -contrast 10
+2d-random-1e3           -cells 400,400 -random 1e3                                      KC_CLUSTER_STRONG
+2d-random-1e6           -cells 400,400 -random 1e6                                      KC_CLUSTER_STRONG
 2d-checker-1            -cells 384,384 -ends pp,pp -region checker:1
 2d-checker-2            -cells 384,384 -ends pp,pp -region checker:2                    KC_CLUSTER_TIGHT
 2d-checker-3            -cells 384,384 -ends pp,pp -region checker:3                    KC_CLUSTER_TIGHT
@@ -115,9 +115,9 @@ JUMPS = """
 2d-lattice-1e3          -cells 400,400 -region rooms:16:0
 2d-broken-lattice-1e6   -cells 400,400 -region rooms:16:0.05 -contrast 1e6
 2d-fibres               -cells 400,400 -region fibres:0.08 -contrast 1e4
-2d-holes                -cells 400,400 -ends ss,ss -inactive balls:3:0.35               KCYCLE_EXCESS
+2d-holes                -cells 400,400 -ends ss,ss -inactive balls:3:0.35               KCYCLE_EXCESS KCYCLE_GAP
 2d-holes-neumann        -cells 385,400 -ends nn,nn -inactive balls:4:0.3                KCYCLE_EXCESS
-2d-holes-scattered      -cells 400,400 -ends dn,nn -inactive scattered:100:12 -reaction 1e-6
+2d-holes-scattered      -cells 400,400 -ends dn,nn -inactive scattered:100:12 -reaction 1e-6  KCYCLE_FILL
 2d-pockets              -cells 400,400 -ends dn,nn -inactive scattered:100:12 -image
 2d-pinholes             -cells 400,400 -inactive mixed:0.02                             KCYCLE_EXCESS
 2d-wells                -cells 400,400 -ends nn,nn -penalty 1e3 -held wells:20
@@ -129,21 +129,21 @@ JUMPS = """
 3d-balls-1e-6           -cells 64,64,64 -region balls:3:0.35 -contrast 1e-6
 3d-scattered-1e3        -cells 64,64,64 -region scattered:60:8
 3d-scattered-1e6        -cells 64,64,64 -region scattered:60:8 -contrast 1e6            KC_CLUSTER_TIGHT
-3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KCYCLE_CLUSTER_POINTS_3D KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
-3d-mixed-3              -cells 60,60,60 -region mixed:0.03                              KCYCLE_MIXED
-3d-mixed-10             -cells 60,60,60 -region mixed:0.1                               KCYCLE_MIXED KCYCLE_SWEEPS_MIXED
+3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KCYCLE_CLUSTER_POINTS KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
+3d-mixed-3              -cells 60,60,60 -region mixed:0.03
+3d-mixed-10             -cells 60,60,60 -region mixed:0.1
 3d-mixed-20             -cells 60,60,60 -region mixed:0.2                               KCYCLE_CLUSTER_POINTS
-3d-mixed-31             -cells 60,60,60 -region mixed:0.31                              KCYCLE_CLUSTER_POINTS KCYCLE_SWEEPS_MIXED
-3d-mixed-50             -cells 60,60,60 -region mixed:0.5                               KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
-3d-mixed-70             -cells 60,60,60 -region mixed:0.7                               KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
-3d-mixed-90             -cells 60,60,60 -region mixed:0.9                               KCYCLE_MIXED
-3d-mixed-30-1e6         -cells 60,60,60 -region mixed:0.3 -contrast 1e6                 KCYCLE_CLUSTER_POINTS KCYCLE_SWEEPS_MIXED
-3d-mixed-50-1e6         -cells 60,60,60 -region mixed:0.5 -contrast 1e6                 KCYCLE_CLUSTER_POINTS KCYCLE_SWEEPS_MIXED
-3d-mixed-contrast-80    -cells 60,60,60 -region mixed:0.5 -contrast 80                  KCYCLE_STEEP
-3d-mixed-50-neumann     -cells 57,64,55 -ends nn,nn,nn -region mixed:0.5                KCYCLE_SWEEPS_MIXED KCYCLE_COARSEST_MIXED_3D
+3d-mixed-31             -cells 60,60,60 -region mixed:0.31                              KCYCLE_CLUSTER_POINTS
+3d-mixed-50             -cells 60,60,60 -region mixed:0.5
+3d-mixed-70             -cells 60,60,60 -region mixed:0.7
+3d-mixed-90             -cells 60,60,60 -region mixed:0.9
+3d-mixed-30-1e6         -cells 60,60,60 -region mixed:0.3 -contrast 1e6                 KCYCLE_CLUSTER_POINTS
+3d-mixed-50-1e6         -cells 60,60,60 -region mixed:0.5 -contrast 1e6                 KCYCLE_CLUSTER_POINTS
+3d-mixed-contrast-80    -cells 60,60,60 -region mixed:0.5 -contrast 80
+3d-mixed-50-neumann     -cells 57,64,55 -ends nn,nn,nn -region mixed:0.5
 3d-mixed-50-million     -cells 101,101,101 -region mixed:0.5
-3d-random-1e3           -cells 60,60,60 -random 1e3                                     KCYCLE_STEEP KC_CLUSTER_STRONG
-3d-random-1e6           -cells 60,60,60 -random 1e6                                     KCYCLE_STEEP KC_CLUSTER_STRONG
+3d-random-1e3           -cells 60,60,60 -random 1e3                                     KC_CLUSTER_STRONG
+3d-random-1e6           -cells 60,60,60 -random 1e6                                     KC_CLUSTER_STRONG
 3d-checker-1            -cells 60,60,60 -ends pp,pp,pp -region checker:1
 3d-checker-2            -cells 60,60,60 -ends pp,pp,pp -region checker:2                KC_CLUSTER_TIGHT
 3d-checker-3            -cells 60,60,60 -ends pp,pp,pp -region checker:3                KC_CLUSTER_TIGHT
@@ -158,7 +158,7 @@ JUMPS = """
 3d-sheets-1e6           -cells 64,64,64 -ends nn,dd,nn -region walls:13:0 -contrast 1e6
 3d-fibres               -cells 64,64,64 -region fibres:0.05 -contrast 1e4
 3d-fibres-thin          -cells 64,60,62 -region fibres:0.01 -contrast 1e6
-3d-holes                -cells 65,65,65 -ends ss,ss,ss -inactive balls:3:0.35           KCYCLE_EXCESS
+3d-holes                -cells 65,65,65 -ends ss,ss,ss -inactive balls:3:0.35           KCYCLE_EXCESS KCYCLE_GAP
 3d-holes-neumann        -cells 64,60,62 -ends nn,nn,nn -inactive balls:3:0.3            KCYCLE_EXCESS
 3d-holes-scattered      -cells 64,64,64 -ends dn,nn,nn -inactive scattered:60:7 -reaction 1e-6
 3d-pockets              -cells 64,64,64 -ends dn,nn,nn -inactive scattered:60:7 -image
@@ -234,17 +234,17 @@ FIELDS = """
 2d-lognormal-1          -cells 400,400 -sd 1 -length 10,10                              KCYCLE_JUMP
 2d-lognormal-2          -cells 400,400 -sd 2 -length 10,10                              KCYCLE_JUMP
 2d-lognormal-3          -cells 400,400 -ends dd,nn -sd 3 -length 10,10
-2d-lognormal-2-short    -cells 400,400 -sd 2 -length 3,3                                KCYCLE_STEEP
+2d-lognormal-2-short    -cells 400,400 -sd 2 -length 3,3
 2d-lognormal-1-points   -cells 400,400 -sd 1 -length 1,1                                KCYCLE_JUMP
-2d-lognormal-2-points   -cells 400,400 -sd 2 -length 1,1                                KCYCLE_STEEP KCYCLE_MIXED
-2d-lognormal-3-points   -cells 400,400 -ends nn,nn -sd 3 -length 1,1                    KCYCLE_STEEP KCYCLE_MIXED
+2d-lognormal-2-points   -cells 400,400 -sd 2 -length 1,1
+2d-lognormal-3-points   -cells 400,400 -ends nn,nn -sd 3 -length 1,1
 2d-lognormal-long       -cells 400,400 -ends dd,nn -sd 2 -length 40,3
 2d-layers-1e2           -cells 400,400 -layers 1:1e2
 2d-layers-1e4           -cells 400,400 -ends dd,nn -layers 4:1e4
 2d-channels-1e3         -cells 400,400 -ends dd,nn -region channels:24:6
 2d-channels-1e6         -cells 400,400 -ends nn,dd -region channels:16:4 -contrast 1e6
 2d-channels-lognormal   -cells 400,400 -ends dd,nn -region channels:24:6 -contrast 1e4 -sd 1 -length 5,5
-2d-bodies-30            -cells 400,400 -ends dn,nn -inactive bodies:0.3:20 -reaction 1e-6
+2d-bodies-30            -cells 400,400 -ends dn,nn -inactive bodies:0.3:20 -reaction 1e-6  KCYCLE_FILL
 2d-bodies-50            -cells 400,400 -ends dn,nn -inactive bodies:0.5:20 -reaction 1e-6
 2d-bodies-70            -cells 400,400 -ends nn,nn -inactive bodies:0.7:20 -reaction 1e-4
 3d-smooth               -cells 70,70,70 -sd 1.5 -length 30,30,30                        KCYCLE_JUMP
@@ -252,11 +252,11 @@ FIELDS = """
 3d-lognormal-2          -cells 64,64,64 -sd 2                                           KCYCLE_JUMP
 3d-lognormal-3          -cells 64,64,64 -ends dd,nn,nn -sd 3
 3d-lognormal-1-short    -cells 64,64,64 -sd 1 -length 3,3,3
-3d-lognormal-2-short    -cells 64,64,64 -sd 2 -length 3,3,3                             KCYCLE_STEEP
-3d-lognormal-3-short    -cells 64,64,64 -ends nn,nn,nn -sd 3 -length 3,3,3              KCYCLE_STEEP KCYCLE_MIXED
+3d-lognormal-2-short    -cells 64,64,64 -sd 2 -length 3,3,3
+3d-lognormal-3-short    -cells 64,64,64 -ends nn,nn,nn -sd 3 -length 3,3,3
 3d-lognormal-1-points   -cells 64,64,64 -sd 1 -length 1,1,1                             KCYCLE_JUMP
-3d-lognormal-2-points   -cells 64,64,64 -sd 2 -length 1,1,1                             KCYCLE_STEEP KCYCLE_MIXED
-3d-lognormal-3-points   -cells 64,64,64 -sd 3 -length 1,1,1                             KCYCLE_STEEP KCYCLE_MIXED
+3d-lognormal-2-points   -cells 64,64,64 -sd 2 -length 1,1,1
+3d-lognormal-3-points   -cells 64,64,64 -sd 3 -length 1,1,1
 3d-lognormal-kz-0.1     -cells 64,64,64 -ends nn,nn,dn -sd 2 -k 1,1,0.1
 3d-lognormal-kz-0.01    -cells 64,64,64 -ends dd,nn,nn -sd 2 -k 1,1,0.01
 3d-lognormal-flat-5     -cells 64,64,48 -ends dd,nn,nn -sd 2 -h 5,5,1
@@ -270,7 +270,7 @@ FIELDS = """
 3d-channels-1e6         -cells 64,64,48 -ends nn,dd,nn -region channels:12:3 -contrast 1e6
 3d-channels-flat        -cells 60,110,40 -ends dd,nn,nn -region channels:16:5 -contrast 1e3 -sd 1.5 -length 8,8,1 -h 20,10,2 -k 1,1,0.1
 3d-bodies-30            -cells 64,64,64 -ends nn,nn,dn -inactive bodies:0.3:12 -reaction 1e-6
-3d-bodies-50            -cells 64,64,64 -ends nn,nn,dn -inactive bodies:0.5:12 -reaction 1e-6
+3d-bodies-50            -cells 64,64,64 -ends nn,nn,dn -inactive bodies:0.5:12 -reaction 1e-6  KCYCLE_FILL
 3d-bodies-70            -cells 64,64,64 -ends nn,nn,nn -inactive bodies:0.7:12 -reaction 1e-4
 3d-bodies-lognormal     -cells 64,64,48 -ends nn,nn,nn -inactive bodies:0.4:16 -reaction 1e-5 -sd 2 -h 5,5,1 -k 1,1,0.1
 3d-bodies-wells         -cells 70,70,40 -ends nn,nn,nn -inactive bodies:0.35:16 -reaction 1e-7 -sd 2 -penalty 1e3 -held wells:6
@@ -278,14 +278,14 @@ FIELDS = """
 
 # Some of them again, smaller and larger, and with a time step
 SIZES = """
-2d-mixed-50-150         -cells 150,150 -region mixed:0.5                                KCYCLE_COARSEST_MIXED_2D
-2d-mixed-50-700         -cells 700,700 -region mixed:0.5                                KCYCLE_COARSEST_MIXED_2D
+2d-mixed-50-150         -cells 150,150 -region mixed:0.5
+2d-mixed-50-700         -cells 700,700 -region mixed:0.5
 2d-lognormal-2-150      -cells 150,150 -sd 2 -length 10,10
 2d-lognormal-2-700      -cells 700,700 -sd 2 -length 10,10
 2d-checker-3-130        -cells 130,130 -region checker:3
 2d-checker-3-700        -cells 700,700 -region checker:3
-3d-mixed-50-30          -cells 30,30,30 -region mixed:0.5                               KCYCLE_COARSEST_MIXED_3D
-3d-mixed-50-80          -cells 80,80,80 -region mixed:0.5                               KCYCLE_SWEEPS_MIXED
+3d-mixed-50-30          -cells 30,30,30 -region mixed:0.5
+3d-mixed-50-80          -cells 80,80,80 -region mixed:0.5
 3d-scattered-32         -cells 32,32,32 -region scattered:60:4
 3d-lognormal-2-32       -cells 32,32,32 -sd 2
 3d-lognormal-2-80       -cells 80,80,80 -sd 2

@@ -212,7 +212,7 @@ PETSC_EXTERN const char *const PCKCyclePrecisions[];
   KCycleGrid - where the points of a structured grid lie, and which of them the next coarser grid keeps
 
   Values:
-+ `KCYCLE_GRID_AUTO`     - found from the end rows of the operator, in each direction
++ `KCYCLE_GRID_AUTO`     - found from the rows of the operator at the boundaries, in each direction
 . `KCYCLE_GRID_VERTEX`   - boundary points are stored; every second point is kept, from the first on
 . `KCYCLE_GRID_INTERIOR` - boundary points are left out; every second point is kept, from the second on
 - `KCYCLE_GRID_CELL`     - cells without flux through the boundary; every second cell is kept, from the first on

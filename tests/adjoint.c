@@ -8,12 +8,12 @@ cycles with every smoother.\n\
 
 /* A problem, and what is asked of a solver */
 typedef struct {
-  PetscInt    dim, size[3];
-  GridEnd     end;
-  PetscReal   strength, wind; /* strength of the last direction; of upwind differences */
-  PetscBool   box;
-  const char *options;
-  MatType     type; /* of the operator; NULL: MATAIJ */
+  PetscInt     dim, size[3];
+  GridBoundary boundary;
+  PetscReal    strength, wind; /* strength of the last direction; of upwind differences */
+  PetscBool    box;
+  const char  *options;
+  MatType      type; /* of the operator; NULL: MATAIJ */
 } Case;
 
 /* Upwind differences in the first direction */
@@ -53,7 +53,7 @@ static PetscErrorCode Create(const Case *c, MatType type, DM *da, Mat *A)
     g.size[d]     = d < c->dim ? c->size[d] : 1;
     g.strength[d] = d == c->dim - 1 ? c->strength : 1;
   }
-  GridSetEnds(&g, c->end);
+  GridSetBoundaries(&g, c->boundary);
   PetscCall(GridDistribute(&g, &possible));
   PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
   PetscCall(GridCreateDM(&g, da));
@@ -77,7 +77,7 @@ static PetscErrorCode CreateVecs(const Case *c, DM da, Vec *x, Vec *y)
     for (PetscInt d = 0; d < 3; d++) g.size[d] = d < c->dim ? c->size[d] : 1;
     PetscCall(DMCreateGlobalVector(da, &v[i]));
     PetscCall(GridFill(&g, da, 7 + i, v[i]));
-    if (c->end < END_CELL) continue;
+    if (c->boundary < BOUNDARY_NEUMANN) continue;
     PetscCall(VecSum(v[i], &sum));
     PetscCall(VecGetSize(v[i], &n));
     PetscCall(VecShift(v[i], -sum / (PetscReal)n));
@@ -217,7 +217,7 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
 #endif
       PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s, kappa %" PetscInt_FMT ", %" PetscInt_FMT "D, %s, \"%s\"",
                               parts[part], run < 3 ? "multiplicative" : "full", kappas[run % 3], c->dim,
-                              GridEnds[c->end], c->options));
+                              GridBoundaries[c->boundary], c->options));
       PetscCall(Judge(name, difference, holds));
     }
   }
@@ -253,12 +253,12 @@ static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
   PetscCall(PCSetType(pc, PCRELAX));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(
-      PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end], c->options));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim,
+                          GridBoundaries[c->boundary], c->options));
   PetscCall(Difference(pc, Apply, ApplyTranspose, x, y, &difference));
   PetscCall(Judge(name, difference, holds));
-  PetscCall(PetscSNPrintf(name, sizeof(name), "sweeps, %" PetscInt_FMT "D, %s, \"%s\"", c->dim, GridEnds[c->end],
-                          c->options));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "sweeps, %" PetscInt_FMT "D, %s, \"%s\"", c->dim,
+                          GridBoundaries[c->boundary], c->options));
   PetscCall(Difference(ksp, Solve, SolveTranspose, x, y, &difference));
   PetscCall(Judge(name, difference, holds));
   PetscCall(KSPDestroy(&ksp));
@@ -293,27 +293,27 @@ static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*ru
 static PetscErrorCode Relax(void)
 {
   const Case star[] = {
-      {1, {41, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
-      {2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
-      {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_FALSE, "-pc_relax_order backward"},
-      {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_FALSE, ""},
-      {3, {13, 12, 11}, END_CELL, 1, 0, PETSC_FALSE, "-pc_relax_omega 1.2"},
-      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_order symmetric"},
-      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type chebyshev -pc_relax_degree 4"},
-      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type jacobi"},
-      {3, {13, 12, 11}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_relax_type eightcolor"},
-      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
-      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_order symmetric"},
-      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_type jacobi"},
-      {2, {5, 4, 1}, END_CELL, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
-      {3, {13, 12, 11}, END_INTERIOR, 1, 0.4, PETSC_FALSE, "-pc_relax_type jacobi"}};
+      {1, {41, 1, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, ""},
+      {2, {21, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, ""},
+      {2, {21, 23, 1}, BOUNDARY_PERIODIC, 1, 0, PETSC_FALSE, "-pc_relax_order backward"},
+      {3, {13, 12, 11}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, ""},
+      {3, {13, 12, 11}, BOUNDARY_NEUMANN, 1, 0, PETSC_FALSE, "-pc_relax_omega 1.2"},
+      {3, {13, 12, 11}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-pc_relax_order symmetric"},
+      {3, {13, 12, 11}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-pc_relax_type chebyshev -pc_relax_degree 4"},
+      {3, {13, 12, 11}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-pc_relax_type jacobi"},
+      {3, {13, 12, 11}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-pc_relax_type eightcolor"},
+      {2, {21, 20, 1}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
+      {2, {21, 20, 1}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_order symmetric"},
+      {2, {21, 20, 1}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on -pc_relax_type jacobi"},
+      {2, {5, 4, 1}, BOUNDARY_NEUMANN, 1000, 0, PETSC_FALSE, "-pc_relax_clusters on"},
+      {3, {13, 12, 11}, BOUNDARY_ELIMINATED, 1, 0.4, PETSC_FALSE, "-pc_relax_type jacobi"}};
   const Case box[] = {
-      {2, {21, 20, 1}, END_INTERIOR, 1, 0, PETSC_TRUE, ""},
-      {2, {21, 23, 1}, END_PERIODIC, 1, 0, PETSC_TRUE, "-pc_relax_order backward"},
-      {3, {13, 12, 11}, END_STORED, 1, 0, PETSC_TRUE, ""},
-      {3, {9, 12, 11}, END_PERIODIC, 1, 0, PETSC_TRUE, ""},
-      {2, {21, 20, 1}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on"},
-      {3, {13, 12, 11}, END_INTERIOR, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on -pc_relax_order symmetric"}};
+      {2, {21, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_TRUE, ""},
+      {2, {21, 23, 1}, BOUNDARY_PERIODIC, 1, 0, PETSC_TRUE, "-pc_relax_order backward"},
+      {3, {13, 12, 11}, BOUNDARY_STORED, 1, 0, PETSC_TRUE, ""},
+      {3, {9, 12, 11}, BOUNDARY_PERIODIC, 1, 0, PETSC_TRUE, ""},
+      {2, {21, 20, 1}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on"},
+      {3, {13, 12, 11}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_TRUE, "-pc_relax_clusters on -pc_relax_order symmetric"}};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(star), star, RunRelax, "PCRELAX, stars"));
@@ -324,49 +324,49 @@ static PetscErrorCode Relax(void)
 static PetscErrorCode Structured(void)
 {
   const Case cases[] = {
-      {1, {61, 1, 1}, END_STORED, 1, 0, PETSC_FALSE, ""},
-      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, ""},
-      {2, {31, 20, 1}, END_CELL, 1, 0, PETSC_TRUE, ""},
-      {3, {21, 20, 17}, END_STORED, 1, 0, PETSC_FALSE, ""},
-      {3, {11, 10, 13}, END_PERIODIC, 1, 0, PETSC_FALSE, ""},
-      {3, {11, 10, 13}, END_INTERIOR, 100, 0, PETSC_FALSE, ""},
-      {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
-      {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type chebyshev"},
-      {3, {11, 10, 13}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
+      {1, {61, 1, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, ""},
+      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, ""},
+      {2, {31, 20, 1}, BOUNDARY_NEUMANN, 1, 0, PETSC_TRUE, ""},
+      {3, {21, 20, 17}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, ""},
+      {3, {11, 10, 13}, BOUNDARY_PERIODIC, 1, 0, PETSC_FALSE, ""},
+      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 100, 0, PETSC_FALSE, ""},
+      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
+      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type chebyshev"},
+      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
       {3,
        {11, 10, 13},
-       END_INTERIOR,
+       BOUNDARY_ELIMINATED,
        1,
        0,
        PETSC_FALSE,
        "-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"},
-      {2, {31, 20, 1}, END_INTERIOR, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
-      {3, {11, 10, 13}, END_STORED, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
-      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
+      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
+      {3, {11, 10, 13}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
+      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
       {2,
        {31, 20, 1},
-       END_INTERIOR,
+       BOUNDARY_ELIMINATED,
        1,
        0.4,
        PETSC_FALSE,
        "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"},
-      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},
+      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},
       {2,
        {31, 20, 1},
-       END_INTERIOR,
+       BOUNDARY_ELIMINATED,
        1,
        0,
        PETSC_FALSE,
        "-pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 1 -mg_levels_1_pc_relax_order backward"},
-      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-pc_mg_multiplicative_cycles 2"},
+      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-pc_mg_multiplicative_cycles 2"},
       {2,
        {31, 20, 1},
-       END_INTERIOR,
+       BOUNDARY_ELIMINATED,
        1,
        0,
        PETSC_FALSE,
        "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 3 -mg_coarse_pc_type jacobi"},
-      {2, {31, 20, 1}, END_INTERIOR, 1, 0, PETSC_FALSE, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x"}};
+      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x"}};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(cases), cases, RunCycles, "structured levels"));
@@ -374,51 +374,51 @@ static PetscErrorCode Structured(void)
 }
 
 static const Case OnPCMG[] = {
-    {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"},
-    {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type relax"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type relax"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1000,
      0,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_pc_relax_clusters "
      "on"},
-    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
-    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
-    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off"},
-    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy grid", MATSELL},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy grid", MATSELL},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0.4,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"},
     {2,
      {30, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0.4,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_ksp_max_it 2"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0.4,
      PETSC_FALSE,
@@ -426,14 +426,14 @@ static const Case OnPCMG[] = {
      "2"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
@@ -441,22 +441,22 @@ static const Case OnPCMG[] = {
      "-mg_levels_up_ksp_max_it 1"},
     {3,
      {9, 9, 17},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
 static const Case OnPCGAMG[] = {
-    {2, {33, 33, 1}, END_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
-    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
     {2,
      {33, 33, 1},
-     END_STORED,
+     BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
      "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
-    {2, {33, 33, 1}, END_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type sor"}};
+    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type sor"}};
 
 static PetscErrorCode Others(void)
 {

@@ -15,10 +15,10 @@ typedef struct {
 } Solution;
 
 typedef struct {
-  PetscInt    dim, size[3];
-  GridEnd     end;
-  PetscInt    nproc[3]; /* 0: as PETSc decides */
-  const char *what;
+  PetscInt     dim, size[3];
+  GridBoundary boundary;
+  PetscInt     nproc[3]; /* 0: as PETSc decides */
+  const char  *what;
 } Case;
 
 /* All processes, or one alone; 8 of them cut the grid in directions that are then short */
@@ -38,7 +38,7 @@ static PetscErrorCode SetUpCase(const Case *c, PetscInt number, PetscBool alone,
     g->strength[d] = 1;
     if (!alone && c->nproc[0]) g->nproc[d] = c->nproc[d] < 0 ? nprocs : c->nproc[d];
   }
-  GridSetEnds(g, c->end);
+  GridSetBoundaries(g, c->boundary);
   PetscFunctionReturn(0);
 }
 
@@ -77,7 +77,7 @@ static PetscErrorCode ProblemCreate(const Case *c, PetscInt number, PetscBool al
   PetscCall(VecDuplicate(p->b, &p->y));
   PetscCall(GridFill(&p->g, p->da, 1, p->b));
   PetscCall(GridFill(&p->g, p->da, 9, p->y));
-  if (c->end >= END_CELL) PetscCall(AttachConstants(p->A, p->b, p->y));
+  if (c->boundary >= BOUNDARY_NEUMANN) PetscCall(AttachConstants(p->A, p->b, p->y));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)p->da), &p->ksp));
   PetscCall(KSPSetOptionsPrefix(p->ksp, "a_"));
   PetscCall(KSPSetType(p->ksp, KSPCG));
@@ -175,8 +175,8 @@ static PetscErrorCode Same(const Case *c, const Solution *alone, const Solution 
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "  %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT
                           " iterations, alone %" PetscInt_FMT ", norms differ by %.2g, products by %.2g\n",
-                          c->what, c->size[0], c->size[1], c->size[2], GridEnds[c->end], all->n, alone->n, (double)most,
-                          (double)product));
+                          c->what, c->size[0], c->size[1], c->size[2], GridBoundaries[c->boundary], all->n, alone->n,
+                          (double)most, (double)product));
   PetscFunctionReturn(0);
 }
 
@@ -199,15 +199,15 @@ static PetscErrorCode SolveThrice(const Case *c, PetscInt number, PetscBool alon
 static PetscErrorCode NumbersWith(const char options[], const char claim[], PetscReal tolerance, PetscInt first,
                                   PetscInt step)
 {
-  const Case  cases[] = {{2, {9, 9, 1}, END_INTERIOR, {0}, ""},
-                         {2, {17, 17, 1}, END_CELL, {0}, ""},
-                         {2, {5, 100, 1}, END_INTERIOR, {0}, ""},
-                         {2, {70, 47, 1}, END_STORED, {-1, 1, 1}, "slabs in x,"},
-                         {2, {40, 64, 1}, END_PERIODIC, {1, -1, 1}, "slabs in y,"},
-                         {3, {9, 9, 9}, END_CELL, {0}, ""},
-                         {3, {33, 8, 8}, END_INTERIOR, {0}, ""},
-                         {3, {8, 19, 21}, END_CELL, {-1, 1, 1}, "slabs in x,"},
-                         {3, {25, 22, 23}, END_INTERIOR, {0}, ""}};
+  const Case  cases[] = {{2, {9, 9, 1}, BOUNDARY_ELIMINATED, {0}, ""},
+                         {2, {17, 17, 1}, BOUNDARY_NEUMANN, {0}, ""},
+                         {2, {5, 100, 1}, BOUNDARY_ELIMINATED, {0}, ""},
+                         {2, {70, 47, 1}, BOUNDARY_STORED, {-1, 1, 1}, "slabs in x,"},
+                         {2, {40, 64, 1}, BOUNDARY_PERIODIC, {1, -1, 1}, "slabs in y,"},
+                         {3, {9, 9, 9}, BOUNDARY_NEUMANN, {0}, ""},
+                         {3, {33, 8, 8}, BOUNDARY_ELIMINATED, {0}, ""},
+                         {3, {8, 19, 21}, BOUNDARY_NEUMANN, {-1, 1, 1}, "slabs in x,"},
+                         {3, {25, 22, 23}, BOUNDARY_ELIMINATED, {0}, ""}};
   PetscMPIInt rank;
   PetscBool   same = PETSC_TRUE;
 
@@ -319,7 +319,7 @@ static PetscErrorCode ChangeSolver(const Case *c, PetscBool alone, PetscReal pro
 
 static PetscErrorCode Changes(void)
 {
-  const Case        c        = {2, {61, 40, 1}, END_INTERIOR, {0}, ""};
+  const Case        c        = {2, {61, 40, 1}, BOUNDARY_ELIMINATED, {0}, ""};
   const char *const claims[] = {"the V-cycle",
                                 "kappa = 2 reaches all levels at once",
                                 "kappa = infinity, too",
@@ -349,7 +349,8 @@ static PetscErrorCode Changes(void)
 /* What the view says of the change from level to level, and who has a part in the levels behind it */
 static PetscErrorCode Views(void)
 {
-  const Case  c[2] = {{2, {61, 40, 1}, END_INTERIOR, {0}, ""}, {3, {8, 19, 21}, END_CELL, {-1, 1, 1}, ""}};
+  const Case  c[2] = {{2, {61, 40, 1}, BOUNDARY_ELIMINATED, {0}, ""},
+                      {3, {8, 19, 21}, BOUNDARY_NEUMANN, {-1, 1, 1}, ""}};
   Problem     p;
   PC          pc;
   PetscMPIInt size;

@@ -12,7 +12,7 @@ twice() { battery --seed 7 --list > one && battery --seed 7 --list > two && cmp 
 not() { "$@" && return 1; return 0; }
 without() { pattern_=$1; shift; "$@" > text || return; cat text; not grep -q -e "$pattern_" text; }
 
-works 'cases are listed with their options and the thresholds that they watch' '2d-mixed-10 .*-region mixed:0.1 .*KCYCLE_MIXED' battery --list
+works 'cases are listed with their options and the thresholds that they watch' '2d-mixed-10 .*-region mixed:0.1 .*KCYCLE_CLUSTER_POINTS' battery --list
 works 'no two cases have the same name' '' names
 works 'held-out cases follow from the seed' '' twice
 works 'the cases that watch a threshold' '2d-film-15' battery --list --watching KCYCLE_CLOSED

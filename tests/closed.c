@@ -24,8 +24,9 @@ static PetscInt Part(const Problem *p, const PetscInt at[])
 }
 
 /* Couplings within parts, and nothing else; coefficients of the rest jump */
-static void MakeRow(const Problem *p, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
 {
+  const Problem *p    = (const Problem *)ctx;
   const PetscInt part = Part(p, at);
 
   *n     = 1;
@@ -44,29 +45,6 @@ static void MakeRow(const Problem *p, const PetscInt at[], PetscInt *n, MatStenc
       col[(*n)++] = (MatStencil){to[2], to[1], to[0], 0};
     }
   }
-}
-
-static PetscErrorCode Fill(const Problem *p, DM da, Mat A)
-{
-  PetscInt s[3], m[3], at[3], n;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
-        MatStencil  col[7];
-        PetscScalar v[7];
-
-        MakeRow(p, at, &n, col, v);
-        PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, INSERT_VALUES));
-      }
-    }
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(0);
 }
 
 /* For a right side that has a solution */
@@ -136,10 +114,10 @@ static PetscErrorCode SolveAll(Problem *p)
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(Fill(p, da, A));
+  PetscCall(PoissonAssembleRows(da, MakeRow, p, A));
   PetscCall(Solve(p, ksp, A, "  closed parts"));
   p->value *= 1e-9;
-  PetscCall(Fill(p, da, A));
+  PetscCall(PoissonAssembleRows(da, MakeRow, p, A));
   PetscCall(Solve(p, ksp, A, "  other values"));
   if (p->open) PetscCall(SolveInconsistent(ksp, A));
   p->value *= 1e9;
@@ -185,6 +163,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: smoothers
-      args: -mg_levels_pc_relax_type {{jacobi redblack chebyshev}} -mg_levels_ksp_max_it 4
+      args: -mg_levels_pc_relax_type {{jacobi redblack chebyshev}} -mg_levels_ksp_max_it 4 -pc_mg_levels 2
 
 TEST*/

@@ -261,7 +261,7 @@ static PetscErrorCode SetUpAssembled(KSP ksp)
 
 /* Is the grid one that a program can assemble coarse operators for? Words are those of an error, if levels are not
    structured */
-static PetscErrorCode IsAssembled(GridEnd low, GridEnd high, PetscInt n, PetscBool *is)
+static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt n, PetscBool *is)
 {
   Grid           g = {0};
   DM             da;
@@ -275,8 +275,8 @@ static PetscErrorCode IsAssembled(GridEnd low, GridEnd high, PetscInt n, PetscBo
   g.size[0] = n;
   g.size[1] = g.size[2] = 1;
   g.strength[0]         = 1;
-  GridSetEnds(&g, low);
-  g.end[0][1] = high;
+  GridSetBoundaries(&g, low);
+  g.boundary[0][1] = high;
   PetscCall(GridCreateDM(&g, &da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -307,14 +307,18 @@ static PetscErrorCode IsAssembled(GridEnd low, GridEnd high, PetscInt n, PetscBo
 static PetscErrorCode Assembled(void)
 {
   const struct {
-    GridEnd   low, high;
-    PetscBool even, odd;
-  } cases[] = {
-      {END_STORED, END_STORED, PETSC_FALSE, PETSC_TRUE},   {END_INTERIOR, END_INTERIOR, PETSC_FALSE, PETSC_TRUE},
-      {END_CELL, END_CELL, PETSC_TRUE, PETSC_TRUE},        {END_PERIODIC, END_PERIODIC, PETSC_TRUE, PETSC_FALSE},
-      {END_STORED, END_INTERIOR, PETSC_TRUE, PETSC_FALSE}, {END_INTERIOR, END_STORED, PETSC_TRUE, PETSC_FALSE},
-      {END_CELL, END_STORED, PETSC_FALSE, PETSC_TRUE},     {END_STORED, END_CELL, PETSC_FALSE, PETSC_TRUE},
-      {END_CELL, END_INTERIOR, PETSC_FALSE, PETSC_FALSE},  {END_INTERIOR, END_CELL, PETSC_FALSE, PETSC_FALSE}};
+    GridBoundary low, high;
+    PetscBool    even, odd;
+  } cases[] = {{BOUNDARY_STORED, BOUNDARY_STORED, PETSC_FALSE, PETSC_TRUE},
+               {BOUNDARY_ELIMINATED, BOUNDARY_ELIMINATED, PETSC_FALSE, PETSC_TRUE},
+               {BOUNDARY_NEUMANN, BOUNDARY_NEUMANN, PETSC_TRUE, PETSC_TRUE},
+               {BOUNDARY_PERIODIC, BOUNDARY_PERIODIC, PETSC_TRUE, PETSC_FALSE},
+               {BOUNDARY_STORED, BOUNDARY_ELIMINATED, PETSC_TRUE, PETSC_FALSE},
+               {BOUNDARY_ELIMINATED, BOUNDARY_STORED, PETSC_TRUE, PETSC_FALSE},
+               {BOUNDARY_NEUMANN, BOUNDARY_STORED, PETSC_FALSE, PETSC_TRUE},
+               {BOUNDARY_STORED, BOUNDARY_NEUMANN, PETSC_FALSE, PETSC_TRUE},
+               {BOUNDARY_NEUMANN, BOUNDARY_ELIMINATED, PETSC_FALSE, PETSC_FALSE},
+               {BOUNDARY_ELIMINATED, BOUNDARY_NEUMANN, PETSC_FALSE, PETSC_FALSE}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -324,7 +328,7 @@ static PetscErrorCode Assembled(void)
     PetscCall(IsAssembled(cases[i].low, cases[i].high, 24, &even));
     PetscCall(IsAssembled(cases[i].low, cases[i].high, 25, &odd));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s-%s, coarse operators of the program: for %s numbers of points",
-                            GridEnds[cases[i].low], GridEnds[cases[i].high],
+                            GridBoundaries[cases[i].low], GridBoundaries[cases[i].high],
                             cases[i].even  ? (cases[i].odd ? "all" : "even")
                             : cases[i].odd ? "odd"
                                            : "no"));

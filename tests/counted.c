@@ -2,6 +2,7 @@ static char help[] = "The bytes that the kernels of levels move, and norms that 
 
 #include "grids.h"
 #include "poisson.h"
+#include <petsckcycle/private/smootherimpl.h>
 
 typedef struct {
   const char *name;
@@ -36,7 +37,7 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
     g.size[d]     = c->size[d];
     g.strength[d] = 1;
   }
-  GridSetEnds(&g, END_INTERIOR);
+  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(GridDistribute(&g, &possible));
   PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
   PetscCall(GridCreateDM(&g, da));
@@ -144,8 +145,31 @@ static PetscErrorCode View(void)
   PetscFunctionReturn(0);
 }
 
-/* Where PCMG runs the levels there is nothing to count */
-static PetscErrorCode Refuse(void)
+/* A smoother that does nothing, and leaves coefficients in a place that no kernels work on */
+static PetscErrorCode SmoothNothing(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
+{
+  (void)s;
+  (void)sweeps;
+  (void)b;
+  (void)x;
+  return 0;
+}
+
+static PetscErrorCode Move(KCycleSmoother *s)
+{
+  ((KCycleStencil *)s->st)->own.place = KCYCLE_PLACE_COUNTED;
+  return 0;
+}
+
+static PetscErrorCode CreateMoving(KCycleSmoother *s)
+{
+  s->ops.setup  = Move;
+  s->ops.sweeps = SmoothNothing;
+  return 0;
+}
+
+/* Where PCMG runs the levels there is nothing to count; levels whose place has no kernels are not run */
+static PetscErrorCode Refuse(const char expected[], const char claim[])
 {
   char           words[POISSON_ERROR_LENGTH] = "";
   char          *found;
@@ -166,8 +190,8 @@ static PetscErrorCode Refuse(void)
   PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
   ierr = KSPSetUp(ksp);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PetscStrstr(words, "count_bytes is for structured levels with smoothers of PCRELAX, and here", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found), "levels of PCMG are refused"));
+  PetscCall(PetscStrstr(words, expected, &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found), claim));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
@@ -177,15 +201,21 @@ static PetscErrorCode Refuse(void)
 
 int main(int argc, char **args)
 {
-  PetscBool view = PETSC_FALSE, refuse = PETSC_FALSE;
+  PetscBool view = PETSC_FALSE, refuse = PETSC_FALSE, elsewhere = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-elsewhere", &elsewhere, NULL));
+  PetscCall(PCRelaxRegister("moving", CreateMoving));
   if (view) PetscCall(View());
-  else if (refuse) PetscCall(Refuse());
+  else if (refuse)
+    PetscCall(Refuse("count_bytes is for structured levels with smoothers of PCRELAX, and here",
+                     "levels of PCMG are refused"));
+  else if (elsewhere)
+    PetscCall(Refuse("do not reach the operator and the transfer of level", "levels in another place are refused"));
   else {
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) PetscCall(Compare(&Cases[i]));
   }
@@ -230,5 +260,9 @@ int main(int argc, char **args)
   test:
     suffix: refusal
     args: -refuse -pc_kcycle_count_bytes -pc_kcycle_structured off
+
+  test:
+    suffix: elsewhere
+    args: -elsewhere -mg_levels_pc_relax_type moving
 
 TEST*/

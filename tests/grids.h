@@ -1,5 +1,5 @@
 /*
-  Symmetric stencils on a DMDA of any size with any ends, for the tests of structured levels.
+  Symmetric stencils on a DMDA of any size with any boundaries, for the tests of structured levels.
 
   Every number depends on indices of the grid only, so that any number of processes works on the same problem; and each
   process can ask for any row, so that references need no communication.
@@ -10,24 +10,24 @@
 #include <petscdmda.h>
 
 typedef enum {
-  END_STORED,   /* Dirichlet points are stored, and coupled to nobody */
-  END_INTERIOR, /* they are left out */
-  END_CELL,     /* no flux */
-  END_PERIODIC
-} GridEnd;
+  BOUNDARY_STORED,     /* Dirichlet points are stored, and coupled to nobody */
+  BOUNDARY_ELIMINATED, /* they are left out */
+  BOUNDARY_NEUMANN,    /* no flux */
+  BOUNDARY_PERIODIC
+} GridBoundary;
 
-static const char *const GridEnds[] = {"stored", "interior", "cell", "periodic"};
+static const char *const GridBoundaries[] = {"stored", "interior", "cell", "periodic"};
 
 typedef struct {
-  PetscInt  number; /* seed of coefficients and process grid */
-  PetscInt  dim, size[3], nproc[3];
-  GridEnd   end[3][2];
-  PetscBool box, uneven;
-  PetscReal strength[3]; /* couplings in each direction */
-  PetscReal vary;        /* part by which they vary */
-  PetscReal seam;        /* so many times stronger are they where the grid wraps around; 0: no stronger */
-  PetscBool thin;        /* with uneven: each process but the last one of a direction has one point of it */
-  PetscBool alone;       /* the grid is on PETSC_COMM_SELF */
+  PetscInt     number; /* seed of coefficients and process grid */
+  PetscInt     dim, size[3], nproc[3];
+  GridBoundary boundary[3][2];
+  PetscBool    box, uneven;
+  PetscReal    strength[3]; /* couplings in each direction */
+  PetscReal    vary;        /* part by which they vary */
+  PetscReal    seam;        /* so many times stronger are they where the grid wraps around; 0: no stronger */
+  PetscBool    thin;        /* with uneven: each process but the last one of a direction has one point of it */
+  PetscBool    alone;       /* the grid is on PETSC_COMM_SELF */
 } Grid;
 
 /* A number in (0, 1) from some integers, the same everywhere */
@@ -48,14 +48,14 @@ static inline PetscInt GridChoose(const Grid *g, PetscInt what, PetscInt n)
   return (PetscInt)(GridHash(g->number, what, 17, 4) * n);
 }
 
-static inline void GridSetEnds(Grid *g, GridEnd end)
+static inline void GridSetBoundaries(Grid *g, GridBoundary boundary)
 {
-  for (PetscInt d = 0; d < 3; d++) g->end[d][0] = g->end[d][1] = end;
+  for (PetscInt d = 0; d < 3; d++) g->boundary[d][0] = g->boundary[d][1] = boundary;
 }
 
 static inline PetscInt GridWrap(const Grid *g, PetscInt d, PetscInt x)
 {
-  return g->end[d][0] == END_PERIODIC ? (x + g->size[d]) % g->size[d] : x;
+  return g->boundary[d][0] == BOUNDARY_PERIODIC ? (x + g->size[d]) % g->size[d] : x;
 }
 
 static inline PetscInt GridPoints(const Grid *g)
@@ -71,7 +71,8 @@ static inline PetscInt GridNumber(const Grid *g, const PetscInt at[])
 static inline PetscBool GridIsStored(const Grid *g, const PetscInt at[])
 {
   for (PetscInt d = 0; d < g->dim; d++) {
-    if ((at[d] == 0 && g->end[d][0] == END_STORED) || (at[d] == g->size[d] - 1 && g->end[d][1] == END_STORED))
+    if ((at[d] == 0 && g->boundary[d][0] == BOUNDARY_STORED) ||
+        (at[d] == g->size[d] - 1 && g->boundary[d][1] == BOUNDARY_STORED))
       return PETSC_TRUE;
   }
   return PETSC_FALSE;
@@ -117,7 +118,7 @@ static inline PetscInt GridRow(const Grid *g, const PetscInt at[], PetscInt col[
       away += off[d] && d >= g->dim ? 9 : off[d] != 0;
       if (wrapped[d] >= 0 && wrapped[d] < g->size[d]) continue;
       outside   = PETSC_TRUE;
-      insulated = (PetscBool)(insulated || g->end[d][wrapped[d] >= 0] == END_CELL);
+      insulated = (PetscBool)(insulated || g->boundary[d][wrapped[d] >= 0] == BOUNDARY_NEUMANN);
     }
     if (!away || away > (g->box ? 3 : 1) || insulated) continue;
     if (!outside && GridNumber(g, wrapped) == col[0]) continue;
@@ -165,7 +166,7 @@ static inline PetscErrorCode GridCreateDM(const Grid *g, DM *da)
   for (PetscInt d = 0; d < 3; d++) {
     PetscInt rest = g->size[d] - g->nproc[d];
 
-    boundary[d] = g->end[d][0] == END_PERIODIC && d < g->dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    boundary[d] = g->boundary[d][0] == BOUNDARY_PERIODIC && d < g->dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     for (PetscInt p = 0; p < g->nproc[d]; p++) {
       const PetscInt more = p == g->nproc[d] - 1 ? rest : g->thin ? 0 : GridChoose(g, 100 + 10 * d + p, rest + 1);
 
@@ -264,7 +265,8 @@ static inline PetscErrorCode GridShow(const Grid *g, const char what[])
                         what, g->number, g->box ? "box" : "star", g->size[0], g->size[1], g->size[2], g->nproc[0],
                         g->nproc[1], g->nproc[2], g->uneven ? " uneven" : ""));
   for (PetscInt d = 0; d < g->dim; d++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %s-%s", GridEnds[g->end[d][0]], GridEnds[g->end[d][1]]));
+    PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, ", %s-%s", GridBoundaries[g->boundary[d][0]], GridBoundaries[g->boundary[d][1]]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscFunctionReturn(0);
 }

@@ -88,7 +88,8 @@ static PetscErrorCode CreateRing(PetscBool last, PetscInt n, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridEnd end, PetscInt width, MatType type, Mat *A)
+static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridBoundary boundary, PetscInt width, MatType type,
+                                   Mat *A)
 {
   Grid      g        = {.number = 7, .dim = dim, .size = {6, 7, 1}, .box = box, .strength = {1, 2, 3}, .vary = 0.6};
   PetscBool possible = PETSC_FALSE;
@@ -97,7 +98,7 @@ static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridEnd end, Pet
   PetscFunctionBeginUser;
   if (dim == 3) g.size[0] = g.size[1] = g.size[2] = 4;
   if (width) g.size[0] = width;
-  GridSetEnds(&g, end);
+  GridSetBoundaries(&g, boundary);
   PetscCall(GridDistribute(&g, &possible));
   PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
   PetscCall(GridCreateDM(&g, &da));
@@ -335,18 +336,18 @@ static PetscErrorCode CheckJumps(void)
 static PetscErrorCode TestProduct(MatType type)
 {
   const struct {
-    const char *name;
-    PetscInt    dim;
-    PetscBool   box;
-    GridEnd     end;
-    PetscInt    width;
-  } cases[] = {{"5 points", 2, PETSC_FALSE, END_INTERIOR, 0},
-               {"5 points, stored boundary", 2, PETSC_FALSE, END_STORED, 0},
-               {"5 points, periodic and three wide", 2, PETSC_FALSE, END_PERIODIC, 3},
-               {"9 points, no flux", 2, PETSC_TRUE, END_CELL, 0},
-               {"9 points, stored boundary", 2, PETSC_TRUE, END_STORED, 0},
-               {"7 points", 3, PETSC_FALSE, END_CELL, 0},
-               {"7 points, periodic", 3, PETSC_FALSE, END_PERIODIC, 0}};
+    const char  *name;
+    PetscInt     dim;
+    PetscBool    box;
+    GridBoundary boundary;
+    PetscInt     width;
+  } cases[] = {{"5 points", 2, PETSC_FALSE, BOUNDARY_ELIMINATED, 0},
+               {"5 points, stored boundary", 2, PETSC_FALSE, BOUNDARY_STORED, 0},
+               {"5 points, periodic and three wide", 2, PETSC_FALSE, BOUNDARY_PERIODIC, 3},
+               {"9 points, no flux", 2, PETSC_TRUE, BOUNDARY_NEUMANN, 0},
+               {"9 points, stored boundary", 2, PETSC_TRUE, BOUNDARY_STORED, 0},
+               {"7 points", 3, PETSC_FALSE, BOUNDARY_NEUMANN, 0},
+               {"7 points, periodic", 3, PETSC_FALSE, BOUNDARY_PERIODIC, 0}};
   Mat A;
 
   PetscFunctionBeginUser;
@@ -362,7 +363,7 @@ static PetscErrorCode TestProduct(MatType type)
     PetscCall(MatDestroy(&A));
   }
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); c++) {
-    PetscCall(CreateOnGrid(cases[c].dim, cases[c].box, cases[c].end, cases[c].width, type, &A));
+    PetscCall(CreateOnGrid(cases[c].dim, cases[c].box, cases[c].boundary, cases[c].width, type, &A));
     PetscCall(CheckProducts(cases[c].name, A));
     PetscCall(MatDestroy(&A));
   }
@@ -495,7 +496,7 @@ static PetscErrorCode ReuseOf(MatType type, PetscBool box)
   Vec       shift;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOnGrid(2, box, END_INTERIOR, 0, type, &A));
+  PetscCall(CreateOnGrid(2, box, BOUNDARY_ELIMINATED, 0, type, &A));
   PetscCall(MatCreateVecs(A, &shift, NULL));
   PetscCall(CreatePC(A, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, &pc));
   for (int t = 0; t < 16; t++) {
@@ -516,7 +517,7 @@ static PetscErrorCode ReuseOf(MatType type, PetscBool box)
     worst[0] = PetscMax(worst[0], fresh);
     worst[1] = PetscMax(worst[1], transposed);
     if (t % 4 < 3) continue;
-    PetscCall(CreateOnGrid(2, (PetscBool)!box, END_CELL, 0, type, &other));
+    PetscCall(CreateOnGrid(2, (PetscBool)!box, BOUNDARY_NEUMANN, 0, type, &other));
     PetscCall(PCSetOperators(pc, other, other));
     PetscCall(CompareFresh(pc, &fresh, &transposed));
     worst[0] = PetscMax(worst[0], fresh);
@@ -678,7 +679,7 @@ static PetscErrorCode TestStencil(void)
   PC                 pc;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOnGrid(2, PETSC_FALSE, END_CELL, 0, PetscDefined(USE_COMPLEX) ? MATAIJ : MATSTENCIL, &A));
+  PetscCall(CreateOnGrid(2, PETSC_FALSE, BOUNDARY_NEUMANN, 0, PetscDefined(USE_COMPLEX) ? MATAIJ : MATSTENCIL, &A));
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
   if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

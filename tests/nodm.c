@@ -269,12 +269,12 @@ static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
   g->vary   = 0.5;
   g->box    = (PetscBool)(number % 3 == 2);
   for (PetscInt d = 0; d < 3; d++) {
-    const GridEnd low = (GridEnd)GridChoose(g, d, 4), high = (GridEnd)GridChoose(g, 10 + d, 3);
+    const GridBoundary low = (GridBoundary)GridChoose(g, d, 4), high = (GridBoundary)GridChoose(g, 10 + d, 3);
 
-    g->size[d]     = d < dim ? 8 + GridChoose(g, 5 + d, dim == 3 ? 7 : 30) : 1;
-    g->end[d][0]   = low;
-    g->end[d][1]   = low == END_PERIODIC ? low : high;
-    g->strength[d] = 1;
+    g->size[d]        = d < dim ? 8 + GridChoose(g, 5 + d, dim == 3 ? 7 : 30) : 1;
+    g->boundary[d][0] = low;
+    g->boundary[d][1] = low == BOUNDARY_PERIODIC ? low : high;
+    g->strength[d]    = 1;
   }
   g->size[dim - 1] = PetscMax(g->size[dim - 1], 2 * nprocs);
   PetscFunctionReturn(0);
@@ -305,26 +305,26 @@ static PetscErrorCode TestRandom(PetscInt cases, PetscBool cut)
 }
 
 /* A square or cube of a Laplacian with equal ends */
-static void SetGrid(Grid *g, PetscInt dim, PetscInt nx, PetscInt ny, PetscInt nz, GridEnd end)
+static void SetGrid(Grid *g, PetscInt dim, PetscInt nx, PetscInt ny, PetscInt nz, GridBoundary boundary)
 {
   const Grid grid = {.number = 7, .dim = dim, .size = {nx, ny, nz}, .strength = {1, 1, 1}};
 
   *g = grid;
-  GridSetEnds(g, end);
+  GridSetBoundaries(g, boundary);
 }
 
 static PetscErrorCode TestSpecial(void)
 {
   const struct {
-    const char *name;
-    GridEnd     end;
-    Change      change;
-  } kinds[] = {{"periodic, null space", END_PERIODIC, {PETSC_TRUE, 0, 1.0}},
-               {"cells, null space", END_CELL, {PETSC_TRUE, 0, 1.0}},
-               {"pinned row", END_CELL, {PETSC_FALSE, 1, 1.0}},
-               {"pinned row and column", END_CELL, {PETSC_FALSE, 2, 1.0}},
-               {"pinned row, negative definite", END_CELL, {PETSC_FALSE, 1, -1.0}},
-               {"stored ends, negative definite", END_STORED, {PETSC_FALSE, 0, -1.0}}};
+    const char  *name;
+    GridBoundary boundary;
+    Change       change;
+  } kinds[] = {{"periodic, null space", BOUNDARY_PERIODIC, {PETSC_TRUE, 0, 1.0}},
+               {"cells, null space", BOUNDARY_NEUMANN, {PETSC_TRUE, 0, 1.0}},
+               {"pinned row", BOUNDARY_NEUMANN, {PETSC_FALSE, 1, 1.0}},
+               {"pinned row and column", BOUNDARY_NEUMANN, {PETSC_FALSE, 2, 1.0}},
+               {"pinned row, negative definite", BOUNDARY_NEUMANN, {PETSC_FALSE, 1, -1.0}},
+               {"stored ends, negative definite", BOUNDARY_STORED, {PETSC_FALSE, 0, -1.0}}};
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(kinds); k++) {
@@ -334,7 +334,7 @@ static PetscErrorCode TestSpecial(void)
       for (PetscInt dim = 2; dim <= 3; dim++) {
         Grid g;
 
-        SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, kinds[k].end);
+        SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, kinds[k].boundary);
         PetscCall(Compare(&g, (Layout)layout, &kinds[k].change, PETSC_FALSE, &f));
       }
     }
@@ -382,7 +382,7 @@ static PetscErrorCode TestProduct(void)
     PetscBool    found;
 
     PetscFunctionBeginUser;
-    SetGrid(&g, 2, 31, 26, 1, periodic ? END_PERIODIC : END_CELL);
+    SetGrid(&g, 2, 31, 26, 1, periodic ? BOUNDARY_PERIODIC : BOUNDARY_NEUMANN);
     PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
     PetscCall(MatDestroy(&A[1]));
     PetscCall(CreateGradient(&g, &G));
@@ -583,8 +583,8 @@ static PetscErrorCode TestChange(void)
 
     PetscFunctionBeginUser;
     if (layout == LINES_CUT) continue; /* rows of with[] and without[] are then on other processes */
-    SetGrid(&g[0], 2, 40, 27, 1, END_CELL);
-    SetGrid(&g[1], 2, 24, 45, 1, END_PERIODIC);
+    SetGrid(&g[0], 2, 40, 27, 1, BOUNDARY_NEUMANN);
+    SetGrid(&g[1], 2, 24, 45, 1, BOUNDARY_PERIODIC);
     for (int i = 0; i < 2; i++) {
       PetscCall(CreatePair(&g[i], (Layout)layout, &da[i], &with[i], &without[i]));
       PetscCall(MatShift(with[i], 0.1));
@@ -630,7 +630,7 @@ static PetscErrorCode TestErrors(void)
     PC             pc;
     PetscErrorCode ierr;
 
-    SetGrid(&g, 2, 40, 27, 1, END_CELL);
+    SetGrid(&g, 2, 40, 27, 1, BOUNDARY_NEUMANN);
     PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
     if (cases[k].band) {
       PetscCall(MatDestroy(&A[1]));
@@ -674,7 +674,7 @@ static PetscErrorCode TestFew(void)
     PetscBool finds;
 
     PetscFunctionBeginUser;
-    SetGrid(&g, 2, 40, given == 2 ? 19 : 3, 1, END_CELL);
+    SetGrid(&g, 2, 40, given == 2 ? 19 : 3, 1, BOUNDARY_NEUMANN);
     PetscCall(CreateLines(&g, given == 2 ? LINES_CUT : LINES_WHOLE, &A));
     PetscCall(MatShift(A, 0.1));
     PetscCall(CreateSolver(A, &ksp));
@@ -701,7 +701,7 @@ static PetscErrorCode TestOption(void)
   PetscBool has = PETSC_FALSE, line = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  SetGrid(&g, 2, 24, 17, 1, END_INTERIOR);
+  SetGrid(&g, 2, 24, 17, 1, BOUNDARY_ELIMINATED);
   PetscCall(CreateLines(&g, LINES_CUT, &A));
   PetscCall(CreateSolver(A, &ksp));
   PetscCall(HasSizes(ksp, &g, &has));
@@ -731,7 +731,7 @@ static PetscErrorCode TestZeros(void)
     PetscReal      difference;
     PetscBool      found, still;
 
-    SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, END_INTERIOR);
+    SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, BOUNDARY_ELIMINATED);
     PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
     PetscCall(MatDestroy(&A[1]));
     PetscCall(
@@ -780,7 +780,7 @@ static PetscErrorCode TestThin(void)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); k++) {
     Grid g;
 
-    SetGrid(&g, sizes[k][0], sizes[k][1], sizes[k][2], sizes[k][3], END_INTERIOR);
+    SetGrid(&g, sizes[k][0], sizes[k][1], sizes[k][2], sizes[k][3], BOUNDARY_ELIMINATED);
     if (g.size[g.dim - 1] < nprocs) continue; /* see TestFew() */
     PetscCall(Compare(&g, LINES_WHOLE, &none, PETSC_TRUE, &f));
     if (g.size[g.dim - 1] > 2 * nprocs) PetscCall(Compare(&g, LINES_CUT, &none, PETSC_TRUE, &f));
@@ -884,7 +884,7 @@ static PetscErrorCode TestUses(void)
     KSP            ksp[2];
     Vec            b[2], x[2];
 
-    SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, END_INTERIOR);
+    SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, BOUNDARY_ELIMINATED);
     PetscCall(CreatePair(&g, LINES_CUT, &da, &A[0], &A[1]));
     for (int i = 0; i < 2; i++) {
       PetscInt start, end;

@@ -128,6 +128,33 @@ static inline PetscErrorCode PoissonAssemble(const Poisson *p, DM da, Mat A)
   PetscFunctionReturn(0);
 }
 
+/* The entries of the row of a point: their number, columns and values, 7 at most */
+typedef void (*PoissonMakeRow)(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[]);
+
+/* A matrix whose rows are functions of the place; the first column is the row's own */
+static inline PetscErrorCode PoissonAssembleRows(DM da, PoissonMakeRow make, const void *ctx, Mat A)
+{
+  PetscInt s[3], m[3], at[3], n;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
+        MatStencil  col[7];
+        PetscScalar v[7];
+
+        make(ctx, at, &n, col, v);
+        PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
 /* For KSPSetComputeOperators() */
 static inline PetscErrorCode PoissonComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
 {

@@ -3,10 +3,9 @@ static char help[] = "The thresholds of the policy: what the plan says on both s
 #include "poisson.h"
 
 typedef enum {
-  FACE,   /* one coupling along x, in the middle of the grid */
-  ALONG,  /* all couplings along the last direction */
-  BEYOND, /* the couplings of all end points with points outside the grid */
-  LATTICE /* the couplings along x behind every spacing-th point of each direction */
+  FACE,  /* one coupling along x, in the middle of the grid */
+  ALONG, /* all couplings along the last direction */
+  BEYOND /* the couplings of all end points with points outside the grid */
 } Where;
 
 /* Two problems on either side of a threshold: couplings are 1, and value in some places. words: what the view of the
@@ -16,32 +15,26 @@ typedef struct {
   PetscInt    dim, n[2];
   Where       where;
   PetscReal   value[2];
-  PetscInt    spacing[2];
   const char *words, *options[2];
 } Case;
 
 static const Case Cases[] = {
-    {"JUMP", 2, {64, 64}, FACE, {3.05, 2.95}, {0, 0}, "by operator interpolation", {"", ""}},
-    {"JUMP", 3, {20, 20}, FACE, {3.05, 2.95}, {0, 0}, "by operator interpolation", {"", ""}},
-    {"STRONG", 2, {64, 64}, ALONG, {0.61, 0.59}, {0, 0}, "coarsened in xy", {"", ""}},
-    {"STRONG", 3, {20, 20}, ALONG, {0.61, 0.59}, {0, 0}, "coarsened in xyz", {"", ""}},
-    {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, {0, 0}, "grid 33 x 33", {"", ""}},
-    {"COARSEST", 2, {24, 32}, BEYOND, {1, 1}, {0, 0}, "  4 levels", {"", ""}},
-    {"COARSEST", 2, {32, 64}, BEYOND, {1, 1}, {0, 0}, "  5 levels", {"", ""}},
-    {"STEEP", 2, {200, 200}, LATTICE, {102, 98}, {5, 5}, "  2 levels", {"", ""}},
-    {"MIXED", 2, {200, 200}, LATTICE, {200, 200}, {5, 6}, "  2 levels", {"", ""}},
-    {"COARSEST_MIXED_2D", 2, {281, 285}, LATTICE, {200, 200}, {4, 4}, "  2 levels", {"", ""}},
-    {"COARSEST_MIXED_3D", 3, {26, 28}, LATTICE, {200, 200}, {3, 3}, "  2 levels", {"", ""}},
-    {"SWEEPS_MIXED", 3, {20, 20}, LATTICE, {200, 200}, {3, 4}, "richardson(6)+relax", {"", ""}},
-    {"SWEEPS", 2, {4, 3}, BEYOND, {1, 1}, {0, 0}, "richardson(2)+relax", {"", ""}},
-    {"SWEEPS_SECOND", 2, {8, 4}, BEYOND, {1, 1}, {0, 0}, "richardson(3)+relax", {"", ""}},
-    {"SWEEPS_COARSE", 2, {16, 8}, BEYOND, {1, 1}, {0, 0}, "richardson(4)+relax", {"", ""}},
+    {"JUMP", 2, {64, 64}, FACE, {3.05, 2.95}, "by operator interpolation", {"", ""}},
+    {"JUMP", 3, {20, 20}, FACE, {3.05, 2.95}, "by operator interpolation", {"", ""}},
+    {"STRONG", 2, {64, 64}, ALONG, {0.61, 0.59}, "coarsened in xy", {"", ""}},
+    {"STRONG", 3, {20, 20}, ALONG, {0.61, 0.59}, "coarsened in xyz", {"", ""}},
+    {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, "grid 33 x 33", {"", ""}},
+    {"COARSEST", 2, {24, 32}, BEYOND, {1, 1}, "  4 levels", {"", ""}},
+    {"COARSEST", 2, {32, 64}, BEYOND, {1, 1}, "  5 levels", {"", ""}},
+    {"SWEEPS", 2, {4, 3}, BEYOND, {1, 1}, "richardson(2)+relax", {"", ""}},
+    {"SWEEPS_SECOND", 2, {8, 4}, BEYOND, {1, 1}, "richardson(3)+relax", {"", ""}},
+    {"SWEEPS_COARSE", 2, {16, 8}, BEYOND, {1, 1}, "richardson(4)+relax", {"", ""}},
     {"COARSEST_ROWS",
      2,
      {45, 43},
      BEYOND,
      {1, 1},
-     {0, 0},
+
      "  3 levels",
      {"-pc_kcycle_structured off -pc_kcycle_hierarchy grid", "-pc_kcycle_structured off -pc_kcycle_hierarchy grid"}},
     {"FEW_POINTS",
@@ -49,7 +42,7 @@ static const Case Cases[] = {
      {49, 33},
      BEYOND,
      {1, 1},
-     {0, 0},
+
      "  5 levels",
      {"-pc_kcycle_structured off -pc_kcycle_hierarchy dm", "-pc_kcycle_structured off -pc_kcycle_hierarchy dm"}},
     {"JACOBI_PART",
@@ -57,7 +50,7 @@ static const Case Cases[] = {
      {32, 32},
      BEYOND,
      {1, 1},
-     {0, 0},
+
      "omega 0.8 (chosen)",
      {"-mg_levels_pc_relax_type jacobi", ""}}};
 
@@ -71,9 +64,6 @@ static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscIn
   if (c->where == ALONG) here = (PetscBool)(d == c->dim - 1);
   if (c->where == FACE) here = (PetscBool)(d == 0);
   for (PetscInt e = 0; c->where == FACE && e < c->dim; e++) here = (PetscBool)(here && at[e] == n / 2);
-  if (c->where == LATTICE) here = PETSC_TRUE;
-  for (PetscInt e = 0; c->where == LATTICE && e < c->dim; e++)
-    here = (PetscBool)(here && at[e] % c->spacing[which] == 1);
   return here ? c->value[which] : 1;
 }
 

@@ -6,46 +6,46 @@ static char help[] = "Cycles in single precision beside those in double precisio
 /* A problem, and the options of its solver. Coefficients vary by the part vary, at random; entries are multiplied by
    units */
 typedef struct {
-  const char *name;
-  PetscInt    dim, size[3];
-  GridEnd     end;
-  PetscBool   box;
-  PetscReal   strength, vary, units;
-  const char *options;
+  const char  *name;
+  PetscInt     dim, size[3];
+  GridBoundary boundary;
+  PetscBool    box;
+  PetscReal    strength, vary, units;
+  const char  *options;
 } Case;
 
 static const Case Cases[] = {
-    {"2D", 2, {65, 49, 1}, END_STORED, PETSC_FALSE, 1, 0.3, 1, ""},
-    {"2D, no variation", 2, {64, 64, 1}, END_CELL, PETSC_FALSE, 1, 0, 1, ""},
-    {"3D", 3, {24, 17, 20}, END_INTERIOR, PETSC_FALSE, 1, 0.5, 1, ""},
-    {"2D, nine points", 2, {33, 40, 1}, END_INTERIOR, PETSC_TRUE, 1, 0.5, 1, ""},
-    {"3D, 27 points", 3, {17, 12, 15}, END_STORED, PETSC_TRUE, 1, 0.3, 1, ""},
-    {"singular, no flux", 3, {16, 16, 16}, END_CELL, PETSC_FALSE, 1, 0.5, 1, ""},
-    {"singular, periodic", 2, {48, 31, 1}, END_PERIODIC, PETSC_FALSE, 1, 0.3, 1, ""},
-    {"anisotropic", 3, {24, 24, 24}, END_INTERIOR, PETSC_FALSE, 0.01, 0.2, 1, ""},
-    {"tiny entries", 2, {50, 50, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1e-30, ""},
-    {"huge entries", 3, {20, 20, 20}, END_CELL, PETSC_FALSE, 1, 0.3, 1e30, ""},
-    {"W-cycle", 2, {65, 65, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa w"},
+    {"2D", 2, {65, 49, 1}, BOUNDARY_STORED, PETSC_FALSE, 1, 0.3, 1, ""},
+    {"2D, no variation", 2, {64, 64, 1}, BOUNDARY_NEUMANN, PETSC_FALSE, 1, 0, 1, ""},
+    {"3D", 3, {24, 17, 20}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.5, 1, ""},
+    {"2D, nine points", 2, {33, 40, 1}, BOUNDARY_ELIMINATED, PETSC_TRUE, 1, 0.5, 1, ""},
+    {"3D, 27 points", 3, {17, 12, 15}, BOUNDARY_STORED, PETSC_TRUE, 1, 0.3, 1, ""},
+    {"singular, no flux", 3, {16, 16, 16}, BOUNDARY_NEUMANN, PETSC_FALSE, 1, 0.5, 1, ""},
+    {"singular, periodic", 2, {48, 31, 1}, BOUNDARY_PERIODIC, PETSC_FALSE, 1, 0.3, 1, ""},
+    {"anisotropic", 3, {24, 24, 24}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0.01, 0.2, 1, ""},
+    {"tiny entries", 2, {50, 50, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1e-30, ""},
+    {"huge entries", 3, {20, 20, 20}, BOUNDARY_NEUMANN, PETSC_FALSE, 1, 0.3, 1e30, ""},
+    {"W-cycle", 2, {65, 65, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa w"},
     {"kappa 3, two cycles",
      2,
      {65, 65, 1},
-     END_INTERIOR,
+     BOUNDARY_ELIMINATED,
      PETSC_FALSE,
      1,
      0.3,
      1,
      "-pc_kcycle_kappa 3 -pc_mg_multiplicative_cycles 2"},
-    {"full multigrid", 2, {64, 64, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-pc_mg_type full -ksp_type fcg"},
-    {"Jacobi", 2, {40, 64, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type jacobi"},
-    {"Chebyshev", 3, {20, 20, 20}, END_STORED, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type chebyshev"},
-    {"clusters", 2, {48, 48, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.999, 1, "-mg_levels_pc_relax_clusters on"},
-    {"flexible GMRES", 3, {20, 20, 20}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-ksp_type fgmres"},
-    {"GMRES", 2, {60, 60, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-ksp_type gmres -ksp_gmres_restart 3"},
-    {"Richardson", 2, {64, 64, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-ksp_type richardson"},
+    {"full multigrid", 2, {64, 64, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-pc_mg_type full -ksp_type fcg"},
+    {"Jacobi", 2, {40, 64, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type jacobi"},
+    {"Chebyshev", 3, {20, 20, 20}, BOUNDARY_STORED, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type chebyshev"},
+    {"clusters", 2, {48, 48, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.999, 1, "-mg_levels_pc_relax_clusters on"},
+    {"flexible GMRES", 3, {20, 20, 20}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-ksp_type fgmres"},
+    {"GMRES", 2, {60, 60, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-ksp_type gmres -ksp_gmres_restart 3"},
+    {"Richardson", 2, {64, 64, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-ksp_type richardson"},
     {"sweeps behind alone",
      2,
      {64, 64, 1},
-     END_INTERIOR,
+     BOUNDARY_ELIMINATED,
      PETSC_FALSE,
      1,
      0.3,
@@ -54,7 +54,7 @@ static const Case Cases[] = {
     {"coarsest by sweeps",
      2,
      {64, 64, 1},
-     END_INTERIOR,
+     BOUNDARY_ELIMINATED,
      PETSC_FALSE,
      1,
      0.3,
@@ -77,7 +77,7 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
     g.size[d]     = c->size[d];
     g.strength[d] = d == c->dim - 1 ? c->strength : 1;
   }
-  GridSetEnds(&g, c->end);
+  GridSetBoundaries(&g, c->boundary);
   PetscCall(GridDistribute(&g, &possible));
   PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
   PetscCall(GridCreateDM(&g, da));
@@ -86,7 +86,7 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
   PetscCall(DMCreateGlobalVector(*da, b));
   PetscCall(GridFill(&g, *da, 7, *b));
   PetscCall(VecScale(*b, c->units));
-  if (c->end < END_CELL) PetscFunctionReturn(0);
+  if (c->boundary < BOUNDARY_NEUMANN) PetscFunctionReturn(0);
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
   PetscCall(MatSetNullSpace(*A, constants));
   PetscCall(MatNullSpaceRemove(constants, *b));
@@ -182,7 +182,7 @@ static PetscErrorCode Compare(const Case *c)
 /* The adjoint, a choice that changes between solves, and right sides of any size */
 static PetscErrorCode Uses(void)
 {
-  const Case  c = {"", 2, {48, 40, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa 3"};
+  const Case  c = {"", 2, {48, 40, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa 3"};
   PetscScalar left, right;
   PetscReal   norm[2], difference;
   DM          da;
@@ -242,7 +242,7 @@ static PetscErrorCode Uses(void)
 /* What single precision is not for is an error with these words */
 static PetscErrorCode Refuse(const char claim[], const char options[], const char expected[])
 {
-  const Case        c                           = {"", 2, {33, 33, 1}, END_INTERIOR, PETSC_FALSE, 1, 0.3, 1, ""};
+  const Case        c                           = {"", 2, {33, 33, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, ""};
   char              words[POISSON_ERROR_LENGTH] = "";
   char             *found;
   DM                da;

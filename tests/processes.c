@@ -20,9 +20,9 @@ typedef enum {
 static const char *const parts[] = {"decided by PETSc", "cut in x", "cut in y", "cut in z", "uneven", "thin"};
 
 typedef struct {
-  PetscInt  dim, size[3];
-  PetscReal strength[3];
-  GridEnd   end;
+  PetscInt     dim, size[3];
+  PetscReal    strength[3];
+  GridBoundary boundary;
 } Case;
 
 static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid *g, PetscBool *possible)
@@ -38,7 +38,7 @@ static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid 
     g->size[d]     = c->size[d];
     g->strength[d] = c->strength[d];
   }
-  GridSetEnds(g, c->end);
+  GridSetBoundaries(g, c->boundary);
   *possible = PETSC_TRUE;
   if (how >= CUT_X && how <= CUT_Z) {
     for (PetscInt d = 0; d < 3; d++) g->nproc[d] = d == (PetscInt)how - CUT_X ? nprocs : 1;
@@ -56,7 +56,7 @@ static PetscErrorCode Prepare(const Grid *g, DM da, Mat A, Vec b)
 
   PetscFunctionBeginUser;
   PetscCall(GridFill(g, da, 1, b));
-  if (g->end[0][0] < END_CELL) PetscFunctionReturn(0);
+  if (g->boundary[0][0] < BOUNDARY_NEUMANN) PetscFunctionReturn(0);
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
   PetscCall(MatSetNullSpace(A, constants));
   PetscCall(MatNullSpaceRemove(constants, b));
@@ -137,12 +137,12 @@ static PetscErrorCode CountsOf(const Case *c, PetscBool *same)
     good = (PetscBool)(alone > 0 && its > 0 && its <= alone + 1);
     if (!good) *same = PETSC_FALSE;
     if (!good || show) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                            "  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                            ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT
-                            "\n",
-                            good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0],
-                            (double)c->strength[1], (double)c->strength[2], GridEnds[c->end], parts[how], its, alone));
+      PetscCall(PetscPrintf(
+          PETSC_COMM_WORLD,
+          "  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+          ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT "\n",
+          good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0], (double)c->strength[1],
+          (double)c->strength[2], GridBoundaries[c->boundary], parts[how], its, alone));
     }
   }
   PetscFunctionReturn(0);
@@ -173,11 +173,11 @@ static PetscErrorCode Counts(void)
     PetscBool same = PETSC_TRUE;
     char      claim[128];
 
-    for (int end = END_INTERIOR; end <= END_PERIODIC; end++) {
+    for (int end = BOUNDARY_ELIMINATED; end <= BOUNDARY_PERIODIC; end++) {
       Case c = {grids[i].dim,
                 {grids[i].size[0], grids[i].size[1], grids[i].size[2]},
                 {grids[i].strength[0], grids[i].strength[1], grids[i].strength[2]},
-                (GridEnd)end};
+                (GridBoundary)end};
 
       PetscCall(CountsOf(&c, &same));
     }
@@ -260,19 +260,19 @@ static PetscErrorCode Single(void)
   for (int i = 0; i < 5; i++) {
     PetscBool good = PETSC_TRUE, is = PETSC_FALSE;
 
-    for (int end = END_STORED; end <= END_PERIODIC; end++) {
+    for (int end = BOUNDARY_STORED; end <= BOUNDARY_PERIODIC; end++) {
       Grid            g = {0};
       DM              da;
       Mat             A;
       Vec             b, x;
       KSP             ksp;
       MatNullSpace    left;
-      const PetscBool attach = (PetscBool)(end == END_PERIODIC);
+      const PetscBool attach = (PetscBool)(end == BOUNDARY_PERIODIC);
 
       g.dim = 2;
       for (PetscInt d = 0; d < 3; d++) g.size[d] = (const PetscInt[]){21, 17, 1}[d];
       for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
-      GridSetEnds(&g, (GridEnd)end);
+      GridSetBoundaries(&g, (GridBoundary)end);
       PetscCall(GridCreateDM(&g, &da));
       PetscCall(GridCreateMat(&g, da, i == 2 ? MATAIJ : MATSTENCIL, &A));
       PetscCall(MatCreateVecs(A, &x, &b));
@@ -290,10 +290,10 @@ static PetscErrorCode Single(void)
       good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) &&
                          (left != NULL) == attach);
       if (!good)
-        PetscCall(
-            PetscPrintf(PETSC_COMM_WORLD,
-                        "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
-                        GridEnds[end], its[0], its[1], is ? "as it should be" : "another", left ? "attached" : "none"));
+        PetscCall(PetscPrintf(
+            PETSC_COMM_WORLD,
+            "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
+            GridBoundaries[end], its[0], its[1], is ? "as it should be" : "another", left ? "attached" : "none"));
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&x));
       PetscCall(VecDestroy(&b));
@@ -371,7 +371,7 @@ static PetscErrorCode AddLeaks(const Grid *g, DM da, Mat A)
 static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool alone, Grid *g, DM *da, Mat *A, Vec *b,
                                      Vec *x)
 {
-  const Case c        = {2, {1100, 40, 1}, {1, 1e4, 1}, END_CELL};
+  const Case c        = {2, {1100, 40, 1}, {1, 1e4, 1}, BOUNDARY_NEUMANN};
   PetscBool  possible = PETSC_FALSE;
 
   PetscFunctionBeginUser;
@@ -612,7 +612,7 @@ static PetscErrorCode Colours(void)
   g.size[1] = 21;
   g.size[2] = 19;
   for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
-  GridSetEnds(&g, END_INTERIOR);
+  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(GridCreateDM(&g, &da));
   PetscCall(GridCreateMat(&g, da, MATSTENCIL, &A));
   PetscCall(MatCreateVecs(A, &x[0], &b));

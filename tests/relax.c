@@ -54,10 +54,11 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
   g->number = number;
   g->dim    = 1 + GridChoose(g, 0, 3);
   for (PetscInt d = 0; d < 3; d++) {
-    g->size[d]     = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
-    g->strength[d] = 0.5 + GridHash(number, d, 5, 6);
-    g->end[d][0]   = (GridEnd)GridChoose(g, 4 + d, 4);
-    g->end[d][1]   = g->end[d][0] == END_PERIODIC ? END_PERIODIC : (GridEnd)GridChoose(g, 7 + d, 3);
+    g->size[d]        = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
+    g->strength[d]    = 0.5 + GridHash(number, d, 5, 6);
+    g->boundary[d][0] = (GridBoundary)GridChoose(g, 4 + d, 4);
+    g->boundary[d][1] =
+        g->boundary[d][0] == BOUNDARY_PERIODIC ? BOUNDARY_PERIODIC : (GridBoundary)GridChoose(g, 7 + d, 3);
   }
   g->box       = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
   g->uneven    = (PetscBool)GridChoose(g, 11, 2);
@@ -326,15 +327,18 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
 static PetscErrorCode Norms(void)
 {
   const struct {
-    Smoother  type;
-    PetscInt  dim, size[3];
-    PetscBool box;
-    GridEnd   end;
-  } cases[] = {
-      {REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, END_PERIODIC},  {REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, END_PERIODIC},
-      {FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, END_PERIODIC}, {JACOBI, 2, {13, 20, 1}, PETSC_TRUE, END_INTERIOR},
-      {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, END_PERIODIC}, {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, END_CELL},
-      {CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, END_STORED},    {REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, END_STORED}};
+    Smoother     type;
+    PetscInt     dim, size[3];
+    PetscBool    box;
+    GridBoundary boundary;
+  } cases[] = {{REDBLACK, 1, {41, 1, 1}, PETSC_FALSE, BOUNDARY_PERIODIC},
+               {REDBLACK, 2, {17, 19, 1}, PETSC_FALSE, BOUNDARY_PERIODIC},
+               {FOURCOLOR, 2, {17, 20, 1}, PETSC_TRUE, BOUNDARY_PERIODIC},
+               {JACOBI, 2, {13, 20, 1}, PETSC_TRUE, BOUNDARY_ELIMINATED},
+               {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_TRUE, BOUNDARY_PERIODIC},
+               {EIGHTCOLOR, 3, {9, 8, 11}, PETSC_FALSE, BOUNDARY_NEUMANN},
+               {CHEBYSHEV, 3, {9, 8, 11}, PETSC_TRUE, BOUNDARY_STORED},
+               {REDBLACK, 3, {12, 13, 8}, PETSC_FALSE, BOUNDARY_STORED}};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
@@ -350,7 +354,7 @@ static PetscErrorCode Norms(void)
       c.g.size[d]     = cases[i].size[d];
       c.g.strength[d] = 1 + d;
     }
-    GridSetEnds(&c.g, cases[i].end);
+    GridSetBoundaries(&c.g, cases[i].boundary);
     c.type   = cases[i].type;
     c.order  = (PCRelaxOrder)(i % 3);
     c.its    = 3;
@@ -359,8 +363,8 @@ static PetscErrorCode Norms(void)
     PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
     PetscCall(RunCase(&c, &difference, &norm));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n",
-                          Names[c.type], c.g.dim, c.g.box ? "box" : "star", GridEnds[cases[i].end], (double)norm,
-                          difference <= 1e-13 ? "yes" : "NO"));
+                          Names[c.type], c.g.dim, c.g.box ? "box" : "star", GridBoundaries[cases[i].boundary],
+                          (double)norm, difference <= 1e-13 ? "yes" : "NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -418,7 +422,7 @@ static PetscErrorCode Seams(void)
       c.g.size[d]     = cases[i].size[d];
       c.g.strength[d] = 1;
     }
-    GridSetEnds(&c.g, END_PERIODIC);
+    GridSetBoundaries(&c.g, BOUNDARY_PERIODIC);
     c.type   = cases[i].type;
     c.its    = 60;
     c.degree = 1;
@@ -498,7 +502,7 @@ static PetscErrorCode Refusals(void)
   g.size[0] = g.size[1] = 9;
   g.size[2]             = 1;
   g.strength[0] = g.strength[1] = g.strength[2] = 1;
-  GridSetEnds(&g, END_INTERIOR);
+  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, EIGHTCOLOR, "eightcolor is for three dimensions"));
   PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, AUTO, "PCRELAX needs a matrix of type stencil"));
   g.box = PETSC_TRUE;

@@ -159,7 +159,7 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBoo
   const DMBoundaryType boundaries[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_PERIODIC};
   const PetscInt       number_of[4] = {0, 14, 14, 9};
   PetscMPIInt          nprocs;
-  PetscInt             left;
+  PetscInt             rest;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
@@ -176,19 +176,19 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBoo
   c->uneven    = (PetscBool)Choose(c, 10, 2);
   c->kind      = kind >= 0 ? (Kind)kind : (Kind)Choose(c, 11, NUM_KINDS);
   c->way       = (Way)Choose(c, 12, NUM_WAYS);
-  left         = nprocs;
-  for (PetscInt t = 0; left % 2 == 0 && t < 50; t++) {
+  rest         = nprocs;
+  for (PetscInt t = 0; rest % 2 == 0 && t < 50; t++) {
     const PetscInt d = Choose(c, 20 + t, c->dim);
 
     if (c->size[d] < 2 * c->nproc[d]) continue;
     c->nproc[d] *= 2;
-    left /= 2;
+    rest /= 2;
   }
-  if (left > 1 && c->size[0] >= left * c->nproc[0]) {
-    c->nproc[0] *= left;
-    left = 1;
+  if (rest > 1 && c->size[0] >= rest * c->nproc[0]) {
+    c->nproc[0] *= rest;
+    rest = 1;
   }
-  *possible = (PetscBool)(left == 1);
+  *possible = (PetscBool)(rest == 1);
   PetscFunctionReturn(0);
 }
 

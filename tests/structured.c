@@ -22,7 +22,7 @@ static PetscBool IsSingular(const Grid *g)
 {
   for (PetscInt d = 0; d < g->dim; d++) {
     for (int side = 0; side < 2; side++) {
-      if (g->end[d][side] == END_STORED || g->end[d][side] == END_INTERIOR) return PETSC_FALSE;
+      if (g->boundary[d][side] == BOUNDARY_STORED || g->boundary[d][side] == BOUNDARY_ELIMINATED) return PETSC_FALSE;
     }
   }
   return PETSC_TRUE;
@@ -89,17 +89,19 @@ static PetscErrorCode SolveDestroy(Solve *s)
 
 /* Kinds of ends: the four of grids.h, and mixtures of them */
 #define NUM_MIXED 3
-static const GridEnd Mixed[NUM_MIXED][3][2] = {
-    {{END_STORED, END_CELL}, {END_PERIODIC, END_PERIODIC}, {END_STORED, END_STORED}},
-    {{END_CELL, END_INTERIOR}, {END_STORED, END_INTERIOR}, {END_CELL, END_CELL}},
-    {{END_CELL, END_CELL}, {END_STORED, END_STORED}, {END_PERIODIC, END_PERIODIC}}};
+static const GridBoundary Mixed[NUM_MIXED][3][2] = {
+    {{BOUNDARY_STORED, BOUNDARY_NEUMANN}, {BOUNDARY_PERIODIC, BOUNDARY_PERIODIC}, {BOUNDARY_STORED, BOUNDARY_STORED}},
+    {{BOUNDARY_NEUMANN, BOUNDARY_ELIMINATED},
+     {BOUNDARY_STORED, BOUNDARY_ELIMINATED},
+     {BOUNDARY_NEUMANN, BOUNDARY_NEUMANN}},
+    {{BOUNDARY_NEUMANN, BOUNDARY_NEUMANN}, {BOUNDARY_STORED, BOUNDARY_STORED}, {BOUNDARY_PERIODIC, BOUNDARY_PERIODIC}}};
 
 static void SetKind(Grid *g, PetscInt kind)
 {
-  if (kind < 4) GridSetEnds(g, (GridEnd)kind);
+  if (kind < 4) GridSetBoundaries(g, (GridBoundary)kind);
   else {
     for (PetscInt d = 0; d < 3; d++) {
-      for (int side = 0; side < 2; side++) g->end[d][side] = Mixed[kind - 4][d][side];
+      for (int side = 0; side < 2; side++) g->boundary[d][side] = Mixed[kind - 4][d][side];
     }
   }
 }
@@ -163,7 +165,7 @@ static PetscErrorCode Thin(void)
       g.size[d]     = sizes[i][d];
       g.strength[d] = strength[i][d];
     }
-    GridSetEnds(&g, END_PERIODIC);
+    GridSetBoundaries(&g, BOUNDARY_PERIODIC);
     PetscCall(SolveCreate(&g, MATSTENCIL, NULL, &s));
     PetscCall(SolveRun(&s));
     worst = PetscMax(worst, s.reason > 0 ? s.its : 999);
@@ -225,7 +227,7 @@ static PetscErrorCode Feng(void)
   g.size[2]             = 1;
   g.strength[0] = g.strength[1] = 1;
   h                             = 1.0 / ((PetscInt)1 << L);
-  GridSetEnds(&g, END_INTERIOR);
+  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(SolveCreate(&g, MATAIJ, NULL, &solve));
   PetscCall(DMDAGetCorners(solve.da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
   PetscCall(VecGetArrayWrite(solve.b, &a));
@@ -389,7 +391,7 @@ static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
   PetscInt first, end;
 
   PetscFunctionBeginUser;
-  SetGrid(&g, 2, END_STORED, 0);
+  SetGrid(&g, 2, BOUNDARY_STORED, 0);
   g.size[0] = g.size[1] = 17;
   if (choice == PLEX) {
     PetscSection section;
@@ -487,9 +489,9 @@ static PetscErrorCode Choices(void)
 }
 
 /*
-  A grid whose first process has a single point in x at an end: its lines are all alike, those of the next process are
-  not. At the end all points have a reaction of a half; but for one line the next points have it, too, so that the end
-  is insulated in the mean.
+  A grid whose first process has a single point in x at a boundary: its lines are all alike, those of the next process
+  are not. At the boundary all points have a reaction of a half; but for one line the next points have it, too, so that
+  the boundary is insulated in the mean.
 */
 static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 {
@@ -527,7 +529,7 @@ static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 }
 
 /* Whether points are coarsened from the first one on is to depend on all equations, whoever has them */
-static PetscErrorCode Ends(void)
+static PetscErrorCode Boundary(void)
 {
   Solve    s;
   PC       pc;
@@ -564,7 +566,7 @@ int main(int argc, char **argv)
   else if (which == 1) PetscCall(Feng());
   else if (which == 2) PetscCall(Ways());
   else if (which == 3) PetscCall(Choices());
-  else PetscCall(Ends());
+  else PetscCall(Boundary());
   PetscCall(PetscFinalize());
   return 0;
 }

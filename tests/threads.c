@@ -40,12 +40,13 @@ static PetscErrorCode CaseGrid(Case *c, PetscInt number, PetscBool *possible)
   g->number = number;
   g->dim    = number % 6 == 0 ? 1 : number % 6 == 1 ? 2 : 3;
   for (PetscInt d = 0; d < 3; d++) {
-    g->size[d]     = d >= g->dim   ? 1
-                     : g->dim == 3 ? (d == 2 ? 4 : 58) + GridChoose(g, 1 + d, 20)
-                                   : 20 + GridChoose(g, 1 + d, 180);
-    g->strength[d] = 0.5 + GridHash(number, d, 5, 6);
-    g->end[d][0]   = (GridEnd)GridChoose(g, 4 + d, 4);
-    g->end[d][1]   = g->end[d][0] == END_PERIODIC ? END_PERIODIC : (GridEnd)GridChoose(g, 7 + d, 3);
+    g->size[d]        = d >= g->dim   ? 1
+                        : g->dim == 3 ? (d == 2 ? 4 : 58) + GridChoose(g, 1 + d, 20)
+                                      : 20 + GridChoose(g, 1 + d, 180);
+    g->strength[d]    = 0.5 + GridHash(number, d, 5, 6);
+    g->boundary[d][0] = (GridBoundary)GridChoose(g, 4 + d, 4);
+    g->boundary[d][1] =
+        g->boundary[d][0] == BOUNDARY_PERIODIC ? BOUNDARY_PERIODIC : (GridBoundary)GridChoose(g, 7 + d, 3);
   }
   g->box  = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 3) == 0);
   g->vary = GridChoose(g, 12, 2) * 0.6;

@@ -12,14 +12,14 @@ grids.\n\
 #include "poisson.h"
 
 typedef struct {
-  PetscInt   size[3], owned[3][64], s[3], n[3];
-  GridEnd    end[3][2];
-  PetscInt   npoints;
-  PetscInt  *row;            /* of each point */
-  PetscBool *decoupled;      /* points that are coupled to nobody */
-  PetscReal *sum, *coupling; /* of the row of each point; back and ahead in each direction, of the sign of the row */
-  PetscBool  couples[3];     /* are there couplings in a direction? */
-  DM         da;
+  PetscInt     size[3], owned[3][64], s[3], n[3];
+  GridBoundary boundary[3][2];
+  PetscInt     npoints;
+  PetscInt    *row;            /* of each point */
+  PetscBool   *decoupled;      /* points that are coupled to nobody */
+  PetscReal   *sum, *coupling; /* of the row of each point; back and ahead in each direction, of the sign of the row */
+  PetscBool    couples[3];     /* are there couplings in a direction? */
+  DM           da;
 } Level;
 
 typedef struct {
@@ -63,10 +63,11 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
   g->number = number;
   g->dim    = 1 + GridChoose(g, 0, 3);
   for (PetscInt d = 0; d < 3; d++) {
-    g->size[d]     = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
-    g->strength[d] = 0.5 + GridHash(number, d, 5, 6);
-    g->end[d][0]   = (GridEnd)GridChoose(g, 4 + d, 4);
-    g->end[d][1]   = g->end[d][0] == END_PERIODIC ? END_PERIODIC : (GridEnd)GridChoose(g, 7 + d, 3);
+    g->size[d]        = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
+    g->strength[d]    = 0.5 + GridHash(number, d, 5, 6);
+    g->boundary[d][0] = (GridBoundary)GridChoose(g, 4 + d, 4);
+    g->boundary[d][1] =
+        g->boundary[d][0] == BOUNDARY_PERIODIC ? BOUNDARY_PERIODIC : (GridBoundary)GridChoose(g, 7 + d, 3);
   }
   g->box           = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
   g->uneven        = (PetscBool)GridChoose(g, 11, 2);
@@ -185,7 +186,7 @@ static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[
                                         fine->size[d] > 1 && fine->couples[d]);
     PetscInt        start = 0;
 
-    first[d]  = d < c->g.dim && fine->end[d][0] == END_INTERIOR ? 1 : 0;
+    first[d]  = d < c->g.dim && fine->boundary[d][0] == BOUNDARY_ELIMINATED ? 1 : 0;
     factor[d] = named ? 2 : 1;
     for (PetscInt p = 0; p < c->g.nproc[d]; p++) {
       keep[d][p] = 0;
@@ -202,11 +203,11 @@ static PetscErrorCode Coarsen(const Case *c, const Level *fine, PetscInt factor[
       if (factor[d] == 1) keep[d][p] = fine->owned[d][p];
       coarse->size[d] += keep[d][p];
     }
-    boundary[d]       = fine->end[d][0] == END_PERIODIC && d < c->g.dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-    coarse->end[d][0] = fine->end[d][0];
-    coarse->end[d][1] = fine->end[d][1];
-    if (factor[d] == 2 && fine->end[d][1] == END_STORED && (fine->size[d] - 1 - first[d]) % 2)
-      coarse->end[d][1] = END_INTERIOR;
+    boundary[d] = fine->boundary[d][0] == BOUNDARY_PERIODIC && d < c->g.dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    coarse->boundary[d][0] = fine->boundary[d][0];
+    coarse->boundary[d][1] = fine->boundary[d][1];
+    if (factor[d] == 2 && fine->boundary[d][1] == BOUNDARY_STORED && (fine->size[d] - 1 - first[d]) % 2)
+      coarse->boundary[d][1] = BOUNDARY_ELIMINATED;
   }
   PetscCall(DMDACreate(PETSC_COMM_WORLD, &coarse->da));
   PetscCall(DMSetDimension(coarse->da, c->g.dim));
@@ -234,15 +235,15 @@ static void Neighbours(const Level *fine, const Level *coarse, PetscInt d, Petsc
   else {
     at[0] = away > 0 ? (away - 1) / 2 : -1;
     at[1] = at[0] + 1;
-    if (at[1] == coarse->size[d]) at[1] = fine->end[d][0] == END_PERIODIC ? 0 : -1;
+    if (at[1] == coarse->size[d]) at[1] = fine->boundary[d][0] == BOUNDARY_PERIODIC ? 0 : -1;
   }
 }
 
-/* Beyond an end without flux the function goes on as it is */
+/* Beyond a boundary without flux the function goes on as it is */
 static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
 {
   for (int s = 0; s < 2; s++) {
-    if (at[s] < 0 && fine->end[d][s] == END_CELL) at[s] = at[1 - s];
+    if (at[s] < 0 && fine->boundary[d][s] == BOUNDARY_NEUMANN) at[s] = at[1 - s];
   }
 }
 
@@ -563,8 +564,8 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(level, sizeof(level)));
   for (PetscInt d = 0; d < 3; d++) {
-    level[0].end[d][0] = c->g.end[d][0];
-    level[0].end[d][1] = c->g.end[d][1];
+    level[0].boundary[d][0] = c->g.boundary[d][0];
+    level[0].boundary[d][1] = c->g.boundary[d][1];
   }
   PetscCall(GridCreateDM(&c->g, &level[0].da));
   PetscCall(LevelFinish(&level[0]));

@@ -7,35 +7,36 @@ static char help[] = "Interpolation that follows the operator, point by point be
     v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S,
 
   where the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it is next to
-  nothing the weights are scaled to add up to one. Every process works all of it out on the whole grid, from
-  coefficients that are functions of places.
+  nothing the weights are scaled to add up to one. Where walls leave points without couplings these get some, 1e-8 of
+  the geometric mean in their direction, to a power of two; such points take nothing in the end. Every process works all
+  of it out on the whole grid, from coefficients that are functions of places.
 */
 #include <petsckcycle.h>
 #include "poisson.h"
 
 typedef enum {
-  END_OPEN,
-  END_STORED,
-  END_INSULATED
-} End;
+  BOUNDARY_ELIMINATED,
+  BOUNDARY_STORED,
+  BOUNDARY_NEUMANN
+} Boundary;
 
 typedef struct {
   const char *name, *grid; /* -pc_kcycle_grid */
-  End         end;
+  Boundary    boundary;
   PetscBool   box;      /* all 3^dim neighbours, couplings of both signs */
   PetscBool   walls;    /* a part of the couplings is zero, some points are coupled to nobody */
   PetscBool   periodic; /* in x */
 } Case;
 
 static const Case cases[] = {
-    {"star, open ends", "interior", END_OPEN, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
-    {"star, stored ends", "vertex", END_STORED, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
-    {"star, insulated ends", "cell", END_INSULATED, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
-    {"star, insulated ends, walls", "cell", END_INSULATED, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
-    {"star, stored ends, walls", "vertex", END_STORED, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
-    {"box, open ends", "interior", END_OPEN, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE},
-    {"box, stored ends, walls", "vertex", END_STORED, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
-    {"box, insulated ends, x cyclic", "cell", END_INSULATED, PETSC_TRUE, PETSC_FALSE, PETSC_TRUE},
+    {"star, open ends", "interior", BOUNDARY_ELIMINATED, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"star, stored ends", "vertex", BOUNDARY_STORED, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"star, insulated ends", "cell", BOUNDARY_NEUMANN, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE},
+    {"star, insulated ends, walls", "cell", BOUNDARY_NEUMANN, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
+    {"star, stored ends, walls", "vertex", BOUNDARY_STORED, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE},
+    {"box, open ends", "interior", BOUNDARY_ELIMINATED, PETSC_TRUE, PETSC_FALSE, PETSC_FALSE},
+    {"box, stored ends, walls", "vertex", BOUNDARY_STORED, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE},
+    {"box, insulated ends, x cyclic", "cell", BOUNDARY_NEUMANN, PETSC_TRUE, PETSC_FALSE, PETSC_TRUE},
 };
 
 #define MAX_POINTS 2197
@@ -43,6 +44,7 @@ static const Case cases[] = {
 typedef struct {
   const Case *c;
   PetscInt    dim, n[3], first;
+  PetscReal   fill[3];                        /* couplings of points that are coupled to nobody, in each direction */
   PetscReal   v[MAX_POINTS], sum[MAX_POINTS]; /* interpolated function, sum of weights */
 } Grid;
 
@@ -69,14 +71,14 @@ static PetscBool Inside(const Grid *g, PetscInt at[])
 static PetscBool IsLeftAlone(const Grid *g, const PetscInt at[])
 {
   for (int d = 0; d < g->dim; d++) {
-    if (g->c->end == END_STORED && !(d == 0 && g->c->periodic) && (at[d] == 0 || at[d] == g->n[d] - 1))
+    if (g->c->boundary == BOUNDARY_STORED && !(d == 0 && g->c->periodic) && (at[d] == 0 || at[d] == g->n[d] - 1))
       return PETSC_TRUE;
   }
   return (PetscBool)(g->c->walls && Random(99, at) < 0.05);
 }
 
 /* The entry that couples a point with the one that lies o further, 0 for none; the same from both sides. missing:
-   what is left out of the matrix at an open end */
+   what is left out of the matrix at an open boundary */
 static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[], PetscReal *missing)
 {
   const PetscInt steps = (o[0] != 0) + (o[1] != 0) + (o[2] != 0), code = o[0] + 3 * o[1] + 9 * o[2];
@@ -93,11 +95,12 @@ static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[]
   if (steps > 1) size *= Random(50 + PetscAbsInt(code), low) < 0.5 ? 0.1 : -0.02; /* couplings of both signs */
   if (g->c->walls && Random(30 + PetscAbsInt(code), low) < 0.15) size = 0;
   if (!inside) {
-    *missing = g->c->end == END_OPEN ? PetscAbsReal(size) : 0;
+    *missing = g->c->boundary == BOUNDARY_ELIMINATED ? PetscAbsReal(size) : 0;
     return 0;
   }
-  return IsLeftAlone(g, at) || IsLeftAlone(g, to) ? (g->c->end == END_STORED ? (*missing = PetscAbsReal(size), 0) : 0)
-                                                  : -size;
+  return IsLeftAlone(g, at) || IsLeftAlone(g, to)
+             ? (g->c->boundary == BOUNDARY_STORED ? (*missing = PetscAbsReal(size), 0) : 0)
+             : -size;
 }
 
 /* Coupled to nobody, by walls on all sides too */
@@ -125,6 +128,59 @@ static void Row(const Grid *g, const PetscInt at[], PetscReal a[])
     if (m != 13) diagonal += missing - a[m];
   }
   a[13] = IsAlone(g, at) || diagonal <= 0 ? PetscMax(diagonal, 0) + 1 : diagonal;
+}
+
+/* Place of the next point in a direction, among 27; side: 0 or 1 */
+static PetscInt Next(int d, int side)
+{
+  return 13 + (2 * side - 1) * (d == 0 ? 1 : d == 1 ? 3 : 9);
+}
+
+/* With 26 neighbours no point of these lacks all on one side */
+static PetscBool IsFilled(const Grid *g)
+{
+  return (PetscBool)(g->c->walls && !(g->c->box && g->dim == 3));
+}
+
+static void FindFill(Grid *g)
+{
+  for (int d = 0; d < 3; d++) {
+    PetscReal exponents = 0, count = 0, a[27];
+
+    for (PetscInt p = 0; p < g->n[0] * g->n[1] * g->n[2]; p++) {
+      const PetscInt at[3] = {p % g->n[0], p / g->n[0] % g->n[1], p / g->n[0] / g->n[1]};
+
+      Row(g, at, a);
+      for (int side = 0; side < 2; side++) {
+        const PetscReal v = PetscAbsReal(a[Next(d, side)]);
+
+        if (v == 0) continue;
+        exponents += PetscFloorReal(PetscLog2Real(v));
+        count++;
+      }
+    }
+    g->fill[d] = count > 0 ? 1e-8 * PetscPowReal(2, PetscFloorReal(exponents / count + 0.5)) : 0;
+  }
+}
+
+/* The row that weights are made of */
+static void FilledRow(const Grid *g, const PetscInt at[], PetscReal a[])
+{
+  const PetscBool alone = IsAlone(g, at);
+
+  Row(g, at, a);
+  if (!IsFilled(g)) return;
+  if (alone) a[13] = 0;
+  for (int d = 0; d < g->dim; d++) {
+    for (int side = 0; side < 2; side++) {
+      PetscInt to[3] = {at[0], at[1], at[2]};
+
+      to[d] += 2 * side - 1;
+      if (!Inside(g, to) || !(alone || IsAlone(g, to))) continue;
+      a[Next(d, side)] = -g->fill[d];
+      a[13] += g->fill[d];
+    }
+  }
 }
 
 static PetscInt Number(const Grid *g, const PetscInt at[])
@@ -171,7 +227,7 @@ static void Interpolate(Grid *g, const PetscInt at[], int S)
   PetscReal      a[27], c[27] = {0}, sizes = 0, excess = 0;
 
   g->v[p] = g->sum[p] = 0;
-  Row(g, at, a);
+  FilledRow(g, at, a);
   for (PetscInt m = 0; m < 27; m++) {
     const PetscInt o[3] = {S & 1 ? m % 3 - 1 : 0, S & 2 ? m / 3 % 3 - 1 : 0, S & 4 ? m / 9 - 1 : 0};
 
@@ -189,7 +245,7 @@ static void Interpolate(Grid *g, const PetscInt at[], int S)
   }
   if (IsBesideEnd(g, at, S) && excess > 0.01 * PetscAbsReal(a[13])) sizes += excess;
   else if (IsBesideEnd(g, at, S)) sizes = g->sum[p];
-  if (IsAlone(g, at) || sizes == 0) g->v[p] = g->sum[p] = 0;
+  if ((IsAlone(g, at) && !IsFilled(g)) || sizes == 0) g->v[p] = g->sum[p] = 0;
   else {
     g->v[p] /= sizes;
     g->sum[p] /= sizes;
@@ -199,6 +255,7 @@ static void Interpolate(Grid *g, const PetscInt at[], int S)
 /* Points between two coarse ones, then between four, then eight */
 static void Reference(Grid *g)
 {
+  FindFill(g);
   for (int count = 0; count <= g->dim; count++) {
     for (PetscInt p = 0; p < g->n[0] * g->n[1] * g->n[2]; p++) {
       const PetscInt at[3] = {p % g->n[0], p / g->n[0] % g->n[1], p / g->n[0] / g->n[1]};
@@ -207,7 +264,7 @@ static void Reference(Grid *g)
       if (((S & 1) + (S >> 1 & 1) + (S >> 2 & 1)) != count) continue;
       if (count) Interpolate(g, at, S);
       else {
-        g->sum[p] = IsAlone(g, at) ? 0 : 1;
+        g->sum[p] = IsAlone(g, at) && !IsFilled(g) ? 0 : 1;
         g->v[p]   = g->sum[p] * CoarseFunction((at[0] - g->first) / 2, (at[1] - (g->dim > 1 ? g->first : 0)) / 2,
                                              g->dim > 2 ? (at[2] - g->first) / 2 : 0);
       }
@@ -272,7 +329,7 @@ static PetscErrorCode Compare(const Grid *g, Mat P, DM fine, DM coarse, PetscRea
   for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
     const PetscInt at[3] = {s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]};
 
-    mine = PetscMax(mine, PetscAbsScalar(a[p] - g->v[Number(g, at)]));
+    mine = PetscMax(mine, PetscAbsScalar(a[p] - (IsAlone(g, at) ? 0 : g->v[Number(g, at)])));
   }
   PetscCall(VecRestoreArray(v, &a));
   PetscCall(VecDestroy(&e));
@@ -326,7 +383,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &g.dim, NULL));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     g.c     = &cases[i];
-    g.first = g.c->end == END_OPEN ? 1 : 0;
+    g.first = g.c->boundary == BOUNDARY_ELIMINATED ? 1 : 0;
     for (int d = 0; d < 3; d++) g.n[d] = d < g.dim ? (g.dim == 2 ? 21 + 2 * d : 11 + (d == 1 ? 2 : 0)) : 1;
     if (g.c->periodic) g.n[0]++;
     PetscCall(Try(&g));

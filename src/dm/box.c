@@ -10,42 +10,34 @@ struct _KCycleExchange {
 
 static const char Container[] = "KCycleBox";
 
-static PetscErrorCode BoxDestroy(KCycleCtxDestroyArg arg)
+PetscErrorCode KCycleBoxDestroy(KCycleBox *box)
+{
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(box->range[d]));
+  PetscCall(PetscFree(box->rows));
+  PetscCall(PetscFree(box->offset));
+  for (int corners = 0; box->exchange && corners < 2; corners++) PetscCall(PetscSFDestroy(&box->exchange->sf[corners]));
+  PetscCall(PetscFree(box->exchange));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Detach(KCycleCtxDestroyArg arg)
 {
   KCycleBox *box = (KCycleBox *)KCycleCtxFromDestroyArg(arg);
 
   PetscFunctionBegin;
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(box->first[d]));
-  PetscCall(PetscFree(box->rows));
-  PetscCall(PetscFree(box->slot));
-  PetscCall(PetscSFDestroy(&box->exchange->sf[0]));
-  PetscCall(PetscSFDestroy(&box->exchange->sf[1]));
-  PetscCall(PetscFree(box->exchange));
+  PetscCall(KCycleBoxDestroy(box));
   PetscCall(PetscFree(box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says that a DM is no DMDA, or nothing */
-PetscErrorCode KCycleDMDACheck(DM dm, size_t len, char why[])
-{
-  PetscBool isda = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  why[0] = 0;
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  if (!isda) PetscCall(PetscSNPrintf(why, len, "it is not on a DMDA"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Says why a DM has no box, or nothing */
-PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
+/* Why the kernels do not suit a DMDA */
+static PetscErrorCode CheckKernels(DM dm, size_t len, char why[])
 {
   PetscInt       dof, width, dim;
   DMBoundaryType boundary[3];
 
   PetscFunctionBegin;
-  PetscCall(KCycleDMDACheck(dm, len, why));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, &boundary[0], &boundary[1],
                         &boundary[2], NULL));
   if (dof != 1) PetscCall(PetscSNPrintf(why, len, "its DMDA has %" PetscInt_FMT " unknowns at a point, not 1", dof));
@@ -62,54 +54,147 @@ PetscErrorCode KCycleBoxCheck(DM dm, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Processes are numbered x first, and so are rows from process to process: the first row of each, and one past the
-   last. A vector of the DM would tell too, but stay with the DM */
-PetscErrorCode KCycleNumberRows(const PetscInt m[], PetscInt *const first[], PetscInt dof, PetscInt **rows)
+PetscErrorCode KCycleBoxCheck(DM dm, KCycleBoxUse use, size_t len, char why[])
 {
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(m[0] * m[1] * m[2] + 1, rows));
-  (*rows)[0] = 0;
-  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
-    const PetscInt at[3] = {p % m[0], p / m[0] % m[1], p / m[0] / m[1]};
-    PetscInt       n     = dof;
+  PetscBool      isda = PETSC_FALSE;
+  PetscInt       dim;
+  DMBoundaryType boundary[3];
 
-    for (int d = 0; d < 3; d++) n *= first[d][at[d] + 1] - first[d][at[d]];
-    (*rows)[p + 1] = (*rows)[p] + n;
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  if (!isda) PetscCall(PetscSNPrintf(why, len, "it is not on a DMDA"));
+  else if (use == KCYCLE_BOX_KERNELS) PetscCall(CheckKernels(dm, len, why));
+  if (why[0] || use != KCYCLE_BOX_MATRICES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1],
+                        &boundary[2], NULL));
+  for (PetscInt d = 0; d < dim; d++) {
+    if (boundary[d] == DM_BOUNDARY_TWIST)
+      PetscCall(PetscSNPrintf(why, len, "the boundary of its DMDA in %c is twist", (int)('x' + d)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sizes, owned box, and the boxes of all processes. DMSetUp() need not have been called if the DMDA was given these */
-static PetscErrorCode BoxFindOwnership(DM dm, KCycleBox *box)
+/* What follows from ranges of points. Processes are numbered x first, and so are rows from process to process. A vector
+   of a DM would tell too, but stay with the DM */
+PetscErrorCode KCycleBoxLay(KCycleBox *box, PetscMPIInt rank)
+{
+  const PetscInt *m = box->nproc, nproc = m[0] * m[1] * m[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(box->rows));
+  PetscCall(PetscMalloc1(nproc + 1, &box->rows));
+  box->rank    = rank;
+  box->rows[0] = 0;
+  for (PetscInt p = 0; p < nproc; p++) {
+    const PetscInt at[3] = {p % m[0], p / m[0] % m[1], p / m[0] / m[1]};
+    PetscInt       n     = box->dof;
+
+    for (int d = 0; d < 3; d++) {
+      const PetscInt points = box->range[d][at[d] + 1] - box->range[d][at[d]];
+
+      n *= points;
+      if (p != rank) continue;
+      box->start[d] = box->range[d][at[d]];
+      box->n[d]     = points;
+    }
+    box->rows[p + 1] = box->rows[p] + n;
+  }
+  for (PetscInt d = 0; d < 3; d++) {
+    box->size[d]  = box->range[d][m[d]];
+    box->reach[d] = d < box->dim;
+  }
+  box->nlines  = box->n[1] * box->n[2];
+  box->npoints = box->n[0] * box->nlines;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the processes in each direction and the points that each of them owns there */
+PetscErrorCode KCycleBoxCreate(PetscInt dim, PetscInt dof, const PetscInt nproc[], const PetscInt *const owned[],
+                               PetscMPIInt rank, KCycleBox *box)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(box, sizeof(*box)));
+  box->dim = dim;
+  box->dof = dof;
+  for (PetscInt d = 0; d < 3; d++) {
+    box->nproc[d] = d < dim ? nproc[d] : 1;
+    PetscCall(PetscMalloc1(box->nproc[d] + 1, &box->range[d]));
+    box->range[d][0] = 0;
+    for (PetscInt p = 0; p < box->nproc[d]; p++) box->range[d][p + 1] = box->range[d][p] + (d < dim ? owned[d][p] : 1);
+  }
+  PetscCall(KCycleBoxLay(box, rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DMSetUp() need not have been called if the DMDA was given sizes, processes and ownership */
+static PetscErrorCode CreateFromDM(DM dm, KCycleBox *box)
 {
   const PetscInt *owned[3];
-  PetscMPIInt     p;
+  PetscInt        dim, dof, nproc[3];
+  PetscMPIInt     rank;
   DMBoundaryType  boundary[3];
   DMDAStencilType type;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, &box->dim, &box->size[0], &box->size[1], &box->size[2], &box->nproc[0], &box->nproc[1],
-                        &box->nproc[2], NULL, NULL, &boundary[0], &boundary[1], &boundary[2], &type));
+  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, &nproc[0], &nproc[1], &nproc[2], &dof, NULL, &boundary[0],
+                        &boundary[1], &boundary[2], &type));
   PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &box->rank));
-  p         = box->rank;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &rank));
+  PetscCall(KCycleBoxCreate(dim, dof, nproc, owned, rank, box));
   box->star = (PetscBool)(type == DMDA_STENCIL_STAR);
-  for (PetscInt d = 0; d < 3; d++) {
-    const PetscBool used = (PetscBool)(d < box->dim);
+  for (PetscInt d = 0; d < dim; d++) box->periodic[d] = (PetscBool)(boundary[d] == DM_BOUNDARY_PERIODIC);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (!used) box->size[d] = box->nproc[d] = 1;
-    box->reach[d]    = used;
-    box->periodic[d] = (PetscBool)(used && boundary[d] == DM_BOUNDARY_PERIODIC);
-    PetscCall(PetscMalloc1(box->nproc[d] + 1, &box->first[d]));
-    box->first[d][0] = 0;
-    for (PetscInt q = 0; q < box->nproc[d]; q++) box->first[d][q + 1] = box->first[d][q] + (used ? owned[d][q] : 1);
-    box->start[d] = box->first[d][p % box->nproc[d]];
-    box->n[d]     = box->first[d][p % box->nproc[d] + 1] - box->start[d];
-    p /= box->nproc[d];
+/*
+  The grid of the points that are kept, each by the process that has it: every factor-th one from the origin on; last:
+  that at the upper boundary as well.
+*/
+PetscErrorCode KCycleBoxCoarsen(const KCycleBox *fine, const PetscInt factor[], const PetscInt origin[], PetscBool last,
+                                KCycleBox *coarse)
+{
+  PetscFunctionBegin;
+  *coarse          = *fine;
+  coarse->rows     = NULL;
+  coarse->offset   = NULL;
+  coarse->exchange = NULL;
+  for (PetscInt d = 0; d < 3; d++) {
+    const PetscInt f = factor[d], n = fine->size[d];
+    const PetscInt more = last && n > f && (n - 1 - origin[d]) % f && !fine->periodic[d];
+
+    PetscCall(PetscMalloc1(fine->nproc[d] + 1, &coarse->range[d]));
+    for (PetscInt p = 0; p <= fine->nproc[d]; p++) {
+      const PetscInt i = fine->range[d][p];
+
+      coarse->range[d][p] = (i - origin[d] + f - 1) / f + (i == n ? more : 0);
+    }
   }
-  box->nlines  = box->n[1] * box->n[2];
-  box->npoints = box->n[0] * box->nlines;
-  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
+  PetscCall(KCycleBoxLay(coarse, fine->rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleBoxCreateDM(MPI_Comm comm, const KCycleBox *box, DM *dm)
+{
+  PetscInt      *owned[3];
+  DMBoundaryType boundary[3];
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < 3; d++) {
+    PetscCall(PetscMalloc1(box->nproc[d], &owned[d]));
+    for (PetscInt p = 0; p < box->nproc[d]; p++) owned[d][p] = box->range[d][p + 1] - box->range[d][p];
+    boundary[d] = box->periodic[d] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  }
+  PetscCall(DMDACreate(comm, dm));
+  PetscCall(DMSetDimension(*dm, box->dim));
+  PetscCall(DMDASetSizes(*dm, box->size[0], box->size[1], box->size[2]));
+  PetscCall(DMDASetNumProcs(*dm, box->nproc[0], box->nproc[1], box->nproc[2]));
+  PetscCall(DMDASetBoundaryType(*dm, boundary[0], boundary[1], boundary[2]));
+  PetscCall(DMDASetDof(*dm, box->dof));
+  PetscCall(DMDASetStencilType(*dm, box->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX));
+  PetscCall(DMDASetStencilWidth(*dm, 1));
+  PetscCall(DMDASetOwnershipRanges(*dm, owned[0], owned[1], owned[2]));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(owned[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,24 +216,24 @@ static PetscErrorCode BoxLayHalo(KCycleBox *box)
 
   PetscFunctionBegin;
   box->nextended = (n[1] + 2 * reach[1]) * (n[2] + 2 * reach[2]);
-  PetscCall(PetscMalloc1(box->nextended, &box->slot));
+  PetscCall(PetscMalloc1(box->nextended, &box->offset));
   for (PetscInt k = -reach[2]; k < n[2] + reach[2]; k++) {
     for (PetscInt j = -reach[1]; j < n[1] + reach[1]; j++) {
-      PetscInt *slot  = &box->slot[KCycleBoxExtended(box, j, k)];
-      PetscInt  at[3] = {box->start[0], box->start[1] + j, box->start[2] + k};
+      PetscInt *offset = &box->offset[KCycleBoxExtended(box, j, k)];
+      PetscInt  at[3]  = {box->start[0], box->start[1] + j, box->start[2] + k};
 
-      if (j >= 0 && j < n[1] && k >= 0 && k < n[2]) *slot = -1;
-      else if (!Wrap(box, at)) *slot = 0;
+      if (j >= 0 && j < n[1] && k >= 0 && k < n[2]) *offset = -1;
+      else if (!Wrap(box, at)) *offset = 0;
       else {
-        *slot = next;
+        *offset = next;
         next += n[0];
       }
     }
   }
-  box->ends  = (PetscBool)(box->periodic[0] || box->nproc[0] > 1);
+  box->xhalo = (PetscBool)(box->periodic[0] || box->nproc[0] > 1);
   box->left  = next;
-  box->right = next + (box->ends ? box->nextended : 0);
-  box->nhalo = box->right + (box->ends ? box->nextended : 0);
+  box->right = next + (box->xhalo ? box->nextended : 0);
+  box->nhalo = box->right + (box->xhalo ? box->nextended : 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,12 +248,12 @@ PetscMPIInt KCycleBoxOwner(const KCycleBox *box, const PetscInt at[], PetscInt i
     while (high - low > 1) {
       const PetscInt middle = (low + high) / 2;
 
-      if (box->first[d][middle] <= at[d]) low = middle;
+      if (box->range[d][middle] <= at[d]) low = middle;
       else high = middle;
     }
     rank      = rank * box->nproc[d] + low;
-    inside[d] = at[d] - box->first[d][low];
-    n[d]      = box->first[d][low + 1] - box->first[d][low];
+    inside[d] = at[d] - box->range[d][low];
+    n[d]      = box->range[d][low + 1] - box->range[d][low];
   }
   return (PetscMPIInt)rank;
 }
@@ -181,6 +266,7 @@ static void FindOwner(const KCycleBox *box, const PetscInt at[], PetscSFNode *no
   node->index = inside[0] + n[0] * (inside[1] + n[1] * inside[2]);
 }
 
+/* Of its first unknown; -1: the point is not on the grid */
 PetscInt KCycleBoxPointToRow(const KCycleBox *box, const PetscInt at[])
 {
   PetscSFNode node;
@@ -188,31 +274,34 @@ PetscInt KCycleBoxPointToRow(const KCycleBox *box, const PetscInt at[])
 
   if (!Wrap(box, wrapped)) return -1;
   FindOwner(box, wrapped, &node);
-  return box->rows[node.rank] + node.index;
+  return box->rows[node.rank] + box->dof * node.index;
 }
 
-PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
+/* Returns which unknown of the point it is */
+PetscInt KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
 {
-  PetscInt low = 0, high = box->nproc[0] * box->nproc[1] * box->nproc[2], p[3], place;
+  PetscInt rank = box->rank, place;
 
-  PetscFunctionBegin;
-  while (high - low > 1) {
-    const PetscInt middle = (low + high) / 2;
+  if (row < box->rows[rank] || row >= box->rows[rank + 1]) {
+    PetscInt high = box->nproc[0] * box->nproc[1] * box->nproc[2];
 
-    if (box->rows[middle] <= row) low = middle;
-    else high = middle;
+    for (rank = 0; high - rank > 1;) {
+      const PetscInt middle = (rank + high) / 2;
+
+      if (box->rows[middle] <= row) rank = middle;
+      else high = middle;
+    }
   }
-  place = row - box->rows[low];
-  p[0]  = low % box->nproc[0];
-  p[1]  = low / box->nproc[0] % box->nproc[1];
-  p[2]  = low / box->nproc[0] / box->nproc[1];
+  place = (row - box->rows[rank]) / box->dof;
+  row   = (row - box->rows[rank]) % box->dof;
   for (PetscInt d = 0; d < 3; d++) {
-    const PetscInt n = box->first[d][p[d] + 1] - box->first[d][p[d]];
+    const PetscInt p = rank % box->nproc[d], n = box->range[d][p + 1] - box->range[d][p];
 
-    at[d] = box->first[d][p[d]] + place % n;
+    at[d] = box->range[d][p] + place % n;
     place /= n;
+    rank /= box->nproc[d];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return row;
 }
 
 /* One leaf of the exchange if the point is on the grid */
@@ -239,8 +328,8 @@ static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners
       const PetscInt outside = (j < 0 || j >= n[1]) + (k < 0 || k >= n[2]);
 
       if (outside > 1 && !corners) continue;
-      for (PetscInt i = 0; box->slot[e] > 0 && i < n[0]; i++) AddLeaf(box, i, j, k, box->slot[e] + i, &leaves);
-      if (!box->ends || (outside && !corners)) continue;
+      for (PetscInt i = 0; box->offset[e] > 0 && i < n[0]; i++) AddLeaf(box, i, j, k, box->offset[e] + i, &leaves);
+      if (!box->xhalo || (outside && !corners)) continue;
       AddLeaf(box, -1, j, k, box->left + e, &leaves);
       AddLeaf(box, n[0], j, k, box->right + e, &leaves);
     }
@@ -262,34 +351,42 @@ static PetscBool HasCorners(const KCycleBox *box)
   return (PetscBool)(talking > 1);
 }
 
-PetscErrorCode KCycleBoxGet(DM dm, KCycleBox **box)
+/* What kernels need besides */
+static PetscErrorCode CreateHalos(DM dm, KCycleBox *box)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&box->exchange));
+  PetscCall(BoxLayHalo(box));
+  PetscCall(BoxCreateExchange(dm, box, PETSC_FALSE, &box->exchange->sf[0]));
+  if (HasCorners(box)) PetscCall(BoxCreateExchange(dm, box, PETSC_TRUE, &box->exchange->sf[1]));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)box->exchange->sf[0]));
+    box->exchange->sf[1] = box->exchange->sf[0];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleBoxGet(DM dm, KCycleBoxUse use, KCycleBox **box)
 {
   PetscContainer container;
   char           why[256];
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)dm, Container, (PetscObject *)&container));
-  if (container) {
-    PetscCall(PetscContainerGetPointer(container, (void **)box));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)box));
+  if (container && (use == KCYCLE_BOX_ROWS || (*box)->exchange)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleBoxCheck(dm, use, sizeof(why), why));
   PetscCheck(!why[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The matrix has no structured form: %s", why);
-  PetscCall(PetscNew(box));
-  PetscCall(PetscNew(&(*box)->exchange));
-  PetscCall(BoxFindOwnership(dm, *box));
-  PetscCall(BoxLayHalo(*box));
-  PetscCall(BoxCreateExchange(dm, *box, PETSC_FALSE, &(*box)->exchange->sf[0]));
-  if (HasCorners(*box)) PetscCall(BoxCreateExchange(dm, *box, PETSC_TRUE, &(*box)->exchange->sf[1]));
-  else {
-    PetscCall(PetscObjectReference((PetscObject)(*box)->exchange->sf[0]));
-    (*box)->exchange->sf[1] = (*box)->exchange->sf[0];
+  if (!container) {
+    PetscCall(PetscNew(box));
+    PetscCall(CreateFromDM(dm, *box));
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+    PetscCall(PetscContainerSetPointer(container, *box));
+    PetscCall(KCycleContainerSetCtxDestroy(container, Detach));
+    PetscCall(PetscObjectCompose((PetscObject)dm, Container, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
   }
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, *box));
-  PetscCall(KCycleContainerSetCtxDestroy(container, BoxDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)dm, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  if (use == KCYCLE_BOX_KERNELS) PetscCall(CreateHalos(dm, *box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,7 +15,7 @@ typedef struct {
   PetscInt  most;
   PetscInt *hier;    /* -da_refine_hierarchy_x and its like: factors of the refinements that made this DMDA, or NULL */
   PetscInt  nhier;   /* length of hier */
-  PetscInt  refined; /* number of those refinements that are left to undo */
+  PetscInt  refined; /* number of those refinements that remain to undo */
   PetscInt  width;   /* stencil width */
   /* points are cells, or wrap around: n points become n / factor; else the two end points are kept */
   PetscBool cells;
@@ -112,15 +112,15 @@ static PetscBool RatioIsInteger(const GridDirection *g)
 
 /*
   Deals the coarse points to the processes by DMCoarsen()'s rule, since what it cannot deal it stops at: equal shares of
-  what is left, moved so that the coarse neighbours of each fine point lie on the same process or within one stencil
+  what remains, moved so that the coarse neighbours of each fine point lie on the same process or within one stencil
   width of it.
 */
 static PetscBool DealCoarsePoints(GridDirection *g)
 {
-  PetscInt left = CoarsePoints(g), coarse = 0, fine = 0;
+  PetscInt rest = CoarsePoints(g), coarse = 0, fine = 0;
 
   for (PetscInt p = 0; p < g->nproc; p++) {
-    PetscInt share = (left + g->nproc - p - 1) / (g->nproc - p);
+    PetscInt share = (rest + g->nproc - p - 1) / (g->nproc - p);
 
     fine += g->owned[p];
     if (p < g->nproc - 1 && g->factor > 1) {
@@ -132,10 +132,10 @@ static PetscBool DealCoarsePoints(GridDirection *g)
       share = PetscMax(PetscMin(share, before), behind);
       if (share > before) return PETSC_FALSE;
     }
-    if (share > left || share < g->width || (share == 0 && g->points > 1)) return PETSC_FALSE;
+    if (share > rest || share < g->width || (share == 0 && g->points > 1)) return PETSC_FALSE;
     g->owned[p] = share;
     coarse += share;
-    left -= share;
+    rest -= share;
   }
   g->points = coarse;
   return PETSC_TRUE;

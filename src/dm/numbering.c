@@ -66,39 +66,29 @@ PetscErrorCode KCycleNumberingDestroy(KCycleNumbering **g)
 {
   PetscFunctionBegin;
   if (!*g) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree((*g)->box.first[d]));
-  PetscCall(PetscFree((*g)->box.rows));
+  PetscCall(KCycleBoxDestroy(&(*g)->box));
   PetscCall(PetscFree(*g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(PetscInt dim, KCycleNumbering **g)
+static PetscErrorCode Create(PetscInt dim, const PetscInt nproc[], const PetscInt *const owned[], PetscMPIInt rank,
+                             KCycleNumbering **g)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(g));
-  (*g)->box.dim  = dim;
+  PetscCall(KCycleBoxCreate(dim, 1, nproc, owned, rank, &(*g)->box));
   (*g)->wrong[0] = (*g)->wrong[1] = -1;
-  for (PetscInt d = 0; d < 3; d++) {
-    (*g)->box.n[d] = (*g)->box.size[d] = (*g)->box.nproc[d] = 1;
-    (*g)->box.reach[d]                                      = d < dim;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Line after line, as in one box that holds all points */
 PetscErrorCode KCycleNumberingLines(const KCycleIndices *ix, PetscInt dim, const PetscInt size[], KCycleNumbering **g)
 {
-  KCycleBox *box;
+  const PetscInt        one[3]   = {1, 1, 1};
+  const PetscInt *const owned[3] = {&size[0], &size[1], &size[2]};
 
   PetscFunctionBegin;
-  PetscCall(Create(dim, g));
-  box = &(*g)->box;
-  for (PetscInt d = 0; d < 3; d++) {
-    if (d < dim) box->size[d] = box->n[d] = size[d];
-    PetscCall(PetscCalloc1(2, &box->first[d]));
-    box->first[d][1] = box->size[d];
-  }
-  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
+  PetscCall(Create(dim, one, owned, 0, g));
   (*g)->shift = ix->start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,23 +98,11 @@ PetscErrorCode KCycleNumberingLines(const KCycleIndices *ix, PetscInt dim, const
 PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *ix, PetscInt dim, const PetscInt nproc[],
                                     PetscInt *const owned[], KCycleNumbering **g)
 {
-  KCycleBox *box;
-  PetscInt   p = ix->rank, fits, all;
+  PetscInt fits, all;
 
   PetscFunctionBegin;
-  PetscCall(Create(dim, g));
-  box = &(*g)->box;
-  for (PetscInt d = 0; d < 3; d++) {
-    box->nproc[d] = d < dim ? nproc[d] : 1;
-    PetscCall(PetscCalloc1(box->nproc[d] + 1, &box->first[d]));
-    for (PetscInt q = 0; q < box->nproc[d]; q++) box->first[d][q + 1] = box->first[d][q] + (d < dim ? owned[d][q] : 1);
-    box->size[d]  = box->first[d][box->nproc[d]];
-    box->start[d] = box->first[d][p % box->nproc[d]];
-    box->n[d]     = box->first[d][p % box->nproc[d] + 1] - box->start[d];
-    p /= box->nproc[d];
-  }
-  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
-  fits = ix->n == box->n[0] * box->n[1] * box->n[2] && ix->start == box->rows[ix->rank];
+  PetscCall(Create(dim, nproc, (const PetscInt *const *)owned, ix->rank, g));
+  fits = ix->n == (*g)->box.npoints && ix->start == (*g)->box.rows[ix->rank];
   PetscCallMPI(MPI_Allreduce(&fits, &all, 1, MPIU_INT, MPI_MIN, ix->comm));
   if (!all) PetscCall(KCycleNumberingDestroy(g));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -248,7 +226,7 @@ static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Po
   return PETSC_TRUE;
 }
 
-/* Is a line not at an end of the box? */
+/* Is a line not at a boundary of the box? */
 static PetscBool IsInside(const KCycleBox *box, const PetscInt at[])
 {
   for (PetscInt d = 1; d < box->dim; d++) {
@@ -269,7 +247,7 @@ static PetscErrorCode CheckOwned(const KCycleIndices *ix, KCycleNumbering *g, Pe
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(ix->ncolumns, &points));
   for (PetscInt c = 0; c < ix->ncolumns; c++) {
-    PetscCall(KCycleBoxRowToPoint(&g->box, ix->columns[c], points[c]));
+    (void)KCycleBoxRowToPoint(&g->box, ix->columns[c], points[c]);
     for (PetscInt d = 0; d < 3; d++) points[c][d] -= g->box.start[d];
   }
   for (PetscInt r = 0; r < ix->n && *fits; r += m) {
@@ -324,20 +302,20 @@ PetscErrorCode KCycleNumberingCheck(const KCycleIndices *ix, KCycleNumbering *g)
     g->box.periodic[d] = (PetscBool)(all[COUNT_WRAPS + d] > 0);
     if (g->box.periodic[d] && 2 * g->box.size[d] * all[COUNT_AROUND + d] < g->pairs[d] + 1) fits = PETSC_FALSE;
   }
-  g->star  = (PetscBool)!all[COUNT_CORNERS];
-  g->zeros = (PetscBool)(all[COUNT_ZEROS] > 0);
+  g->box.star = (PetscBool)!all[COUNT_CORNERS];
+  g->zeros    = (PetscBool)(all[COUNT_ZEROS] > 0);
   if (fits) g->wrong[0] = g->wrong[1] = -1;
   else PetscCall(FindWrong(ix, PETSC_TRUE, g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Each process as near as can be to the planes that it owns rows of, and one plane at least */
-static void CutPlanes(PetscInt p, PetscInt planes, PetscInt plane, const PetscInt ranges[], PetscInt first[])
+static void CutPlanes(PetscInt p, PetscInt planes, PetscInt plane, const PetscInt ranges[], PetscInt range[])
 {
   for (PetscInt q = 0; q <= p; q++) {
     const PetscInt nearest = (ranges[q] + plane / 2) / plane;
 
-    first[q] = PetscMin(q ? PetscMax(nearest, first[q - 1] + 1) : 0, planes - p + q);
+    range[q] = PetscMin(q ? PetscMax(nearest, range[q - 1] + 1) : 0, planes - p + q);
   }
 }
 
@@ -352,66 +330,28 @@ PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *ix, KCycleNumbering *g,
   *fits = (PetscBool)(planes >= ix->size);
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRanges(ix->A, &ranges));
-  PetscCall(PetscFree(box->first[d]));
-  PetscCall(PetscFree(box->rows));
-  PetscCall(PetscMalloc1(ix->size + 1, &box->first[d]));
-  CutPlanes(ix->size, planes, plane, ranges, box->first[d]);
-  for (PetscInt q = 0; q < ix->size; q++) g->moved = (PetscBool)(g->moved || ranges[q] != plane * box->first[d][q]);
+  PetscCall(PetscFree(box->range[d]));
+  PetscCall(PetscMalloc1(ix->size + 1, &box->range[d]));
+  CutPlanes(ix->size, planes, plane, ranges, box->range[d]);
+  for (PetscInt q = 0; q < ix->size; q++) g->moved = (PetscBool)(g->moved || ranges[q] != plane * box->range[d][q]);
   box->nproc[d] = ix->size;
-  box->start[d] = box->first[d][ix->rank];
-  box->n[d]     = box->first[d][ix->rank + 1] - box->start[d];
   g->shift      = 0;
-  PetscCall(KCycleNumberRows(box->nproc, box->first, 1, &box->rows));
+  PetscCall(KCycleBoxLay(box, ix->rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static DMBoundaryType Boundary(const KCycleNumbering *g, PetscInt d)
-{
-  return g->box.periodic[d] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-}
-
-/* Not set up: structured levels only want to know who owns what, and a search should cost little */
-PetscErrorCode KCycleNumberingCreateDM(MPI_Comm comm, const KCycleNumbering *g, DM *dm)
-{
-  const KCycleBox *box = &g->box;
-  PetscInt        *owned[3];
-
-  PetscFunctionBegin;
-  for (PetscInt d = 0; d < 3; d++) {
-    PetscCall(PetscMalloc1(box->nproc[d], &owned[d]));
-    for (PetscInt p = 0; p < box->nproc[d]; p++) owned[d][p] = box->first[d][p + 1] - box->first[d][p];
-  }
-  PetscCall(DMDACreate(comm, dm));
-  PetscCall(DMSetDimension(*dm, box->dim));
-  PetscCall(DMDASetSizes(*dm, box->size[0], box->size[1], box->size[2]));
-  PetscCall(DMDASetNumProcs(*dm, box->nproc[0], box->nproc[1], box->nproc[2]));
-  PetscCall(DMDASetBoundaryType(*dm, Boundary(g, 0), Boundary(g, 1), Boundary(g, 2)));
-  PetscCall(DMDASetDof(*dm, 1));
-  PetscCall(DMDASetStencilType(*dm, g->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX));
-  PetscCall(DMDASetStencilWidth(*dm, 1));
-  PetscCall(DMDASetOwnershipRanges(*dm, owned[0], owned[1], owned[2]));
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(owned[d]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Would KCycleNumberingCreateDM() make the same? */
+/* Is a DMDA that of this grid? */
 PetscErrorCode KCycleNumberingFitsDM(const KCycleNumbering *g, DM dm, PetscBool *fits)
 {
   const KCycleBox *box = &g->box;
-  const PetscInt  *owned[3];
-  PetscInt         dim, size[3], nproc[3];
-  DMBoundaryType   boundary[3];
-  DMDAStencilType  type;
+  KCycleBox       *is;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &nproc[0], &nproc[1], &nproc[2], NULL, NULL,
-                        &boundary[0], &boundary[1], &boundary[2], &type));
-  PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
-  *fits = (PetscBool)(dim == box->dim && (type == DMDA_STENCIL_STAR) == g->star);
-  for (PetscInt d = 0; d < dim && *fits; d++) {
-    *fits = (PetscBool)(size[d] == box->size[d] && nproc[d] == box->nproc[d] && boundary[d] == Boundary(g, d));
-    for (PetscInt p = 0; p < nproc[d] && *fits; p++)
-      *fits = (PetscBool)(owned[d][p] == box->first[d][p + 1] - box->first[d][p]);
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &is));
+  *fits = (PetscBool)(is->dim == box->dim && is->star == box->star);
+  for (PetscInt d = 0; d < box->dim && *fits; d++) {
+    *fits = (PetscBool)(is->nproc[d] == box->nproc[d] && is->periodic[d] == box->periodic[d]);
+    for (PetscInt p = 0; p <= box->nproc[d] && *fits; p++) *fits = (PetscBool)(is->range[d][p] == box->range[d][p]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,7 @@
 */
 #include <petsckcycle/private/subdomain.h>
 
-PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, const KCyclePoints *points,
+PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, const KCyclePoints *points,
                                   KCyclePieces **pieces)
 {
   const PetscInt n = points->n, all = points->n + points->nghost;
@@ -16,9 +16,9 @@ PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubGrid *grid, cons
   PetscCall(PetscNew(pieces));
   p         = *pieces;
   p->comm   = comm;
-  p->grid   = grid;
+  p->sub    = sub;
   p->points = *points;
-  PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, grid->npoints + grid->nboxes, 1, &p->directory));
+  PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, sub->npoints + sub->nboxes, 1, &p->directory));
   PetscCall(PetscMalloc1(n, &p->parent));
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
   here = points->nghost > 0;
@@ -235,7 +235,7 @@ PetscErrorCode KCyclePiecesBound(KCyclePieces *p, PetscInt most)
   while (below > 0 && total + all[below - 1] <= most) total += all[--below];
   if (!below) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < p->nlocal; i++) {
-    if (!(p->size[i] >> below)) p->id[i] = p->grid->npoints + KCycleSubGridBoxOf(p->grid, p->id[i]);
+    if (!(p->size[i] >> below)) p->id[i] = p->sub->npoints + KCycleSubdomainsBoxOf(p->sub, p->id[i]);
   }
   PetscCall(CountPoints(p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,7 +260,7 @@ static PetscErrorCode GatherIds(const KCyclePieces *p, PetscInt *number, PetscIn
   first[0] = 0;
   for (PetscMPIInt r = 0; r < nproc; r++) first[r + 1] = first[r] + counts[r];
   *number = first[nproc];
-  PetscCall(PetscMalloc1(*number + p->grid->nboxes, ids));
+  PetscCall(PetscMalloc1(*number + p->sub->nboxes, ids));
   PetscCallMPI(MPI_Allgatherv(mine, m, MPIU_INT, *ids, counts, first, MPIU_INT, p->comm));
   PetscCall(PetscFree3(mine, counts, first));
   PetscCall(PetscFree(size));
@@ -269,14 +269,14 @@ static PetscErrorCode GatherIds(const KCyclePieces *p, PetscInt *number, PetscIn
 
 static PetscInt BoxOfPiece(const KCyclePieces *p, PetscInt id)
 {
-  return id < p->grid->npoints ? KCycleSubGridBoxOf(p->grid, id) : id - p->grid->npoints;
+  return id < p->sub->npoints ? KCycleSubdomainsBoxOf(p->sub, id) : id - p->sub->npoints;
 }
 
 /* Points that belong to no piece go to the first piece of their box; a box that has none but such points becomes a
    piece itself. start: 1 where a box has a piece */
 static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[], PetscInt *number, PetscInt ids[])
 {
-  const PetscInt nboxes = p->grid->nboxes;
+  const PetscInt nboxes = p->sub->nboxes;
   PetscInt      *lone;
 
   PetscFunctionBegin;
@@ -286,7 +286,7 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, (PetscMPIInt)nboxes, MPIU_INT, MPI_MAX, p->comm));
   for (PetscInt b = 0; b < nboxes; b++) {
-    if (lone[b] && !has[b]) ids[(*number)++] = p->grid->npoints + b;
+    if (lone[b] && !has[b]) ids[(*number)++] = p->sub->npoints + b;
   }
   PetscCall(PetscFree(lone));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -295,7 +295,7 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
 /* Labels of points: by boxes, in a box by the first points of pieces */
 PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], PetscInt *number)
 {
-  const PetscInt nboxes = p->grid->nboxes;
+  const PetscInt nboxes = p->sub->nboxes;
   PetscInt      *ids, *start, *labels, place;
 
   PetscFunctionBegin;

@@ -7,12 +7,11 @@
 #define KC_SUBDOMAIN_SIZE 512
 #define KC_SUBDOMAIN_MANY 10000
 
-PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
+PetscErrorCode KCycleSubdomainsGet(DM dm, KCycleSubdomains *g)
 {
-  DMBoundaryType boundary[3];
-  PetscInt       dof;
-  PetscBool      isda;
-  DMType         type;
+  PetscBool  isda;
+  DMType     type;
+  KCycleBox *box;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(g, sizeof(*g)));
@@ -20,26 +19,21 @@ PetscErrorCode KCycleSubGridGet(DM dm, KCycleSubGrid *g)
   PetscCall(DMGetType(dm, &type));
   PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()", type);
-  PetscCall(DMDAGetInfo(dm, &g->dim, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, &dof, NULL, &boundary[0],
-                        &boundary[1], &boundary[2], NULL));
-  PetscCheck(dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
+  PetscCheck(box->dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT
              ": give labels with PCDeflSubSetLabels()",
-             dof);
-  PetscCall(DMDAGetCorners(dm, &g->start[0], &g->start[1], &g->start[2], &g->n[0], &g->n[1], &g->n[2]));
-  for (PetscInt d = 0; d < 3; d++) {
-    if (d >= g->dim) g->size[d] = g->n[d] = 1;
-    g->periodic[d] = (PetscBool)(d < g->dim && boundary[d] == DM_BOUNDARY_PERIODIC);
-  }
-  g->npoints = g->size[0] * g->size[1] * g->size[2];
+             box->dof);
+  g->grid    = box;
+  g->npoints = KCycleBoxGlobalRows(box);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have
    one box */
-static void ChooseBoxes(KCycleSubGrid *g, PetscInt points)
+static void ChooseBoxes(KCycleSubdomains *g, PetscInt points)
 {
-  PetscBool cut[3] = {PETSC_TRUE, (PetscBool)(g->dim > 1), (PetscBool)(g->dim > 2)}, more = PETSC_TRUE;
+  PetscBool cut[3] = {PETSC_TRUE, (PetscBool)(g->grid->dim > 1), (PetscBool)(g->grid->dim > 2)}, more = PETSC_TRUE;
   PetscReal side = 1;
 
   while (more) {
@@ -47,72 +41,74 @@ static void ChooseBoxes(KCycleSubGrid *g, PetscInt points)
     PetscReal      rest = (PetscReal)points;
 
     more = PETSC_FALSE;
-    for (PetscInt d = 0; d < 3; d++) rest /= cut[d] ? 1 : g->size[d];
+    for (PetscInt d = 0; d < 3; d++) rest /= cut[d] ? 1 : g->grid->size[d];
     side = dim ? PetscPowReal(PetscMax(1, rest), (PetscReal)1.0 / dim) : 1;
     for (PetscInt d = 0; d < 3; d++) {
-      if (!cut[d] || g->size[d] >= side) continue;
+      if (!cut[d] || g->grid->size[d] >= side) continue;
       cut[d] = PETSC_FALSE;
       more   = PETSC_TRUE;
     }
   }
-  for (PetscInt d = 0; d < 3; d++) g->boxes[d] = cut[d] ? PetscMax(1, (PetscInt)(g->size[d] / side + 0.5)) : 1;
+  for (PetscInt d = 0; d < 3; d++) g->boxes[d] = cut[d] ? PetscMax(1, (PetscInt)(g->grid->size[d] / side + 0.5)) : 1;
 }
 
 /* Boxes as given, or of a given size, or neither: chosen */
-PetscErrorCode KCycleSubGridChooseBoxes(MPI_Comm comm, KCycleSubGrid *g, const PetscInt boxes[], PetscInt size)
+PetscErrorCode KCycleSubdomainsChoose(MPI_Comm comm, KCycleSubdomains *g, const PetscInt boxes[], PetscInt size)
 {
   PetscInt longest = 0;
 
   PetscFunctionBegin;
   if (!boxes[0]) ChooseBoxes(g, size ? size : PetscMax(KC_SUBDOMAIN_SIZE, g->npoints / KC_SUBDOMAIN_MANY));
-  for (PetscInt d = 1; d < 3; d++) longest = g->size[d] > g->size[longest] ? d : longest;
-  if (!boxes[0] && !size && g->boxes[longest] == 1) g->boxes[longest] = PetscMin(2, g->size[longest]);
+  for (PetscInt d = 1; d < 3; d++) longest = g->grid->size[d] > g->grid->size[longest] ? d : longest;
+  if (!boxes[0] && !size && g->boxes[longest] == 1) g->boxes[longest] = PetscMin(2, g->grid->size[longest]);
   for (PetscInt d = 0; d < 3 && boxes[0]; d++) {
-    g->boxes[d] = d < g->dim && boxes[d] ? boxes[d] : 1;
-    PetscCheck(g->boxes[d] <= g->size[d], comm, PETSC_ERR_ARG_OUTOFRANGE,
+    g->boxes[d] = d < g->grid->dim && boxes[d] ? boxes[d] : 1;
+    PetscCheck(g->boxes[d] <= g->grid->size[d], comm, PETSC_ERR_ARG_OUTOFRANGE,
                "%" PetscInt_FMT " boxes in %c are more than the %" PetscInt_FMT " points of the grid there",
-               g->boxes[d], (int)('x' + d), g->size[d]);
-    PetscCheck(d < g->dim || boxes[d] <= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               g->boxes[d], (int)('x' + d), g->grid->size[d]);
+    PetscCheck(d < g->grid->dim || boxes[d] <= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "%" PetscInt_FMT " boxes in %c on a grid of %" PetscInt_FMT " dimensions", boxes[d], (int)('x' + d),
-               g->dim);
+               g->grid->dim);
   }
   g->nboxes = g->boxes[0] * g->boxes[1] * g->boxes[2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Natural numbers of the points of this process */
-void KCycleSubGridNatural(const KCycleSubGrid *g, PetscInt natural[])
+void KCycleSubdomainsNatural(const KCycleSubdomains *g, PetscInt natural[])
 {
-  for (PetscInt k = g->start[2]; k < g->start[2] + g->n[2]; k++) {
-    for (PetscInt j = g->start[1]; j < g->start[1] + g->n[1]; j++) {
-      for (PetscInt i = g->start[0]; i < g->start[0] + g->n[0]; i++) *natural++ = i + g->size[0] * (j + g->size[1] * k);
+  for (PetscInt k = g->grid->start[2]; k < g->grid->start[2] + g->grid->n[2]; k++) {
+    for (PetscInt j = g->grid->start[1]; j < g->grid->start[1] + g->grid->n[1]; j++) {
+      for (PetscInt i = g->grid->start[0]; i < g->grid->start[0] + g->grid->n[0]; i++)
+        *natural++ = i + g->grid->size[0] * (j + g->grid->size[1] * k);
     }
   }
 }
 
-static PetscInt Part(const KCycleSubGrid *g, PetscInt d, PetscInt i)
+static PetscInt Part(const KCycleSubdomains *g, PetscInt d, PetscInt i)
 {
-  return (PetscInt)((PetscInt64)i * g->boxes[d] / g->size[d]);
+  return (PetscInt)((PetscInt64)i * g->boxes[d] / g->grid->size[d]);
 }
 
-PetscInt KCycleSubGridBoxOf(const KCycleSubGrid *g, PetscInt natural)
+PetscInt KCycleSubdomainsBoxOf(const KCycleSubdomains *g, PetscInt natural)
 {
-  const PetscInt i = natural % g->size[0], line = natural / g->size[0];
+  const PetscInt i = natural % g->grid->size[0], line = natural / g->grid->size[0];
 
-  return Part(g, 0, i) + g->boxes[0] * (Part(g, 1, line % g->size[1]) + g->boxes[1] * Part(g, 2, line / g->size[1]));
+  return Part(g, 0, i) +
+         g->boxes[0] * (Part(g, 1, line % g->grid->size[1]) + g->boxes[1] * Part(g, 2, line / g->grid->size[1]));
 }
 
 /* Boxes of the points of this process: along each line as along the first */
-void KCycleSubGridBoxes(const KCycleSubGrid *g, PetscInt box[])
+void KCycleSubdomainsBoxes(const KCycleSubdomains *g, PetscInt box[])
 {
-  const PetscInt n = g->n[0];
+  const PetscInt n = g->grid->n[0];
 
-  for (PetscInt line = g->n[1] * g->n[2] - 1; line >= 0; line--) {
-    const PetscInt row = g->boxes[0] * (Part(g, 1, g->start[1] + line % g->n[1]) +
-                                        g->boxes[1] * Part(g, 2, g->start[2] + line / g->n[1]));
+  for (PetscInt line = g->grid->n[1] * g->grid->n[2] - 1; line >= 0; line--) {
+    const PetscInt row = g->boxes[0] * (Part(g, 1, g->grid->start[1] + line % g->grid->n[1]) +
+                                        g->boxes[1] * Part(g, 2, g->grid->start[2] + line / g->grid->n[1]));
 
-    if (line == g->n[1] * g->n[2] - 1) {
-      for (PetscInt i = 0; i < n; i++) box[i] = Part(g, 0, g->start[0] + i);
+    if (line == g->grid->n[1] * g->grid->n[2] - 1) {
+      for (PetscInt i = 0; i < n; i++) box[i] = Part(g, 0, g->grid->start[0] + i);
     }
     for (PetscInt i = 0; i < n; i++) box[line * n + i] = box[i] + row;
   }

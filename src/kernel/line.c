@@ -236,22 +236,22 @@ static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, c
 /* The coefficients of line (j, k) */
 void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleLine *l)
 {
-  const PetscInt n = st->box->n[0], kind = KCycleClassOf(st, j, k);
+  const PetscInt n = st->box->n[0], set = KCycleClassOf(st, j, k);
 
   l->n        = n;
   l->constant = NULL;
-  if (kind < 0) {
+  if (set < 0) {
     BlockCoefficients(st, j, k, KCycleBlock(st, KCycleBoxExtended(st->box, j, k)), l);
     return;
   }
-  l->end[0] = KCycleClassCoefficients(st, kind);
+  l->end[0] = KCycleClassCoefficients(st, set);
   l->end[1] = l->end[0] + n - 1;
   l->stride = n;
   l->nhead  = 1;
   l->ntail  = n > 1;
   l->head   = l->end[0] + st->shape.ncoeffs * n;
-  if (KCycleClassConstant(st, kind)) {
-    l->constant = KCycleClassConstant(st, kind);
+  if (KCycleClassConstant(st, set)) {
+    l->constant = KCycleClassConstant(st, set);
     l->nhead    = l->constant->a;
     l->ntail    = n - l->constant->b;
   }
@@ -264,7 +264,7 @@ void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCy
 /* Lines that have all their neighbours on this process, as most have: the neighbours lie at fixed distances */
 static PetscBool IsSurrounded(const KCycleBox *box, PetscInt j, PetscInt k)
 {
-  return (PetscBool)(!box->ends && (!box->reach[1] || (j > 0 && j < box->n[1] - 1)) &&
+  return (PetscBool)(!box->xhalo && (!box->reach[1] || (j > 0 && j < box->n[1] - 1)) &&
                      (!box->reach[2] || (k > 0 && k < box->n[2] - 1)));
 }
 
@@ -287,11 +287,11 @@ void KCycleLineGather(const KCycleStencil *st, const KCScalar *x, const KCScalar
     const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
 
     l->x[q] = KCycleBoxLine(box, x, halo, jj, kk);
-    if (!box->ends) continue;
+    if (!box->xhalo) continue;
     l->beyond[q]                = halo[box->left + e];
     l->beyond[KC_MAX_LINES + q] = halo[box->right + e];
   }
-  if (!box->ends) return;
+  if (!box->xhalo) return;
   l->left  = l->beyond;
   l->right = l->beyond + KC_MAX_LINES;
 }

@@ -119,9 +119,9 @@ void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, 
   for (PetscInt q = 0; q < touch.count; q++) {
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
-    if (!touch.w[q] || box->slot[f] == 0) continue;
+    if (!touch.w[q] || box->offset[f] == 0) continue;
     InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]),
-                        box->ends ? tr->halo[box->left + f] : 0, box->ends ? tr->halo[box->right + f] : 0, x);
+                        box->xhalo ? tr->halo[box->left + f] : 0, box->xhalo ? tr->halo[box->right + f] : 0, x);
   }
 }
 
@@ -169,9 +169,9 @@ void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, Pet
   for (PetscInt q = 0; q < touch.count; q++) {
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
-    if (!touch.w[q] || box->slot[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
-    RestrictToLine(tr, touch.w[q], r, box->ends ? &tr->halo[box->left + f] : &nowhere[0],
-                   box->ends ? &tr->halo[box->right + f] : &nowhere[1],
+    if (!touch.w[q] || box->offset[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
+    RestrictToLine(tr, touch.w[q], r, box->xhalo ? &tr->halo[box->left + f] : &nowhere[0],
+                   box->xhalo ? &tr->halo[box->right + f] : &nowhere[1],
                    (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
   }
 }
@@ -243,7 +243,7 @@ void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const KCScalar *e, 
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
+    if (!touch.w[q] || box->offset[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
     InterpolateHalfFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), parity, x);
   }
 }
@@ -256,7 +256,7 @@ void KCycleTransferRestrictHalf(const KCycleTransfer *tr, const KCScalar *r, Pet
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    if (!touch.w[q] || box->slot[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] ||
+    if (!touch.w[q] || box->offset[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] ||
         touch.j[q] >= lines->high[1])
       continue;
     RestrictHalfToLine(tr, touch.w[q], r, parity, (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));

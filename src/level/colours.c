@@ -106,8 +106,8 @@ PetscErrorCode KCycleColoursDestroy(KCycleSmoother *s)
   PetscFunctionBegin;
   PetscCall(PetscFree(colours->weights));
   PetscCall(PetscFree(colours->line));
-  PetscCall(KCycleWindowDestroy(&colours->window));
-  PetscCall(KCycleBoxWindowDestroy(&colours->boxwindow));
+  PetscCall(KCycleTileDestroy(&colours->tile));
+  PetscCall(KCycleBoxTileDestroy(&colours->boxtile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,13 +3,13 @@
 */
 #pragma once
 
-#include "window.h"
+#include "tile.h"
 
 typedef struct {
-  KCScalar        *weights; /* weight, 0, weight, 0, ... */
-  KCScalar        *line;    /* two lines of x for each thread, while they are computed */
-  KCycleWindow    *window;  /* of red-black sweeps, or NULL */
-  KCycleBoxWindow *boxwindow;
+  KCScalar      *weights; /* weight, 0, weight, 0, ... */
+  KCScalar      *line;    /* two lines of x for each thread, while they are computed */
+  KCycleTile    *tile;    /* of red-black sweeps, or NULL */
+  KCycleBoxTile *boxtile;
 } KCycleColours;
 
 PETSC_INTERN PetscErrorCode KCycleColoursCreate(KCycleSmoother *);

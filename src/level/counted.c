@@ -106,6 +106,6 @@ static PetscErrorCode Give(PetscInt n, const KCScalar *x, PetscReal factor, Pets
   return (*KCycleKernels_Host.give)(n, x, factor, y);
 }
 
-const KCycleKernels KCycleKernels_Counted = {"counted",   Smooth,      SmoothRestrict, InterpolateSmooth, Residual,
-                                             Restriction, Interpolate, SumSquares,     Largest,           Take,
-                                             Give};
+const KCycleKernels KCycleKernels_Counted = {"counted",         KCYCLE_PLACE_HOST, Smooth,      SmoothRestrict,
+                                             InterpolateSmooth, Residual,          Restriction, Interpolate,
+                                             SumSquares,        Largest,           Take,        Give};

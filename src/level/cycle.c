@@ -295,6 +295,20 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are operator and transfer of a level in the memory that its kernels work on, in numbers that they compute with? */
+static PetscErrorCode CheckLevel(const KCycleLevels *levels, PetscInt l)
+{
+  const KCycleLevelData *level  = &levels->level[l];
+  const KCyclePlace      memory = levels->kernels->memory;
+
+  PetscFunctionBegin;
+  PetscCheck(KCycleStencilIsAt(level->st, memory) && (!level->tr || KCyclePoolIsAt(&level->tr->weights, memory)),
+             levels->comm, PETSC_ERR_PLIB,
+             "The kernels of the place \"%s\" do not reach the operator and the transfer of level %" PetscInt_FMT,
+             levels->kernels->name, l);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* scale: of the operator, its largest diagonal entry */
 static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels, const KCycleLevelParts parts[],
                              PetscReal scale, KCycleLevels **levels)
@@ -307,7 +321,10 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
   (*levels)->kernels = KCycleKernelsOf(place);
   (*levels)->divisor = PetscPowReal(2, PetscFloorReal(PetscLog2Real(scale))); /* numbers with few digits keep them */
   PetscCall(PetscCalloc1(nlevels, &(*levels)->level));
-  for (PetscInt l = 0; l < nlevels; l++) PetscCall(CreateLevel(*levels, l));
+  for (PetscInt l = 0; l < nlevels; l++) {
+    PetscCall(CreateLevel(*levels, l));
+    PetscCall(CheckLevel(*levels, l));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -88,6 +88,15 @@ static PetscErrorCode Give(PetscInt n, const KCScalar *x, PetscReal factor, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const KCycleKernels KCycleKernels_Host = {"host",      Smooth,      SmoothRestrict, InterpolateSmooth, Residual,
-                                          Restriction, Interpolate, SumSquares,     Largest,           Take,
+const KCycleKernels KCycleKernels_Host = {"host",
+                                          KCYCLE_PLACE_HOST,
+                                          Smooth,
+                                          SmoothRestrict,
+                                          InterpolateSmooth,
+                                          Residual,
+                                          Restriction,
+                                          Interpolate,
+                                          SumSquares,
+                                          Largest,
+                                          Take,
                                           Give};

@@ -35,7 +35,7 @@ static void JacobiPlane(const Sweep *sweep, PetscInt t)
     for (int q = 0; q < st->shape.nl; q++) {
       const PetscInt jj = j + st->shape.dy[q], kk = k + st->shape.dz[q], plane = box->dim == 3 ? kk : jj;
 
-      if (box->slot[KCycleBoxExtended(box, jj, kk)] < 0 && plane <= t)
+      if (box->offset[KCycleBoxExtended(box, jj, kk)] < 0 && plane <= t)
         l.x[q] = sweep->jacobi->old + (plane & 1) * length + (box->dim == 3 ? jj * box->n[0] : 0);
     }
     KCycleLineCompute(&st->shape, KC_RELAX, &l, sweep->b + at, sweep->jacobi->weights, sweep->x + at);

@@ -33,9 +33,9 @@ static void Plane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, Pe
   }
 }
 
-/* Half a sweep on a plane of the window for box stencils: the lines of one parity, then the others, as they are
+/* Half a sweep on a plane of the tile for box stencils: the lines of one parity, then the others, as they are
    neighbours */
-static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
+static void HalfSweepBoxTile(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
 {
   const KCycleColours *colours = KCycleColoursOf(pass);
   const PetscInt       d = pass->st->box->dim - 1, x = KCycleParity(pass, 0, 0) ^ (step->reverse ? 1 : 0);
@@ -49,13 +49,13 @@ static void HalfSweepBoxWindow(const KCyclePass *pass, const KCycleStep *step, P
         d == 2 && KCycleParity(pass, 1, first) != (step->reverse ? 1 - turn : turn) ? first + 1 : first;
     const KCyclePlaneLines lines = {t, start, end, d};
 
-    KCycleBoxWindowRelax(colours->boxwindow, lines, step->zeroguess, pass->b, weights);
+    KCycleBoxTileRelax(colours->boxtile, lines, step->zeroguess, pass->b, weights);
     KC_BARRIER
   }
 }
 
-/* A step on plane t of that window; threads share its lines */
-static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
+/* A step on plane t of that tile; threads share its lines */
+static void StepBoxTile(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
 {
   const PetscInt    m     = KCycleLinesOfPlane(pass->st->box);
   KCyclePlaneLines  lines = {t, 0, m, 1};
@@ -63,7 +63,7 @@ static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscI
   PetscInt          first, end;
 
   if (step->kind == KCYCLE_STEP_SMOOTH) {
-    HalfSweepBoxWindow(pass, step, t);
+    HalfSweepBoxTile(pass, step, t);
     return;
   }
   KCycleShare(0, m, &first, &end);
@@ -73,13 +73,13 @@ static void StepBoxWindow(const KCyclePass *pass, const KCycleStep *step, PetscI
     KCycleTransferShare(to.tr, 0, m, &to.lines);
     lines.first = PetscMax(0, to.lines.low[0]);
     lines.end   = PetscMin(m, to.lines.high[0]);
-    KCycleBoxWindowRestrict(KCycleColoursOf(pass)->boxwindow, lines, pass->b, &to);
-  } else KCycleBoxWindowInterpolate(KCycleColoursOf(pass)->boxwindow, t, first, end, pass->tr, pass->e);
+    KCycleBoxTileRestrict(KCycleColoursOf(pass)->boxtile, lines, pass->b, &to);
+  } else KCycleBoxTileInterpolate(KCycleColoursOf(pass)->boxtile, t, first, end, pass->tr, pass->e);
   KC_BARRIER
 }
 
-/* All steps on this window */
-static void PlanesThroughBoxWindow(const KCyclePass *pass)
+/* All steps on this tile */
+static void PlanesThroughBoxTile(const KCyclePass *pass)
 {
   const KCycleBox *box    = pass->st->box;
   const PetscInt   planes = KCyclePlanes(box), n = pass->nsteps;
@@ -88,24 +88,24 @@ static void PlanesThroughBoxWindow(const KCyclePass *pass)
   KCycleShare(0, KCycleLinesOfPlane(box), &low, &high);
   for (PetscInt t = -1; t < planes + n; t++) {
     if (t <= planes)
-      KCycleBoxWindowPack(KCycleColoursOf(pass)->boxwindow, pass->step[0].zeroguess ? NULL : pass->x, t, low, high);
+      KCycleBoxTilePack(KCycleColoursOf(pass)->boxtile, pass->step[0].zeroguess ? NULL : pass->x, t, low, high);
     KC_BARRIER
     for (PetscInt i = 0; i < n; i++) {
       KCyclePassInnerPlanes(box, i, &first, &last);
-      if (t - 1 - i >= first && t - 1 - i <= last) StepBoxWindow(pass, &pass->step[i], t - 1 - i);
+      if (t - 1 - i >= first && t - 1 - i <= last) StepBoxTile(pass, &pass->step[i], t - 1 - i);
     }
-    if (t >= n && t - n < planes) KCycleBoxWindowUnpack(KCycleColoursOf(pass)->boxwindow, t - n, low, high, pass->x);
+    if (t >= n && t - n < planes) KCycleBoxTileUnpack(KCycleColoursOf(pass)->boxtile, t - n, low, high, pass->x);
   }
 }
 
-static PetscErrorCode RunThroughBoxWindow(const KCyclePass *pass)
+static PetscErrorCode RunThroughBoxTile(const KCyclePass *pass)
 {
-  KCycleBoxWindow *w = KCycleColoursOf(pass)->boxwindow;
+  KCycleBoxTile *w = KCycleColoursOf(pass)->boxtile;
 
   PetscFunctionBegin;
   w->sums = pass->sums;
   KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
-  PlanesThroughBoxWindow(pass);
+  PlanesThroughBoxTile(pass);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,14 +118,14 @@ static PetscErrorCode Tile(KCycleSmoother *s)
   int                  mine    = st->box->dim == 3 || KCycleStencilHasBlocks(st), any;
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxWindowDestroy(&colours->boxwindow));
+  PetscCall(KCycleBoxTileDestroy(&colours->boxtile));
   s->fromzero = PETSC_FALSE;
   if (!st->shape.box || !s->planes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, s->comm));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleBoxWindowCreate(st, &colours->boxwindow));
-  s->run      = RunThroughBoxWindow;
-  s->most     = KC_WINDOW_STEPS;
+  PetscCall(KCycleBoxTileCreate(st, &colours->boxtile));
+  s->run      = RunThroughBoxTile;
+  s->most     = KC_TILE_STEPS;
   s->fromzero = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -113,7 +113,7 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
     StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
 }
 
-/* The planes that the steps left out, at ends where other processes follow */
+/* The planes that the steps left out, beside those of other processes */
 PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
 {
   const KCycleBox *box = pass->st->box;

@@ -26,15 +26,15 @@ PetscErrorCode KCyclePolicyView(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does nothing flow through an end? That decides which points a coarse grid keeps; weights follow the operator */
-static PetscBool IsClosed(const KCycleBoundaryFacts *end, int side)
+/* Does nothing flow through a boundary? That decides which points a coarse grid keeps; weights follow the operator */
+static PetscBool IsClosed(const KCycleBoundaryFacts *facts, int side)
 {
-  const int near = end->inward[side][0] > 0 ? 0 : 1;
+  const int near = facts->inward[side][0] > 0 ? 0 : 1;
 
-  return (PetscBool)(end->excess[side][near] < KCYCLE_CLOSED * end->inward[side][near]);
+  return (PetscBool)(facts->excess[side][near] < KCYCLE_CLOSED * facts->inward[side][near]);
 }
 
-/* What an end of a grid is: stored boundary points are coupled to nobody, through a Neumann boundary nothing flows */
+/* What a boundary of a grid is: stored points are coupled to nobody, through a Neumann boundary nothing flows */
 KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, KCycleGrid grid)
 {
   const PetscBool stored =
@@ -61,36 +61,28 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
   }
 }
 
-PetscInt KCyclePolicyMostMixed(PetscInt dim)
+/* Do coefficients jump, or are there walls inside the grid? */
+PetscBool KCyclePolicyJumps(const KCycleScan *scan)
 {
-  return dim == 3 ? KCYCLE_COARSEST_MIXED_3D : KCYCLE_COARSEST_MIXED_2D;
+  return (PetscBool)(scan->jump > KCYCLE_JUMP || scan->walls);
 }
 
 /* Is a grid small enough for a direct solver? */
-PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool mixed)
+PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 {
-  if (mixed && !finest && size[0] * size[1] <= KCyclePolicyMostMixed(dim) / size[2]) return PETSC_TRUE;
   return (PetscBool)(size[0] <= KCYCLE_COARSEST && size[1] <= KCYCLE_COARSEST && size[2] <= KCYCLE_COARSEST);
 }
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where they have 27 neighbours. Where materials are mixed in 3D sweeps have to do what coarse grids
-  cannot; in 2D the coarsest grid is large instead.
+  points is not small where they have 27 neighbours.
 */
 PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
   const PetscInt once = 1 << facts->dim;
 
-  if (facts->mixed && facts->dim == 3) return KCYCLE_SWEEPS_MIXED;
   if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
-}
-
-/* A coarsest problem of so many rows is factored by every process */
-PetscInt KCyclePolicyReplicated(PetscInt dim, PetscBool mixed)
-{
-  return PetscMax(mixed ? KCyclePolicyMostMixed(dim) : 0, KCYCLE_MAX_REPLICATED);
 }
 
 /* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can
@@ -98,9 +90,9 @@ PetscInt KCyclePolicyReplicated(PetscInt dim, PetscBool mixed)
 PetscInt KCyclePolicyReduction(PetscInt rows, PetscInt processes)
 {
   const PetscInt most   = PetscMax(1, PetscMin(processes / 2, rows / KCYCLE_GATHERED));
-  PetscInt       factor = 2, left;
+  PetscInt       factor = 2, rest;
 
-  for (left = (processes + 1) / 2; left > most || (left & (left - 1)); left = (processes + factor - 1) / factor)
+  for (rest = (processes + 1) / 2; rest > most || (rest & (rest - 1)); rest = (processes + factor - 1) / factor)
     factor++;
   return factor;
 }

@@ -33,15 +33,15 @@ static void PlaneRedBlack(const KCyclePass *pass, const KCycleStep *step, PetscI
   }
 }
 
-/* A strip of lines on its way through the window: those packed, those that earlier strips have not seen, and this
+/* A strip of lines on its way through the tile: those packed, those that earlier strips have not seen, and this
    thread's share, first to end - 1, in all planes and steps */
 typedef struct {
   PetscInt bottom, start, top, first, end;
 } Strip;
 
-/* Step i on the lines low to high - 1 of plane t of the window. Points relaxed in the step before have no residual,
+/* Step i on the lines low to high - 1 of plane t of the tile. Points relaxed in the step before have no residual,
    those relaxed in the next need no correction */
-static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
+static void StepTile(const KCyclePass *pass, const Strip *strip, PetscInt i, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleStep *step = &pass->step[i], *beside = step->kind == KCYCLE_STEP_RESTRICT ? (i ? step - 1 : NULL)
                                                      : i + 1 < pass->nsteps             ? step + 1
@@ -61,35 +61,34 @@ static void StepWindow(const KCyclePass *pass, const Strip *strip, PetscInt i, P
     const PetscInt parity = ParityOfHalf(pass, half, t, 0);
 
     if (step->kind == KCYCLE_STEP_SMOOTH && step->number == half)
-      KCycleWindowRelax(KCycleColoursOf(pass)->window, t, first, end, parity);
+      KCycleTileRelax(KCycleColoursOf(pass)->tile, t, first, end, parity);
     if (beside && beside->number == half) continue;
-    if (step->kind == KCYCLE_STEP_RESTRICT)
-      KCycleWindowRestrict(KCycleColoursOf(pass)->window, t, first, end, parity, &to);
+    if (step->kind == KCYCLE_STEP_RESTRICT) KCycleTileRestrict(KCycleColoursOf(pass)->tile, t, first, end, parity, &to);
     if (step->kind == KCYCLE_STEP_INTERPOLATE)
-      KCycleWindowInterpolate(KCycleColoursOf(pass)->window, t, first, end, parity, pass->tr, pass->e);
+      KCycleTileInterpolate(KCycleColoursOf(pass)->tile, t, first, end, parity, pass->tr, pass->e);
   }
 }
 
-/* Lines of plane t come to the window. A first half sweep from zero is done on the way, but for the lines that the
+/* Lines of plane t come to the tile. A first half sweep from zero is done on the way, but for the lines that the
    last strip has seen */
 static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
 {
-  const KCycleWindow *w     = KCycleColoursOf(pass)->window;
-  const PetscBool     owned = (PetscBool)(t >= 0 && t < KCyclePlanes(pass->st->box)),
-                  zero      = (PetscBool)(owned && pass->step[0].zeroguess);
-  const PetscInt middle     = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
+  const KCycleTile *w     = KCycleColoursOf(pass)->tile;
+  const PetscBool   owned = (PetscBool)(t >= 0 && t < KCyclePlanes(pass->st->box)),
+                  zero    = (PetscBool)(owned && pass->step[0].zeroguess);
+  const PetscInt middle   = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
 
-  if (strip->first < middle) KCycleWindowPackX(w, pass->x, t, strip->first, middle);
-  if (strip->first < middle && owned) KCycleWindowPackB(w, pass->b, t, strip->first, middle);
+  if (strip->first < middle) KCycleTilePackX(w, pass->x, t, strip->first, middle);
+  if (strip->first < middle && owned) KCycleTilePackB(w, pass->b, t, strip->first, middle);
   if (zero && middle < strip->end)
-    KCycleWindowRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
+    KCycleTileRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
 }
 
 /*
   Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before
   has changed a barrier ago, and nobody changes now at these points
 */
-static void StripThroughWindow(const KCyclePass *pass, Strip strip)
+static void StripThroughTile(const KCyclePass *pass, Strip strip)
 {
   const KCycleBox *box    = pass->st->box;
   const PetscInt   planes = KCyclePlanes(box), m = KCycleLinesOfPlane(box), n = pass->nsteps;
@@ -101,20 +100,19 @@ static void StripThroughWindow(const KCyclePass *pass, Strip strip)
     for (PetscInt i = pass->step[0].zeroguess ? 1 : 0; i < n; i++) {
       KCyclePassInnerPlanes(box, i, &first, &last);
       if (t - 1 - i >= first && t - 1 - i <= last)
-        StepWindow(pass, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0,
-                   strip.top < m ? strip.top - i - 1 : m);
+        StepTile(pass, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0,
+                 strip.top < m ? strip.top - i - 1 : m);
     }
-    if (t >= n && t - n < planes)
-      KCycleWindowUnpack(KCycleColoursOf(pass)->window, t - n, strip.first, strip.end, pass->x);
+    if (t >= n && t - n < planes) KCycleTileUnpack(KCycleColoursOf(pass)->tile, t - n, strip.first, strip.end, pass->x);
     KC_BARRIER
   }
 }
 
-/* All steps on a window: planes are packed a plane ahead of the first step, and unpacked as they come out of the
+/* All steps on a tile: planes are packed a plane ahead of the first step, and unpacked as they come out of the
    last */
-static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
+static PetscErrorCode RunThroughTile(const KCyclePass *pass)
 {
-  KCycleWindow  *w = KCycleColoursOf(pass)->window;
+  KCycleTile    *w = KCycleColoursOf(pass)->tile;
   const PetscInt m = KCycleLinesOfPlane(pass->st->box);
 
   PetscFunctionBegin;
@@ -126,7 +124,7 @@ static PetscErrorCode RunThroughWindow(const KCyclePass *pass)
     strip.top    = PetscMin(strip.top, start + w->width);
     w->base      = strip.bottom - w->lead;
     KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
-    StripThroughWindow(pass, strip);
+    StripThroughTile(pass, strip);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,7 +158,7 @@ static PetscErrorCode IsStar(const KCycleSmoother *s, PetscBool *star)
 }
 
 /*
-  A window, unless it is of no use: nothing is to be done between sweeps; relaxation replaces a value by another. Where
+  A tile, unless it is of no use: nothing is to be done between sweeps; relaxation replaces a value by another. Where
   points of one colour are neighbours, as an odd number of planes that wraps around makes them, points that are relaxed
   have a residual
 */
@@ -171,14 +169,14 @@ static PetscErrorCode Tile(KCycleSmoother *s)
   const PetscInt       slow    = st->box->dim - 1;
 
   PetscFunctionBegin;
-  PetscCall(KCycleWindowDestroy(&colours->window));
+  PetscCall(KCycleTileDestroy(&colours->tile));
   if (s->weight != 1 || s->single || st->shape.box || slow == 0 || !s->planes ||
       (st->box->periodic[slow] && st->box->size[slow] % 2))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleWindowCreate(st, &colours->window));
-  if (!colours->window) PetscFunctionReturn(PETSC_SUCCESS);
-  s->run  = RunThroughWindow;
-  s->most = KC_WINDOW_STEPS;
+  PetscCall(KCycleTileCreate(st, &colours->tile));
+  if (!colours->tile) PetscFunctionReturn(PETSC_SUCCESS);
+  s->run  = RunThroughTile;
+  s->most = KC_TILE_STEPS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

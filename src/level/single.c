@@ -10,6 +10,8 @@ static PetscErrorCode Convert(const KCyclePoolDouble *from, PetscReal divisor, K
 {
   PetscFunctionBegin;
   to->used = to->room = to->most = from->used;
+  to->precision                  = KC_PRECISION;
+  to->place                      = from->place;
   PetscCall(PetscMalloc1((size_t)from->used, &to->v));
   for (PetscInt64 i = 0; i < from->used; i++) to->v[i] = (KCScalar)(from->v[i] / divisor);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -35,8 +37,8 @@ PetscErrorCode KCycleStencilSingleCreate(const KCycleStencilDouble *from, PetscR
   to->shape    = from->shape;
   to->nclasses = from->nclasses;
   to->half     = from->half;
-  PetscCall(PetscMalloc1(from->box->nlines, &to->kind));
-  PetscCall(PetscArraycpy(to->kind, from->kind, from->box->nlines));
+  PetscCall(PetscMalloc1(from->box->nlines, &to->set));
+  PetscCall(PetscArraycpy(to->set, from->set, from->box->nlines));
   PetscCall(PetscCalloc1(from->nclasses, &to->classes));
   for (PetscInt c = 0; c < from->nclasses; c++)
     ConvertClass(from->shape.ncoeffs, &from->classes[c], divisor, &to->classes[c]);
@@ -57,7 +59,7 @@ PetscErrorCode KCycleStencilSingleDestroy(KCycleStencil **stencil)
   PetscFunctionBegin;
   if (!st) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(st->classes));
-  PetscCall(PetscFree(st->kind));
+  PetscCall(PetscFree(st->set));
   PetscCall(PetscFree(st->block));
   PetscCall(PetscFree(st->shared.v));
   PetscCall(PetscFree(st->own.v));
@@ -77,7 +79,7 @@ PetscErrorCode KCycleTransferSingleCreate(const KCycleTransferDouble *from, KCyc
   to->coarse = from->coarse;
   to->stride = from->stride;
   PetscCall(PetscArraycpy(to->factor, from->factor, 3));
-  PetscCall(PetscArraycpy(to->first, from->first, 3));
+  PetscCall(PetscArraycpy(to->origin, from->origin, 3));
   PetscCall(PetscArraycpy(to->shift, from->shift, 3));
   PetscCall(PetscMalloc1(4 * from->fine->nextended, &to->set));
   PetscCall(PetscArraycpy(to->set, from->set, 4 * from->fine->nextended));

@@ -11,7 +11,7 @@ typedef enum {
 
 static PetscBool IsInner(const KCycleBox *box, PetscInt j, PetscInt k)
 {
-  if (box->ends) return PETSC_FALSE;
+  if (box->xhalo) return PETSC_FALSE;
   if (box->reach[1] && (j == 0 || j == box->n[1] - 1)) return PETSC_FALSE;
   return (PetscBool)(!box->reach[2] || (k > 0 && k < box->n[2] - 1));
 }
@@ -47,6 +47,8 @@ PetscErrorCode KCycleStencilCompute(const KCycleStencil *st, int op, const KCSca
   const PetscBool corners = (PetscBool)(st->shape.box != 0);
 
   PetscFunctionBegin;
+  PetscAssert(KCycleStencilIsAt(st, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "The coefficients are not on the host");
   if (KCycleBoxTalks(st->box)) {
     PetscCall(KCycleBoxExchangeBegin(st->box, corners, x, st->halo));
     ComputeLines(st, INNER, op, x, b, y);
@@ -94,6 +96,8 @@ static void RestrictShare(const KCycleTransfer *tr, const KCScalar *r, KCScalar 
 PetscErrorCode KCycleTransferInterpolate(const KCycleTransfer *tr, const KCScalar *e, PetscBool add, KCScalar *x)
 {
   PetscFunctionBegin;
+  PetscAssert(KCyclePoolIsAt(&tr->weights, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "The weights are not on the host");
   PetscCall(KCycleBoxExchange(tr->coarse, PETSC_TRUE, e, tr->halo));
   KC_PARALLEL(tr->fine->npoints)
   InterpolateShare(tr, e, add, x);
@@ -122,6 +126,8 @@ PetscErrorCode KCycleTransferRestrictEnd(const KCycleTransfer *tr, KCScalar *b)
 PetscErrorCode KCycleTransferRestrict(const KCycleTransfer *tr, const KCScalar *r, KCScalar *b)
 {
   PetscFunctionBegin;
+  PetscAssert(KCyclePoolIsAt(&tr->weights, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "The weights are not on the host");
   PetscCall(KCycleTransferRestrictBegin(tr));
   KC_PARALLEL(tr->fine->npoints)
   RestrictShare(tr, r, b);

@@ -119,12 +119,12 @@ static void EnterLine(KCycleRows *r, PetscInt line)
   KCycleLineCoefficients(r->st, j, k, &r->at);
   for (int q = 0; q < shape->nl; q++) {
     const PetscInt  jj = j + shape->dy[q], kk = k + shape->dz[q], e = KCycleBoxExtended(box, jj, kk);
-    const PetscBool owned = (PetscBool)(box->slot[e] < 0);
+    const PetscBool owned = (PetscBool)(box->offset[e] < 0);
 
-    r->outside[q] = !owned && !box->slot[e];
-    start[q]      = owned ? box->n[0] * (jj + box->n[1] * kk) : box->npoints + box->slot[e];
-    r->left[q]    = box->ends && !r->outside[q] ? box->npoints + box->left + e : -1;
-    r->right[q]   = box->ends && !r->outside[q] ? box->npoints + box->right + e : -1;
+    r->outside[q] = !owned && !box->offset[e];
+    start[q]      = owned ? box->n[0] * (jj + box->n[1] * kk) : box->npoints + box->offset[e];
+    r->left[q]    = box->xhalo && !r->outside[q] ? box->npoints + box->left + e : -1;
+    r->right[q]   = box->xhalo && !r->outside[q] ? box->npoints + box->right + e : -1;
   }
   for (int o = 0; o < shape->ncoeffs; o++) {
     r->coefficient[o] = r->at.constant ? r->at.end[0] + o * r->at.stride : r->at.c[o];

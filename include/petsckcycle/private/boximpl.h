@@ -14,12 +14,25 @@ typedef struct {
   PetscSFNode *root;
 } KCycleLeaves;
 
-PETSC_INTERN PetscErrorCode KCycleDMDACheck(DM, size_t, char[]);
-PETSC_INTERN PetscErrorCode KCycleNumberRows(const PetscInt[], PetscInt *const[], PetscInt, PetscInt **);
+/* What a grid is to be used for, each with all before it */
+typedef enum {
+  KCYCLE_BOX_ROWS,     /* to know who owns what: every DMDA */
+  KCYCLE_BOX_MATRICES, /* levels of ordinary matrices: what is not twisted */
+  KCYCLE_BOX_KERNELS   /* those of the engine: one real unknown at a point and neighbours one point away */
+} KCycleBoxUse;
 
 /* Attached to the DM, made when first asked for; lives as long as the DM */
-PETSC_INTERN PetscErrorCode KCycleBoxGet(DM, KCycleBox **);
-PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, size_t, char[]);
+PETSC_INTERN PetscErrorCode KCycleBoxGet(DM, KCycleBoxUse, KCycleBox **);
+/* Says why it cannot be, or nothing */
+PETSC_INTERN PetscErrorCode KCycleBoxCheck(DM, KCycleBoxUse, size_t, char[]);
+/* Grids that nobody wants halos of, and the DMDA of a grid, which is not set up */
+PETSC_INTERN PetscErrorCode KCycleBoxCreate(PetscInt dim, PetscInt dof, const PetscInt nproc[],
+                                            const PetscInt *const owned[], PetscMPIInt rank, KCycleBox *);
+PETSC_INTERN PetscErrorCode KCycleBoxCoarsen(const KCycleBox *, const PetscInt factor[], const PetscInt origin[],
+                                             PetscBool last, KCycleBox *);
+PETSC_INTERN PetscErrorCode KCycleBoxLay(KCycleBox *, PetscMPIInt rank);
+PETSC_INTERN PetscErrorCode KCycleBoxDestroy(KCycleBox *);
+PETSC_INTERN PetscErrorCode KCycleBoxCreateDM(MPI_Comm, const KCycleBox *, DM *);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
@@ -27,6 +40,6 @@ PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, c
 PETSC_EXTERN PetscErrorCode KCycleBoxExchange(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscSF        KCycleBoxGetSF(const KCycleBox *, PetscBool corners);
 PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const KCScalar *, KCScalar *);
-PETSC_INTERN PetscErrorCode KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
+PETSC_INTERN PetscInt       KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
 PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);

@@ -43,7 +43,7 @@ typedef struct {
   PetscInt     number;   /* subdomains */
   PetscInt    *label;    /* of unknowns of this process */
   PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
-  PetscInt     nleft;    /* vectors left out of Z, since E is singular with them */
+  PetscInt     nomitted; /* vectors left out of Z, since E is singular with them */
   PetscBool    onesided; /* the operator is not symmetric: points are coupled to others that are coupled to nobody */
   PetscBool    known;    /* subdomains and E are those of a set-up that was completed */
   PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
@@ -122,7 +122,7 @@ PETSC_INTERN PetscErrorCode PCDeflSubInverseReset(PC_DeflSub *);
 /* dslabels.c, dsinterface.c: subdomains */
 PETSC_INTERN PetscErrorCode PCDeflSubCheckCount(PC, PetscInt unknowns, PetscInt count, const char what[]);
 PETSC_INTERN PetscErrorCode PCDeflSubLabel(PC, KCycleRows *, PetscBool *same);
-PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycleSubGrid *, PetscInt label[],
+PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycleSubdomains *, PetscInt label[],
                                                   PetscInt *number);
 
 /* dsoptions.c: functions and options */

@@ -16,10 +16,8 @@ typedef struct {
   PetscReal        bound;       /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
   PetscReal        sum[3], count[3];
-  /* couplings of a point with opposite neighbours differ much: summed up across, or there are walls inside the grid;
-     one by one */
-  PetscBool        jumps, rough;
-  PetscReal        steep; /* part of the points where they differ very much, summed up across */
+  /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
+  PetscReal        jump, rough;
   PetscBool        alone; /* there are points that are coupled to nobody */
   PetscBool        walls; /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

@@ -19,12 +19,11 @@ typedef struct {
 
 /*
   A numbering of the points of a grid by rows: that of a DMDA, box after box, or line after line, whatever rows
-  processes own. The box knows sizes, ends and processes only.
+  processes own. The box has no halo; its star: each point is coupled to neighbours in one direction only.
 */
 typedef struct {
   KCycleBox  box;
   PetscInt   shift; /* number of the first owned row among the points of the box */
-  PetscBool  star;  /* each point is coupled to neighbours in one direction only */
   /* stored zeros between points that are no neighbours, or that are only around the grid, were passed over: other
      values may be no grid */
   PetscBool  zeros;
@@ -42,7 +41,6 @@ PETSC_INTERN PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *, PetscInt
 PETSC_INTERN PetscErrorCode KCycleNumberingCheck(const KCycleIndices *, KCycleNumbering *);
 PETSC_INTERN PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *, KCycleNumbering *, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleNumberingDestroy(KCycleNumbering **);
-PETSC_INTERN PetscErrorCode KCycleNumberingCreateDM(MPI_Comm, const KCycleNumbering *, DM *);
 PETSC_INTERN PetscErrorCode KCycleNumberingFitsDM(const KCycleNumbering *, DM, PetscBool *);
 
 /* find.c */

@@ -39,7 +39,7 @@ typedef struct {
   Mat            P;              /* interpolation from the next level; NULL on the coarsest */
   PetscInt       factor[3];      /* coarsening of each direction */
   PetscInt       sweeps;         /* that were chosen for its smoothers */
-  PetscInt       first[3];       /* points that the next level keeps: every factor-th from this one on */
+  PetscInt       origin[3];      /* points that the next level keeps: every factor-th from this one on */
   KCycleBoundary boundary[3][2]; /* what lies at the low and the high end of each direction */
   PetscBool      star;           /* the next level's operator is collapsed to a star */
   PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
@@ -60,7 +60,6 @@ typedef struct {
 typedef struct {
   PetscBool      exists;
   KCycleBoundary boundary[3][2]; /* of the grid */
-  PetscBool      mixed;          /* materials are mixed on the finest grid of all */
   PetscInt       fewer;          /* points than on that one, by this factor */
   PetscInt       nlevels;        /* finer than the gathered one */
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
@@ -194,8 +193,6 @@ typedef struct {
   char                type[64];  /* of the operators of levels that are not structured, at the last set-up */
   PetscBool           gamg;      /* the type inherits from PCGAMG */
   PetscBool           assembled; /* the program assembles the coarse operators of structured levels */
-  /* materials are mixed point by point, with large jumps: coarse grids see them badly */
-  PetscBool           mixed;
   /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
   PetscBool           chose[64][2];
   PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */

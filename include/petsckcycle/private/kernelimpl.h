@@ -12,14 +12,14 @@
        y         k     . . o x o . .
        |__ x     k-1   . . . o . . .
 
-  In a direction that is coarsened, coarse point I lies on fine point 2 I + first; a fine point either coincides with a
+  In a direction that is coarsened, coarse point I lies on fine point 2 I + origin; a fine point either coincides with a
   coarse one or lies between two. So a fine line touches one, two or four coarse lines, and has three arrays of weights
   for each of them: its points that coincide in x, and for those between, the coarse point on the left and the one on
   the right:
 
     fine      o x o x o x o           o coincides, x lies between
     coarse    0   1   2   3
-    weights   same[I]: I -> 2 I + first;  left[I], right[I]: I, I + 1 -> the point behind 2 I + first
+    weights   same[I]: I -> 2 I + origin;  left[I], right[I]: I, I + 1 -> the point behind 2 I + origin
 */
 #pragma once
 
@@ -30,29 +30,41 @@
 #define KC_MAX_LINES  9
 #define KC_MAX_COEFFS 27
 
-/* The part of a grid that a process owns: lines in x */
+/* A grid, and the part of it that a process owns: lines in x. What kernels need besides, halos, is there where a grid
+   was asked for KCYCLE_BOX_KERNELS; processes may own no points of other grids */
 typedef struct {
-  PetscInt                dim;
+  PetscInt                dim, dof; /* dof: unknowns at a point */
   PetscInt                size[3];  /* points of the grid; 1 in directions beyond dim */
   PetscInt                start[3]; /* first point of the owned box */
   PetscInt                n[3];     /* points of the owned box */
   PetscBool               periodic[3];
   PetscBool               star; /* the DMDA has a star stencil */
   PetscInt                nproc[3];
-  PetscInt               *first[3]; /* first point of each process, and one past the last */
-  PetscInt               *rows;     /* first global row of each process */
+  PetscInt               *range[3]; /* first point of each process, and one past the last */
+  PetscInt               *rows;     /* first global row of each process, and one past the last */
   PetscMPIInt             rank;
   PetscInt                npoints;   /* owned points */
   PetscInt                nlines;    /* owned lines */
   PetscInt                reach[3];  /* 1 in directions of the grid, 0 beyond: halo lines on each side */
   PetscInt                nextended; /* owned and halo lines */
-  /* where each extended line starts in the halo buffer; -1: owned; 0: outside the grid */
-  PetscInt               *slot;
-  PetscBool               ends;        /* points left and right of lines exist: x is periodic or cut */
+  /* halo offsets of extended lines: where they start in a halo buffer; -1: owned; 0: outside the grid */
+  PetscInt               *offset;
+  PetscBool               xhalo;       /* lines have points of others left and right of them: x is periodic or cut */
   PetscInt                left, right; /* where these points start in the halo buffer, in the order of extended lines */
   PetscInt                nhalo;       /* length of a halo buffer */
   struct _KCycleExchange *exchange;    /* of halos, see box.c */
 } KCycleBox;
+
+/* The rows of this process, and those of all */
+static inline PetscInt KCycleBoxLocalRows(const KCycleBox *box)
+{
+  return box->rows[box->rank + 1] - box->rows[box->rank];
+}
+
+static inline PetscInt KCycleBoxGlobalRows(const KCycleBox *box)
+{
+  return box->dof * box->size[0] * box->size[1] * box->size[2];
+}
 
 static inline PetscInt KCycleBoxExtended(const KCycleBox *box, PetscInt j, PetscInt k)
 {
@@ -64,7 +76,7 @@ static inline const KCScalar *KCycleBoxLine(const KCycleBox *box, const KCScalar
                                             PetscInt k)
 {
   if (j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]) return x + box->n[0] * (j + box->n[1] * k);
-  return halo + box->slot[KCycleBoxExtended(box, j, k)];
+  return halo + box->offset[KCycleBoxExtended(box, j, k)];
 }
 
 /* Does any process hold points that another one reads, or does the grid wrap around? */
@@ -76,7 +88,7 @@ static inline PetscBool KCycleBoxTalks(const KCycleBox *box)
   return PETSC_FALSE;
 }
 
-/* Do neighbours read all points of line (j, k)? Of other lines they read the two ends at most, where box->ends */
+/* Do neighbours read all points of line (j, k)? Of others they read the first and the last point at most, with xhalo */
 static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, PetscInt k)
 {
   const PetscInt at[3] = {0, j, k};
@@ -97,6 +109,18 @@ typedef struct {
   int find[27];                               /* coefficient of (dx + 1) + 3 (dy + 1) + 9 (dz + 1), or -1 */
 } KCycleShape;
 
+/* Places, see placeimpl.h, and precisions */
+typedef enum {
+  KCYCLE_PLACE_HOST,
+  KCYCLE_PLACE_COUNTED, /* the host, with calls and bytes counted */
+  KCYCLE_NUM_PLACES
+} KCyclePlace;
+
+typedef enum {
+  KCYCLE_PRECISION_PETSC, /* that of PETSc's numbers */
+  KCYCLE_PRECISION_SINGLE
+} KCyclePrecision;
+
 /*
   The data of the kernels, without a PETSc object: Pool, arrays behind each other in one allocation, which others know
   by number or by place; Class, coefficients that several lines share; Stencil, the coefficients on the lines that a
@@ -104,8 +128,10 @@ typedef struct {
 */
 #define KCYCLE_DATA(Number, Pool, Class, Stencil, Transfer)                                                          \
   typedef struct {                                                                                                   \
-    Number    *v;                                                                                                    \
-    PetscInt64 used, room, most; /* numbers: in use, allocated, and what may be expected at most */                  \
+    Number         *v;                                                                                               \
+    PetscInt64      used, room, most; /* numbers: in use, allocated, and what may be expected at most */             \
+    KCyclePrecision precision;                                                                                       \
+    KCyclePlace     place; /* whose memory it is in */                                                               \
   } Pool;                                                                                                            \
                                                                                                                      \
   typedef struct {                                                                                                   \
@@ -121,7 +147,7 @@ typedef struct {
     PetscInt    nclasses;                                                                                            \
     Class      *classes;                                                                                             \
     Pool        shared; /* coefficients of the classes, see KCycleClassCoefficients() */                             \
-    PetscInt   *kind;   /* of each owned line: its class, or -1: it has a block of its own */                        \
+    PetscInt   *set;    /* of each owned line: the class whose set of coefficients it shares, or -1: a block */      \
     Pool        own;    /* blocks, see KCycleBlockLength() */                                                        \
     PetscInt64 *block;  /* of each extended line: where its block begins, or -1 */                                   \
     PetscBool   half;   /* blocks hold the diagonal and what is behind it; the others are those of neighbours */     \
@@ -132,7 +158,7 @@ typedef struct {
   typedef struct {                                                                                                   \
     KCycleBox *fine, *coarse;                                                                                        \
     PetscInt   factor[3]; /* 1 or 2 */                                                                               \
-    PetscInt   first[3];  /* fine point of coarse point 0, in the numbering of the grids */                          \
+    PetscInt   origin[3]; /* fine point of coarse point 0, in the numbering of the grids */                          \
     PetscInt   shift[3];  /* the same in the numbering of the owned boxes */                                         \
     PetscInt   stride;    /* length of the weights of a line on one coarse line: set s begins at s * stride */       \
     Pool       weights;                                                                                              \
@@ -151,6 +177,23 @@ typedef KCycleStencil  KCycleStencilDouble;
 typedef KCycleTransfer KCycleTransferDouble;
 #endif
 
+/* Where the coefficients are */
+static inline KCyclePlace KCycleStencilPlace(const KCycleStencil *st)
+{
+  return st->own.place;
+}
+
+/* Can kernels that work on the memory of a place, and compute with this precision, be handed a pool? */
+static inline PetscBool KCyclePoolIsAt(const KCyclePool *pool, KCyclePlace memory)
+{
+  return (PetscBool)(pool->place == memory && pool->precision == KC_PRECISION);
+}
+
+static inline PetscBool KCycleStencilIsAt(const KCycleStencil *st, KCyclePlace memory)
+{
+  return (PetscBool)(KCyclePoolIsAt(&st->shared, memory) && KCyclePoolIsAt(&st->own, memory));
+}
+
 /* One line of the matrix and the lines of a vector that it reads */
 typedef struct {
   const KCScalar    *x[KC_MAX_LINES];
@@ -168,7 +211,7 @@ typedef struct {
 /* Does a line share its coefficients with the one that was looked at last (-1: none was)? */
 static inline PetscBool MatStencilLineIsLast(const KCycleStencil *st, PetscInt line, PetscInt last)
 {
-  return (PetscBool)(last >= 0 && st->kind[line] >= 0 && st->kind[line] == st->kind[last]);
+  return (PetscBool)(last >= 0 && st->set[line] >= 0 && st->set[line] == st->set[last]);
 }
 
 /* Numbers that the block of a line has: its coefficients, then all those of its first and of its last point */
@@ -205,18 +248,18 @@ static inline const KCycleClass *KCycleClassConstant(const KCycleStencil *st, Pe
 /* Have values arrived? */
 static inline PetscBool KCycleStencilHasValues(const KCycleStencil *st)
 {
-  return (PetscBool)(st->kind != NULL);
+  return (PetscBool)(st->set != NULL);
 }
 
 /* The class of an owned line, or -1 */
 static inline PetscInt KCycleClassOfLine(const KCycleStencil *st, PetscInt line)
 {
-  return st->kind[line];
+  return st->set[line];
 }
 
 static inline PetscInt KCycleClassOf(const KCycleStencil *st, PetscInt j, PetscInt k)
 {
-  return st->kind[j + st->box->n[1] * k];
+  return st->set[j + st->box->n[1] * k];
 }
 
 static inline PetscBool KCycleStencilHasBlocks(const KCycleStencil *st)
@@ -271,7 +314,7 @@ static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, Pe
 {
   const PetscInt n = st->box->n[0], e = KCycleBoxExtended(st->box, j, k);
 
-  if (st->box->slot[e] < 0 && KCycleClassOf(st, j, k) >= 0)
+  if (st->box->offset[e] < 0 && KCycleClassOf(st, j, k) >= 0)
     return KCycleClassCoefficients(st, KCycleClassOf(st, j, k)) + o * n;
   return st->block[e] < 0 ? NULL : KCycleBlock(st, e) + (o - (st->half ? st->shape.ncoeffs / 2 : 0)) * n;
 }

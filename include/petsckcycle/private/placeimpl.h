@@ -8,12 +8,6 @@
 
 #include <petsckcycle/private/smootherimpl.h>
 
-typedef enum {
-  KCYCLE_PLACE_HOST,
-  KCYCLE_PLACE_COUNTED, /* the host, with calls and bytes counted */
-  KCYCLE_NUM_PLACES
-} KCyclePlace;
-
 /* The phases of a cycle that -pc_mg_log and -pc_kcycle_count_bytes show for each level */
 typedef enum {
   KCYCLE_SMOOTH,
@@ -41,6 +35,7 @@ typedef struct {
 /* The coarser level of a transfer is the one before the level in the array of levels */
 typedef struct {
   const char *name;
+  KCyclePlace memory; /* where the data have to be that they work on */
   /* x <- sweeps(x) with the first or the second smoother */
   PetscErrorCode (*smooth)(const KCycleLevelData *, int which, const KCycleSweeps *);
   /* the same, coarse b <- R (b - A x), and, unless it is NULL, the sum of the squares of the owned b - A x; for

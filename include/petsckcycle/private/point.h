@@ -14,8 +14,10 @@
 /* The numbers that kernels compute with: each of their sources is right for both */
 #if defined(KCYCLE_SINGLE)
 typedef float KCScalar;
+  #define KC_PRECISION KCYCLE_PRECISION_SINGLE
 #else
 typedef PetscScalar KCScalar;
+  #define KC_PRECISION KCYCLE_PRECISION_PETSC
 #endif
 
 #if defined(__CUDACC__)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <petsckcycle.h>
+#include <petsckcycle/private/factsimpl.h>
 
 #define KCYCLE_POLICY(REAL, INT)                                                                                       \
   REAL(KCYCLE_STRONG, 0.6,                                                                                             \
@@ -18,17 +19,7 @@
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \
        "-pc_kcycle_interpolation", "policy")                                                                           \
-  REAL(KCYCLE_STEEP, 100, "and steeply so by more than this one", "", "policy")                                        \
-  REAL(KCYCLE_MIXED, 0.11,                                                                                             \
-       "steep jumps at a larger part of the points than the surfaces of bodies have: materials are mixed point by "    \
-       "point, coarse grids see them badly",                                                                           \
-       "-mg_levels_ksp_max_it", "policy")                                                                              \
   INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",          \
-      "-pc_mg_levels", "policy")                                                                                       \
-  INT(KCYCLE_COARSEST_MIXED_2D, 20000,                                                                                 \
-      "where materials are mixed a grid of so many points is the coarsest: the next one would see it badly",           \
-      "-pc_mg_levels", "policy")                                                                                       \
-  INT(KCYCLE_COARSEST_MIXED_3D, 2200, "the same in three dimensions, where a direct solver costs more",                \
       "-pc_mg_levels", "policy")                                                                                       \
   INT(KCYCLE_COARSEST_ROWS, 500,                                                                                       \
       "levels of ordinary matrices: a direct solver is faster than further levels, and sees coefficients better",      \
@@ -37,21 +28,27 @@
       "levels of the DM: a grid of so many points in its longest direction is small enough for a direct solver",       \
       "-pc_mg_levels", "policy")                                                                                       \
   REAL(KCYCLE_CLOSED, 0.1,                                                                                             \
-       "an end is closed if the row sum in excess of that of the next point is less than this part of the coupling "   \
+       "a boundary is closed if the row sum in excess of that of the next point is less than this part of the "        \
+       "coupling "                                                                                                     \
        "inward",                                                                                                       \
        "-pc_kcycle_grid", "policy")                                                                                    \
   REAL(KCYCLE_EXCESS, 0.01,                                                                                            \
-       "beside an end, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up to "  \
+       "beside a boundary, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up " \
+       "to "                                                                                                           \
        "one",                                                                                                          \
        "", "weights")                                                                                                  \
+  REAL(KCYCLE_FILL, 1e-8,                                                                                              \
+       "points that are coupled to nobody get such a part of usual couplings on coarser levels, so that points "       \
+       "between them have something to be interpolated from; smaller than reactions that hold islands",                \
+       "", "inactive")                                                                                                 \
+  REAL(KCYCLE_GAP, 1e-6, "and a coupling of such a part of the opposite one counts as missing in interpolation", "",   \
+       "inactive")                                                                                                     \
   INT(KCYCLE_SWEEPS, 2,                                                                                                \
       "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",             \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
   INT(KCYCLE_SWEEPS_SECOND, 3, "on the second level of full coarsening, but for 27 points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",         \
-      "-mg_levels_ksp_max_it", "policy")                                                                               \
-  INT(KCYCLE_SWEEPS_MIXED, 6, "in 3D where materials are mixed: sweeps do what coarse grids cannot",                   \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
       "-mg_coarse_pc_type", "processes")                                                                               \
@@ -77,8 +74,7 @@
   INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                     \
       "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",          \
       "-mg_levels_pc_relax_clusters", "jumps")                                                                         \
-  INT(KCYCLE_CLUSTER_POINTS_3D, 100,                                                                                   \
-      "the same in three dimensions where materials are not mixed: the search is faster",                              \
+  INT(KCYCLE_CLUSTER_POINTS_3D, 500, "the same in three dimensions, where the search remembers more for each",         \
       "-mg_levels_pc_relax_clusters", "jumps")
 
 #define KCYCLE_POLICY_NONE(name, value, reason, option, test)
@@ -92,25 +88,24 @@ enum {
 #undef KCYCLE_POLICY_REAL
 #undef KCYCLE_POLICY_INT
 
-/* What lies at an end of a structured grid */
+/* What a boundary of a structured grid is */
 typedef enum {
   KCYCLE_BOUNDARY_ELIMINATED, /* the next point beyond it is a Dirichlet point that is not stored */
   KCYCLE_BOUNDARY_STORED,     /* its points are Dirichlet points */
   KCYCLE_BOUNDARY_NEUMANN     /* no flux */
 } KCycleBoundary;
 
-/* What the ends of the grid in one direction look like; second index: 1 for points that other ends are near to */
+/* What the boundaries of the grid in one direction look like; second index: 1 for points that others are near to */
 typedef struct {
-  PetscReal excess[2][2]; /* of the row sums at the low and the high end over those of the next points, summed up */
+  PetscReal excess[2][2]; /* of the row sums at the low and the high one over those of the next points, summed up */
   PetscReal inward[2][2]; /* sum of the couplings of these points with the next ones */
   PetscReal coupled[2];   /* number of these points that are coupled to any other */
 } KCycleBoundaryFacts;
 
 /* What sweeps depend on */
 typedef struct {
-  PetscInt  dim, ncoeffs; /* of the level */
-  PetscInt  fewer;        /* points than on the finest grid, by this factor */
-  PetscBool mixed;        /* materials are mixed on the finest grid */
+  PetscInt dim, ncoeffs; /* of the level */
+  PetscInt fewer;        /* points than on the finest grid, by this factor */
 } KCycleSweepFacts;
 
 /* policy.c */
@@ -118,8 +113,7 @@ PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid);
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
                                               PetscInt factor[]);
-PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(PetscInt dim, const PetscInt size[], PetscBool finest, PetscBool mixed);
-PETSC_INTERN PetscInt  KCyclePolicyMostMixed(PetscInt dim);
+PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
+PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
-PETSC_INTERN PetscInt  KCyclePolicyReplicated(PetscInt dim, PetscBool mixed);
 PETSC_INTERN PetscInt  KCyclePolicyReduction(PetscInt rows, PetscInt processes);

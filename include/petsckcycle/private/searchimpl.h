@@ -54,8 +54,7 @@ typedef struct {
 typedef struct {
   const KCycleStencil *st;
   int                  nc;
-  PetscReal            steep; /* part of the points with steep jumps */
-  PetscInt             most;  /* points of a cluster */
+  PetscInt             most; /* points of a cluster */
   PetscInt             nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
   KCycleNode          *node;
   PetscInt            *parent; /* towards the root of a group, which is its own */
@@ -86,7 +85,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
 PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation,
                                                     PetscMPIInt owner, PetscInt slot);
-PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, PetscReal steep, KCycleSearch **);
+PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);
 PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscInt rank);

@@ -9,13 +9,13 @@
   #define KCycleBoxExchangeBegin          KCycleBoxExchangeBegin_Single
   #define KCycleBoxExchangeEnd            KCycleBoxExchangeEnd_Single
   #define KCycleBoxReduce                 KCycleBoxReduce_Single
-  #define KCycleBoxWindowCreate           KCycleBoxWindowCreate_Single
-  #define KCycleBoxWindowDestroy          KCycleBoxWindowDestroy_Single
-  #define KCycleBoxWindowInterpolate      KCycleBoxWindowInterpolate_Single
-  #define KCycleBoxWindowPack             KCycleBoxWindowPack_Single
-  #define KCycleBoxWindowRelax            KCycleBoxWindowRelax_Single
-  #define KCycleBoxWindowRestrict         KCycleBoxWindowRestrict_Single
-  #define KCycleBoxWindowUnpack           KCycleBoxWindowUnpack_Single
+  #define KCycleBoxTileCreate             KCycleBoxTileCreate_Single
+  #define KCycleBoxTileDestroy            KCycleBoxTileDestroy_Single
+  #define KCycleBoxTileInterpolate        KCycleBoxTileInterpolate_Single
+  #define KCycleBoxTilePack               KCycleBoxTilePack_Single
+  #define KCycleBoxTileRelax              KCycleBoxTileRelax_Single
+  #define KCycleBoxTileRestrict           KCycleBoxTileRestrict_Single
+  #define KCycleBoxTileUnpack             KCycleBoxTileUnpack_Single
   #define KCycleColoursCreate             KCycleColoursCreate_Single
   #define KCycleColoursDestroy            KCycleColoursDestroy_Single
   #define KCycleColoursRelaxLine          KCycleColoursRelaxLine_Single
@@ -68,13 +68,13 @@
   #define KCycleTransferRestrictLine      KCycleTransferRestrictLine_Single
   #define KCycleTransferShare             KCycleTransferShare_Single
   #define KCycleTransferTouch             KCycleTransferTouch_Single
-  #define KCycleWindowCreate              KCycleWindowCreate_Single
-  #define KCycleWindowDestroy             KCycleWindowDestroy_Single
-  #define KCycleWindowInterpolate         KCycleWindowInterpolate_Single
-  #define KCycleWindowPackB               KCycleWindowPackB_Single
-  #define KCycleWindowPackX               KCycleWindowPackX_Single
-  #define KCycleWindowRelax               KCycleWindowRelax_Single
-  #define KCycleWindowRelaxZero           KCycleWindowRelaxZero_Single
-  #define KCycleWindowRestrict            KCycleWindowRestrict_Single
-  #define KCycleWindowUnpack              KCycleWindowUnpack_Single
+  #define KCycleTileCreate                KCycleTileCreate_Single
+  #define KCycleTileDestroy               KCycleTileDestroy_Single
+  #define KCycleTileInterpolate           KCycleTileInterpolate_Single
+  #define KCycleTilePackB                 KCycleTilePackB_Single
+  #define KCycleTilePackX                 KCycleTilePackX_Single
+  #define KCycleTileRelax                 KCycleTileRelax_Single
+  #define KCycleTileRelaxZero             KCycleTileRelaxZero_Single
+  #define KCycleTileRestrict              KCycleTileRestrict_Single
+  #define KCycleTileUnpack                KCycleTileUnpack_Single
 #endif

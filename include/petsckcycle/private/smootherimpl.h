@@ -178,7 +178,7 @@ static inline PetscInt KCyclePointsOfPlane(const KCycleBox *box)
 /* Do planes need nothing of other processes but whole planes? */
 static inline PetscBool KCyclePlanesAreWhole(const KCycleBox *box)
 {
-  return (PetscBool)(!box->ends && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
+  return (PetscBool)(!box->xhalo && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
 }
 
 /* Do sweeps, residual and restriction run in one pass, and interpolation and sweeps? */

@@ -101,6 +101,9 @@ PETSC_INTERN void           MatStencilTakeCoefficient(const KCycleStencil *, int
 PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[],
                                          PetscScalar *);
 
+/* fill.c */
+PETSC_INTERN PetscErrorCode MatStencilFillAlone(Mat, Mat *);
+
 /* ops.c */
 PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);

@@ -7,18 +7,14 @@
 */
 #pragma once
 
-#include <petsckcycle/private/compat.h>
-#include <petscdmda.h>
-#include <petscsf.h>
+#include <petsckcycle/private/boximpl.h>
 
-/* The grid of a DMDA with one unknown a point, and its boxes */
+/* The grid of a DMDA with one unknown a point, cut into boxes */
 typedef struct {
-  PetscInt  dim, size[3];
-  PetscInt  start[3], n[3]; /* points of this process */
-  PetscBool periodic[3];
-  PetscInt  npoints; /* of the grid */
-  PetscInt  boxes[3], nboxes;
-} KCycleSubGrid;
+  const KCycleBox *grid;
+  PetscInt         npoints; /* of the grid */
+  PetscInt         boxes[3], nboxes;
+} KCycleSubdomains;
 
 /* Points of this process */
 typedef struct {
@@ -30,29 +26,30 @@ typedef struct {
 
 /* Pieces of a grid, while they are found and merged */
 typedef struct {
-  MPI_Comm             comm;
-  const KCycleSubGrid *grid;
-  KCyclePoints         points;
+  MPI_Comm                comm;
+  const KCycleSubdomains *sub;
+  KCyclePoints            points;
   /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
-  PetscInt            *parent;
-  PetscInt             nlocal;    /* pieces that have points on this process */
-  PetscInt            *local;     /* of points, afterwards and in the same place: which of these; -1: none */
-  PetscInt            *id;        /* of pieces */
-  PetscInt            *size;      /* of pieces, their parts on other processes included */
-  PetscInt            *at;        /* of points and ghosts: the piece, by its id; -1: none; if there are ghosts */
-  PetscLayout          directory; /* who keeps what is known of a piece, by its id */
-  PetscSF              sf;        /* from the directory to pieces */
+  PetscInt               *parent;
+  PetscInt                nlocal;    /* pieces that have points on this process */
+  PetscInt               *local;     /* of points, afterwards and in the same place: which of these; -1: none */
+  PetscInt               *id;        /* of pieces */
+  PetscInt               *size;      /* of pieces, their parts on other processes included */
+  PetscInt               *at;        /* of points and ghosts: the piece, by its id; -1: none; if there are ghosts */
+  PetscLayout             directory; /* who keeps what is known of a piece, by its id */
+  PetscSF                 sf;        /* from the directory to pieces */
 } KCyclePieces;
 
-PETSC_INTERN PetscErrorCode KCycleSubGridGet(DM, KCycleSubGrid *);
-PETSC_INTERN PetscErrorCode KCycleSubGridChooseBoxes(MPI_Comm, KCycleSubGrid *, const PetscInt boxes[], PetscInt size);
-PETSC_INTERN void           KCycleSubGridNatural(const KCycleSubGrid *, PetscInt[]);
-PETSC_INTERN void           KCycleSubGridBoxes(const KCycleSubGrid *, PetscInt[]);
-PETSC_INTERN PetscInt       KCycleSubGridBoxOf(const KCycleSubGrid *, PetscInt natural);
+PETSC_INTERN PetscErrorCode KCycleSubdomainsGet(DM, KCycleSubdomains *);
+PETSC_INTERN PetscErrorCode KCycleSubdomainsChoose(MPI_Comm, KCycleSubdomains *, const PetscInt boxes[], PetscInt size);
+PETSC_INTERN void           KCycleSubdomainsNatural(const KCycleSubdomains *, PetscInt[]);
+PETSC_INTERN void           KCycleSubdomainsBoxes(const KCycleSubdomains *, PetscInt[]);
+PETSC_INTERN PetscInt       KCycleSubdomainsBoxOf(const KCycleSubdomains *, PetscInt natural);
 PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
 
 /* pieces.c; cross: pairs of a point and a ghost that are connected */
-PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubGrid *, const KCyclePoints *, KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubdomains *, const KCyclePoints *,
+                                               KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
 PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);

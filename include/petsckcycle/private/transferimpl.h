@@ -10,11 +10,12 @@ PETSC_INTERN const KCycleTransfer *KCycleTransferOf(Mat);
 
 PETSC_INTERN PetscErrorCode MatCreate_StencilTransfer(Mat);
 PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
-                                                     const PetscInt first[], Mat *);
+                                                     const PetscInt origin[], Mat *);
 PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool neumann[], PetscBool star,
                                               Mat P, Mat *Ac);
 PETSC_INTERN PetscErrorCode MatStencilTransferResetWeights(Mat P);
 PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);
+PETSC_INTERN PetscBool           MatStencilTransferFilled(Mat);
 
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);
 

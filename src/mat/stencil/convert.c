@@ -363,7 +363,7 @@ static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
     same = PETSC_TRUE;
     PetscCall(MatStencilStoreBegin(A, (PetscBool)half));
     for (PetscInt l = 0; l < st->s.box->nlines && same && *fit == FITS; l++) {
-      if (l && st->s.kind[l - 1] >= 0 && IsInside(rows, l) && IsInside(rows, l - 1) && AreAlike(rows, l, l - 1)) {
+      if (l && st->s.set[l - 1] >= 0 && IsInside(rows, l) && IsInside(rows, l - 1) && AreAlike(rows, l, l - 1)) {
         PetscCall(MatStencilStoreSame(A, l, l - 1));
         continue;
       }
@@ -413,12 +413,12 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, M
   PetscFunctionBegin;
   wrong[0] = -1;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)aij, fits, MATSEQAIJ, MATMPIAIJ, ""));
-  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  PetscCall(KCycleBoxCheck(dm, KCYCLE_BOX_KERNELS, sizeof(why), why));
   if (!*fits || why[0]) {
     *fits = PETSC_FALSE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleBoxGet(dm, &box));
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
   equal = moved || (aij->rmap->n == box->npoints && aij->cmap->n == box->npoints);
   PetscCallMPI(MPI_Allreduce(&equal, &all, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)aij)));
   *fits = (PetscBool)all;
@@ -458,13 +458,13 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   PetscFunctionBegin;
   (void)type;
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  PetscCall(KCycleBoxCheck(dm, KCYCLE_BOX_KERNELS, sizeof(why), why));
   PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "The matrix cannot become one of type stencil: %s%s", why,
              dm ? "" : ". Call MatSetDM() with the DMDA of its grid");
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(KCycleBoxGet(dm, &box));
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
   /* of a box, whatever the entries of now, others may come */
   if (!stencil) PetscCall(MatStencilCreateOnDM(dm, (PetscBool)!box->star, &stencil));
   PetscCall(FromAIJ(aij, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &stencil, &fits, wrong));

@@ -17,7 +17,7 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
   b->s.nclasses = b->maxclasses = a->s.nclasses;
   PetscCall(PetscMalloc1(a->s.nclasses, &b->s.classes));
   PetscCall(PetscArraycpy(b->s.classes, a->s.classes, a->s.nclasses));
-  PetscCall(PetscArraycpy(b->s.kind, a->s.kind, a->s.box->nlines));
+  PetscCall(PetscArraycpy(b->s.set, a->s.set, a->s.box->nlines));
   PetscCall(PetscArraycpy(b->s.block, a->s.block, a->s.box->nextended));
   PetscCall(KCyclePoolCopy(&a->s.shared, &b->s.shared));
   PetscCall(KCyclePoolCopy(&a->s.own, &b->s.own));

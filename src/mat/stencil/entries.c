@@ -6,7 +6,7 @@
 static PetscErrorCode CheckStored(Mat A)
 {
   PetscFunctionBegin;
-  PetscCheck(((Mat_Stencil *)A->data)->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(((Mat_Stencil *)A->data)->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -24,8 +24,7 @@ static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
     PetscScalar *to = a + line * n;
     KCycleLine   l;
 
-    if (st->s.kind[line] >= 0)
-      PetscCall(PetscArraycpy(to, KCycleClassCoefficients(&st->s, st->s.kind[line]) + o * n, n));
+    if (st->s.set[line] >= 0) PetscCall(PetscArraycpy(to, KCycleClassCoefficients(&st->s, st->s.set[line]) + o * n, n));
     else {
       KCycleLineCoefficients(&st->s, line % st->s.box->n[1], line / st->s.box->n[1], &l);
       to[0] = l.end[0][o];
@@ -84,7 +83,7 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     PetscScalar *to;
 
-    if (st->s.kind[line] >= 0) continue;
+    if (st->s.set[line] >= 0) continue;
     to = KCycleBlock(&st->s, KCycleBoxExtended(st->s.box, line % st->s.box->n[1], line / st->s.box->n[1]));
     for (PetscInt i = 0; i < n; i++) to[(o - half) * n + i] += s;
     to += (nc - half) * n;
@@ -112,8 +111,8 @@ static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar 
     for (PetscInt i = 0; r && i < n; i++) {
       const PetscInt at = i + shape->dx[o];
 
-      v[i] *= at < 0    ? (box->ends ? st->halo[box->left + e] : 0)
-              : at >= n ? (box->ends ? st->halo[box->right + e] : 0)
+      v[i] *= at < 0    ? (box->xhalo ? st->halo[box->left + e] : 0)
+              : at >= n ? (box->xhalo ? st->halo[box->right + e] : 0)
                         : right[at];
     }
   }

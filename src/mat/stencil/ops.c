@@ -12,7 +12,7 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
   PetscScalar       *ya;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(VecGetArrayRead(x, &xa));
   if (b && b != y) PetscCall(VecGetArrayRead(b, &ba));

@@ -7,11 +7,14 @@
 /* The first allocation is this part of what there may be */
 #define FIRST 64
 
+/* On the host, as all functions here */
 PetscErrorCode KCyclePoolCreate(PetscInt64 most, KCyclePool *pool)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
-  pool->most = most;
+  pool->most      = most;
+  pool->precision = KC_PRECISION;
+  pool->place     = KCYCLE_PLACE_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -26,6 +29,7 @@ PetscErrorCode KCyclePoolDestroy(KCyclePool *pool)
 static PetscErrorCode Resize(KCyclePool *pool, PetscInt64 room)
 {
   PetscFunctionBegin;
+  PetscAssert(KCyclePoolIsAt(pool, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pool is not on the host");
   PetscCall(PetscRealloc((size_t)room * sizeof(*pool->v), &pool->v));
   pool->room = room;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,7 +13,7 @@ static PetscErrorCode MatGetRow_Stencil(Mat A, PetscInt row, PetscInt *m, PetscI
   PetscFunctionBegin;
   PetscCheck(row >= A->rmap->rstart && row < A->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Row %" PetscInt_FMT " is not on this process", row);
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   KCycleLineCoefficients(&st->s, at[1], at[2], &l);
   count = MatStencilRow(&st->s, &l, at, st->rowcols, st->rowvalues);
@@ -94,7 +94,7 @@ static void ZeroColumns(Mat_Stencil *st, PetscInt line, const PetscScalar *mark,
       const PetscInt  at = i + shape->dx[o], place = at < 0 ? box->left + e : box->right + e;
       const PetscBool out = (PetscBool)(at < 0 || at >= n);
 
-      if (out && !box->ends) continue;
+      if (out && !box->xhalo) continue;
       if ((out ? st->back[place] : marks[at]) == (PetscScalar)0.0) continue;
       if (x && b) b[line * n + i] -= v[i] * (out ? st->s.halo[place] : xs[at]);
       v[i] = 0;

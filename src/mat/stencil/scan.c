@@ -6,7 +6,7 @@
   so all loops are over arrays.
 
   Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall,
-  that of a hole for instance: as for the equations beside it, this is the steepest of jumps.
+  that of a hole for instance.
 */
 #include "matstencil.h"
 
@@ -16,15 +16,14 @@ enum {
   LOOK_SUMS,  /* and row sum relative to it, */
   LOOK_BOUND, /* also of absolute values */
   LOOK_ALONE,
-  LOOK_JUMPS, /* between couplings with points ahead and behind, whatever their place across */
-  LOOK_ROUGH, /* and between couplings with opposite points */
+  LOOK_JUMPS, /* factor between couplings with points ahead and behind, whatever their place across */
+  LOOK_ROUGH, /* and between couplings with opposite points, one by one */
   LOOK_GAPS,  /* walls across y and z, and in the end any */
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
-  LOOK_STEEP = LOOK_COUNT + 3, /* points where they jump steeply; */
-  LOOK_WALLS,                  /* points that have a wall across x, whatever else */
+  LOOK_WALLS = LOOK_COUNT + 3, /* points that have a wall across x, whatever else */
   LOOK_NUM,
   LOOK_SUMMED = LOOK_WALLS - LOOK_TOTAL /* so many are added up over all points */
 };
@@ -34,13 +33,13 @@ KC_POINT PetscReal Max(PetscReal a, PetscReal b)
   return a > b ? a : b;
 }
 
-/* Above zero if one of two couplings, which both exist, exceeds the other by a factor. Written, as all here, so that
+/* The factor by which one of two couplings exceeds the other; 0 where one is missing. Written, as all here, so that
    compilers find no branches */
-KC_POINT PetscReal Jumps(PetscReal a, PetscReal b, PetscReal factor)
+KC_POINT PetscReal Ratio(PetscReal a, PetscReal b)
 {
   const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a;
 
-  return (smaller > 0 ? larger : 0) - factor * smaller;
+  return (smaller > 0 ? larger : 0) / (smaller > 0 ? smaller : 1);
 }
 
 /* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
@@ -78,8 +77,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1;
     /* a row with a zero on the diagonal is left out */
     const PetscReal   inverse = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
-    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, steep = 0, rough = 0, walls = 0, across = 0,
-              relative, large;
+    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, walls = 0, across = 0, relative,
+              large;
     PetscScalar sum = 0;
 
     _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
@@ -93,15 +92,13 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
         if (Place(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
         if (Place(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
       }
-      if (box && o < nc / 2)
-        rough = Max(rough, Jumps(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i]), KCYCLE_JUMP));
+      if (box && o < nc / 2) rough = Max(rough, Ratio(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
     }
     KC_UNROLL
     for (int d = 0; d < dim; d++) {
       const PetscReal a = sign * low[d], b = sign * high[d];
 
-      jumps = Max(jumps, Jumps(PetscAbsReal(a), PetscAbsReal(b), KCYCLE_JUMP));
-      steep = Max(steep, Jumps(PetscAbsReal(a), PetscAbsReal(b), KCYCLE_STEEP));
+      jumps = Max(jumps, Ratio(PetscAbsReal(a), PetscAbsReal(b)));
       if (d) walls = Max(walls, in[d] * Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
       else across = Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
@@ -113,18 +110,16 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
     to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
     to[LOOK_ALONE][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
-    to[LOOK_JUMPS][i] = Max(Max(jumps, walls), to[LOOK_JUMPS][i]);
+    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
     to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
     to[LOOK_GAPS][i]  = Max(walls, to[LOOK_GAPS][i]);
-    steep             = Max(steep, walls);
-    to[LOOK_STEEP][i] += steep > 0 ? times : 0;
     to[LOOK_WALLS][i] += across > 0 ? times : 0;
     to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
 }
 
-/* Points of a star that have a positive diagonal, all their couplings, and no jump between these: most have, and
-   then little is to be looked at */
+/* Points of a star that have a positive diagonal and all their couplings: most have, and then little is to be looked
+   at */
 KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c[])
 {
   PetscInt64 other = 0;
@@ -137,7 +132,7 @@ KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c
     for (int d = 0; d < nc / 2; d++) {
       const PetscReal a = -PetscRealPart(c[nc / 2 - 1 - d][i]), b = -PetscRealPart(c[nc / 2 + 1 + d][i]);
 
-      other |= (b > 0 ? 0 : 1) | (a > KCYCLE_JUMP * b ? 1 : 0) | (b > KCYCLE_JUMP * a ? 1 : 0);
+      other |= (b > 1e-29 * a ? 0 : 1) | (a > 1e-29 * b ? 0 : 1); /* next to nothing is a wall, too */
       size += a + b;
     }
     other |= size <= PETSC_MAX_REAL ? 0 : 1; /* nor if anything is no number */
@@ -157,12 +152,13 @@ KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const Petsc
   KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscReal diagonal = PetscRealPart(c[nc / 2][i]), inverse = 1 / diagonal;
-    PetscReal       couplings = 0, relative, large;
+    PetscReal       couplings = 0, jumps = 0, relative, large;
 
     KC_UNROLL
     for (int d = 0; d < nc / 2; d++) {
-      const PetscReal both = PetscRealPart(c[nc / 2 - 1 - d][i]) + PetscRealPart(c[nc / 2 + 1 + d][i]);
+      const PetscReal a = PetscRealPart(c[nc / 2 - 1 - d][i]), b = PetscRealPart(c[nc / 2 + 1 + d][i]), both = a + b;
 
+      jumps = Max(jumps, Ratio(-a, -b));
       couplings += both;
       to[LOOK_TOTAL + d][i] -= times * both;
     }
@@ -171,6 +167,8 @@ KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const Petsc
     to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
     to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
     to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
+    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
+    to[LOOK_ROUGH][i] = Max(jumps, to[LOOK_ROUGH][i]);
   }
 }
 
@@ -188,7 +186,7 @@ KC_LOOK(LookAtPoints_7, 7, 0)
 KC_LOOK(LookAtPoints_9, 9, 1)
 KC_LOOK(LookAtPoints_27, 27, 1)
 
-/* A point that is not at an end of the grid, or next to one. Where a grid of two points wraps around these have one
+/* A point that is not at a boundary, or next to one. Where a grid of two points wraps around these have one
    coupling in place of two */
 static PetscBool IsInside(const KCycleBox *box, PetscInt d, PetscInt at)
 {
@@ -232,7 +230,7 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
   MatStencilLineArrays(st, line, &l);
   napart = PetscMin(l.n, LOOK_APART);
   /* the next block */
-  if (st->kind[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
+  if (st->set[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
   for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + LOOK_APART / 2;
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + LOOK_APART / 2;
   if (l.n > LOOK_APART) (*look)(l.n - LOOK_APART, (PetscReal)times, inside, c, to);
@@ -305,17 +303,14 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
 {
   const KCycleBox *box                   = ((Mat_Stencil *)A->data)->s.box;
   const PetscInt   n                     = box->n[0];
-  PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED],
-            couplings = 0;
-  PetscInt rows[3], allrows[3];
-  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+  PetscReal        largest[LOOK_LARGEST] = {0}, alllargest[LOOK_LARGEST], sums[LOOK_SUMMED] = {0}, allsums[LOOK_SUMMED];
+  PetscInt         rows[3], allrows[3];
+  MPI_Comm         comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n + PetscMin(n, LOOK_APART); i++) {
     if (IsInside(box, 0, i < n ? i : Apart(n, i - n))) {
-      at[LOOK_STEEP][i] += at[LOOK_WALLS][i];
-      at[LOOK_JUMPS][i] = PetscMax(at[LOOK_JUMPS][i], at[LOOK_WALLS][i]);
-      at[LOOK_GAPS][i]  = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
+      at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
     }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
     for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
@@ -336,15 +331,12 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   scan->bound     = alllargest[LOOK_BOUND];
   scan->alone     = (PetscBool)(alllargest[LOOK_ALONE] > 0);
   scan->walls     = (PetscBool)(alllargest[LOOK_GAPS] > 0);
-  scan->jumps     = (PetscBool)(alllargest[LOOK_JUMPS] > 0);
-  scan->rough     = (PetscBool)(alllargest[LOOK_ROUGH] > 0);
+  scan->jump      = alllargest[LOOK_JUMPS];
+  scan->rough     = alllargest[LOOK_ROUGH];
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[3 + d];
-    couplings += scan->count[d];
   }
-  /* a point inside has two in each direction */
-  scan->steep = couplings > 0 ? allsums[LOOK_STEEP - LOOK_TOTAL] * 2 * box->dim / couplings : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,7 +19,7 @@ const KCycleStencil *KCycleStencilOf(Mat A)
 static PetscErrorCode SetGrid(Mat_Stencil *st, DM dm)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, &st->s.box));
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &st->s.box));
   PetscCall(PetscObjectReference((PetscObject)dm));
   st->dm = dm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -35,7 +35,7 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
   PetscFunctionBegin;
   if (st->s.box) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(KCycleBoxCheck(dm, sizeof(why), why));
+  PetscCall(KCycleBoxCheck(dm, KCYCLE_BOX_KERNELS, sizeof(why), why));
   PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "A matrix of type stencil cannot be made: %s. Make it with DMCreateMatrix() on a DMDA of one unknown and "
              "stencil width 1 after DMSetMatType(dm, MATSTENCIL), or use "
@@ -128,7 +128,7 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
   Mat_Stencil *st;
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, &b));
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &b));
   PetscCall(MatSetSizes(A, b->npoints, b->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(A, MATSTENCIL));
   PetscCall(MatSetDM(A, dm));

@@ -21,7 +21,7 @@ PetscErrorCode MatStencilStoreReset(Mat A)
   PetscFunctionBegin;
   st->s.nclasses = st->maxclasses = 0;
   PetscCall(PetscFree(st->s.classes));
-  PetscCall(PetscFree(st->s.kind));
+  PetscCall(PetscFree(st->s.set));
   PetscCall(PetscFree(st->s.block));
   PetscCall(KCyclePoolDestroy(&st->s.shared));
   PetscCall(KCyclePoolDestroy(&st->s.own));
@@ -44,7 +44,7 @@ PetscErrorCode MatStencilStoreBegin(Mat A, PetscBool half)
   PetscCall(PetscHMapICreate(&st->map));
   st->s.half = half;
   st->shared = 0;
-  PetscCall(PetscMalloc1(st->s.box->nlines, &st->s.kind));
+  PetscCall(PetscMalloc1(st->s.box->nlines, &st->s.set));
   PetscCall(PetscMalloc1(st->s.box->nextended, &st->s.block));
   for (PetscInt e = 0; e < st->s.box->nextended; e++) st->s.block[e] = -1;
   PetscCall(KCyclePoolCreate(0, &st->s.shared));
@@ -164,9 +164,9 @@ static PetscErrorCode FindClass(const Mat_Stencil *st, PetscInt line, const Pets
                                 PetscInt *found)
 {
   const size_t   bytes     = sizeof(PetscScalar) * st->s.shape.ncoeffs * st->s.box->n[0];
-  const PetscInt likely[3] = {line > 0 ? st->s.kind[line - 1] : -1,
-                              line >= st->s.box->n[1] ? st->s.kind[line - st->s.box->n[1]] : -1,
-                              line > 1 ? st->s.kind[line - 2] : -1};
+  const PetscInt likely[3] = {line > 0 ? st->s.set[line - 1] : -1,
+                              line >= st->s.box->n[1] ? st->s.set[line - st->s.box->n[1]] : -1,
+                              line > 1 ? st->s.set[line - 2] : -1};
 
   PetscFunctionBegin;
   *found = -1;
@@ -199,7 +199,7 @@ static const PetscScalar *UpperOf(const KCycleStencil *st, PetscInt j, PetscInt 
   const int          q = shape->line[o], opposite = shape->ncoeffs - 1 - o;
   const PetscInt     jj = j + shape->dy[q], kk = k + shape->dz[q];
 
-  if (st->box->slot[KCycleBoxExtended(st->box, jj, kk)] >= 0) return NULL;
+  if (st->box->offset[KCycleBoxExtended(st->box, jj, kk)] >= 0) return NULL;
   return o < shape->ncoeffs / 2 - 1 ? KCycleCoefficientsFrom(st, jj, kk, opposite) : values + opposite * st->box->n[0];
 }
 
@@ -235,7 +235,7 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
     const PetscInt e = KCycleBoxExtended(st->s.box, j + shape->dy[q], k + shape->dz[q]);
     PetscScalar   *to;
 
-    if (st->s.box->slot[e] <= 0) continue;
+    if (st->s.box->offset[e] <= 0) continue;
     if (st->s.block[e] < 0) {
       PetscCall(KCyclePoolNew(&st->s.own, BlockLength(&st->s), &st->s.block[e]));
       PetscCall(PetscArrayzero(KCycleBlock(&st->s, e), BlockLength(&st->s)));
@@ -280,8 +280,8 @@ static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScal
 
   PetscFunctionBegin;
   PetscCall(KCyclePoolNew(&st->s.own, BlockLength(&st->s), &st->s.block[e]));
-  st->s.kind[line] = -1;
-  to               = KCycleBlock(&st->s, e);
+  st->s.set[line] = -1;
+  to              = KCycleBlock(&st->s, e);
   PetscCall(PetscArraycpy(to, values + half * n, (shape->ncoeffs - half) * n));
   to += (shape->ncoeffs - half) * n;
   for (int o = 0; o < shape->ncoeffs; o++) {
@@ -299,19 +299,19 @@ static PetscErrorCode StoreBlock(Mat_Stencil *st, PetscInt line, const PetscScal
 PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar values[], PetscBool *same)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
-  PetscInt     kind, key = 0;
+  PetscInt     set, key = 0;
 
   PetscFunctionBegin;
   *same = PETSC_TRUE;
-  PetscCall(FindClass(st, line, values, &key, &kind));
-  if (kind < 0 && st->s.nclasses < KC_FEW_CLASSES + st->shared / 4) {
-    kind = st->s.nclasses;
-    PetscCall(PetscHMapISet(st->map, key, kind));
+  PetscCall(FindClass(st, line, values, &key, &set));
+  if (set < 0 && st->s.nclasses < KC_FEW_CLASSES + st->shared / 4) {
+    set = st->s.nclasses;
+    PetscCall(PetscHMapISet(st->map, key, set));
     PetscCall(NewClass(st, values));
   }
-  if (kind >= 0) {
-    st->s.kind[line] = kind;
-    st->shared += st->s.classes[kind].uses++ > 0;
+  if (set >= 0) {
+    st->s.set[line] = set;
+    st->shared += st->s.classes[set].uses++ > 0;
   } else PetscCall(StoreBlock(st, line, values, same));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -321,18 +321,18 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
 PetscErrorCode MatStencilStoreWhole(Mat A, PetscInt line, const PetscScalar values[])
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
-  PetscInt     kind, key = 0;
+  PetscInt     set, key = 0;
 
   PetscFunctionBegin;
-  PetscCall(FindClass(st, line, values, &key, &kind));
-  if (kind < 0) {
-    kind = st->s.nclasses;
+  PetscCall(FindClass(st, line, values, &key, &set));
+  if (set < 0) {
+    set = st->s.nclasses;
     st->shared += 4;
-    PetscCall(PetscHMapISet(st->map, key, kind));
+    PetscCall(PetscHMapISet(st->map, key, set));
     PetscCall(NewClass(st, values));
   }
-  st->s.kind[line] = kind;
-  st->s.classes[kind].uses += 2;
+  st->s.set[line] = set;
+  st->s.classes[set].uses += 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,8 +342,8 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  st->s.kind[line] = st->s.kind[as];
-  st->s.classes[st->s.kind[line]].uses++;
+  st->s.set[line] = st->s.set[as];
+  st->s.classes[st->s.set[line]].uses++;
   st->shared++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,16 +358,16 @@ static PetscErrorCode MoveSingles(Mat_Stencil *st)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(st->s.nclasses, &to));
   for (PetscInt line = 0; line < nlines; line++) {
-    const PetscInt     kind = st->s.kind[line];
+    const PetscInt     set = st->s.set[line];
     const PetscScalar *all;
     PetscBool          same = PETSC_TRUE;
 
-    if (kind < 0 || st->s.classes[kind].uses > 1 || KCycleClassConstant(&st->s, kind)) continue;
-    all = KCycleClassCoefficients(&st->s, kind);
+    if (set < 0 || st->s.classes[set].uses > 1 || KCycleClassConstant(&st->s, set)) continue;
+    all = KCycleClassCoefficients(&st->s, set);
     PetscCall(CheckLower(st, line % st->s.box->n[1], line / st->s.box->n[1], all, &same));
     if (!same) continue;
     PetscCall(StoreBlock(st, line, all, &same));
-    st->s.classes[kind].uses = 0;
+    st->s.classes[set].uses = 0;
   }
   for (PetscInt c = 0; c < st->s.nclasses; c++) {
     to[c] = kept;
@@ -377,7 +377,7 @@ static PetscErrorCode MoveSingles(Mat_Stencil *st)
     st->s.classes[kept++] = st->s.classes[c];
   }
   for (PetscInt line = 0; line < nlines; line++) {
-    if (st->s.kind[line] >= 0) st->s.kind[line] = to[st->s.kind[line]];
+    if (st->s.set[line] >= 0) st->s.set[line] = to[st->s.set[line]];
   }
   st->s.nclasses    = kept;
   st->s.shared.used = kept * (PetscInt64)length;
@@ -483,7 +483,7 @@ PetscErrorCode MatStencilExpand(Mat A)
   if (st->dense) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSetUp(A));
   length = st->s.shape.ncoeffs * st->s.box->n[0];
-  nlines = !st->s.kind || IsZero(st) ? 0 : st->s.box->nlines;
+  nlines = !st->s.set || IsZero(st) ? 0 : st->s.box->nlines;
   PetscCall(PetscCalloc1((size_t)st->s.box->nlines * length, &dense));
   for (PetscInt l = 0; l < nlines; l++) PetscCall(MatStencilGetLine(A, l, dense + (size_t)l * length));
   st->dense = dense;

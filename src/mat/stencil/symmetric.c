@@ -41,12 +41,12 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
     const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
 
     if (jj < 0 || jj >= box->n[1] || kk >= box->n[2]) continue;
-    if (st->half && st->kind[line] < 0 && st->kind[other] < 0) continue; /* kept once for both */
-    if (st->kind[line] >= 0 && st->kind[line] == last[o][0] && st->kind[other] == last[o][1]) continue;
+    if (st->half && st->set[line] < 0 && st->set[other] < 0) continue; /* kept once for both */
+    if (st->set[line] >= 0 && st->set[line] == last[o][0] && st->set[other] == last[o][1]) continue;
     MatStencilLineArrays(st, other, &m);
     if (!CouplingsAgree(&l, &m, o, shape->ncoeffs - 1 - o, shape->dx[o])) return PETSC_FALSE;
-    last[o][0] = st->kind[line];
-    last[o][1] = st->kind[other];
+    last[o][0] = st->set[line];
+    last[o][1] = st->set[other];
   }
   return PETSC_TRUE;
 }
@@ -101,9 +101,9 @@ PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, cons
 {
   const PetscInt e = KCycleBoxExtended(box, at[1], at[2]);
 
-  if (box->slot[e] == 0) return PETSC_FALSE;
+  if (box->offset[e] == 0) return PETSC_FALSE;
   if (at[0] >= 0 && at[0] < box->n[0]) *value = KCycleBoxLine(box, field, halo, at[1], at[2])[at[0]];
-  else if (box->ends) *value = halo[(at[0] < 0 ? box->left : box->right) + e];
+  else if (box->xhalo) *value = halo[(at[0] < 0 ? box->left : box->right) + e];
   else return PETSC_FALSE;
   return PETSC_TRUE;
 }

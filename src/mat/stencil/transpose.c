@@ -57,10 +57,10 @@ static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscSca
                      e  = KCycleBoxExtended(box, jj, kk);
       const PetscInt to = Within(jj, box->n[1]) + box->n[1] * Within(kk, box->n[2]);
 
-      if (!box->slot[e] || to < first || to >= end) continue;
+      if (!box->offset[e] || to < first || to >= end) continue;
       Scatter(&l, o, shape->dx[o], x ? x + line * box->n[0] : NULL,
-              box->slot[e] < 0 ? y + box->n[0] * to : st->back + box->slot[e],
-              box->ends ? st->back + box->left + e : NULL, box->ends ? st->back + box->right + e : NULL);
+              box->offset[e] < 0 ? y + box->n[0] * to : st->back + box->offset[e],
+              box->xhalo ? st->back + box->left + e : NULL, box->xhalo ? st->back + box->right + e : NULL);
     }
   }
 }
@@ -72,7 +72,7 @@ static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
   const KCycleBox *box = st->s.box;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(MatStencilGetBack(st));
   PetscCall(PetscArrayzero(y, box->npoints));
@@ -161,7 +161,7 @@ static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
   Mat                T;
 
   PetscFunctionBegin;
-  PetscCheck(((Mat_Stencil *)A->data)->s.kind, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(((Mat_Stencil *)A->data)->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   if (reuse == MAT_REUSE_MATRIX) {
     T = *B;

@@ -11,7 +11,7 @@ static PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
   PetscReal       in[4] = {0, 0, 0, 0}, out[4];
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; st->s.kind && l < st->s.box->nlines; l++) in[0] += st->s.kind[l] >= 0;
+  for (PetscInt l = 0; st->s.set && l < st->s.box->nlines; l++) in[0] += st->s.set[l] >= 0;
   in[1] = (PetscReal)st->s.box->nlines;
   in[2] = (PetscReal)st->s.nclasses;
   in[3] = (PetscReal)sizeof(PetscScalar) *

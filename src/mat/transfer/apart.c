@@ -85,9 +85,9 @@ static inline __attribute__((always_inline)) void AddProducts(const int m, Petsc
 KC_VERSIONS void KCycleSumOfProducts(const KCycleTerms *terms, PetscInt n, PetscBool add, PetscScalar *y)
 {
   for (int first = 0, now; first < terms->m; first += now, add = PETSC_TRUE) {
-    const int left = terms->m - first;
+    const int rest = terms->m - first;
 
-    now = left > 6 ? (left < 12 ? left / 2 : 6) : left;
+    now = rest > 6 ? (rest < 12 ? rest / 2 : 6) : rest;
     if (now == 1) AddProducts(1, n, terms, first, add, y);
     else if (now == 2) AddProducts(2, n, terms, first, add, y);
     else if (now == 3) AddProducts(3, n, terms, first, add, y);

@@ -13,7 +13,7 @@
 
 /* What coarse line depends on; two lines that agree have the same product */
 typedef struct {
-  PetscInt kind[LINES_AROUND], set[FINE_AROUND * 4];
+  PetscInt set[LINES_AROUND], weights[FINE_AROUND * 4];
 } Signature;
 
 /* Rows of A P of a fine line, on the coarse lines around (J, K) */
@@ -106,7 +106,7 @@ static void TermsOfAP(const Product *pr, const PetscScalar *const c[], PetscInt 
 
     for (end = o + 1; end < shape->ncoeffs && shape->line[end] == line; end++)
       ;
-    if (box->slot[KCycleBoxExtended(box, jj, kk)] == 0) continue;
+    if (box->offset[KCycleBoxExtended(box, jj, kk)] == 0) continue;
     KCycleTransferTouch(pr->tr, jj, kk, &touch);
     for (PetscInt q = 0; q < touch.count; q++) {
       const PetscInt l = (touch.j[q] - rows->J + 1) + 3 * (touch.k[q] - rows->K + 1);
@@ -220,14 +220,14 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All that ProductLine() reads; kind[0] is -2 if the line cannot be the same as another */
+/* All that ProductLine() reads; set[0] is -2 if the line cannot be the same as another */
 static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
 {
   const KCycleTransfer *tr  = pr->tr;
   const KCycleBox      *box = tr->fine;
   const PetscInt fj = tr->factor[1] * J + tr->shift[1], fk = tr->factor[2] * K + tr->shift[2], ry = tr->factor[1] - 1,
                  rz = tr->factor[2] - 1;
-  int nkind = 0, nsets = 0;
+  int nsets = 0, nweights = 0;
 
   memset(s, -1, sizeof(*s));
   for (PetscInt k = fk - 2; k <= fk + 2; k++) {
@@ -235,12 +235,12 @@ static void Sign(const Product *pr, PetscInt J, PetscInt K, Signature *s)
       const PetscBool near  = (PetscBool)(PetscAbs(j - fj) <= ry && PetscAbs(k - fk) <= rz),
                       owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
 
-      if (near) s->kind[nkind++] = owned ? KCycleClassOf(pr->st, j, k) : -3;
-      if (near && owned && KCycleClassOf(pr->st, j, k) < 0) s->kind[0] = -2;
+      if (near) s->set[nsets++] = owned ? KCycleClassOf(pr->st, j, k) : -3;
+      if (near && owned && KCycleClassOf(pr->st, j, k) < 0) s->set[0] = -2;
       if (j >= -box->reach[1] && j < box->n[1] + box->reach[1] && k >= -box->reach[2] && k < box->n[2] + box->reach[2])
-        memcpy(&s->set[nsets], KCycleTransferSets(tr, KCycleBoxExtended(box, j, k)), 4 * sizeof(*s->set));
-      nsets += 4;
-      if (s->kind[0] == -2) return;
+        memcpy(&s->weights[nweights], KCycleTransferSets(tr, KCycleBoxExtended(box, j, k)), 4 * sizeof(*s->weights));
+      nweights += 4;
+      if (s->set[0] == -2) return;
     }
   }
 }
@@ -251,7 +251,7 @@ static PetscInt LineAlike(const KCycleBox *box, PetscInt line, const Signature *
 {
   const PetscInt J = line % box->n[1];
 
-  if (now->kind[0] == -2) return -1;
+  if (now->set[0] == -2) return -1;
   if (J && !memcmp(now, &signs[J - 1], sizeof(*now))) return line - 1;
   return line >= box->n[1] && !memcmp(now, &signs[J], sizeof(*now)) ? line - box->n[1] : -1;
 }

@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
   Mat       P;                 /* the interpolation there; NULL: not made, or there are no such points */
   PetscInt  low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
-  /* low and high ends of the box where its direction wraps around from coarse point to coarse point */
+  /* low and high sides of the box where its direction wraps around from coarse point to coarse point */
   PetscBool wraps[3][2];
   PetscInt  nrim; /* owned points that are in the overlap of others */
   PetscSF   sf;   /* which come with it */
@@ -26,6 +26,7 @@ typedef struct {
   KCycleTransfer      t;
   DM                  finedm, coarsedm;
   KCycleInterpolation interpolation;
+  PetscBool           filled; /* points that are coupled to nobody take part in coarser levels */
   KCycleOverlap       overlap;
 } Mat_StencilTransfer;
 
@@ -46,6 +47,8 @@ typedef struct {
   KCycleInterpolation  interpolation;
   const PetscBool     *neumann; /* no flux through the low and the high end, in each direction */
   KCycleMask          *mask;    /* NULL if all points are coupled to others */
+  PetscBool            gaps;    /* some points have next to no coupling with one of their neighbours */
+  PetscBool            filled;  /* masked points have couplings, and are masked in the end */
   PetscScalar         *temp;    /* weights of one line on up to four coarse lines */
   const KCycleStencil *st;      /* of the fine grid */
 } KCycleWeights;
@@ -62,6 +65,7 @@ PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, Pets
 
 /* overlap.c */
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
+PETSC_INTERN void           KCycleOverlapWrap(Mat P);
 PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *, PetscScalar *temp);
 PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 

@@ -32,7 +32,8 @@ typedef struct {
   PetscScalar         *inverse; /* of what the weights are divided by */
   PetscScalar         *excess;
   /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
-  PetscScalar         *end;
+  PetscScalar         *boundary;
+  PetscScalar         *side[2]; /* couplings of the points ahead and behind in one direction */
   PetscScalar         *row[4];
 } Operator;
 
@@ -47,8 +48,8 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
   op->pad = op->n + 2;
   op->low = KCycleOffsetsFirst(ws->tr->fine->dim);
   PetscCall(KCycleApartCreate(A, ws->tr, &op->apart));
-  PetscCall(
-      PetscMalloc5(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad, &op->end));
+  PetscCall(PetscMalloc7(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad,
+                         &op->boundary, op->pad, &op->side[0], op->pad, &op->side[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,7 +57,7 @@ static PetscErrorCode OperatorDestroy(Operator *op)
 {
   PetscFunctionBegin;
   PetscCall(KCycleApartDestroy(&op->apart));
-  PetscCall(PetscFree5(op->sums, op->w, op->inverse, op->excess, op->end));
+  PetscCall(PetscFree7(op->sums, op->w, op->inverse, op->excess, op->boundary, op->side[0], op->side[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,8 +95,8 @@ static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
   return (PetscBool)(at < 0 || at >= box->n[d]);
 }
 
-/* Which points of the kind x have a neighbour in S that is missing or coupled to nobody? any: there are some */
-static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, PetscBool *any)
+/* Which points, between coarse ones or not (x), have a neighbour in S that is missing or not coupled? any: some */
+static void FindBoundaries(const Operator *op, int S, int x, PetscInt j, PetscInt k, PetscBool *any)
 {
   const KCycleTransfer *tr   = op->ws->tr;
   const KCycleBox      *box  = tr->fine;
@@ -103,7 +104,7 @@ static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, P
   const PetscInt        f = tr->factor[0], low = x + tr->shift[0];
 
   *any = PETSC_FALSE;
-  for (PetscInt i = 0; i < op->pad; i++) op->end[i] = 0;
+  for (PetscInt i = 0; i < op->pad; i++) op->boundary[i] = 0;
   for (int d = 0; d < 3; d++) {
     for (int side = -1; side <= 1 && (S & 1 << d); side += 2) {
       const PetscInt     jj = j + (d == 1 ? side : 0), kk = k + (d == 2 ? side : 0), away = d == 0 ? side : 0;
@@ -116,8 +117,8 @@ static void FindEnds(const Operator *op, int S, int x, PetscInt j, PetscInt k, P
 
         if (at < 0 || at >= box->n[0]) continue;
         if (outside || (d == 0 && IsOutside(box, 0, at + away)) || (line && line[at + away] == (PetscScalar)0.0)) {
-          op->end[i + 1] = 1;
-          *any           = PETSC_TRUE;
+          op->boundary[i + 1] = 1;
+          *any                = PETSC_TRUE;
         }
       }
     }
@@ -130,6 +131,31 @@ KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *KC_RESTRICT c, P
   for (PetscInt i = 0; i < n; i++) {
     sizes[i] += PetscAbsScalar(c[i]);
     excess[i] += c[i];
+  }
+}
+
+/* Which points have next to no coupling with one of their neighbours in S, as those have that are an end but for the
+   couplings of points that were coupled to nobody on a finer level? */
+static void FindGaps(const Operator *op, int S, const PetscScalar *const c[], PetscBool *any)
+{
+  for (int d = 0, step = 1; d < 3; d++, step *= 3) {
+    if (!(S & 1 << d)) continue;
+    for (int side = 0; side < 2; side++) {
+      PetscScalar *sum = op->side[side];
+
+      for (PetscInt i = 0; i < op->pad; i++) sum[i] = 0;
+      for (int o = 0; o < 27; o++) {
+        if (!c[o] || o / step % 3 != 2 * side) continue;
+        for (PetscInt i = 0; i < op->pad; i++) sum[i] += PetscAbsScalar(c[o][i]);
+      }
+    }
+    for (PetscInt i = 0; i < op->pad; i++) {
+      const PetscReal a = PetscRealPart(op->side[0][i]), b = PetscRealPart(op->side[1][i]);
+
+      if (PetscMin(a, b) >= KCYCLE_GAP * PetscMax(a, b)) continue;
+      op->boundary[i] = 1;
+      *any            = PETSC_TRUE;
+    }
   }
 }
 
@@ -149,9 +175,9 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
 }
 
 /* Weights of the neighbours of a line's points that lie between coarse ones in the directions S, relative to their sum
-   and the excess; 0 for a point that is coupled to nobody. ends: some points lie beside an end */
+   and the excess; 0 for a point that is coupled to nobody. boundaries: some points lie beside one */
 static void NeighbourWeights(Operator *op, int S, const PetscScalar diagonal[], const PetscScalar *const c[],
-                             PetscInt j, PetscInt k, PetscBool *ends)
+                             PetscInt j, PetscInt k, PetscBool *boundaries)
 {
   const KCycleTransfer *tr   = op->ws->tr;
   const PetscScalar    *mask = KCycleMaskOf(op->ws->mask, KCycleBoxExtended(tr->fine, j, k));
@@ -160,15 +186,16 @@ static void NeighbourWeights(Operator *op, int S, const PetscScalar diagonal[], 
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddSizes(op->pad, c[o], op->inverse, op->excess);
   }
-  FindEnds(op, S, S & 1, j, k, ends);
-  for (PetscInt i = 0; *ends && i < op->pad; i++) {
+  FindBoundaries(op, S, S & 1, j, k, boundaries);
+  if (op->ws->gaps) FindGaps(op, S, c, boundaries);
+  for (PetscInt i = 0; *boundaries && i < op->pad; i++) {
     const PetscReal excess = PetscMax(PetscRealPart(c[13][i] + op->excess[i]), 0);
 
-    if (op->end[i] == (PetscScalar)0.0) continue;
+    if (op->boundary[i] == (PetscScalar)0.0) continue;
     op->inverse[i] += excess;
-    op->end[i] = excess <= KCYCLE_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
+    op->boundary[i] = excess <= KCYCLE_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
   }
-  for (PetscInt i = -1; mask && i < op->n; i++) {
+  for (PetscInt i = -1; mask && !op->ws->filled && i < op->n; i++) {
     const PetscInt at = tr->factor[0] * i + tr->shift[0] + (S & 1);
 
     if (at >= 0 && at < tr->fine->n[0] && mask[at] == (PetscScalar)0.0) op->inverse[i + 1] = 0;
@@ -189,7 +216,7 @@ static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, co
   const PetscScalar    *w  = op->w + (o - op->low) * op->pad + 1;
   KCycleTouch           there;
 
-  if (tr->fine->slot[KCycleBoxExtended(tr->fine, jj, kk)] == 0) return;
+  if (tr->fine->offset[KCycleBoxExtended(tr->fine, jj, kk)] == 0) return;
   KCycleTransferTouch(tr, jj, kk, &there);
   for (PetscInt p = 0; p < there.count; p++) {
     const PetscScalar *weights = jj == j && kk == k ? op->row[p] : there.w[p];
@@ -206,14 +233,14 @@ static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, co
   }
 }
 
-/* Beside an end, points without an excess of their own: their weights add up to one */
+/* Beside a boundary, points without an excess of their own: their weights add up to one */
 static void CompleteRows(const Operator *op, int x, const KCycleTouch *touch)
 {
   for (PetscInt i = -x; i < op->n; i++) {
     PetscScalar sum = 0, *to[8];
     int         m   = 0;
 
-    if (op->end[i + 1] == (PetscScalar)0.0) continue;
+    if (op->boundary[i + 1] == (PetscScalar)0.0) continue;
     for (PetscInt q = 0; q < touch->count; q++) {
       if (x) {
         to[m++] = op->row[q] + op->n + 3 + i;
@@ -232,12 +259,12 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   const PetscInt     first = -x;
   const PetscScalar *apart[2], *c[27];
   KCycleTerms        terms[4][3];
-  PetscBool          ends;
+  PetscBool          boundaries;
 
   PetscFunctionBegin;
   KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
-  NeighbourWeights(op, S, apart[x] + op->st->shape.ncoeffs / 2 * op->pad, c, j, k, &ends);
+  NeighbourWeights(op, S, apart[x] + op->st->shape.ncoeffs / 2 * op->pad, c, j, k, &boundaries);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddRows(op, o, x, j, k, touch, terms);
@@ -253,7 +280,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
       KCycleSumOfProducts(&terms[q][i], op->n - first, PETSC_FALSE, to[i] + first);
     }
   }
-  if (ends) CompleteRows(op, x, touch);
+  if (boundaries) CompleteRows(op, x, touch);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +290,8 @@ static void CoincidingPoints(const Operator *op, PetscInt j, PetscInt k)
   const KCycleTransfer *tr   = op->ws->tr;
   const PetscScalar    *mask = KCycleMaskOf(op->ws->mask, KCycleBoxExtended(tr->fine, j, k));
 
-  for (PetscInt i = 0; i < op->n; i++) op->row[0][1 + i] = mask ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
+  for (PetscInt i = 0; i < op->n; i++)
+    op->row[0][1 + i] = mask && !op->ws->filled ? mask[tr->factor[0] * i + tr->shift[0]] : 1;
 }
 
 /* All weights of a line: points that coincide in x, then those between */
@@ -284,9 +312,9 @@ static PetscErrorCode WorkOut(Operator *op, PetscInt j, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the weights of a line depend on; kind is -1 if they are those of no other line */
+/* What the weights of a line depend on; set is -1 if they are those of no other line */
 typedef struct {
-  PetscInt kind, outside, mask[9], set[9][4];
+  PetscInt set, outside, mask[9], weights[9][4];
 } Signature;
 
 static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
@@ -296,8 +324,8 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   const int             S   = Between(tr, 1, j) | Between(tr, 2, k);
 
   memset(sign, 0, sizeof(*sign));
-  sign->kind = KCycleClassOf(op->st, j, k);
-  if (sign->kind < 0) return;
+  sign->set = KCycleClassOf(op->st, j, k);
+  if (sign->set < 0) return;
   for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
     for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {
       const int      place = dy + 1 + 3 * (dz + 1);
@@ -305,7 +333,7 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
 
       if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << place;
       if (op->ws->mask) sign->mask[place] = op->ws->mask->set[e];
-      if (place != 4) memcpy(sign->set[place], KCycleTransferSets(tr, e), sizeof(sign->set[place]));
+      if (place != 4) memcpy(sign->weights[place], KCycleTransferSets(tr, e), sizeof(sign->weights[place]));
     }
   }
 }
@@ -321,8 +349,8 @@ static PetscErrorCode WholeLine(Operator *op, PetscInt j, PetscInt k, Signature 
 
   PetscFunctionBegin;
   Sign(op, j, k, &now);
-  if (now.kind >= 0 && j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
-  else if (now.kind >= 0 && k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - planes;
+  if (now.set >= 0 && j > 1 && !memcmp(&now, &signs[k & 1][j - 2], sizeof(now))) like = e - 2;
+  else if (now.set >= 0 && k > 1 && !memcmp(&now, &signs[k & 1][j], sizeof(now))) like = e - planes;
   if (like >= 0) PetscCall(PetscArraycpy(KCycleTransferSets(tr, e), KCycleTransferSets(tr, like), 4));
   else PetscCall(WorkOut(op, j, k));
   signs[k & 1][j] = now;

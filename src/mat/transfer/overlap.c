@@ -102,7 +102,7 @@ static PetscErrorCode OverlapCreate(Mat P)
   const KCycleTransfer *tr  = &p->t;
   const KCycleBox      *box = tr->fine;
   KCycleOverlap        *ov  = &p->overlap;
-  PetscInt              n[3], nc[3], first[3];
+  PetscInt              n[3], nc[3], origin[3];
   DM                    fine, coarse;
 
   PetscFunctionBegin;
@@ -113,16 +113,16 @@ static PetscErrorCode OverlapCreate(Mat P)
 
     ov->low[d]    = box->periodic[d] ? depth : PetscMin(depth, box->start[d]);
     ov->coarse[d] = (tr->shift[d] + ov->low[d]) / f;
-    first[d]      = tr->shift[d] + ov->low[d] - f * ov->coarse[d];
+    origin[d]     = tr->shift[d] + ov->low[d] - f * ov->coarse[d];
     n[d]          = ov->low[d] + box->n[d] + high;
     for (int side = 0; side < 2; side++)
       ov->wraps[d][side] = (PetscBool)(box->periodic[d] && f == 2 && box->size[d] % 2 == 1 &&
                                        (side ? box->start[d] + box->n[d] == box->size[d] : box->start[d] == 0));
-    nc[d] = (n[d] - first[d] + f - 1) / f;
+    nc[d] = (n[d] - origin[d] + f - 1) / f;
   }
   PetscCall(CreateGrid(box->dim, n, &fine));
   PetscCall(CreateGrid(box->dim, nc, &coarse));
-  PetscCall(MatStencilTransferCreate(fine, coarse, tr->factor, first, &ov->P));
+  PetscCall(MatStencilTransferCreate(fine, coarse, tr->factor, origin, &ov->P));
   PetscCall(DMDestroy(&fine));
   PetscCall(DMDestroy(&coarse));
   PetscCall(CreateExchange(tr, PetscObjectComm((PetscObject)P), ov));
@@ -269,8 +269,8 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points between that a wrapped end has in place of coarse ones take the values of these */
-static void PutEnds(const KCycleOverlap *ov, const KCycleTransfer *to)
+/* The points between that a wrapped side has in place of coarse ones take the values of these */
+static void PutWrapped(const KCycleOverlap *ov, const KCycleTransfer *to)
 {
   const PetscInt n = to->coarse->n[0], m = n - 2;
 
@@ -317,6 +317,15 @@ static void PutLines(const KCycleOverlap *ov, const KCycleTransfer *to)
   }
 }
 
+/* Where directions wrap around the weights of the overlap of P are made those that the Galerkin product needs */
+void KCycleOverlapWrap(Mat P)
+{
+  const KCycleOverlap *ov = &((Mat_StencilTransfer *)P->data)->overlap;
+
+  PutWrapped(ov, KCycleTransferOf(ov->P));
+  PutLines(ov, KCycleTransferOf(ov->P));
+}
+
 /* Weights of one line on one coarse line, without those of points further away */
 static void CutWeights(const KCycleTransfer *tr, const KCycleTransfer *from, PetscInt low, const PetscScalar *w,
                        PetscScalar *to)
@@ -342,15 +351,13 @@ PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *sets, PetscScalar *temp)
   const PetscInt       *low = p->overlap.low;
 
   PetscFunctionBegin;
-  PutEnds(&p->overlap, from);
-  PutLines(&p->overlap, from);
   for (PetscInt k = -box->reach[2]; k < box->n[2] + box->reach[2]; k++) {
     for (PetscInt j = -box->reach[1]; j < box->n[1] + box->reach[1]; j++) {
       const PetscInt  e     = KCycleBoxExtended(box, j, k);
       const PetscInt *there = KCycleTransferSets(from, KCycleBoxExtended(from->fine, j + low[1], k + low[2]));
       PetscInt       *set   = KCycleTransferSets(tr, e);
 
-      for (PetscInt q = 0; q < 4 && box->slot[e]; q++) {
+      for (PetscInt q = 0; q < 4 && box->offset[e]; q++) {
         if (there[q] < 0) continue;
         if (j + box->reach[1] >= 2 && there[q - 8] == there[q]) {
           set[q] = set[q - 8];

@@ -120,7 +120,7 @@ static const Sums *SumsGet(Star *s, PetscInt j, PetscInt k)
   PetscInt       pairs[2];
   PetscBool      halved[2];
 
-  if (s->st->box->slot[e] == 0) return NULL;
+  if (s->st->box->offset[e] == 0) return NULL;
   if (sums->line[0] == j && sums->line[1] == k) return sums;
   KCycleTransferTouch(s->tr, j, k, &touch);
   sums->line[0] = j;

@@ -119,6 +119,12 @@ KCycleInterpolation MatStencilTransferInterpolation(Mat P)
   return ((Mat_StencilTransfer *)P->data)->interpolation;
 }
 
+/* Do points that are coupled to nobody take part in coarser levels? */
+PetscBool MatStencilTransferFilled(Mat P)
+{
+  return ((Mat_StencilTransfer *)P->data)->filled;
+}
+
 static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
 {
   const KCycleTransfer *tr = KCycleTransferOf(P);
@@ -173,7 +179,7 @@ PetscErrorCode MatCreate_StencilTransfer(Mat P)
 
 /* An interpolation without weights yet. Each process owns the coarse points whose fine points it owns, and at least
    one */
-PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[], const PetscInt first[], Mat *P)
+PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[], const PetscInt origin[], Mat *P)
 {
   Mat_StencilTransfer *p;
   KCycleTransfer      *tr;
@@ -183,16 +189,16 @@ PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt facto
   PetscCall(MatSetType(*P, MATSTENCILTRANSFER));
   p  = (Mat_StencilTransfer *)(*P)->data;
   tr = &p->t;
-  PetscCall(KCycleBoxGet(fine, &tr->fine));
-  PetscCall(KCycleBoxGet(coarse, &tr->coarse));
+  PetscCall(KCycleBoxGet(fine, KCYCLE_BOX_KERNELS, &tr->fine));
+  PetscCall(KCycleBoxGet(coarse, KCYCLE_BOX_KERNELS, &tr->coarse));
   PetscCall(PetscObjectReference((PetscObject)fine));
   PetscCall(PetscObjectReference((PetscObject)coarse));
   p->finedm   = fine;
   p->coarsedm = coarse;
   for (PetscInt d = 0; d < 3; d++) {
     tr->factor[d] = factor[d];
-    tr->first[d]  = first[d];
-    tr->shift[d]  = factor[d] * tr->coarse->start[d] + first[d] - tr->fine->start[d];
+    tr->origin[d] = origin[d];
+    tr->shift[d]  = factor[d] * tr->coarse->start[d] + origin[d] - tr->fine->start[d];
     PetscCheck(factor[d] * tr->coarse->n[d] + tr->shift[d] >= tr->fine->n[d] - 1 && tr->shift[d] >= 0 &&
                    tr->shift[d] <= 1 && (tr->coarse->n[d] - 1) * factor[d] + tr->shift[d] < tr->fine->n[d],
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "Coarse points are not where their fine points are");

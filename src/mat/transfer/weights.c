@@ -93,7 +93,7 @@ static PetscReal RowSum(const KCycleStencil *st, const KCycleLine *l, PetscInt i
 
 /* The weight of a point between the last coarse point and a boundary, at a side of direction d: its coupling inward, a
    part of that and of what its row sum exceeds the next point's by, the coupling with the boundary */
-static PetscReal EndWeight(const KCycleStencil *st, int d, int side, const PetscInt at[], KCycleLine l[2])
+static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const PetscInt at[], KCycleLine l[2])
 {
   const KCycleShape *shape = &st->shape;
   const PetscInt     n = st->box->n[d], inward = side ? -1 : 1;
@@ -110,8 +110,8 @@ static PetscReal EndWeight(const KCycleStencil *st, int d, int side, const Petsc
   return coupling > 0 ? coupling / (coupling + PetscMax(excess, 0)) : 0;
 }
 
-/* Ends of lines in x */
-static void XEnds(const KCycleWeights *ws, PetscInt j, PetscInt k, PetscReal end[2])
+/* The weights of the points of a line at the boundaries in x */
+static void WeightsInX(const KCycleWeights *ws, PetscInt j, PetscInt k, PetscReal end[2])
 {
   const KCycleTransfer *tr = ws->tr;
   const PetscInt        n = tr->fine->n[0], last = 2 * (tr->coarse->n[0] - 1) + tr->shift[0] + 1;
@@ -122,12 +122,12 @@ static void XEnds(const KCycleWeights *ws, PetscInt j, PetscInt k, PetscReal end
   if (tr->factor[0] == 1) return;
   KCycleLineCoefficients(ws->st, j, k, &l[0]);
   l[1] = l[0];
-  if (tr->shift[0]) end[0] = EndWeight(ws->st, 0, 0, first, l);
-  if (last < n) end[1] = EndWeight(ws->st, 0, 1, behind, l);
+  if (tr->shift[0]) end[0] = BoundaryWeight(ws->st, 0, 0, first, l);
+  if (last < n) end[1] = BoundaryWeight(ws->st, 0, 1, behind, l);
 }
 
 /* Is a line between the last coarse line and a boundary in direction d? -1: no, else at which side */
-static int LineEnd(const KCycleTransfer *tr, int d, PetscInt at)
+static int BoundarySide(const KCycleTransfer *tr, int d, PetscInt at)
 {
   if (tr->factor[d] == 1) return -1;
   if (tr->shift[d] && at == 0) return 0;
@@ -135,13 +135,13 @@ static int LineEnd(const KCycleTransfer *tr, int d, PetscInt at)
 }
 
 /* The weights of points at boundaries */
-static void ApplyEnds(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, PetscScalar *out)
+static void ApplyBoundaries(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, PetscScalar *out)
 {
   const KCycleTransfer *tr = ws->tr;
   const PetscInt        n = tr->coarse->n[0], f = tr->factor[0];
   PetscReal             end[2];
 
-  XEnds(ws, j, k, end);
+  WeightsInX(ws, j, k, end);
   for (PetscInt q = 0; q < touch->count; q++) {
     PetscScalar *same = out + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
 
@@ -149,7 +149,7 @@ static void ApplyEnds(const KCycleWeights *ws, const KCycleTouch *touch, PetscIn
     left[n - 1] *= end[1];
   }
   for (int d = 1; d < 3; d++) {
-    const int      side = LineEnd(tr, d, d == 1 ? j : k);
+    const int      side = BoundarySide(tr, d, d == 1 ? j : k);
     const PetscInt away = side ? -1 : 1;
     KCycleLine     l[2];
 
@@ -158,7 +158,7 @@ static void ApplyEnds(const KCycleWeights *ws, const KCycleTouch *touch, PetscIn
     if (tr->fine->n[d] > 2) KCycleLineCoefficients(ws->st, j + (d == 1 ? away : 0), k + (d == 2 ? away : 0), &l[1]);
     for (PetscInt i = 0; i < tr->fine->n[0]; i++) {
       const PetscInt  at[3] = {i, j, k}, to = i - tr->shift[0], c = f == 1 ? i : to >= 0 ? to / 2 : -1;
-      const PetscReal w = EndWeight(ws->st, d, side, at, l);
+      const PetscReal w = BoundaryWeight(ws->st, d, side, at, l);
 
       for (PetscInt q = 0; q < touch->count; q++) {
         PetscScalar *same = out + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
@@ -192,7 +192,7 @@ static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscS
   }
 }
 
-/* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond an end.
+/* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond a boundary.
    Beyond a Neumann boundary stands the last one */
 static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
 {
@@ -266,12 +266,12 @@ static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, 
   KCycleTransferTouch(tr, j, k, touch);
   if (ws->interpolation == KCYCLE_INTERPOLATION_SIMPLEX) SimplexLine(ws, touch, ws->temp);
   else TensorLine(ws, touch, ws->temp);
-  if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) ApplyEnds(ws, touch, j, k, ws->temp);
+  if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) ApplyBoundaries(ws, touch, j, k, ws->temp);
   if (ws->mask) ApplyMask(ws, touch, j, k, ws->temp);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps the weights of a line. Two lines further there is a line of the same kind */
+/* Keeps the weights of a line. Two lines further there may be one with the same */
 PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, const KCycleTouch *touch)
 {
   const KCycleTransfer *tr  = ws->tr;
@@ -294,7 +294,7 @@ PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, con
 /* What the weights of a line depend on; lines that agree have the same */
 typedef struct {
   PetscReal factor[4], end[2];
-  PetscInt  mask[5], kind[3];
+  PetscInt  mask[5], set[3];
 } LineSign;
 
 static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
@@ -306,15 +306,15 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
   if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) {
     const PetscInt n = tr->fine->n[1], line = j + n * k;
 
-    XEnds(ws, j, k, sign->end);
+    WeightsInX(ws, j, k, sign->end);
     for (int d = 1; d < 3; d++) {
-      const int      side = LineEnd(tr, d, d == 1 ? j : k);
+      const int      side = BoundarySide(tr, d, d == 1 ? j : k);
       const PetscInt next = line + (side ? -1 : 1) * (d == 1 ? 1 : n);
 
       if (side < 0) continue;
-      sign->kind[0] = KCycleClassOfLine(ws->st, line) < 0 ? -2 - line : KCycleClassOfLine(ws->st, line);
+      sign->set[0] = KCycleClassOfLine(ws->st, line) < 0 ? -2 - line : KCycleClassOfLine(ws->st, line);
       if (tr->fine->n[d] > 2)
-        sign->kind[d] = KCycleClassOfLine(ws->st, next) < 0 ? -2 - line : KCycleClassOfLine(ws->st, next);
+        sign->set[d] = KCycleClassOfLine(ws->st, next) < 0 ? -2 - line : KCycleClassOfLine(ws->st, next);
     }
   }
   if (!ws->mask) return;
@@ -381,6 +381,8 @@ static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
   KCycleLine           l;
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(box->nextended, &mask->set));
+  for (PetscInt e = 0; e < box->nextended; e++) mask->set[e] = -1;
   mask->length = n + 2;
   PetscCall(SetsBegin(n + 2, box->nextended, &mask->pool, &sets));
   PetscCall(PetscCalloc1(n + 2, &m));
@@ -428,56 +430,115 @@ static PetscErrorCode WeightsEnd(Mat P, KCycleSets *sets)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the grids of one process; alone: some points may be coupled to nobody; temp: for the weights of one line */
-static PetscErrorCode SetWeights(Mat P, KCycleInterpolation interpolation, const PetscBool neumann[], Mat A,
-                                 PetscBool alone, PetscScalar *temp)
+/* The weights that are kept, but for points that are masked, which take no corrections */
+static PetscErrorCode MaskWeights(KCycleWeights *ws)
 {
-  Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
-  const KCycleBox     *box = p->t.fine;
-  KCycleSets           sets;
-  KCycleWeights        ws   = {&p->t, &sets, interpolation, neumann, NULL, temp, KCycleStencilOf(A)};
-  KCycleMask           mask = {0};
+  const KCycleTransfer *tr  = ws->tr;
+  const KCycleBox      *box = tr->fine;
+  const PetscInt        n = tr->coarse->n[0], f = tr->factor[0];
+  KCyclePool            all = tr->weights;
+  KCycleTouch           touch;
 
   PetscFunctionBegin;
-  PetscCall(WeightsBegin(P, interpolation, &sets));
-  PetscCall(PetscMalloc1(box->nextended, &mask.set));
-  for (PetscInt e = 0; e < box->nextended; e++) mask.set[e] = -1;
-  if (alone) {
-    ws.mask = &mask;
-    PetscCall(MaskLines(A, &mask));
+  PetscCall(PetscMemzero(&ws->tr->weights, sizeof(all)));
+  PetscCall(SetsBegin(tr->stride, box->nextended, &ws->tr->weights, ws->sets));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt     j = line % box->n[1], k = line / box->n[1], e = KCycleBoxExtended(box, j, k);
+    const PetscScalar *mask = KCycleMaskOf(ws->mask, e);
+
+    KCycleTransferTouch(tr, j, k, &touch);
+    PetscCall(PetscArrayzero(ws->temp, touch.count * tr->stride));
+    for (PetscInt q = 0; q < touch.count; q++) {
+      const PetscInt set  = KCycleTransferSets(tr, e)[q];
+      PetscScalar   *same = ws->temp + q * tr->stride + 1, *left = same + n + 2, *right = left + n + 1;
+
+      if (set < 0) continue;
+      PetscCall(PetscArraycpy(same - 1, all.v + (PetscInt64)set * tr->stride, tr->stride));
+      for (PetscInt i = 0; i < n; i++) same[i] *= mask[f * i + tr->shift[0]];
+      for (PetscInt i = -1; i < n && f == 2; i++) {
+        const PetscInt at = 2 * i + 1 + tr->shift[0];
+
+        if (at < 0 || at >= box->n[0]) continue;
+        left[i] *= mask[at];
+        right[i] *= mask[at];
+      }
+    }
+    PetscCall(KCycleWeightsStore(ws, j, k, &touch));
   }
-  if (interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(&ws, A));
-  else PetscCall(WeightsByLine(&ws));
-  PetscCall(KCyclePoolDestroy(&mask.pool));
-  PetscCall(PetscFree(mask.set));
-  PetscCall(WeightsEnd(P, &sets));
+  PetscCall(SetsEnd(ws->sets));
+  PetscCall(KCyclePoolDestroy(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Weights by rule or from an operator on the grids of one process */
+static PetscErrorCode SetWeights(KCycleWeights *ws, Mat P, Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(WeightsBegin(P, ws->interpolation, ws->sets));
+  if (ws->interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(ws, A));
+  else PetscCall(WeightsByLine(ws));
+  PetscCall(WeightsEnd(P, ws->sets));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The weights of P, and, where Ac is asked for, the coarser operator, from Q and B, the overlap of P and the operator.
+  Where points that are coupled to nobody have been given couplings the coarser operator has them, and is as large for
+  corrections that leave such points alone
+*/
+static PetscErrorCode CoarsenOverlap(KCycleWeights *ws, Mat Q, Mat B, PetscBool star, Mat P, Mat *Ac)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)4 * ws->tr->stride, &ws->temp));
+  PetscCall(SetWeights(ws, Q, B));
+  if (Q != P) KCycleOverlapWrap(P);
+  if (Ac) PetscCall(KCycleGalerkin(Q, B, P, star, PETSC_TRUE, Ac));
+  if (ws->filled) PetscCall(MaskWeights(ws));
+  if (Q != P) {
+    PetscCall(WeightsBegin(P, ws->interpolation, ws->sets));
+    PetscCall(KCycleOverlapTake(P, ws->sets, ws->temp));
+    PetscCall(WeightsEnd(P, ws->sets));
+  }
+  PetscCall(PetscFree(ws->temp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   The weights of P, and, where Ac is asked for, the coarser operator, see MatStencilGalerkin(). neumann: through which
-  ends of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid
+  boundaries of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid
 */
 PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const PetscBool neumann[], PetscBool star,
                                  Mat P, Mat *Ac)
 {
   const KCycleScan *scan;
-  PetscScalar      *temp;
+  KCycleWeights     ws     = {.interpolation = interpolation, .neumann = neumann};
+  KCycleMask        mask   = {0};
+  Mat               filled = NULL, Q, B, C;
   KCycleSets        sets;
-  Mat               Q, B;
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, &scan));
   PetscCall(KCycleOverlapGet(P, A, &Q, &B));
-  PetscCall(PetscMalloc1((size_t)4 * KCycleTransferOf(Q)->stride, &temp));
-  PetscCall(SetWeights(Q, interpolation, neumann, B, scan->alone, temp));
-  if (Q != P) {
-    PetscCall(WeightsBegin(P, interpolation, &sets));
-    PetscCall(KCycleOverlapTake(P, &sets, temp));
-    PetscCall(WeightsEnd(P, &sets));
+  ws.tr   = &((Mat_StencilTransfer *)Q->data)->t;
+  ws.sets = &sets;
+  if (scan->alone) {
+    PetscCall(MaskLines(B, &mask));
+    ws.mask = &mask;
   }
-  PetscCall(PetscFree(temp));
-  if (Ac) PetscCall(KCycleGalerkin(Q, B, P, star, PETSC_TRUE, Ac));
+  if (scan->alone && scan->walls && interpolation == KCYCLE_INTERPOLATION_OPERATOR)
+    PetscCall(MatStencilFillAlone(A, &filled));
+  ws.filled = ((Mat_StencilTransfer *)P->data)->filled = (PetscBool)(filled != NULL);
+  ws.gaps                                              = (PetscBool)(scan->jump * KCYCLE_GAP > 1);
+  if (filled) {
+    PetscCall(KCycleOverlapGet(P, filled, &Q, &C));
+    PetscCall(MatDestroy(&B));
+    B = C;
+  }
+  ws.st = KCycleStencilOf(B);
+  PetscCall(CoarsenOverlap(&ws, Q, B, star, P, Ac));
+  PetscCall(KCyclePoolDestroy(&mask.pool));
+  PetscCall(PetscFree(mask.set));
+  PetscCall(MatDestroy(&filled));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -264,7 +264,7 @@ static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc)); /* KSP has not done it if values changed without KSPSetOperators() */
-  if (ds->nleft) PetscCall(ReportRightSide(pc, b));
+  if (ds->nomitted) PetscCall(ReportRightSide(pc, b));
   if (ds->form == PC_DEFLSUB_BNN) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(what, sizeof(what), "-pc_deflsub_form %s", PCDeflSubForms[ds->form]));
   PetscCall(PCDeflSubCheckOperator(pc, what));

@@ -194,14 +194,14 @@ PetscErrorCode PCDeflSubGetLabelIS(PC pc, IS *labels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDeflSubGetNumber_DeflSub(PC pc, PetscInt *number, PetscInt *left)
+static PetscErrorCode PCDeflSubGetNumber_DeflSub(PC pc, PetscInt *number, PetscInt *omitted)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(RequireSetUp(pc));
   if (number) *number = ds->number;
-  if (left) *left = ds->nleft;
+  if (omitted) *omitted = ds->nomitted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,17 +215,17 @@ static PetscErrorCode PCDeflSubGetNumber_DeflSub(PC pc, PetscInt *number, PetscI
 
   Output Parameters:
 + number - subdomains
-- left   - vectors that are left out of Z since E is singular with them
+- omitted - vectors that are left out of Z since E is singular with them
 
   Level: intermediate
 
 .seealso: `PCDEFLSUB`, `PCDeflSubSetBoxes()`, `PCDeflSubGetLabels()`
 @*/
-PetscErrorCode PCDeflSubGetNumber(PC pc, PetscInt *number, PetscInt *left)
+PetscErrorCode PCDeflSubGetNumber(PC pc, PetscInt *number, PetscInt *omitted)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCDeflSubGetNumber_C", (PC, PetscInt *, PetscInt *), (pc, number, left));
+  PetscUseMethod(pc, "PCDeflSubGetNumber_C", (PC, PetscInt *, PetscInt *), (pc, number, omitted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -127,7 +127,7 @@ static PetscInt Root(PetscInt parent[], PetscInt i)
 /*
   Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is
   left out: E is singular with all of them. Those without a coupled point, which no process touches, have no column in
-  Z. s: what binds; columns: that are left
+  Z. s: what binds; columns: that remain
 */
 static PetscErrorCode ChooseScale(PC_DeflSub *ds, PetscInt *columns)
 {
@@ -160,11 +160,11 @@ static PetscErrorCode ChooseScale(PC_DeflSub *ds, PetscInt *columns)
   }
   for (PetscInt i = 0; i < n; i++) sum[Root(parent, i)] += PetscRealPart(bound[i]);
   for (PetscInt i = 0; i < n; i++) {
-    const PetscBool left = (PetscBool)(parent[i] == i && sum[i] == 0 && touched[i]);
+    const PetscBool omitted = (PetscBool)(parent[i] == i && sum[i] == 0 && touched[i]);
 
-    ds->nleft += left;
-    *columns += touched[i] && !left;
-    scale[i] = left || scale[i] == (PetscScalar)0.0 ? 0 : 1 / PetscSqrtReal(PetscAbsScalar(scale[i]));
+    ds->nomitted += omitted;
+    *columns += touched[i] && !omitted;
+    scale[i] = omitted || scale[i] == (PetscScalar)0.0 ? 0 : 1 / PetscSqrtReal(PetscAbsScalar(scale[i]));
   }
   PetscCall(VecRestoreArray(ds->scale, &scale));
   PetscCall(VecRestoreArrayRead(ds->s, &bound));
@@ -199,17 +199,17 @@ static PetscErrorCode LeaveOut(PC pc)
   PetscInt    columns = 0;
 
   PetscFunctionBegin;
-  ds->nleft = 0;
+  ds->nomitted = 0;
   PetscCall(ChooseScale(ds, &columns));
-  PetscCallMPI(MPI_Bcast(&ds->nleft, 1, MPIU_INT, 0, comm));
+  PetscCallMPI(MPI_Bcast(&ds->nomitted, 1, MPIU_INT, 0, comm));
   PetscCallMPI(MPI_Bcast(&columns, 1, MPIU_INT, 0, comm));
-  PetscCheck(columns > 0 || !ds->nleft, comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(columns > 0 || !ds->nomitted, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The operator maps constants to zero, so that one subdomain of each connected part is left out of Z, "
              "%" PetscInt_FMT " in all, and there is no other: use more subdomains",
-             ds->nleft);
-  if (ds->nleft)
+             ds->nomitted);
+  if (ds->nomitted)
     PetscCall(PetscInfo(pc, "E is singular: %" PetscInt_FMT " of %" PetscInt_FMT " vectors are left out of Z\n",
-                        ds->nleft, ds->number));
+                        ds->nomitted, ds->number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,29 +26,29 @@
 #define KC_DEFLSUB_SAMPLE 8
 
 typedef struct {
-  KCycleRows          *rows;
-  const KCycleSubGrid *grid;
-  PetscReal            jump, any;
-  PetscInt            *natural, *box; /* of points and ghosts */
-  PetscReal           *strongest;     /* coupling of points and ghosts; or */
-  PetscReal           *coefficient;   /* given */
+  KCycleRows             *rows;
+  const KCycleSubdomains *sub;
+  PetscReal               jump, any;
+  PetscInt               *natural, *box; /* of points and ghosts */
+  PetscReal              *strongest;     /* coupling of points and ghosts; or */
+  PetscReal              *coefficient;   /* given */
   /* largest factor between couplings at points and ghosts, if it is larger than that of a jump */
-  PetscReal           *gap;
-  PetscBool            isotropic;
+  PetscReal              *gap;
+  PetscBool               isotropic;
   /* of couplings in each direction: bit 0: x differs, bit 1: y, bit 2: z */
-  PetscReal            scale[8];
-  PetscInt             difference[64], direction[64]; /* of the entries of the row that was looked at last */
-  PetscInt             ncross, maxcross, *cross;
-  KCyclePieces        *pieces;
+  PetscReal               scale[8];
+  PetscInt                difference[64], direction[64]; /* of the entries of the row that was looked at last */
+  PetscInt                ncross, maxcross, *cross;
+  KCyclePieces           *pieces;
 } Cut;
 
 /* Which coordinates differ */
-static PetscInt Direction(const KCycleSubGrid *g, PetscInt a, PetscInt b)
+static PetscInt Direction(const PetscInt size[], PetscInt a, PetscInt b)
 {
-  const PetscInt aline = a / g->size[0], bline = b / g->size[0];
+  const PetscInt aline = a / size[0], bline = b / size[0];
 
-  return (a % g->size[0] != b % g->size[0]) + 2 * (aline % g->size[1] != bline % g->size[1]) +
-         4 * (aline / g->size[1] != bline / g->size[1]);
+  return (a % size[0] != b % size[0]) + 2 * (aline % size[1] != bline % size[1]) +
+         4 * (aline / size[1] != bline / size[1]);
 }
 
 /* Direction of entry k of a row; rows that follow each other mostly have the same */
@@ -58,7 +58,7 @@ static PetscInt DirectionOf(Cut *c, PetscInt k, PetscInt row, PetscInt col)
 
   if (c->difference[place] != difference) {
     c->difference[place] = difference;
-    c->direction[place]  = Direction(c->grid, c->natural[row], c->natural[col]);
+    c->direction[place]  = Direction(c->sub->grid->size, c->natural[row], c->natural[col]);
   }
   return c->direction[place];
 }
@@ -103,7 +103,7 @@ static PetscErrorCode MeasureDirections(MPI_Comm comm, Cut *c)
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < c->rows->n; i++) {
-    if (c->natural[i] / c->grid->size[0] % KC_DEFLSUB_SAMPLE) continue;
+    if (c->natural[i] / c->sub->grid->size[0] % KC_DEFLSUB_SAMPLE) continue;
     const PetscInt m = KCycleRowsGet(c->rows, i, &cols, &values);
 
     for (PetscInt k = 0; k < m; k++) {
@@ -274,7 +274,7 @@ static PetscErrorCode ListSmall(const KCyclePieces *p, PetscInt small, PetscInt 
 static PetscErrorCode MergeSmall(Cut *c)
 {
   KCyclePieces  *p     = c->pieces;
-  const PetscInt small = (c->grid->npoints / c->grid->nboxes + KC_DEFLSUB_SMALL - 1) / KC_DEFLSUB_SMALL;
+  const PetscInt small = (c->sub->npoints / c->sub->nboxes + KC_DEFLSUB_SMALL - 1) / KC_DEFLSUB_SMALL;
   PetscReal     *best;
   PetscInt      *choice, *list, npoints;
   int            more = 1;
@@ -302,7 +302,7 @@ static PetscErrorCode MergeSmall(Cut *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *grid, Cut *c)
+static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains *sub, Cut *c)
 {
   PC_DeflSub        *ds    = (PC_DeflSub *)pc->data;
   const PetscInt     total = rows->n + rows->nghost;
@@ -313,7 +313,7 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
   PetscFunctionBegin;
   PetscCall(PetscMemzero(c, sizeof(*c)));
   c->rows = rows;
-  c->grid = grid;
+  c->sub  = sub;
   c->jump = ds->jump;
   c->any  = PetscMax(ds->jump, KC_DEFLSUB_ANY);
   PetscCall(PetscMalloc4(total, &c->natural, total, &c->box, total, &c->strongest, total, &c->gap));
@@ -321,13 +321,13 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
     c->natural[i] = c->box[i] = 0;
     c->strongest[i] = c->gap[i] = 0;
   }
-  KCycleSubGridNatural(grid, c->natural);
+  KCycleSubdomainsNatural(sub, c->natural);
   PetscCall(KCycleRowsExchangeInt(rows, c->natural));
-  KCycleSubGridBoxes(grid, c->box);
+  KCycleSubdomainsBoxes(sub, c->box);
   PetscCall(KCycleRowsExchangeInt(rows, c->box));
   points.natural = c->natural;
   points.box     = c->box;
-  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), grid, &points, &c->pieces));
+  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), sub, &points, &c->pieces));
   if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ds->coefficient, &n));
   PetscCall(PCDeflSubCheckCount(pc, rows->n, n, "values of the coefficient"));
@@ -340,19 +340,19 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubGrid *gr
 }
 
 /* Labels of boxes that are cut along interfaces; the same on any number of processes */
-PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubGrid *grid, PetscInt label[],
+PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubdomains *sub, PetscInt label[],
                                      PetscInt *number)
 {
   Cut c;
 
   PetscFunctionBegin;
-  PetscCall(CutCreate(pc, rows, grid, &c));
+  PetscCall(CutCreate(pc, rows, sub, &c));
   PetscCall(MeasureDirections(PetscObjectComm((PetscObject)pc), &c));
   PetscCall(MeasurePoints(&c));
   PetscCall(MeasureGaps(&c));
   PetscCall(JoinPoints(&c));
   PetscCall(MergeSmall(&c));
-  PetscCall(KCyclePiecesBound(c.pieces, KC_DEFLSUB_MANY * grid->nboxes));
+  PetscCall(KCyclePiecesBound(c.pieces, KC_DEFLSUB_MANY * sub->nboxes));
   PetscCall(KCyclePiecesNumber(c.pieces, label, number));
   PetscCall(KCyclePiecesDestroy(&c.pieces));
   PetscCall(PetscFree(c.cross));

@@ -17,7 +17,7 @@ PetscErrorCode PCDeflSubCheckCount(PC pc, PetscInt unknowns, PetscInt count, con
 }
 
 /* The grid of the PC, or of its operator */
-static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
+static PetscErrorCode FindGrid(PC pc, KCycleSubdomains *sub)
 {
   Mat      A;
   DM       dm;
@@ -30,18 +30,18 @@ static PetscErrorCode FindGrid(PC pc, KCycleSubGrid *grid)
   PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() "
              "or MatSetDM(), or give labels with PCDeflSubSetLabels()");
-  PetscCall(KCycleSubGridGet(dm, grid));
+  PetscCall(KCycleSubdomainsGet(dm, sub));
   PetscCall(MatGetSize(A, &n, NULL));
-  PetscCheck(n == grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows", grid->npoints, n);
+  PetscCheck(n == sub->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows", sub->npoints, n);
   PetscCall(MatGetLocalSize(A, &local, NULL));
-  PetscCall(PCDeflSubCheckCount(pc, local, grid->n[0] * grid->n[1] * grid->n[2],
-                                "points of the DMDA: use the matrix of DMCreateMatrix()"));
+  PetscCall(
+      PCDeflSubCheckCount(pc, local, sub->grid->npoints, "points of the DMDA: use the matrix of DMCreateMatrix()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Parts of equal size of the natural numbers */
-static PetscErrorCode LabelStripes(PC pc, const KCycleSubGrid *grid, PetscInt label[], PetscInt *number)
+static PetscErrorCode LabelStripes(PC pc, const KCycleSubdomains *sub, PetscInt label[], PetscInt *number)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
@@ -49,11 +49,11 @@ static PetscErrorCode LabelStripes(PC pc, const KCycleSubGrid *grid, PetscInt la
   for (PetscInt d = 1; d < 3; d++)
     PetscCheck(ds->boxes[d] <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
                "Stripes are numbers of one direction: -pc_deflsub_boxes <number of stripes>");
-  *number = ds->boxes[0] ? ds->boxes[0] : grid->nboxes;
-  PetscCheck(*number <= grid->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " subdomains are more than the %" PetscInt_FMT " unknowns", *number, grid->npoints);
-  KCycleSubGridNatural(grid, label);
-  for (PetscInt i = 0; i < ds->n; i++) label[i] = (PetscInt)((PetscInt64)label[i] * *number / grid->npoints);
+  *number = ds->boxes[0] ? ds->boxes[0] : sub->nboxes;
+  PetscCheck(*number <= sub->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " subdomains are more than the %" PetscInt_FMT " unknowns", *number, sub->npoints);
+  KCycleSubdomainsNatural(sub, label);
+  for (PetscInt i = 0; i < ds->n; i++) label[i] = (PetscInt)((PetscInt64)label[i] * *number / sub->npoints);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,18 +72,18 @@ static PetscErrorCode LabelAsGiven(PC pc, PetscInt label[], PetscInt *number)
 
 static PetscErrorCode LabelGrid(PC pc, KCycleRows *rows, PetscInt label[], PetscInt *number)
 {
-  const PetscInt chosen[3] = {0, 0, 0};
-  PC_DeflSub    *ds        = (PC_DeflSub *)pc->data;
-  KCycleSubGrid  grid;
+  const PetscInt   chosen[3] = {0, 0, 0};
+  PC_DeflSub      *ds        = (PC_DeflSub *)pc->data;
+  KCycleSubdomains sub;
 
   PetscFunctionBegin;
-  PetscCall(FindGrid(pc, &grid));
-  PetscCall(KCycleSubGridChooseBoxes(PetscObjectComm((PetscObject)pc), &grid,
-                                     ds->type == PC_DEFLSUB_STRIPE ? chosen : ds->boxes, ds->size));
-  *number = grid.nboxes;
-  if (ds->type == PC_DEFLSUB_STRIPE) PetscCall(LabelStripes(pc, &grid, label, number));
-  else if (ds->type == PC_DEFLSUB_BOX) KCycleSubGridBoxes(&grid, label);
-  else PetscCall(PCDeflSubCutInterface(pc, rows, &grid, label, number));
+  PetscCall(FindGrid(pc, &sub));
+  PetscCall(KCycleSubdomainsChoose(PetscObjectComm((PetscObject)pc), &sub,
+                                   ds->type == PC_DEFLSUB_STRIPE ? chosen : ds->boxes, ds->size));
+  *number = sub.nboxes;
+  if (ds->type == PC_DEFLSUB_STRIPE) PetscCall(LabelStripes(pc, &sub, label, number));
+  else if (ds->type == PC_DEFLSUB_BOX) KCycleSubdomainsBoxes(&sub, label);
+  else PetscCall(PCDeflSubCutInterface(pc, rows, &sub, label, number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,10 +42,10 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "  %" PetscInt_FMT " subdomains of %" PetscInt_FMT " to %" PetscInt_FMT " unknowns, %g on average\n",
       ds->number, ds->sizes[0], ds->sizes[1], (double)((PetscReal)n / ds->number)));
-  if (ds->nleft)
+  if (ds->nomitted)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  the operator maps constants to zero: %" PetscInt_FMT " vector%s left out\n",
-                                     ds->nleft, ds->nleft == 1 ? " is" : "s are"));
+                                     ds->nomitted, ds->nomitted == 1 ? " is" : "s are"));
   if (ds->onesided)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled "
                                              "to others that are coupled to nobody\n"));

@@ -314,9 +314,9 @@ static void Pad(const KCycleBox *box, const PetscScalar *x, const PetscScalar *h
   const PetscInt     n = box->n[0], e = KCycleBoxExtended(box, j, k);
   const PetscScalar *line = KCycleBoxLine(box, x, halo, j, k);
 
-  padded[0] = box->ends ? halo[box->left + e] : 0;
+  padded[0] = box->xhalo ? halo[box->left + e] : 0;
   for (PetscInt i = 0; i < n; i++) padded[i + 1] = line[i];
-  padded[n + 1] = box->ends ? halo[box->right + e] : 0;
+  padded[n + 1] = box->xhalo ? halo[box->right + e] : 0;
 }
 
 /* Does coefficient o of point i of a line stand below the diagonal? */
@@ -369,11 +369,11 @@ static void FillLine(Lines *l, PetscInt line, PetscInt *bad)
     diagonal[i] = own[i];
   }
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscInt ends[] = {0, PetscMin(1, n - 1), n - 1, n};
+    const PetscInt part[] = {0, PetscMin(1, n - 1), n - 1, n};
 
     if (o == centre) continue;
     Pad(l->box, l->inverse, l->halo, j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]], l->padded);
-    for (int part = 0; part < 3; part++) FillCoefficient(l, line, o, ends[part], ends[part + 1]);
+    for (int p = 0; p < 3; p++) FillCoefficient(l, line, o, part[p], part[p + 1]);
   }
   for (PetscInt i = 0; i < n; i++) total += l->sum[i];
   if (!PetscIsInfOrNanScalar(total)) return;

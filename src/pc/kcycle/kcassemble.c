@@ -25,7 +25,7 @@ static PetscErrorCode Injection(const KCycleStructure *level, const PetscInt mor
 
         for (PetscInt d = 0; d < 3; d++)
           fine[d] =
-              PetscMin(tr->factor[d] * (at[d] + tr->coarse->start[d]) + tr->first[d] + more[d], tr->fine->size[d] - 1);
+              PetscMin(tr->factor[d] * (at[d] + tr->coarse->start[d]) + tr->origin[d] + more[d], tr->fine->size[d] - 1);
         PetscCall(MatSetValue(*inject, row, KCycleBoxPointToRow(tr->fine, fine), 1.0, INSERT_VALUES));
       }
     }

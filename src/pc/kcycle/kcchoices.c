@@ -110,7 +110,7 @@ static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, KCycleGrid grid)
   Level: intermediate
 
   Note:
-  Found by itself from the rows at the ends of the grid; this overrides it.
+  Found by itself from the rows at the boundaries of the grid; this overrides it.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetGrid()`, `PCKCycleSetStructured()`
 @*/

@@ -89,7 +89,7 @@ static PetscErrorCode GiveOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].first : none));
+  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].origin : none));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,8 +152,8 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   if (!kc->engine->borrows && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc),
-                                  kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST, kc->nlevels, kc->parts,
-                                  facts->scale, &kc->levels));
+                                  kc->count ? KCYCLE_PLACE_COUNTED : KCycleStencilPlace(kc->parts[kc->nlevels - 1].st),
+                                  kc->nlevels, kc->parts, facts->scale, &kc->levels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

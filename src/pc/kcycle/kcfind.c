@@ -48,7 +48,8 @@ static PetscErrorCode Search(PC pc)
     if (same) dm = found->dm;
   }
   PetscCall(Forget(found));
-  if (g && !dm) PetscCall(KCycleNumberingCreateDM(comm, g, &dm));
+  /* not set up: structured levels only want to know who owns what, and a search should cost little */
+  if (g && !dm) PetscCall(KCycleBoxCreateDM(comm, &g->box, &dm));
   found->dm    = dm;
   found->zeros = (PetscBool)(g && g->zeros);
   found->moved = (PetscBool)(g && g->moved);

@@ -111,8 +111,7 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCREDUNDANT, &standard));
   PetscCall(CoarseTypeIsGiven(coarse, &given));
-  if (level->gathers == KCYCLE_GATHERS_NOT && standard && !given && dim > 1 && size > 1 &&
-      rows > KCyclePolicyReplicated(dim, kc->mixed))
+  if (level->gathers == KCYCLE_GATHERS_NOT && standard && !given && dim > 1 && size > 1 && rows > KCYCLE_MAX_REPLICATED)
     level->gathers = KCYCLE_GATHERS_LARGE;
   if (level->gathers == KCYCLE_GATHERS_NOT) PetscFunctionReturn(PETSC_SUCCESS);
   kc->chose[0][0] = PETSC_TRUE;

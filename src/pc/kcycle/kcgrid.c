@@ -26,7 +26,7 @@ static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i,
   for (int d = 0; d < 6; d++) p->c[d / 2][d % 2] = PetscAbsReal(p->c[d / 2][d % 2]);
 }
 
-/* What looking at ends needs: row sums of neighbours' points are known where somebody owns an end and not the next
+/* What looking at boundaries needs: row sums of neighbours' points are known where somebody owns one and not the next
    point */
 typedef struct {
   const KCycleStencil *st;
@@ -45,28 +45,28 @@ static PetscReal RowSum(Look *look, const PetscInt at[])
 
   if (i < 0) return PetscRealPart(look->halo[box->left + e]);
   if (i >= box->n[0]) return PetscRealPart(look->halo[box->right + e]);
-  if (box->slot[e] >= 0) return PetscRealPart(look->halo[box->slot[e] + i]);
+  if (box->offset[e] >= 0) return PetscRealPart(look->halo[box->offset[e] + i]);
   if (look->last != e) KCycleLineCoefficients(look->st, j, k, &look->line);
   look->last = e;
   for (int o = 0; o < look->st->shape.ncoeffs; o++) sum += PetscRealPart(KCycleLineCoefficient(&look->line, o, i));
   return sum;
 }
 
-/* A point at an end of the grid. By how much its row sum exceeds that of the next point: what other ends and
+/* A point at a boundary. By how much its row sum exceeds that of the next point: what other boundaries and
    reactions add is there too */
-static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleBoundaryFacts end[])
+static void LookAtPoint(Look *look, const Point *p, const PetscInt at[], KCycleBoundaryFacts facts[])
 {
-  const KCycleBox *box     = look->st->box;
-  const PetscReal  sign    = p->diagonal < 0 ? -1 : 1;
-  PetscBool        coupled = PETSC_FALSE;
-  PetscInt         ends = 0, lacking = 0; /* directions in which the point has one neighbour */
+  const KCycleBox *box        = look->st->box;
+  const PetscReal  sign       = p->diagonal < 0 ? -1 : 1;
+  PetscBool        coupled    = PETSC_FALSE;
+  PetscInt         boundaries = 0, lacking = 0; /* directions in which the point has one neighbour */
 
   for (PetscInt d = 0; d < box->dim; d++) {
-    ends += !box->periodic[d] && box->size[d] > 2 && (at[d] == 0 || at[d] == box->size[d] - 1);
+    boundaries += !box->periodic[d] && box->size[d] > 2 && (at[d] == 0 || at[d] == box->size[d] - 1);
     coupled = (PetscBool)(coupled || p->c[d][0] > 0 || p->c[d][1] > 0);
     lacking += box->size[d] > 2 && (p->c[d][0] > 0) != (p->c[d][1] > 0);
   }
-  if (ends > 1 || !coupled) return;
+  if (boundaries > 1 || !coupled) return;
   for (PetscInt d = 0; d < box->dim; d++) {
     const int near = lacking > (box->size[d] > 2);
 
@@ -76,15 +76,15 @@ static void LookAtEnd(Look *look, const Point *p, const PetscInt at[], KCycleBou
 
       if (box->periodic[d] || at[d] != (side ? box->size[d] - 1 : 0)) continue;
       next[d] += side ? -1 : 1;
-      end[d].coupled[side] += 1;
+      facts[d].coupled[side] += 1;
       excess = sign * (p->sum - (box->size[d] > 2 ? RowSum(look, next) : 0));
-      end[d].excess[side][near] += excess;
-      end[d].inward[side][near] += p->c[d][1 - side];
+      facts[d].excess[side][near] += excess;
+      facts[d].inward[side][near] += p->c[d][1 - side];
     }
   }
 }
 
-/* Row sums beside the box, if any process needs them: one that has a single point at an end of the grid */
+/* Row sums beside the box, if any process needs them: one that has a single point at a boundary */
 static PetscErrorCode LookCreate(Mat A, Look *look)
 {
   const KCycleBox   *box;
@@ -98,10 +98,10 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   look->last = -1;
   box        = look->st->box;
   for (PetscInt d = 0; d < box->dim; d++) {
-    const PetscInt *first = box->first[d], last = box->nproc[d] - 1;
+    const PetscInt *range = box->range[d], last = box->nproc[d] - 1;
 
     thin = (PetscBool)(thin ||
-                       (!box->periodic[d] && last && (first[1] - first[0] == 1 || first[last + 1] - first[last] == 1)));
+                       (!box->periodic[d] && last && (range[1] - range[0] == 1 || range[last + 1] - range[last] == 1)));
   }
   if (!thin) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, &ones, &sums));
@@ -116,11 +116,11 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ends of so many lines later are asked for */
+/* The end points of so many lines later are asked for */
 #define LINES_AHEAD 4
 
-/* The points of a line at ends of the grid: of an inner one, not at an end in y or z, the first and the last */
-static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundaryFacts end[])
+/* The points of a line at boundaries: of an inner one, not at a boundary in y or z, the first and the last */
+static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundaryFacts facts[])
 {
   const KCycleBox *box   = look->st->box;
   const PetscInt   step  = inner ? PetscMax(box->n[0] - 1, 1) : 1;
@@ -138,17 +138,17 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundar
   for (PetscInt i = 0; i < box->n[0]; i += step) {
     PointRead(&look->st->shape, &l, i, &p);
     at[0] = i + box->start[0];
-    LookAtEnd(look, &p, at, end);
+    LookAtPoint(look, &p, at, facts);
   }
 }
 
 /* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has
-   the same ends, if the points beside these are on it */
-static PetscErrorCode LookAtEnds(Mat A, KCycleBoundaryFacts end[])
+   the same boundaries, if the points beside these are on it */
+static PetscErrorCode LookAtBoundaries(Mat A, KCycleBoundaryFacts facts[])
 {
   const KCycleStencil *st     = KCycleStencilOf(A);
   const KCycleBox     *box    = st->box;
-  const PetscInt       nreals = (PetscInt)(3 * sizeof(*end) / sizeof(PetscReal));
+  const PetscInt       nreals = (PetscInt)(3 * sizeof(*facts) / sizeof(PetscReal));
   PetscInt             last   = -1;
   KCycleBoundaryFacts  mine[3], now[3];
   Look                 look;
@@ -169,17 +169,17 @@ static PetscErrorCode LookAtEnds(Mat A, KCycleBoundaryFacts end[])
     for (PetscInt i = 0; i < nreals; i++) ((PetscReal *)mine)[i] += ((PetscReal *)now)[i];
   }
   PetscCall(PetscFree(look.halo));
-  PetscCallMPI(MPI_Allreduce(mine, end, (int)nreals, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(mine, facts, (int)nreals, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Does every process own a point that is kept? */
-static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt first)
+static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt origin)
 {
   for (PetscInt p = 0; p < box->nproc[d]; p++) {
-    const PetscInt low = box->first[d][p], high = box->first[d][p + 1];
+    const PetscInt low = box->range[d][p], high = box->range[d][p + 1];
 
-    if ((high - first + 1) / 2 <= (low - first + 1) / 2) return PETSC_FALSE;
+    if ((high - origin + 1) / 2 <= (low - origin + 1) / 2) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -188,8 +188,8 @@ static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt 
 static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level, KCycleBoundary boundary[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
-    const PetscBool kept[2] = {(PetscBool)(level->first[d] == 0),
-                               (PetscBool)((box->size[d] - 1 - level->first[d]) % level->factor[d] == 0)};
+    const PetscBool kept[2] = {(PetscBool)(level->origin[d] == 0),
+                               (PetscBool)((box->size[d] - 1 - level->origin[d]) % level->factor[d] == 0)};
 
     for (int side = 0; side < 2; side++)
       boundary[d][side] = level->boundary[d][side] == KCYCLE_BOUNDARY_STORED && !kept[side] ? KCYCLE_BOUNDARY_ELIMINATED
@@ -215,8 +215,8 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   KCyclePolicyDirections(mean, couples, automatic ? NULL : kc->semicoarsen, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
-    if (level->factor[d] == 1) level->first[d] = 0;
-    else if (!ProcessesKeepPoints(box, d, level->first[d])) level->blocked = PETSC_TRUE;
+    if (level->factor[d] == 1) level->origin[d] = 0;
+    else if (!ProcessesKeepPoints(box, d, level->origin[d])) level->blocked = PETSC_TRUE;
   }
   if (level->blocked) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,63 +260,44 @@ static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure
 static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled,
                                DM *coarse)
 {
-  PetscInt      *owned[3], size[3];
+  KCycleBox      kept;
   DMBoundaryType boundary[3];
 
   PetscFunctionBegin;
+  PetscCall(KCycleBoxCoarsen(box, level->factor, level->origin, PETSC_FALSE, &kept));
+  kept.star = (PetscBool)(assembled && box->star); /* products of stars are boxes */
+  PetscCall(KCycleBoxCreateDM(PetscObjectComm((PetscObject)dm), &kept, coarse));
+  PetscCall(KCycleBoxDestroy(&kept));
   PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &boundary[0], &boundary[1],
                         &boundary[2], NULL));
-  for (PetscInt d = 0; d < 3; d++) {
-    const PetscInt f = level->factor[d], first = level->first[d];
-
-    PetscCall(PetscMalloc1(box->nproc[d], &owned[d]));
-    size[d] = 0;
-    for (PetscInt p = 0; p < box->nproc[d]; p++) {
-      owned[d][p] = (box->first[d][p + 1] - first + f - 1) / f - (box->first[d][p] - first + f - 1) / f;
-      size[d] += owned[d][p];
-    }
-  }
-  PetscCall(DMDACreate(PetscObjectComm((PetscObject)dm), coarse));
-  PetscCall(DMSetDimension(*coarse, box->dim));
-  PetscCall(DMDASetSizes(*coarse, size[0], size[1], size[2]));
-  PetscCall(DMDASetNumProcs(*coarse, box->nproc[0], box->nproc[1], box->nproc[2]));
   PetscCall(DMDASetBoundaryType(*coarse, boundary[0], boundary[1], boundary[2]));
-  PetscCall(DMDASetDof(*coarse, 1));
-  /* products of stars are boxes */
-  PetscCall(DMDASetStencilType(*coarse, assembled && box->star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX));
-  PetscCall(DMDASetStencilWidth(*coarse, 1));
-  PetscCall(DMDASetOwnershipRanges(*coarse, owned[0], owned[1], owned[2]));
   PetscCall(DMSetUp(*coarse));
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(owned[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What there is to know of a level before it is coarsened: its ends, the points to keep, whether coefficients jump */
+/* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump */
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
 {
   PC_KCycle          *kc;
   const KCycleBox    *box = KCycleStencilOf(level->A)->box;
   const KCycleScan   *scan;
-  KCycleBoundaryFacts ends[3];
+  KCycleBoundaryFacts facts[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatStencilScan(level->A, &scan));
-  *jumps = scan->jumps;
+  *jumps = KCyclePolicyJumps(scan);
   if (level == kc->structure) {
-    kc->mixed = kc->finer.exists ? kc->finer.mixed : (PetscBool)(scan->steep > KCYCLE_MIXED);
-    PetscCall(PetscInfo(pc, "Couplings jump steeply at %g of the points%s\n", (double)scan->steep,
-                        kc->mixed ? ": materials are mixed" : ""));
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
-      PetscCall(LookAtEnds(level->A, ends));
+      PetscCall(LookAtBoundaries(level->A, facts));
       for (PetscInt d = 0; d < box->dim; d++) {
-        for (int side = 0; side < 2; side++) level->boundary[d][side] = KCyclePolicyBoundary(&ends[d], side, kc->grid);
+        for (int side = 0; side < 2; side++) level->boundary[d][side] = KCyclePolicyBoundary(&facts[d], side, kc->grid);
       }
     }
   }
   for (PetscInt d = 0; d < 3; d++)
-    level->first[d] = d < box->dim && !box->periodic[d] && level->boundary[d][0] == KCYCLE_BOUNDARY_ELIMINATED ? 1 : 0;
+    level->origin[d] = d < box->dim && !box->periodic[d] && level->boundary[d][0] == KCYCLE_BOUNDARY_ELIMINATED ? 1 : 0;
   PetscCall(ChooseDirections(pc, box, scan, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -366,9 +347,7 @@ static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool aske
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants         = (PetscBool)((asked ||
-                        !KCyclePolicyIsCoarsest(box->dim, box->size, (PetscBool)(level == kc->structure), kc->mixed)) &&
-                       (fewer > 1 || level->blocked) && !why[0]);
+  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (fewer > 1 || level->blocked) && !why[0]);
   level->gathers = KCYCLE_GATHERS_NOT;
   if (*wants) PetscCall(ChooseGathers(pc, level));
   if (fewer == 1 || level->gathers != KCYCLE_GATHERS_NOT) *wants = PETSC_FALSE;
@@ -432,12 +411,13 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   /* the coarser operator is a star no more, or has become one */
   if (level->P && !kc->assembled && level->star != before.star) *changed = PETSC_TRUE;
   for (PetscInt d = 0; d < 3; d++)
-    *changed = (PetscBool)(*changed ||
-                           (level->P && (level->factor[d] != before.factor[d] || level->first[d] != before.first[d])));
+    *changed =
+        (PetscBool)(*changed ||
+                    (level->P && (level->factor[d] != before.factor[d] || level->origin[d] != before.origin[d])));
   if (!*coarser || *changed) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->P) {
     PetscCall(CoarseDM(level->dm, KCycleStencilOf(level->A)->box, level, kc->assembled, &level[1].dm));
-    PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->first, &level->P));
+    PetscCall(MatStencilTransferCreate(level->dm, level[1].dm, level->factor, level->origin, &level->P));
     if (kc->assembled) PetscCall(KCycleAssembleOnDM(level));
   }
   CoarsenBoundaries(KCycleStencilOf(level->A)->box, level, level[1].boundary);

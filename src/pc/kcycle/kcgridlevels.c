@@ -53,7 +53,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   why[0] = 0;
-  PetscCall(KCycleMeshCheck(pc->dm, len, why));
+  PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_MATRICES, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++)
@@ -90,20 +90,19 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
 static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, const PetscReal coupling[], PetscBool asked,
                                        PetscBool coarsened[])
 {
-  const KCycleMesh *mesh = &level->mesh;
-  PC_KCycle        *kc;
-  PetscInt          factor[3];
-  PetscBool         automatic, small = PETSC_TRUE, couples[3];
+  const KCycleBox *box = &level->mesh.box;
+  PC_KCycle       *kc;
+  PetscInt         factor[3];
+  PetscBool        automatic, small = PETSC_TRUE, couples[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
-    couples[d] = (PetscBool)(mesh->size[d] > 1);
-    if (mesh->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
+    couples[d] = (PetscBool)(box->size[d] > 1);
+    if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
-  if (level != kc->grids && mesh->rows[mesh->nproc[0] * mesh->nproc[1] * mesh->nproc[2]] <= KCYCLE_COARSEST_ROWS)
-    small = PETSC_TRUE;
+  if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
   KCyclePolicyDirections(coupling, couples, automatic ? NULL : kc->semicoarsen, factor);
   for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,7 +111,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
 /* What level l must be coarsened like, and whether it is */
 static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exists, PetscBool asked, PetscBool *changed)
 {
-  const PetscInt n = KCycleMeshLocalRows(&level->mesh);
+  const PetscInt n = KCycleBoxLocalRows(&level->mesh.box);
   PetscBool      coarsened[3], *single;
   PetscReal      coupling[3];
   int            other = 0, any;
@@ -147,7 +146,7 @@ static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
                                       PetscObjectComm((PetscObject)level->A), &level->P));
     PetscCall(MatPtAP(level->A, level->P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &level[1].A));
     PetscCall(MatGetBlockSize(level[1].A, &bs));
-    if (bs != level->mesh.dof) PetscCall(MatSetBlockSize(level[1].A, level->mesh.dof));
+    if (bs != level->mesh.box.dof) PetscCall(MatSetBlockSize(level[1].A, level->mesh.box.dof));
   } else PetscCall(MatPtAP(level->A, level->P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &level[1].A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -309,18 +308,18 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
   PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 0; l < kc->ngrids; l++) {
     const KCycleGridLevel *level  = &kc->grids[l];
-    const KCycleMesh      *mesh   = &level->mesh;
+    const KCycleBox       *box    = &level->mesh.box;
     char                   to[64] = "", unknowns[64] = "";
 
     if (level->P)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation",
                               level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
                               level->coarsened[2] ? "z" : ""));
-    if (mesh->dof > 1)
-      PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", mesh->dof));
+    if (box->dof > 1)
+      PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", box->dof));
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n",
-        kc->ngrids - 1 - l, mesh->size[0], mesh->size[1], mesh->size[2], unknowns, to));
+        kc->ngrids - 1 - l, box->size[0], box->size[1], box->size[2], unknowns, to));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -155,7 +155,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
     PetscCall(PetscSNPrintf(why, len, "levels do not come from a grid"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleBoxCheck(pc->dm, len, why));
+  PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_KERNELS, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
@@ -426,7 +426,6 @@ static void GetSweepFacts(const PC_KCycle *kc, PetscInt l, KCycleSweepFacts *fac
   facts->dim     = st->box->dim;
   facts->ncoeffs = st->shape.ncoeffs;
   facts->fewer   = Fewer(kc, l);
-  facts->mixed   = kc->mixed;
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
@@ -647,7 +646,6 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   PetscCall(PCKCycleLevelsWanted(pc, &asked));
   if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
   finer->exists          = PETSC_TRUE;
-  finer->mixed           = kc->mixed;
   finer->fewer           = facts.fewer;
   finer->nlevels         = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
   finer->wanted          = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);

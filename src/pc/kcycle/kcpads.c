@@ -93,7 +93,7 @@ PetscErrorCode PCKCyclePadsCreate(Mat A, DM dm, KCycleFound *found)
   KCycleLeaves    leaves = {0, NULL, NULL};
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, &box));
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
   PetscCall(MatGetOwnershipRanges(A, &ranges));
   PetscCall(MatGetOwnershipRange(A, &start, &stop));
   first        = box->rows[box->rank];

@@ -233,13 +233,14 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
-    char                   to[64] = "";
+    char                   to[96] = "";
 
     if (level->P) {
-      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation",
+      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
                               level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
                               level->factor[2] == 2 ? "z" : "",
-                              KCycleInterpolations[MatStencilTransferInterpolation(level->P)]));
+                              KCycleInterpolations[MatStencilTransferInterpolation(level->P)],
+                              MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
     }
     PetscCall(PetscViewerASCIIPrintf(
         viewer,

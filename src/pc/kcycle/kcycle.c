@@ -550,8 +550,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_precision (double|single)     - precision of structured levels
-. -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at the
-      ends of the operator
+. -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
+      the rows of the operator at its boundaries
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
 . -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly
       coupled ones

@@ -67,7 +67,7 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
   const PetscInt reach = box->dim == 3 ? KC_CLUSTER_REACH_3D : KC_CLUSTER_REACH_2D;
-  const PetscInt low = box->first[d][process] - reach, high = box->first[d][process + 1] + reach, size = box->size[d];
+  const PetscInt low = box->range[d][process] - reach, high = box->range[d][process + 1] + reach, size = box->size[d];
 
   if (i >= low && i < high) return PETSC_TRUE;
   return (PetscBool)(box->periodic[d] &&
@@ -341,7 +341,7 @@ PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleCl
   PetscInt      p = 0;
 
   PetscFunctionBegin;
-  PetscCall(KCycleSearchCreate(own->st, own->steep, &s));
+  PetscCall(KCycleSearchCreate(own->st, &s));
   PetscCall(SendCandidates(comm, own, &mail));
   PetscCall(PetscMalloc1(RecordSize(s->nc), &record));
   for (PetscInt q = 0; q < own->nnodes; q++) {

@@ -29,7 +29,7 @@ static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
   e = KCycleBoxExtended(box, at[1], at[2]);
   if (at[0] < 0) return box->npoints + box->left + e;
   if (at[0] >= box->n[0]) return box->npoints + box->right + e;
-  return box->slot[e] < 0 ? at[0] + box->n[0] * (at[1] + box->n[1] * at[2]) : box->npoints + box->slot[e] + at[0];
+  return box->offset[e] < 0 ? at[0] + box->n[0] * (at[1] + box->n[1] * at[2]) : box->npoints + box->offset[e] + at[0];
 }
 
 /* What the rows are made with */

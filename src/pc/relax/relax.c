@@ -88,8 +88,9 @@ static PetscErrorCode CorrectClusters(PC pc)
              relax->smoother->name);
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
-  if (on || (relax->smoother->local && scan->rough))
-    PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, on));
+  /* an island between walls is a cluster, though none of its couplings jump */
+  if (on || (relax->smoother->local && (scan->rough > KCYCLE_JUMP || scan->walls)))
+    PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, (PetscBool)(on || scan->walls)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -569,17 +570,16 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   Level: intermediate
 
   Notes:
-  A cluster is a group of points, at most 400 in one and two dimensions, 100 in three and 1000 where materials are mixed
-  point by point there, that are coupled much more strongly among themselves than with all others, as they come with
-  coefficients that jump. An error that is constant on a cluster is out of reach for sweeps, and for a coarse grid
-  without a point in the cluster. Each sweep is followed by one step for the sum of the equations of each cluster; in
-  reverse order it comes before the sweep.
+  A cluster is a group of at most 1000 points, 500 in three dimensions, that are coupled much more strongly among
+  themselves than with all others, as they come with coefficients that jump. An error that is constant on a cluster is
+  out of reach for sweeps, and for a coarse grid without a point in the cluster. Each sweep is followed by one step for
+  the sum of the equations of each cluster; in reverse order it comes before the sweep.
 
   A cluster may be cut into parts on several processes, so corrections do not depend on their number; a part more than
   16 points away from the others is not seen, and leaves the cluster without corrections.
 
   With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
-  factor of 3, with `PC_RELAX_CLUSTERS_ON` at all points.
+  factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/

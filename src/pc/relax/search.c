@@ -270,7 +270,7 @@ static PetscInt HaloPlace(const KCycleBox *box, const PetscInt at[])
 
   if (at[0] < 0) return box->left + e;
   if (at[0] >= box->n[0]) return box->right + e;
-  return box->slot[e] + at[0];
+  return box->offset[e] + at[0];
 }
 
 /* Where the grid wraps around within this process, a place in the layer around the box becomes one in it */
@@ -508,7 +508,7 @@ static PetscErrorCode FillHaloRows(KCycleSearch *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, PetscReal steep, KCycleSearch **search)
+PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, KCycleSearch **search)
 {
   const KCycleBox *box = st->box;
   KCycleSearch    *s;
@@ -517,7 +517,7 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, PetscReal steep, KCyc
   PetscCall(PetscNew(&s));
   s->st   = st;
   s->nc   = st->shape.ncoeffs;
-  s->most = box->dim == 3 && steep <= KCYCLE_MIXED ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
+  s->most = box->dim == 3 ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
@@ -605,17 +605,14 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
    those with jumps */
 PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *list)
 {
-  KCycleSearch     *s;
-  const KCycleScan *scan;
-  MPI_Comm          comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt       nprocs;
-  int               here, any;
+  KCycleSearch *s;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt   nprocs;
+  int           here, any;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
-  PetscCall(MatStencilScan(A, &scan));
-  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), scan->steep, &s));
-  s->steep = scan->steep;
+  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), &s));
   PetscCall(KCycleSift(s, all));
   here = (int)KCycleSieveHasRough(&s->sieve);
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));

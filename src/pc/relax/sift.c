@@ -215,7 +215,7 @@ static void FindGroups(const Sift *sift, PetscInt *parent)
   uint64_t *const   *strong = sift->strong;
 
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    for (uint64_t left = strong[mid][w]; left; left &= left - 1) parent[KC_WORD * w + __builtin_ctzll(left)] = -1;
+    for (uint64_t rest = strong[mid][w]; rest; rest &= rest - 1) parent[KC_WORD * w + __builtin_ctzll(rest)] = -1;
   }
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
     for (int o = mid + 1; strong[mid][w] && o < sift->nc; o++) {
@@ -230,8 +230,8 @@ static void FindGroups(const Sift *sift, PetscInt *parent)
     }
   }
   for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    for (uint64_t left = strong[mid][w]; left; left &= left - 1) {
-      const int bit = __builtin_ctzll(left);
+    for (uint64_t rest = strong[mid][w]; rest; rest &= rest - 1) {
+      const int bit = __builtin_ctzll(rest);
 
       if (IsLarge(sift, parent, KC_WORD * w + bit)) sieve->dead[w] |= sift->bit[bit];
     }

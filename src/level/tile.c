@@ -1,5 +1,5 @@
 /*
-  A window: the planes of x and b that the steps of a red-black pass work on, copied to a ring of planes in cache,
+  A tile: the planes of x and b that the steps of a red-black pass work on, copied to a ring of planes in cache,
   with their coefficients.
 
   In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour
@@ -12,16 +12,16 @@
   without residual at its points, and what interpolation adds at points that are relaxed next is never read: restriction
   and interpolation leave out that colour.
 */
-#include "window.h"
+#include "tile.h"
 
 #define MOST   7 /* coefficients of a star */
 #define VECTOR 8 /* places: halves of lines begin at a multiple, behind so many zeros */
 
 /* Planes of the ring: the steps of a pass, one plane behind each other, and a plane on each side */
-#define RING (KC_WINDOW_STEPS + 2)
+#define RING (KC_TILE_STEPS + 2)
 
 /* Bytes of the caches that it may take */
-#define KC_WINDOW_BYTES 4000000
+#define KC_TILE_BYTES 4000000
 
 /* Coefficients, of matrices that have lines with blocks of their own: the upper half, as the lower one is that of
    neighbours */
@@ -38,7 +38,7 @@ typedef struct {
 } Place;
 
 /* Line l of plane t; both may be one outside the grid */
-static inline Place PlaceOf(const KCycleWindow *w, PetscInt t, PetscInt l)
+static inline Place PlaceOf(const KCycleTile *w, PetscInt t, PetscInt l)
 {
   const Place place = {(t + RING) % RING, l - w->base};
 
@@ -50,7 +50,7 @@ static inline Place PlaceOf(const KCycleWindow *w, PetscInt t, PetscInt l)
   half sweep reads and writes in long streams: the halves beside one, in y and along x, are neighbours in the stream of
   the other colour
 */
-static inline KCScalar *Half(const KCycleWindow *w, Place place, int word, PetscInt parity)
+static inline KCScalar *Half(const KCycleTile *w, Place place, int word, PetscInt parity)
 {
   return w->ring +
          (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) *
@@ -59,21 +59,21 @@ static inline KCScalar *Half(const KCycleWindow *w, Place place, int word, Petsc
 }
 
 /* Coefficients of the two points at the ends of a line */
-static inline KCScalar *EndsOf(const KCycleWindow *w, Place place)
+static inline KCScalar *EndsOf(const KCycleTile *w, Place place)
 {
   return w->ends + (place.plane * w->lines + place.line) * 2 * (w->nc + 1);
 }
 
-PetscErrorCode KCycleWindowDestroy(KCycleWindow **window)
+PetscErrorCode KCycleTileDestroy(KCycleTile **tile)
 {
   PetscFunctionBegin;
-  if (!*window) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree((*window)->memory));
-  PetscCall(PetscFree((*window)->ends));
-  for (PetscInt c = 0; c < (*window)->nclasses; c++) PetscCall(PetscFree((*window)->classes[c].ends));
-  PetscCall(PetscFree((*window)->classes));
-  PetscCall(PetscFree((*window)->residual));
-  PetscCall(PetscFree(*window));
+  if (!*tile) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree((*tile)->memory));
+  PetscCall(PetscFree((*tile)->ends));
+  for (PetscInt c = 0; c < (*tile)->nclasses; c++) PetscCall(PetscFree((*tile)->classes[c].ends));
+  PetscCall(PetscFree((*tile)->classes));
+  PetscCall(PetscFree((*tile)->residual));
+  PetscCall(PetscFree(*tile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,14 +107,14 @@ KC_VERSIONS static void Invert(PetscInt n, KCScalar *KC_RESTRICT d)
 }
 
 /* Behind the ends of lines vectors compute as well: they shall not divide by zero there */
-static void FillBehind(const KCycleWindow *w, KCScalar *inverse, PetscInt parity)
+static void FillBehind(const KCycleTile *w, KCScalar *inverse, PetscInt parity)
 {
   for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->split; i++) inverse[i] = 1;
 }
 
 /* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes
    are split here, once, with the inverse in place of the diagonal */
-static PetscErrorCode GetClass(const KCycleWindow *w, PetscInt number, KCycleWindowClass *c)
+static PetscErrorCode GetClass(const KCycleTile *w, PetscInt number, KCycleTileClass *c)
 {
   const KCycleClass *run = KCycleClassConstant(w->st, number);
   const KCScalar    *all = KCycleClassCoefficients(w->st, number), *end = KCycleClassEnds(w->st, number);
@@ -140,13 +140,13 @@ static PetscErrorCode GetClass(const KCycleWindow *w, PetscInt number, KCycleWin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PackCoefficient(const KCycleWindow *w, Place place, int word, const KCScalar *c)
+static void PackCoefficient(const KCycleTile *w, Place place, int word, const KCScalar *c)
 {
   Split(w->st->box->n[0], c, Half(w, place, word, 0), Half(w, place, word, 1));
 }
 
 /* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
-static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt k, const KCScalar *c)
+static void PackShared(const KCycleTile *w, Place place, PetscInt j, PetscInt k, const KCScalar *c)
 {
   const KCycleShape *shape = &w->st->shape;
   const KCycleBox   *box   = w->st->box;
@@ -161,7 +161,7 @@ static void PackShared(const KCycleWindow *w, Place place, PetscInt j, PetscInt 
 }
 
 /* Of the first plane the couplings with the plane below it, which is a halo plane */
-static void PackBelow(const KCycleWindow *w, PetscInt l)
+static void PackBelow(const KCycleTile *w, PetscInt l)
 {
   KCycleLine from;
 
@@ -171,18 +171,18 @@ static void PackBelow(const KCycleWindow *w, PetscInt l)
 
 /* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points,
    see store.c */
-static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
+static void PackCoefficients(const KCycleTile *w, PetscInt t, PetscInt l)
 {
   const KCycleStencil *st  = w->st;
   const KCycleBox     *box = st->box;
-  const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, kind = KCycleClassOf(st, j, k);
+  const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, set = KCycleClassOf(st, j, k);
   const int            nc = w->nc, mid = nc / 2;
   const Place          place = PlaceOf(w, t, l);
   const KCScalar      *block, *of;
   KCScalar            *ends = EndsOf(w, place);
 
-  if (kind >= 0) {
-    PackShared(w, place, j, k, KCycleClassCoefficients(st, kind));
+  if (set >= 0) {
+    PackShared(w, place, j, k, KCycleClassCoefficients(st, set));
     return;
   }
   block = KCycleBlock(st, KCycleBoxExtended(box, j, k));
@@ -197,7 +197,7 @@ static void PackCoefficients(const KCycleWindow *w, PetscInt t, PetscInt l)
   if (t == 0) PackBelow(w, l);
 }
 
-static PetscErrorCode Allocate(KCycleWindow *w)
+static PetscErrorCode Allocate(KCycleTile *w)
 {
   const size_t    size  = (size_t)RING * w->lines * w->words * 2 * w->half;
   const uintptr_t bytes = VECTOR * sizeof(KCScalar);
@@ -219,17 +219,17 @@ static PetscErrorCode Allocate(KCycleWindow *w)
 }
 
 /* For a matrix with a star stencil in two or three dimensions; none where lines keep all their coefficients */
-PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window)
+PetscErrorCode KCycleTileCreate(const KCycleStencil *st, KCycleTile **tile)
 {
   const KCycleBox *box = st->box;
   const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
   PetscInt64       bytes; /* of a line in all planes of the ring */
-  KCycleWindow    *w;
+  KCycleTile      *w;
 
   PetscFunctionBegin;
   if (KCycleStencilHasBlocks(st) && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&w));
-  *window  = w;
+  *tile    = w;
   w->st    = st;
   w->nc    = st->shape.ncoeffs;
   w->split = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
@@ -237,15 +237,15 @@ PetscErrorCode KCycleWindowCreate(const KCycleStencil *st, KCycleWindow **window
   w->lead  = box->dim == 3 ? 1 : 0;
   w->words = KCycleStencilHasBlocks(st) ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);
-  w->width = PetscMin(m, PetscMax((PetscInt)(KC_WINDOW_BYTES / bytes), 4 * KC_WINDOW_STEPS));
-  w->lines = PetscMin(m, w->width + KC_WINDOW_STEPS + 1) + 2 * w->lead;
+  w->width = PetscMin(m, PetscMax((PetscInt)(KC_TILE_BYTES / bytes), 4 * KC_TILE_STEPS));
+  w->lines = PetscMin(m, w->width + KC_TILE_STEPS + 1) + 2 * w->lead;
   PetscCall(Allocate(w));
   for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, c, &w->classes[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x of the line behind the last one of a plane, where lines up to high - 1 came to the window */
-static void ZeroBeyond(const KCycleWindow *w, PetscInt t, PetscInt high)
+/* x of the line behind the last one of a plane, where lines up to high - 1 came to the tile */
+static void ZeroBeyond(const KCycleTile *w, PetscInt t, PetscInt high)
 {
   for (int parity = 0; w->lead && high == w->st->box->n[1] && parity < 2; parity++) {
     memset(Half(w, PlaceOf(w, t, high), WORD_X, parity) - VECTOR, 0, (size_t)w->half * sizeof(KCScalar));
@@ -253,7 +253,7 @@ static void ZeroBeyond(const KCycleWindow *w, PetscInt t, PetscInt high)
 }
 
 /* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
-void KCycleWindowPackX(const KCycleWindow *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
+void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = w->st->box;
 
@@ -267,7 +267,7 @@ void KCycleWindowPackX(const KCycleWindow *w, const KCScalar *x, PetscInt t, Pet
 }
 
 /* b of the same, and coefficients */
-void KCycleWindowPackB(const KCycleWindow *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high)
+void KCycleTilePackB(const KCycleTile *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high)
 {
   const PetscInt n = w->st->box->n[0];
 
@@ -280,7 +280,7 @@ void KCycleWindowPackB(const KCycleWindow *w, const KCScalar *b, PetscInt t, Pet
   }
 }
 
-void KCycleWindowUnpack(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
+void KCycleTileUnpack(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
 {
   const PetscInt n = w->st->box->n[0];
 
@@ -311,13 +311,13 @@ typedef struct {
   const KCScalar    *ends;
   const KCScalar    *split; /* all coefficients of its class, or NULL */
   PetscInt           a, b;  /* points 0 to a - 1 and b to n - 1 are at its ends */
-} Kind;
+} Line;
 
-static inline Kind KindOfLine(const KCycleWindow *w, PetscInt t, PetscInt l, Place place)
+static inline Line LineOf(const KCycleTile *w, PetscInt t, PetscInt l, Place place)
 {
-  const PetscInt           n = w->st->box->n[0], kind = KCycleClassOf(w->st, w->lead ? l : t, w->lead ? t : 0);
-  const KCycleWindowClass *known = kind < 0 ? NULL : &w->classes[kind];
-  Kind                     k     = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
+  const PetscInt         n = w->st->box->n[0], set = KCycleClassOf(w->st, w->lead ? l : t, w->lead ? t : 0);
+  const KCycleTileClass *known = set < 0 ? NULL : &w->classes[set];
+  Line                   k     = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 
   if (!known) k.ends = EndsOf(w, place);
   else if (!known->constant) k.split = known->ends;
@@ -379,16 +379,16 @@ KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, 
   }
 }
 
-/* Coefficients of the points of this parity: of a class, or from the window, the lower half as the upper one of
+/* Coefficients of the points of this parity: of a class, or from the tile, the lower half as the upper one of
    neighbours */
-KC_POINT void HalfCoefficients(const KCycleWindow *w, const int nc, const Kind *kind, Place place, Place before,
+KC_POINT void HalfCoefficients(const KCycleTile *w, const int nc, const Line *line, Place place, Place before,
                                PetscInt parity, const KCScalar *c[])
 {
   const int   mid   = nc / 2;
   const Place below = {place.plane, place.line - 1};
 
-  for (int o = 0; kind->split && o < nc; o++) c[o] = kind->split + (2 * o + parity) * w->split;
-  if (kind->split) return;
+  for (int o = 0; line->split && o < nc; o++) c[o] = line->split + (2 * o + parity) * w->split;
+  if (line->split) return;
   for (int o = mid; o < nc; o++) c[o] = Half(w, place, WORD_INVERSE + o - mid, parity);
   c[mid - 1] = Half(w, place, WORD_UPPER, 1 - parity) - (parity ? 0 : 1);
   c[0]       = Half(w, before, WORD_UPPER + mid - 1, parity);
@@ -408,7 +408,7 @@ static inline Planes PlanesOf(PetscInt t)
 }
 
 /* The points of one parity of line l of a plane */
-KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, const Planes *planes, PetscInt l,
+KC_POINT void ComputeHalf(const KCycleTile *w, const int op, const int nc, const Planes *planes, PetscInt l,
                           PetscInt parity, KCScalar *y)
 {
   const PetscInt n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + VECTOR - 1) / VECTOR * VECTOR,
@@ -416,7 +416,7 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   const Place     before = {planes->place[0], at}, place = {planes->place[1], at}, behind = {planes->place[2], at};
   const KCScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity),
                  *b   = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
-  const Kind     kind = KindOfLine(w, planes->t, l, place);
+  const Line     line = LineOf(w, planes->t, l, place);
   const HalfLine h    = {parity, x, b, y};
   int            o    = 0;
 
@@ -427,95 +427,95 @@ KC_POINT void ComputeHalf(const KCycleWindow *w, const int op, const int nc, con
   x[o++] = parity ? other + 1 : other;
   if (nc == 7) x[o++] = other + w->half;
   x[o++] = Half(w, behind, WORD_X, parity);
-  if (kind.constant) HalfConstant(op, nc, padded, x, b, kind.constant, y);
+  if (line.constant) HalfConstant(op, nc, padded, x, b, line.constant, y);
   else {
-    HalfCoefficients(w, nc, &kind, place, before, parity, c);
+    HalfCoefficients(w, nc, &line, place, before, parity, c);
     HalfArray(op, nc, padded, x, b, c, y);
   }
   if (m < padded) y[m] = 0;
-  if (!kind.ends) return;
-  HalfEnds(op, nc, 0, kind.a, kind.ends, h);
-  HalfEnds(op, nc, kind.b, n, kind.ends + kind.a * (nc + 1), h);
+  if (!line.ends) return;
+  HalfEnds(op, nc, 0, line.a, line.ends, h);
+  HalfEnds(op, nc, line.b, n, line.ends + line.a * (nc + 1), h);
 }
 
 /* The squares of a residual at these points */
-KC_POINT void SumHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt parity, const KCScalar *residual)
+KC_POINT void SumHalf(const KCycleTile *w, PetscInt t, PetscInt l, PetscInt parity, const KCScalar *residual)
 {
   const PetscInt line = w->lead ? l + w->st->box->n[1] * t : t;
 
   w->sums[2 * line + parity] = KCycleSumSquares((w->st->box->n[0] + 1 - parity) / 2, residual);
 }
 
-#define KC_WINDOW_LINES(nc)                                                                                           \
-  KC_VERSIONS static void Relax_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity) \
-  {                                                                                                                   \
-    const Planes planes = PlanesOf(t);                                                                                \
-                                                                                                                      \
-    for (PetscInt l = low; l < high; l++) {                                                                           \
-      const PetscInt p = (parity + l) & 1;                                                                            \
-                                                                                                                      \
-      ComputeHalf(w, KC_RELAX, nc, &planes, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                              \
-    }                                                                                                                 \
-  }                                                                                                                   \
-                                                                                                                      \
-  KC_VERSIONS static void Restrict_##nc(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high,               \
-                                        PetscInt parity, const KCycleRestriction *to, KCScalar *residual)             \
-  {                                                                                                                   \
-    const Planes planes = PlanesOf(t);                                                                                \
-                                                                                                                      \
-    for (PetscInt l = low; l < high; l++) {                                                                           \
-      ComputeHalf(w, KC_RESIDUAL, nc, &planes, l, (parity + l) & 1, residual);                                        \
-      if (w->sums) SumHalf(w, t, l, (parity + l) & 1, residual);                                                      \
-      KCycleTransferRestrictHalf(to->tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, &to->lines,    \
-                                 to->b);                                                                              \
-    }                                                                                                                 \
+#define KC_TILE_LINES(nc)                                                                                              \
+  KC_VERSIONS static void Relax_##nc(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)    \
+  {                                                                                                                    \
+    const Planes planes = PlanesOf(t);                                                                                 \
+                                                                                                                       \
+    for (PetscInt l = low; l < high; l++) {                                                                            \
+      const PetscInt p = (parity + l) & 1;                                                                             \
+                                                                                                                       \
+      ComputeHalf(w, KC_RELAX, nc, &planes, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                               \
+    }                                                                                                                  \
+  }                                                                                                                    \
+                                                                                                                       \
+  KC_VERSIONS static void Restrict_##nc(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity, \
+                                        const KCycleRestriction *to, KCScalar *residual)                               \
+  {                                                                                                                    \
+    const Planes planes = PlanesOf(t);                                                                                 \
+                                                                                                                       \
+    for (PetscInt l = low; l < high; l++) {                                                                            \
+      ComputeHalf(w, KC_RESIDUAL, nc, &planes, l, (parity + l) & 1, residual);                                         \
+      if (w->sums) SumHalf(w, t, l, (parity + l) & 1, residual);                                                       \
+      KCycleTransferRestrictHalf(to->tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, &to->lines,     \
+                                 to->b);                                                                               \
+    }                                                                                                                  \
   }
 
-KC_WINDOW_LINES(5)
-KC_WINDOW_LINES(7)
+KC_TILE_LINES(5)
+KC_TILE_LINES(7)
 
 /* Relaxes on lines low to high - 1 of plane t the points of this parity on line 0, of the other on line 1, and so on */
-void KCycleWindowRelax(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)
+void KCycleTileRelax(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity)
 {
   if (w->nc == MOST) Relax_7(w, t, low, high, parity);
   else Relax_5(w, t, low, high, parity);
 }
 
 /* x = b / d at the points of one parity, 0 at the others */
-static void ScaleHalf(const KCycleWindow *w, PetscInt t, PetscInt l, PetscInt parity)
+static void ScaleHalf(const KCycleTile *w, PetscInt t, PetscInt l, PetscInt parity)
 {
   const PetscInt  n = w->st->box->n[0], m = (n + 1 - parity) / 2;
   const int       nc    = w->nc;
   const Place     place = PlaceOf(w, t, l);
-  const Kind      kind  = KindOfLine(w, t, l, place);
+  const Line      line  = LineOf(w, t, l, place);
   const KCScalar *b     = Half(w, place, WORD_B, parity);
   KCScalar       *x     = Half(w, place, WORD_X, parity);
 
   memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(KCScalar));
-  if (kind.constant) Scale(m, b, kind.constant->inverse, x);
+  if (line.constant) Scale(m, b, line.constant->inverse, x);
   else
-    Multiply(m, b, kind.split ? kind.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity),
+    Multiply(m, b, line.split ? line.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity),
              x);
-  for (int e = 0; kind.ends && e < 2; e++) {
-    const PetscInt  low = e ? kind.b : 0, high = e ? n : kind.a;
-    const KCScalar *c = kind.ends + (e ? kind.a : 0) * (nc + 1);
+  for (int e = 0; line.ends && e < 2; e++) {
+    const PetscInt  low = e ? line.b : 0, high = e ? n : line.a;
+    const KCScalar *c = line.ends + (e ? line.a : 0) * (nc + 1);
 
     for (PetscInt p = low + ((low ^ parity) & 1); p < high; p += 2) x[p / 2] = b[p / 2] * c[(p - low) * (nc + 1) + nc];
   }
 }
 
 /* The same from zero, of b that is packed on the way; the points of the other parity become zero */
-void KCycleWindowRelaxZero(const KCycleWindow *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high,
-                           PetscInt parity)
+void KCycleTileRelaxZero(const KCycleTile *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high,
+                         PetscInt parity)
 {
-  KCycleWindowPackB(w, b, t, low, high);
+  KCycleTilePackB(w, b, t, low, high);
   for (PetscInt l = low; l < high; l++) ScaleHalf(w, t, l, (parity + l) & 1);
   ZeroBeyond(w, t, high);
 }
 
 /* Adds the share of these points to the given lines of the restricted residual */
-void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
-                          const KCycleRestriction *to)
+void KCycleTileRestrict(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
+                        const KCycleRestriction *to)
 {
   KCScalar *residual = w->residual + KCycleThread() * w->half;
 
@@ -524,8 +524,8 @@ void KCycleWindowRestrict(const KCycleWindow *w, PetscInt t, PetscInt low, Petsc
 }
 
 /* Adds the interpolated correction to these points */
-void KCycleWindowInterpolate(const KCycleWindow *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
-                             const KCycleTransfer *tr, const KCScalar *e)
+void KCycleTileInterpolate(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscInt parity,
+                           const KCycleTransfer *tr, const KCScalar *e)
 {
   for (PetscInt l = low; l < high; l++) {
     KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0,

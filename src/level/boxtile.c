@@ -1,5 +1,5 @@
 /*
-  A window for box stencils: the planes of x that the steps of a coloured pass work on, copied to a ring of planes in
+  A tile for box stencils: the planes of x that the steps of a coloured pass work on, copied to a ring of planes in
   cache.
 
   In it lines lie at fixed distances, with zeros before and behind them and in place of lines outside the grid. So whole
@@ -8,24 +8,24 @@
 
   Both colours of a line need the same sum over the other lines, which do not change meanwhile: it is found once.
 */
-#include "window.h"
+#include "tile.h"
 
 /* Lines beside the middle one */
 #define MOST (KC_MAX_LINES - 1)
 
 /* Line l of plane t; both may be one outside the grid */
-static inline KCScalar *LineAt(const KCycleBoxWindow *w, PetscInt t, PetscInt l)
+static inline KCScalar *LineAt(const KCycleBoxTile *w, PetscInt t, PetscInt l)
 {
   return w->ring + ((t + w->planes) % w->planes * w->lines + l + w->lead) * w->length + KC_VECTOR;
 }
 
-PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **window)
+PetscErrorCode KCycleBoxTileDestroy(KCycleBoxTile **tile)
 {
   PetscFunctionBegin;
-  if (!*window) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree((*window)->memory));
-  PetscCall(PetscFree((*window)->coefficients));
-  PetscCall(PetscFree(*window));
+  if (!*tile) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree((*tile)->memory));
+  PetscCall(PetscFree((*tile)->coefficients));
+  PetscCall(PetscFree(*tile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,11 +34,11 @@ PetscErrorCode KCycleBoxWindowDestroy(KCycleBoxWindow **window)
 static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCycleBoxCoefficients *c)
 {
   const KCycleShape *shape = &st->shape;
-  const PetscInt     n = st->box->n[0], kind = KCycleClassOf(st, j, k);
+  const PetscInt     n = st->box->n[0], set = KCycleClassOf(st, j, k);
   const int          nl = shape->nl, mid = shape->ncoeffs / 2;
-  const PetscBool    mirrored = (PetscBool)(kind < 0 && st->half);
+  const PetscBool    mirrored = (PetscBool)(set < 0 && st->half);
 
-  c->constant = kind < 0 ? NULL : KCycleClassConstant(st, kind);
+  c->constant = set < 0 ? NULL : KCycleClassConstant(st, set);
   c->diagonal = KCycleCoefficientsFrom(st, j, k, mid);
   c->right    = c->diagonal + n;
   c->left     = mirrored ? c->right - 1 : c->diagonal - n;
@@ -55,21 +55,21 @@ static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KC
 }
 
 /* For a matrix with a box stencil in two or three dimensions */
-PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **window)
+PetscErrorCode KCycleBoxTileCreate(const KCycleStencil *st, KCycleBoxTile **tile)
 {
   const KCycleBox *box   = st->box;
   const uintptr_t  bytes = KC_VECTOR * sizeof(KCScalar);
-  KCycleBoxWindow *w;
+  KCycleBoxTile   *w;
   PetscInt         ring;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&w));
-  *window   = w;
+  *tile     = w;
   w->st     = st;
   w->length = (box->n[0] + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR + KC_VECTOR;
   w->lead   = box->dim == 3 ? 1 : 0;
   w->lines  = box->dim == 3 ? box->n[1] + 2 : 1;
-  w->planes = KC_WINDOW_STEPS + 2;
+  w->planes = KC_TILE_STEPS + 2;
   ring      = w->planes * w->lines * w->length;
   PetscCall(PetscCalloc1(ring + 2 * KCycleThreadsMost() * w->length + 2 * KC_VECTOR, &w->memory));
   w->ring = (KCScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
@@ -81,7 +81,7 @@ PetscErrorCode KCycleBoxWindowCreate(const KCycleStencil *st, KCycleBoxWindow **
 }
 
 /* Lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero. No x: all is zero */
-void KCycleBoxWindowPack(const KCycleBoxWindow *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
+void KCycleBoxTilePack(const KCycleBoxTile *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
 {
   const KCycleBox *box = w->st->box;
 
@@ -93,7 +93,7 @@ void KCycleBoxWindowPack(const KCycleBoxWindow *w, const KCScalar *x, PetscInt t
   }
 }
 
-void KCycleBoxWindowUnpack(const KCycleBoxWindow *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
+void KCycleBoxTileUnpack(const KCycleBoxTile *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
 {
   const PetscInt n = w->st->box->n[0];
 
@@ -261,7 +261,7 @@ KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoeffic
   }
 }
 
-KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int op, const Plane *p)
+KC_POINT void ComputePlane(const KCycleBoxTile *w, const int lines, const int op, const Plane *p)
 {
   const PetscInt               n = w->st->box->n[0], length = w->length, t = p->lines.t, by = p->lines.by;
   KCScalar                    *plane[3] = {LineAt(w, t - 1, 0), LineAt(w, t, 0), LineAt(w, t + 1, 0)};
@@ -294,15 +294,15 @@ KC_POINT void ComputePlane(const KCycleBoxWindow *w, const int lines, const int 
   }
 }
 
-#define KC_BOX_PLANES(nl)                                                         \
-  KC_VERSIONS static void Relax_##nl(const KCycleBoxWindow *w, const Plane *p)    \
-  {                                                                               \
-    ComputePlane(w, nl - 1, KC_RELAX, p);                                         \
-  }                                                                               \
-                                                                                  \
-  KC_VERSIONS static void Restrict_##nl(const KCycleBoxWindow *w, const Plane *p) \
-  {                                                                               \
-    ComputePlane(w, nl - 1, KC_RESIDUAL, p);                                      \
+#define KC_BOX_PLANES(nl)                                                       \
+  KC_VERSIONS static void Relax_##nl(const KCycleBoxTile *w, const Plane *p)    \
+  {                                                                             \
+    ComputePlane(w, nl - 1, KC_RELAX, p);                                       \
+  }                                                                             \
+                                                                                \
+  KC_VERSIONS static void Restrict_##nl(const KCycleBoxTile *w, const Plane *p) \
+  {                                                                             \
+    ComputePlane(w, nl - 1, KC_RESIDUAL, p);                                    \
   }
 
 KC_BOX_PLANES(3)
@@ -310,8 +310,8 @@ KC_BOX_PLANES(9)
 
 /* Of each line its points of the first weights, then those of the second. alone: x counts as zero in the planes beside
    it */
-void KCycleBoxWindowRelax(const KCycleBoxWindow *w, KCyclePlaneLines lines, PetscBool alone, const KCScalar *b,
-                          const KCScalar *const weights[])
+void KCycleBoxTileRelax(const KCycleBoxTile *w, KCyclePlaneLines lines, PetscBool alone, const KCScalar *b,
+                        const KCScalar *const weights[])
 {
   const Plane p = {lines, alone, b, {weights[0], weights[1]}, NULL};
 
@@ -320,8 +320,8 @@ void KCycleBoxWindowRelax(const KCycleBoxWindow *w, KCyclePlaneLines lines, Pets
 }
 
 /* Restricts the residual */
-void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, KCyclePlaneLines lines, const KCScalar *b,
-                             const KCycleRestriction *to)
+void KCycleBoxTileRestrict(const KCycleBoxTile *w, KCyclePlaneLines lines, const KCScalar *b,
+                           const KCycleRestriction *to)
 {
   const Plane p = {lines, PETSC_FALSE, b, {NULL, NULL}, to};
 
@@ -330,8 +330,8 @@ void KCycleBoxWindowRestrict(const KCycleBoxWindow *w, KCyclePlaneLines lines, c
 }
 
 /* Adds the interpolated correction to lines first to end - 1 of plane t */
-void KCycleBoxWindowInterpolate(const KCycleBoxWindow *w, PetscInt t, PetscInt first, PetscInt end,
-                                const KCycleTransfer *tr, const KCScalar *e)
+void KCycleBoxTileInterpolate(const KCycleBoxTile *w, PetscInt t, PetscInt first, PetscInt end,
+                              const KCycleTransfer *tr, const KCScalar *e)
 {
   for (PetscInt l = first; l < end; l++)
     KCycleTransferInterpolateLine(tr, e, w->lead ? l : t, w->lead ? t : 0, PETSC_TRUE, LineAt(w, t, l));

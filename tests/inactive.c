@@ -1,0 +1,227 @@
+static char help[] =
+    "Inactive cells: rows with a diagonal alone, in bodies with ragged rims, and islands between them.\n\n";
+
+#include "poisson.h"
+#include <petsckcycle/private/compat.h>
+
+#define MAX_ITS 20
+
+/* Which inactive cells hold a value that their neighbours feel */
+typedef enum {
+  HELD_NONE,
+  HELD_SOME,
+  HELD_ALL
+} Held;
+
+typedef struct {
+  PetscInt  dim, n[3];
+  PetscReal part;     /* of the cells that is inactive, about */
+  PetscReal reaction; /* holds islands, which are closed else */
+  Held      held;
+  PetscBool columns; /* which has been set in their rows only: their columns are there */
+} Problem;
+
+/* Waves of several lengths, and a little of each cell's own for the rim */
+static PetscBool IsActive(const Problem *p, const PetscInt at[])
+{
+  const PetscInt  i = at[0], j = at[1], k = at[2];
+  const PetscReal wave =
+      PetscSinReal(0.31 * i + 0.7 * k) + PetscSinReal(0.23 * j + 1) + PetscSinReal(0.17 * (i + j) - k);
+  const PetscReal own = (PetscReal)((i * 7919 + j * 104729 + k * 1299709) % 101) / 101;
+
+  return (PetscBool)(wave + own > 3.5 * p->part - 1);
+}
+
+static PetscBool IsHeld(const Problem *p, const PetscInt at[])
+{
+  return (PetscBool)(!IsActive(p, at) &&
+                     (p->held == HELD_ALL || (p->held == HELD_SOME && (at[0] + 2 * at[1] + 3 * at[2]) % 5 == 0)));
+}
+
+static PetscBool IsInside(const Problem *p, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < p->dim; d++) {
+    if (at[d] < 0 || at[d] >= p->n[d]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* No flux through the boundary but at the low end of x, and none to inactive cells unless they hold a value */
+static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+{
+  const Problem *p = (const Problem *)ctx;
+
+  *n     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = 3;
+  if (!IsActive(p, at)) return;
+  v[0] = p->reaction + (at[0] == 0 ? 2 : 0);
+  for (PetscInt d = 0; d < p->dim; d++) {
+    for (PetscInt side = -1; side < 2; side += 2) {
+      PetscInt        to[3] = {at[0], at[1], at[2]};
+      const PetscReal a     = 1 + 0.5 * ((at[d] + (side - 1) / 2) % 3);
+
+      to[d] += side;
+      if (!IsInside(p, to) || (!IsActive(p, to) && !IsHeld(p, to))) continue;
+      v[0] += a;
+      if (!IsActive(p, to) && !p->columns) continue;
+      v[*n]       = -a;
+      col[(*n)++] = (MatStencil){to[2], to[1], to[0], 0};
+    }
+  }
+}
+
+static PetscErrorCode CreateDM(const Problem *p, DM *da)
+{
+  const DMBoundaryType no = DM_BOUNDARY_NONE;
+
+  PetscFunctionBeginUser;
+  if (p->dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, no, no, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1,
+                           1, NULL, NULL, da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, no, no, no, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE,
+                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscFunctionReturn(0);
+}
+
+/* Inactive cells get what their own row says, whatever the others do */
+static PetscErrorCode LargestError(const Problem *p, DM da, Vec b, Vec x, PetscReal *error)
+{
+  const PetscScalar *ba, *xa;
+  PetscInt           s[3], m[3], at[3], i = 0;
+  PetscReal          mine = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++, i++) {
+        if (!IsActive(p, at)) mine = PetscMax(mine, PetscAbsScalar(xa[i] - ba[i] / 3.0));
+      }
+    }
+  }
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCallMPI(MPI_Allreduce(&mine, error, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, const char name[])
+{
+  KSPConvergedReason reason;
+  PetscReal          residual, error;
+  PetscInt           its;
+  PetscBool          said;
+  Vec                x;
+  PC                 pc;
+  char               claim[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(LargestError(p, da, b, x, &error));
+  if (reason < 0 || its > MAX_ITS || residual > 1e-7 || error > 1e-6)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "NO: %s, %" PetscInt_FMT " iterations, true residual %g, error of inactive cells %g\n",
+                          KSPConvergedReasons[reason], its, (double)residual, (double)error));
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", name, p->dim));
+  PetscCall(PoissonClaim((PetscBool)(reason > 0 && its <= MAX_ITS && residual <= 1e-7 && error <= 1e-6), claim));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PoissonViewHas(pc, "interpolation with inactive points", &said));
+  PetscCall(
+      PoissonClaim((PetscBool)(said == (p->held != HELD_ALL)), "  -ksp_view says whether they are on coarser levels"));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  const struct {
+    const char *name;
+    PetscReal   part, reaction;
+    Held        held;
+  } cases[] = {
+      {"some inactive cells", 0.3, 1e-6, HELD_NONE},   {"half of the cells inactive", 0.5, 1e-6, HELD_NONE},
+      {"most cells inactive", 0.7, 1e-2, HELD_NONE},   {"cells of which some hold values", 0.5, 1e-6, HELD_SOME},
+      {"cells that hold values", 0.5, 1e-6, HELD_ALL},
+  };
+  PetscBool columns = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-columns", &columns, NULL));
+  for (PetscInt dim = 2; dim < 4; dim++) {
+    Problem p    = {dim, {dim == 2 ? 150 : 31, dim == 2 ? 131 : 40, dim == 2 ? 1 : 28}, 0, 0, HELD_NONE, PETSC_FALSE};
+    Poisson grid = {.dim = dim};
+    DM      da;
+    Mat     A;
+    Vec     b;
+    KSP     ksp;
+
+    PetscCall(CreateDM(&p, &da));
+    PetscCall(DMCreateMatrix(da, &A));
+    PetscCall(MatCreateVecs(A, NULL, &b));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetDM(ksp, da));
+    PetscCall(KCycleKSPSetDMInactive(ksp));
+    PetscCall(KSPSetType(ksp, KSPCG));
+    PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+    PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
+    PetscCall(KSPSetFromOptions(ksp));
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+      p.part     = cases[i].part;
+      p.reaction = cases[i].reaction;
+      p.held     = cases[i].held;
+      p.columns  = columns;
+      PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
+      PetscCall(PoissonFill(&grid, da, b));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(Solve(&p, da, ksp, A, b, cases[i].name));
+    }
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  testset:
+    args: -pc_type kcycle
+    output_file: output/inactive.out
+
+    test:
+      suffix: solve
+      nsize: {{1 2 3 4}}
+      args: -dm_mat_type {{aij stencil}}
+
+    test:
+      suffix: single
+      args: -pc_kcycle_precision single
+
+    test:
+      suffix: columns
+      nsize: {{1 2}}
+      args: -columns -ksp_type gmres -ksp_pc_side right
+
+    test:
+      suffix: kappa
+      nsize: {{1 2}}
+      args: -pc_kcycle_kappa {{2 w}}
+
+TEST*/
