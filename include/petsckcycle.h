@@ -81,19 +81,27 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
 . `PC_RELAX_CHEBYSHEV`  - Chebyshev polynomial of the Jacobi iteration
 . `PC_RELAX_REDBLACK`   - Gauss-Seidel in two colours, by the sum of the coordinates
 . `PC_RELAX_FOURCOLOR`  - Gauss-Seidel in four colours, by the parities of two coordinates
-- `PC_RELAX_EIGHTCOLOR` - Gauss-Seidel in eight colours, by the parities of three coordinates
+. `PC_RELAX_EIGHTCOLOR` - Gauss-Seidel in eight colours, by the parities of three coordinates
+. `PC_RELAX_ZEBRA_X`    - zebra relaxation: lines along x are solved exactly, those of one parity before the others
+. `PC_RELAX_ZEBRA_Y`    - the same with lines along y
+. `PC_RELAX_ZEBRA_Z`    - the same with lines along z
+- `PC_RELAX_ALTERNATING` - a zebra relaxation in each direction of the grid, x first
 
   Level: beginner
 
 .seealso: `PCRELAX`, `PCRelaxSetType()`, `PCRelaxRegister()`
 J*/
 typedef const char *PCRelaxType;
-#define PC_RELAX_AUTO       "auto"
-#define PC_RELAX_JACOBI     "jacobi"
-#define PC_RELAX_CHEBYSHEV  "chebyshev"
-#define PC_RELAX_REDBLACK   "redblack"
-#define PC_RELAX_FOURCOLOR  "fourcolor"
-#define PC_RELAX_EIGHTCOLOR "eightcolor"
+#define PC_RELAX_AUTO        "auto"
+#define PC_RELAX_JACOBI      "jacobi"
+#define PC_RELAX_CHEBYSHEV   "chebyshev"
+#define PC_RELAX_REDBLACK    "redblack"
+#define PC_RELAX_FOURCOLOR   "fourcolor"
+#define PC_RELAX_EIGHTCOLOR  "eightcolor"
+#define PC_RELAX_ZEBRA_X     "zebra_x"
+#define PC_RELAX_ZEBRA_Y     "zebra_y"
+#define PC_RELAX_ZEBRA_Z     "zebra_z"
+#define PC_RELAX_ALTERNATING "alternating"
 
 /* A smoother, see petsckcycle/private/smootherimpl.h */
 typedef struct _KCycleSmoother KCycleSmoother;
@@ -123,7 +131,7 @@ PETSC_EXTERN const char *const PCRelaxOrders[];
   PCRelaxClustering - whether `PCRELAX` corrects clusters of strongly coupled points
 
   Values:
-+ `PC_RELAX_CLUSTERS_AUTO` - behind coloured sweeps, where the couplings of the operator jump
++ `PC_RELAX_CLUSTERS_AUTO` - behind sweeps in colours of points or lines, where the couplings of the operator jump
 . `PC_RELAX_CLUSTERS_ON`   - behind all sweeps but Chebyshev polynomials, wherever there are clusters
 - `PC_RELAX_CLUSTERS_OFF`  - never
 

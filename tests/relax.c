@@ -19,10 +19,11 @@ typedef enum {
   CHEBYSHEV,
   REDBLACK,
   FOURCOLOR,
-  EIGHTCOLOR
+  EIGHTCOLOR,
+  ZEBRA_Z
 } Smoother;
-static const PCRelaxType Names[] = {PC_RELAX_AUTO,     PC_RELAX_JACOBI,    PC_RELAX_CHEBYSHEV,
-                                    PC_RELAX_REDBLACK, PC_RELAX_FOURCOLOR, PC_RELAX_EIGHTCOLOR};
+static const PCRelaxType Names[] = {PC_RELAX_AUTO,      PC_RELAX_JACOBI,     PC_RELAX_CHEBYSHEV, PC_RELAX_REDBLACK,
+                                    PC_RELAX_FOURCOLOR, PC_RELAX_EIGHTCOLOR, PC_RELAX_ZEBRA_Z};
 
 typedef struct {
   Grid         g;
@@ -504,6 +505,7 @@ static PetscErrorCode Refusals(void)
   g.strength[0] = g.strength[1] = g.strength[2] = 1;
   GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, EIGHTCOLOR, "eightcolor is for three dimensions"));
+  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, ZEBRA_Z, "zebra_z is for grids of 3 dimensions"));
   PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, AUTO, "PCRELAX needs a matrix of type stencil"));
   g.box = PETSC_TRUE;
   PetscCall(

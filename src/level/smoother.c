@@ -27,6 +27,10 @@ PetscErrorCode KCycleSmootherRegisterAll(void)
   PetscCall(KCycleSmootherRegister(PC_RELAX_REDBLACK, KCycleSmootherCreate_RedBlack));
   PetscCall(KCycleSmootherRegister(PC_RELAX_FOURCOLOR, KCycleSmootherCreate_FourColor));
   PetscCall(KCycleSmootherRegister(PC_RELAX_EIGHTCOLOR, KCycleSmootherCreate_EightColor));
+  PetscCall(KCycleSmootherRegister(PC_RELAX_ZEBRA_X, KCycleSmootherCreate_ZebraX));
+  PetscCall(KCycleSmootherRegister(PC_RELAX_ZEBRA_Y, KCycleSmootherCreate_ZebraY));
+  PetscCall(KCycleSmootherRegister(PC_RELAX_ZEBRA_Z, KCycleSmootherCreate_ZebraZ));
+  PetscCall(KCycleSmootherRegister(PC_RELAX_ALTERNATING, KCycleSmootherCreate_Alternating));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

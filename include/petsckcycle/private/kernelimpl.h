@@ -309,6 +309,13 @@ PETSC_INTERN void KCycleLineRelaxBoth(const KCycleStencil *, KCycleLine *, const
 PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const KCScalar *b, const KCScalar *w,
                                   KCScalar *y);
 
+/* tridiagonal.c */
+#define KC_SYSTEMS 16
+PETSC_INTERN void KCycleTridiagonalFactor(PetscInt n, PetscReal epsilon, KCScalar *lower, KCScalar *diagonal,
+                                          KCScalar *upper);
+PETSC_INTERN void KCycleTridiagonalSolve(PetscInt n, const KCScalar *lower, const KCScalar *inverse,
+                                         const KCScalar *upper, KCScalar *y);
+
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
 static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)
 {

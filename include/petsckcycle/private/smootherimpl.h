@@ -104,7 +104,7 @@ struct _KCycleSmoother {
   PetscBool diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
   PetscBool strips;   /* a step relaxes the lines of a plane in any order */
   PetscBool whole;    /* nothing can be done between its sweeps */
-  PetscBool local;    /* it relaxes points one by one, so that corrections of clusters behind its sweeps pay */
+  PetscBool local; /* it relaxes points or lines one after the other: corrections of clusters behind its sweeps pay */
 
   /* what it finds at set-up */
   PetscReal  weight;   /* damping that is used */
@@ -150,13 +150,17 @@ PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
 PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCycleBox *, PetscInt, PetscInt *, PetscInt *);
 
-/* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c */
+/* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Jacobi(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Chebyshev(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_FourColor(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_EightColor(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraX(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraY(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraZ(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Alternating(KCycleSmoother *);
 
 /* Planes of the box, lines of a plane */
 static inline PetscInt KCyclePlanes(const KCycleBox *box)

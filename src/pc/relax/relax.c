@@ -291,7 +291,7 @@ static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
 - type - one of the values of `PCRelaxType`, or the name of a smoother that `PCRelaxRegister()` has added
 
   Options Database Key:
-. -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
+. -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor|zebra_x|zebra_y|zebra_z|alternating) - smoother
 
   Level: beginner
 
@@ -703,10 +703,11 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
 }
 
 /*MC
-  PCRELAX - "relax" - Smoothers for `MATSTENCIL`: damped Jacobi, Chebyshev, Gauss-Seidel in two, four or eight colours.
+  PCRELAX - "relax" - Smoothers for `MATSTENCIL`: damped Jacobi, Chebyshev, Gauss-Seidel in two, four or eight colours,
+  zebra relaxation of lines.
 
   Options Database Keys:
-+ -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor) - the smoother
++ -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor|zebra_x|zebra_y|zebra_z|alternating) - smoother
 . -pc_relax_omega (real)                                               - damping of Jacobi, over-relaxation of coloured
       sweeps
 . -pc_relax_order (forward|backward|symmetric|auto)                    - order of the colours
@@ -724,6 +725,13 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   Colours follow the indices of the grid, so results do not depend on the number of processes.
 
   The four and eight colours are those of Feng and others, section 4, numbered with x fastest.
+
+  Zebra relaxation solves all equations of a line together, and lines of one parity before the others; lines of three
+  dimensions have two colours for 7-point stencils and four for 27 points. `PC_RELAX_ALTERNATING` has lines along each
+  direction of the grid in turn, which suits grids that are stretched in several directions. Lines that processes cut,
+  or that wrap around a periodic grid, are solved exactly, too: the processes of a line exchange its ends once for each
+  colour. Factors take three numbers a point for each direction, five where lines are cut, and next to nothing where
+  coefficients are constant.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,
 `PCRelaxSetClusters()`, `PCSOR`

@@ -1,0 +1,470 @@
+static char help[] =
+    "Zebra relaxation: lines of any direction are solved exactly, also those that processes cut or that "
+    "wrap around.\n\n";
+
+#include "poisson.h"
+
+#define MAX_POINTS 16
+
+typedef struct {
+  PetscInt  dim, size[3];
+  PetscBool periodic[3], box;
+} Problem;
+
+/* A number from 0 to 1 for each coupling */
+static PetscReal Number(const PetscInt at[], const PetscInt off[])
+{
+  return (PetscReal)((at[0] * 7919 + at[1] * 104729 + at[2] * 1299709 + off[0] * 31 + off[1] * 57 + off[2] * 91 + 500) %
+                     101) /
+         101;
+}
+
+static PetscInt Index(const Problem *p, const PetscInt at[])
+{
+  return at[0] + p->size[0] * (at[1] + p->size[1] * at[2]);
+}
+
+/* The neighbour at an offset, around the grid where it is periodic */
+static PetscBool Neighbour(const Problem *p, const PetscInt at[], const PetscInt off[], PetscInt to[])
+{
+  for (PetscInt d = 0; d < 3; d++) {
+    to[d] = at[d] + off[d];
+    if (to[d] >= 0 && to[d] < p->size[d]) continue;
+    if (d >= p->dim || !p->periodic[d]) return PETSC_FALSE;
+    to[d] = (to[d] + p->size[d]) % p->size[d];
+  }
+  return PETSC_TRUE;
+}
+
+/* The coupling with the neighbour at an offset; nonsymmetric, of both signs, 0 where the stencil has none */
+static PetscReal Coupling(const Problem *p, const PetscInt at[], const PetscInt off[])
+{
+  const PetscInt distance = PetscAbs(off[0]) + PetscAbs(off[1]) + PetscAbs(off[2]);
+
+  if (!distance) return (p->box ? (p->dim == 3 ? 27 : 9) : 2 * p->dim + 1) + Number(at, off);
+  return distance > 1 && !p->box ? 0 : -Number(at, off) - (off[0] > 0 ? 0.2 : -0.2);
+}
+
+/* Calls of do for all offsets of the stencil */
+#define FOR_OFFSETS(p, off)                                                          \
+  for (off[2] = (p)->dim > 2 ? -1 : 0; off[2] <= ((p)->dim > 2 ? 1 : 0); off[2]++)   \
+    for (off[1] = (p)->dim > 1 ? -1 : 0; off[1] <= ((p)->dim > 1 ? 1 : 0); off[1]++) \
+      for (off[0] = -1; off[0] <= 1; off[0]++)
+
+#define FOR_POINTS(p, at)                          \
+  for (at[2] = 0; at[2] < (p)->size[2]; at[2]++)   \
+    for (at[1] = 0; at[1] < (p)->size[1]; at[1]++) \
+      for (at[0] = 0; at[0] < (p)->size[0]; at[0]++)
+
+static PetscReal RightSide(const PetscInt at[])
+{
+  const PetscInt none[3] = {3, 2, 1};
+
+  return Number(at, none) - 0.4;
+}
+
+static PetscReal Guess(const PetscInt at[])
+{
+  const PetscInt none[3] = {1, 5, 9};
+
+  return Number(at, none) + 0.1;
+}
+
+/* Gaussian elimination with pivoting; b becomes the solution */
+static void SolveDense(PetscInt n, PetscReal a[MAX_POINTS][MAX_POINTS], PetscReal b[])
+{
+  for (PetscInt k = 0; k < n; k++) {
+    PetscInt most = k;
+
+    for (PetscInt i = k + 1; i < n; i++) {
+      if (PetscAbsReal(a[i][k]) > PetscAbsReal(a[most][k])) most = i;
+    }
+    for (PetscInt j = 0; j < n; j++) {
+      const PetscReal t = a[k][j];
+
+      a[k][j]    = a[most][j];
+      a[most][j] = t;
+    }
+    {
+      const PetscReal t = b[k];
+
+      b[k]    = b[most];
+      b[most] = t;
+    }
+    for (PetscInt i = k + 1; i < n; i++) {
+      const PetscReal f = a[i][k] / a[k][k];
+
+      for (PetscInt j = k; j < n; j++) a[i][j] -= f * a[k][j];
+      b[i] -= f * b[k];
+    }
+  }
+  for (PetscInt k = n - 1; k >= 0; k--) {
+    for (PetscInt j = k + 1; j < n; j++) b[k] -= a[k][j] * b[j];
+    b[k] /= a[k][k];
+  }
+}
+
+/* x += the exact solution for the residual on the line through a point */
+static void SolveLine(const Problem *p, PetscInt d, const PetscInt through[], const PetscReal r[], PetscReal x[])
+{
+  PetscReal a[MAX_POINTS][MAX_POINTS] = {{0}}, y[MAX_POINTS];
+  PetscInt  at[3]                     = {through[0], through[1], through[2]}, to[3];
+
+  for (at[d] = 0; at[d] < p->size[d]; at[d]++) {
+    y[at[d]] = r[Index(p, at)];
+    for (PetscInt side = -1; side <= 1; side++) {
+      PetscInt off[3] = {0, 0, 0};
+
+      off[d] = side;
+      if (Neighbour(p, at, off, to)) a[at[d]][to[d]] += Coupling(p, at, off);
+    }
+  }
+  SolveDense(p->size[d], a, y);
+  for (at[d] = 0; at[d] < p->size[d]; at[d]++) x[Index(p, at)] += y[at[d]];
+}
+
+/* All lines of one colour */
+static void SolveColour(const Problem *p, PetscInt d, PetscInt colour, PetscReal r[], PetscReal x[])
+{
+  const PetscInt o[2] = {d == 0 ? 1 : 0, d == 2 ? 1 : 2};
+  PetscInt       at[3], off[3], to[3];
+
+  FOR_POINTS(p, at)
+  {
+    PetscReal sum = RightSide(at);
+
+    FOR_OFFSETS(p, off)
+    {
+      if (Neighbour(p, at, off, to)) sum -= Coupling(p, at, off) * x[Index(p, to)];
+    }
+    r[Index(p, at)] = sum;
+  }
+  FOR_POINTS(p, at)
+  {
+    const PetscInt a = at[o[0]] % 2, b = at[o[1]] % 2;
+
+    if (at[d] == 0 && (p->box ? a + 2 * b : (a + b) % 2) == colour) SolveLine(p, d, at, r, x);
+  }
+}
+
+static void Sweep(const Problem *p, PetscInt from, PetscInt to, PetscBool back, PetscReal r[], PetscReal x[])
+{
+  const PetscInt ncolours = p->dim == 1 ? 1 : p->dim == 3 && p->box ? 4 : 2;
+
+  for (PetscInt i = from; i <= to; i++) {
+    for (PetscInt c = 0; c < ncolours; c++)
+      SolveColour(p, back ? to - (i - from) : i, back ? ncolours - 1 - c : c, r, x);
+  }
+}
+
+static PetscErrorCode CreateMatrix(const Problem *p, DM *da, Mat *A)
+{
+  const DMBoundaryType  no = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC;
+  const DMDAStencilType st = p->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR;
+  DMBoundaryType        b[3];
+  DMDALocalInfo         info;
+  PetscInt              at[3], off[3], to[3];
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) b[d] = p->periodic[d] ? around : no;
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMSetDimension(*da, p->dim));
+  PetscCall(DMDASetSizes(*da, p->size[0], p->size[1], p->size[2]));
+  PetscCall(DMDASetBoundaryType(*da, b[0], b[1], b[2]));
+  PetscCall(DMDASetStencilType(*da, st));
+  PetscCall(DMDASetStencilWidth(*da, 1));
+  PetscCall(DMDASetDof(*da, 1));
+  PetscCall(DMSetMatType(*da, "stencil"));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(DMDAGetLocalInfo(*da, &info));
+  for (at[2] = info.zs; at[2] < info.zs + info.zm; at[2]++) {
+    for (at[1] = info.ys; at[1] < info.ys + info.ym; at[1]++) {
+      for (at[0] = info.xs; at[0] < info.xs + info.xm; at[0]++) {
+        MatStencil row = {at[2], at[1], at[0], 0};
+
+        FOR_OFFSETS(p, off)
+        {
+          MatStencil  col = {at[2] + off[2], at[1] + off[1], at[0] + off[0], 0};
+          PetscScalar v   = Coupling(p, at, off);
+
+          if (v != (PetscScalar)0.0 && Neighbour(p, at, off, to))
+            PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &col, &v, ADD_VALUES));
+        }
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* v = f at the points of this process, or the largest difference of both */
+static PetscErrorCode Compare(const Problem *p, DM da, Vec v, PetscReal (*f)(const PetscInt[]), const PetscReal x[],
+                              PetscReal *difference)
+{
+  PetscInt     s[3], m[3], at[3], i = 0;
+  PetscReal    mine = 0;
+  PetscScalar *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  PetscCall(VecGetArray(v, &a));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++, i++) {
+        if (f) a[i] = (*f)(at);
+        else mine = PetscMax(mine, PetscAbsScalar(a[i] - x[Index(p, at)]));
+      }
+    }
+  }
+  PetscCall(VecRestoreArray(v, &a));
+  if (difference) PetscCallMPI(MPI_Allreduce(&mine, difference, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+/* Two sweeps from a guess, or from zero, with KSPRICHARDSON */
+static PetscErrorCode Relax(Mat A, const char type[], PetscBool guess, Vec b, Vec x)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 2));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, guess));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Test(const Problem *p, const char type[], PetscInt from, PetscInt to)
+{
+  PetscReal   *r, *x, difference[2];
+  PetscInt     at[3];
+  PCRelaxOrder order = PC_RELAX_FORWARD;
+  Mat          A;
+  Vec          b, v;
+  DM           da;
+  char         claim[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-pc_relax_order", PCRelaxOrders, (PetscEnum *)&order, NULL));
+  PetscCall(CreateMatrix(p, &da, &A));
+  PetscCall(MatCreateVecs(A, &v, &b));
+  PetscCall(PetscMalloc2(p->size[0] * p->size[1] * p->size[2], &r, p->size[0] * p->size[1] * p->size[2], &x));
+  for (int guess = 0; guess < 2; guess++) {
+    FOR_POINTS(p, at)
+    {
+      x[Index(p, at)] = guess ? Guess(at) : 0;
+    }
+    for (PetscInt its = 0; its < 2; its++) {
+      if (order != PC_RELAX_BACKWARD) Sweep(p, from, to, PETSC_FALSE, r, x);
+      if (order != PC_RELAX_FORWARD) Sweep(p, from, to, PETSC_TRUE, r, x);
+    }
+    PetscCall(Compare(p, da, b, RightSide, NULL, NULL));
+    PetscCall(Compare(p, da, v, Guess, NULL, NULL));
+    PetscCall(Relax(A, type, (PetscBool)guess, b, v));
+    PetscCall(Compare(p, da, v, NULL, x, &difference[guess]));
+  }
+  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D, %s stencil%s, %s", p->dim, p->box ? "box" : "star",
+                          p->periodic[0] || p->periodic[1] || p->periodic[2] ? ", periodic" : "", type));
+  if (PetscMax(difference[0], difference[1]) >= 1e-12)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "differences %g %g\n", (double)difference[0], (double)difference[1]));
+  PetscCall(PoissonClaim((PetscBool)(PetscMax(difference[0], difference[1]) < 1e-12), claim));
+  PetscCall(PetscFree2(r, x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&v));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestSmall(void)
+{
+  const Problem problems[] = {
+      {1, {1, 1, 1}, {PETSC_FALSE}, PETSC_FALSE},
+      {1, {2, 1, 1}, {PETSC_TRUE}, PETSC_FALSE},
+      {2, {1, 9, 1}, {PETSC_FALSE}, PETSC_FALSE},
+      {2, {9, 2, 1}, {PETSC_FALSE, PETSC_TRUE}, PETSC_FALSE},
+      {2, {3, 3, 1}, {PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE},
+      {3, {2, 3, 1}, {PETSC_FALSE}, PETSC_FALSE},
+      {3, {3, 2, 4}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++)
+    PetscCall(Test(&problems[i], "alternating", 0, problems[i].dim - 1));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestAll(void)
+{
+  static const char *const zebra[]    = {"zebra_x", "zebra_y", "zebra_z"};
+  const Problem            problems[] = {
+                 {1, {16, 1, 1}, {PETSC_FALSE}, PETSC_FALSE},
+                 {1, {15, 1, 1}, {PETSC_TRUE}, PETSC_FALSE},
+                 {2, {13, 12, 1}, {PETSC_FALSE}, PETSC_FALSE},
+                 {2, {9, 14, 1}, {PETSC_FALSE}, PETSC_TRUE},
+                 {2, {8, 10, 1}, {PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
+                 {2, {13, 9, 1}, {PETSC_TRUE, PETSC_FALSE}, PETSC_TRUE},
+                 {3, {9, 8, 11}, {PETSC_FALSE}, PETSC_FALSE},
+                 {3, {8, 9, 7}, {PETSC_FALSE}, PETSC_TRUE},
+                 {3, {7, 9, 8}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
+                 {3, {8, 6, 5}, {PETSC_FALSE, PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
+    for (PetscInt d = 0; d < problems[i].dim; d++) PetscCall(Test(&problems[i], zebra[d], d, d));
+    PetscCall(Test(&problems[i], "alternating", 0, problems[i].dim - 1));
+  }
+  PetscFunctionReturn(0);
+}
+
+#define GROWTH 1.1
+
+/* Length of cell i of n: they grow from the middle */
+static PetscReal Length(PetscInt n, PetscInt i)
+{
+  return PetscPowReal(GROWTH, PetscAbsReal(i + 0.5 - 0.5 * (PetscReal)n));
+}
+
+/* Finite volumes on a tensor grid, values at the boundary */
+static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+{
+  const Poisson *p      = (const Poisson *)ctx;
+  PetscReal      volume = 1;
+
+  for (PetscInt d = 0; d < p->dim; d++) volume *= Length(p->n, at[d]);
+  *n     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = 0;
+  for (PetscInt d = 0; d < p->dim; d++) {
+    for (PetscInt side = -1; side < 2; side += 2) {
+      PetscInt        to[3] = {at[0], at[1], at[2]};
+      const PetscReal here  = Length(p->n, at[d]);
+      PetscReal       there = 0;
+
+      to[d] += side;
+      if (to[d] >= 0 && to[d] < p->n) there = Length(p->n, to[d]);
+      v[*n] = -volume / here / (0.5 * (here + there));
+      v[0] -= v[*n];
+      col[*n] = (MatStencil){to[2], to[1], to[0], 0};
+      if (there > 0) (*n)++;
+    }
+  }
+}
+
+/* CG on a stretched grid, with sweeps by lines or points */
+static PetscErrorCode Iterations(const Poisson *p, DM da, Mat A, const char type[], PetscInt sweeps, PetscInt *its)
+{
+  KSPConvergedReason reason;
+  KSP                ksp;
+  PC                 pc;
+  Vec                b, x;
+  char               options[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(options, sizeof(options), "-mg_levels_pc_relax_type %s -mg_levels_ksp_max_it %" PetscInt_FMT,
+                          type, sweeps));
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(PoissonFill(p, da, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if (reason < 0) *its = 500;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestSolve(void)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt dim = 2; dim < 4; dim++) {
+    Poisson  p = {0};
+    PetscInt lines, points;
+    DM       da;
+    Mat      A;
+
+    p.dim = dim;
+    p.n   = dim == 2 ? 120 : 30;
+    PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
+    PetscCall(DMCreateMatrix(da, &A));
+    PetscCall(MatSetDM(A, da));
+    PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
+    PetscCall(Iterations(&p, da, A, "alternating", 1, &lines));
+    PetscCall(Iterations(&p, da, A, "auto", 2, &points));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations by lines\n",
+                          dim, lines));
+    PetscCall(PoissonClaim((PetscBool)(points > lines), "  points take more"));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
+  if (small) PetscCall(TestSmall());
+  else if (solve) PetscCall(TestSolve());
+  else PetscCall(TestAll());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  test:
+    suffix: dense
+    nsize: {{1 2 3 4 8}}
+    args: -pc_relax_order {{forward backward symmetric}}
+    output_file: output/zebra.out
+
+  test:
+    suffix: small
+    args: -small -pc_relax_order {{forward symmetric}}
+
+  testset:
+    args: -solve
+    output_file: output/zebra_solve.out
+
+    test:
+      suffix: solve
+      nsize: {{1 2 3 8}}
+      args: -dm_mat_type {{aij stencil}}
+
+    test:
+      suffix: single
+      nsize: {{1 2}}
+      args: -pc_kcycle_precision single
+
+TEST*/
