@@ -75,16 +75,16 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
   PCRelaxType - String with the name of a smoother of `PCRELAX`
 
   Values:
-+ `PC_RELAX_AUTO`       - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box
++ `PC_RELAX_AUTO`        - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box
       stencils
-. `PC_RELAX_JACOBI`     - damped Jacobi
-. `PC_RELAX_CHEBYSHEV`  - Chebyshev polynomial of the Jacobi iteration
-. `PC_RELAX_REDBLACK`   - Gauss-Seidel in two colours, by the sum of the coordinates
-. `PC_RELAX_FOURCOLOR`  - Gauss-Seidel in four colours, by the parities of two coordinates
-. `PC_RELAX_EIGHTCOLOR` - Gauss-Seidel in eight colours, by the parities of three coordinates
-. `PC_RELAX_ZEBRA_X`    - zebra relaxation: lines along x are solved exactly, those of one parity before the others
-. `PC_RELAX_ZEBRA_Y`    - the same with lines along y
-. `PC_RELAX_ZEBRA_Z`    - the same with lines along z
+. `PC_RELAX_JACOBI`      - damped Jacobi
+. `PC_RELAX_CHEBYSHEV`   - Chebyshev polynomial of the Jacobi iteration
+. `PC_RELAX_REDBLACK`    - Gauss-Seidel in two colours, by the sum of the coordinates
+. `PC_RELAX_FOURCOLOR`   - Gauss-Seidel in four colours, by the parities of two coordinates
+. `PC_RELAX_EIGHTCOLOR`  - Gauss-Seidel in eight colours, by the parities of three coordinates
+. `PC_RELAX_ZEBRA_X`     - zebra relaxation: lines along x are solved exactly, those of one parity before the others
+. `PC_RELAX_ZEBRA_Y`     - the same with lines along y
+. `PC_RELAX_ZEBRA_Z`     - the same with lines along z
 - `PC_RELAX_ALTERNATING` - a zebra relaxation in each direction of the grid, x first
 
   Level: beginner

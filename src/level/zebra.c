@@ -21,6 +21,9 @@
   #define EPSILON PETSC_MACHINE_EPSILON
 #endif
 
+/* So many sets of factors are looked through for one that is the same: with constant coefficients there are few */
+#define OLDER 32
+
 typedef struct {
   PetscInt point; /* the first point of the first line */
   int      count; /* lines */
@@ -42,7 +45,7 @@ typedef struct {
   MPI_Comm    comm; /* the processes of the lines, in their order; MPI_COMM_NULL: this one alone */
   PetscMPIInt size, rank;
   KCScalar   *ends; /* of each packet and part: what a first and a last point add to what comes before, and behind */
-  KCScalar   *mine, *all; /* first and last points of packets, see Gather() */
+  KCScalar   *mine, *all; /* first and last points of packets, see SolvePackets() */
 } Lines;
 
 typedef struct {
@@ -198,23 +201,24 @@ static void Complete(const Sweep *sweep)
   }
 }
 
-/* First and last points of all parts of the lines of a colour */
-static PetscErrorCode Gather(const Lines *z, int colour)
+/* The n numbers that each process of the lines has, one after the other */
+static PetscErrorCode Gather(const Lines *z, PetscInt n, const KCScalar *mine, KCScalar *all)
 {
-  const PetscInt n = (z->first[colour + 1] - z->first[colour]) * 2 * KC_SYSTEMS;
-  PetscMPIInt    count;
+  PetscMPIInt count;
 
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(n, &count));
-  if (z->comm == MPI_COMM_NULL) PetscCall(PetscArraycpy(z->all, z->mine, n));
-  else PetscCallMPI(MPI_Allgather(z->mine, count, NUMBER, z->all, count, NUMBER, z->comm));
+  if (z->comm == MPI_COMM_NULL) PetscCall(PetscArraycpy(all, mine, n));
+  else PetscCallMPI(MPI_Allgather(mine, count, NUMBER, all, count, NUMBER, z->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zero: x is */
+/* The lines of one colour; zero: x is zero */
 static PetscErrorCode Relax(Sweep *sweep, PetscBool zero)
 {
-  const KCycleStencil *st = sweep->st;
+  const KCycleStencil *st    = sweep->st;
+  const Lines         *z     = sweep->lines;
+  const PetscInt      *first = z->first + sweep->colour;
 
   PetscFunctionBegin;
   sweep->from = zero ? sweep->b : sweep->r;
@@ -225,8 +229,8 @@ static PetscErrorCode Relax(Sweep *sweep, PetscBool zero)
   }
   KC_PARALLEL(st->box->npoints)
   SolvePackets(sweep);
-  if (sweep->lines->cut) {
-    PetscCall(Gather(sweep->lines, sweep->colour));
+  if (z->cut) {
+    PetscCall(Gather(z, (first[1] - first[0]) * 2 * KC_SYSTEMS, z->mine, z->all));
     KC_PARALLEL(st->box->npoints)
     Complete(sweep);
   }
@@ -291,21 +295,22 @@ static void Coefficients(const KCycleSmoother *s, const Lines *z, const Packet *
   const KCycleBox *box     = s->st->box;
   const PetscInt   step[3] = {1, 3, 9}, m = z->n * KC_SYSTEMS;
   const int       *find = s->st->shape.find;
+  PetscInt         last = -1;
   KCycleLine       l;
 
-  for (PetscInt i = 0; i < z->n; i++) {
-    for (int q = 0; q < KC_SYSTEMS; q++) {
-      const PetscInt at = p->point + i * z->along + q * z->across, x = at % box->n[0], line = at / box->n[0];
-      KCScalar      *to = c + i * KC_SYSTEMS + q;
+  for (PetscInt t = 0; t < m; t++) { /* along the grid's lines in x, whose coefficients are at hand together */
+    const PetscInt i = z->d ? t / KC_SYSTEMS : t % z->n, q = z->d ? t % KC_SYSTEMS : t / z->n;
+    const PetscInt at = p->point + i * z->along + q * z->across, x = at % box->n[0], line = at / box->n[0];
+    KCScalar      *to = c + i * KC_SYSTEMS + q;
 
-      to[0] = to[2 * m] = 0;
-      to[m]             = 1;
-      if (q >= p->count) continue;
-      KCycleLineCoefficients(s->st, line % box->n[1], line / box->n[1], &l);
-      to[m] = KCycleLineCoefficient(&l, find[13], x);
-      if (i > 0 || coupled[0]) to[0] = KCycleLineCoefficient(&l, find[13 - step[z->d]], x);
-      if (i < z->n - 1 || coupled[1]) to[2 * m] = KCycleLineCoefficient(&l, find[13 + step[z->d]], x);
-    }
+    to[0] = to[2 * m] = 0;
+    to[m]             = 1;
+    if (q >= p->count) continue;
+    if (line != last) KCycleLineCoefficients(s->st, line % box->n[1], line / box->n[1], &l);
+    last  = line;
+    to[m] = KCycleLineCoefficient(&l, find[13], x);
+    if (i > 0 || coupled[0]) to[0] = KCycleLineCoefficient(&l, find[13 - step[z->d]], x);
+    if (i < z->n - 1 || coupled[1]) to[2 * m] = KCycleLineCoefficient(&l, find[13 + step[z->d]], x);
   }
 }
 
@@ -335,7 +340,7 @@ static PetscErrorCode Keep(Lines *z, PetscInt *set)
   const KCScalar *last = z->factors + (size_t)z->nsets * (size_t)z->length;
 
   PetscFunctionBegin;
-  for (*set = z->nsets - 1; *set >= PetscMax(0, z->nsets - 32); (*set)--) {
+  for (*set = z->nsets - 1; *set >= PetscMax(0, z->nsets - OLDER); (*set)--) {
     if (!memcmp(last, z->factors + (size_t)*set * (size_t)z->length, (size_t)z->length * sizeof(KCScalar)))
       PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -368,11 +373,9 @@ static PetscErrorCode FactorPackets(const KCycleSmoother *s, Lines *z, const Pet
 static PetscErrorCode GatherEnds(const Lines *z, KCScalar **all)
 {
   const PetscInt n = z->first[z->ncolours] * 4 * KC_SYSTEMS, m = z->n * KC_SYSTEMS;
-  PetscMPIInt    count;
   KCScalar      *mine, *to;
 
   PetscFunctionBegin;
-  PetscCall(PetscMPIIntCast(n, &count));
   PetscCall(PetscMalloc1(n, &mine));
   PetscCall(PetscMalloc1((size_t)n * (size_t)z->size, all));
   to = mine;
@@ -382,8 +385,7 @@ static PetscErrorCode GatherEnds(const Lines *z, KCScalar **all)
     for (int e = 0; e < 4; e++, to += KC_SYSTEMS)
       memcpy(to, v + (e / 2) * m + (e % 2) * (m - KC_SYSTEMS), KC_SYSTEMS * sizeof(KCScalar));
   }
-  if (z->comm == MPI_COMM_NULL) PetscCall(PetscArraycpy(*all, mine, n));
-  else PetscCallMPI(MPI_Allgather(mine, count, NUMBER, *all, count, NUMBER, z->comm));
+  PetscCall(Gather(z, n, mine, *all));
   PetscCall(PetscFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

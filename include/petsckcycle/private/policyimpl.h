@@ -29,20 +29,18 @@
       "-pc_mg_levels", "policy")                                                                                       \
   REAL(KCYCLE_CLOSED, 0.1,                                                                                             \
        "a boundary is closed if the row sum in excess of that of the next point is less than this part of the "        \
-       "coupling "                                                                                                     \
-       "inward",                                                                                                       \
+       "coupling inward",                                                                                              \
        "-pc_kcycle_grid", "policy")                                                                                    \
   REAL(KCYCLE_EXCESS, 0.01,                                                                                            \
-       "beside a boundary, weights of a point with a smaller excess of its row sum, relative to its diagonal, add up " \
-       "to "                                                                                                           \
-       "one",                                                                                                          \
+       "beside a boundary, weights of a point with a smaller excess of its row sum, relative to its diagonal, "        \
+       "add up to one",                                                                                                \
        "", "weights")                                                                                                  \
   REAL(KCYCLE_FILL, 1e-8,                                                                                              \
-       "points that are coupled to nobody get such a part of usual couplings on coarser levels, so that points "       \
-       "between them have something to be interpolated from; smaller than reactions that hold islands",                \
+       "points that are coupled to nobody get this part of the usual couplings on coarser levels, so that "            \
+       "points between them have something to be interpolated from; smaller than reactions that hold islands",         \
        "", "inactive")                                                                                                 \
-  REAL(KCYCLE_GAP, 1e-6, "and a coupling of such a part of the opposite one counts as missing in interpolation", "",   \
-       "inactive")                                                                                                     \
+  REAL(KCYCLE_GAP, 1e-6, "in interpolation, a coupling of less than this part of the opposite one counts as missing",  \
+       "", "inactive")                                                                                                 \
   INT(KCYCLE_SWEEPS, 2,                                                                                                \
       "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",             \
       "-mg_levels_ksp_max_it", "policy")                                                                               \

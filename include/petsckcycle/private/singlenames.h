@@ -37,6 +37,7 @@
   #define KCycleShapeCreate                KCycleShapeCreate_Single
   #define KCycleSmootherCreate             KCycleSmootherCreate_Single
   #define KCycleSmootherCreateLike         KCycleSmootherCreateLike_Single
+  #define KCycleSmootherCreate_Alternating KCycleSmootherCreate_Alternating_Single
   #define KCycleSmootherCreate_Auto        KCycleSmootherCreate_Auto_Single
   #define KCycleSmootherCreate_Chebyshev   KCycleSmootherCreate_Chebyshev_Single
   #define KCycleSmootherCreate_EightColor  KCycleSmootherCreate_EightColor_Single
@@ -46,7 +47,6 @@
   #define KCycleSmootherCreate_ZebraX      KCycleSmootherCreate_ZebraX_Single
   #define KCycleSmootherCreate_ZebraY      KCycleSmootherCreate_ZebraY_Single
   #define KCycleSmootherCreate_ZebraZ      KCycleSmootherCreate_ZebraZ_Single
-  #define KCycleSmootherCreate_Alternating KCycleSmootherCreate_Alternating_Single
   #define KCycleSmootherDestroy            KCycleSmootherDestroy_Single
   #define KCycleSmootherFinalize           KCycleSmootherFinalize_Single
   #define KCycleSmootherGetList            KCycleSmootherGetList_Single
@@ -72,8 +72,6 @@
   #define KCycleTransferRestrictLine       KCycleTransferRestrictLine_Single
   #define KCycleTransferShare              KCycleTransferShare_Single
   #define KCycleTransferTouch              KCycleTransferTouch_Single
-  #define KCycleTridiagonalFactor          KCycleTridiagonalFactor_Single
-  #define KCycleTridiagonalSolve           KCycleTridiagonalSolve_Single
   #define KCycleTileCreate                 KCycleTileCreate_Single
   #define KCycleTileDestroy                KCycleTileDestroy_Single
   #define KCycleTileInterpolate            KCycleTileInterpolate_Single
@@ -83,4 +81,6 @@
   #define KCycleTileRelaxZero              KCycleTileRelaxZero_Single
   #define KCycleTileRestrict               KCycleTileRestrict_Single
   #define KCycleTileUnpack                 KCycleTileUnpack_Single
+  #define KCycleTridiagonalFactor          KCycleTridiagonalFactor_Single
+  #define KCycleTridiagonalSolve           KCycleTridiagonalSolve_Single
 #endif
