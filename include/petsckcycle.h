@@ -76,7 +76,7 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
 
   Values:
 + `PC_RELAX_AUTO`        - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box
-      stencils
+      stencils; on levels of `PCKCYCLE` lines where points do not do, see `PCKCycleSetAnisotropy()`
 . `PC_RELAX_JACOBI`      - damped Jacobi
 . `PC_RELAX_CHEBYSHEV`   - Chebyshev polynomial of the Jacobi iteration
 . `PC_RELAX_REDBLACK`    - Gauss-Seidel in two colours, by the sum of the coordinates
@@ -200,6 +200,23 @@ typedef enum {
 PETSC_EXTERN const char *const PCKCycleStructureds[];
 
 /*E
+  PCKCycleAnisotropy - how smoothers of `PCKCYCLE` treat couplings whose strong direction changes from place to place
+
+  Values:
++ `PC_KCYCLE_ANISOTROPY_AUTO` - lines are relaxed on structured levels that need it, along the directions that need it
+- `PC_KCYCLE_ANISOTROPY_OFF`  - points are relaxed on all levels
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetAnisotropy()`
+E*/
+typedef enum {
+  PC_KCYCLE_ANISOTROPY_AUTO,
+  PC_KCYCLE_ANISOTROPY_OFF
+} PCKCycleAnisotropy;
+PETSC_EXTERN const char *const PCKCycleAnisotropies[];
+
+/*E
   PCKCyclePrecision - the precision that the cycle of `PCKCYCLE` computes with
 
   Values:
@@ -320,6 +337,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);
 PETSC_EXTERN PetscErrorCode PCKCycleGetInterpolation(PC, KCycleInterpolation *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetSemicoarsen(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetSemicoarsen(PC, const char *[]);
+PETSC_EXTERN PetscErrorCode PCKCycleSetAnisotropy(PC, PCKCycleAnisotropy);
+PETSC_EXTERN PetscErrorCode PCKCycleGetAnisotropy(PC, PCKCycleAnisotropy *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetProcEqLim(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetProcEqLim(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGridSizes(PC, PetscInt, const PetscInt[]);
@@ -335,6 +354,8 @@ PETSC_EXTERN PetscErrorCode PCRelaxSetOrder(PC, PCRelaxOrder);
 PETSC_EXTERN PetscErrorCode PCRelaxGetOrder(PC, PCRelaxOrder *);
 PETSC_EXTERN PetscErrorCode PCRelaxSetDegree(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRelaxGetDegree(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetDirections(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCRelaxGetDirections(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCRelaxSetClusters(PC, PCRelaxClustering);
 PETSC_EXTERN PetscErrorCode PCRelaxGetClusters(PC, PCRelaxClustering *);
 

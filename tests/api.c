@@ -47,11 +47,13 @@ static PetscErrorCode SetTypes(Types *t)
   PetscCall(PCKCycleSetGrid(t->kcycle, KCYCLE_GRID_CELL));
   PetscCall(PCKCycleSetInterpolation(t->kcycle, KCYCLE_INTERPOLATION_SIMPLEX));
   PetscCall(PCKCycleSetSemicoarsen(t->kcycle, "xz"));
+  PetscCall(PCKCycleSetAnisotropy(t->kcycle, PC_KCYCLE_ANISOTROPY_OFF));
   PetscCall(PCRelaxSetType(t->relax, PC_RELAX_CHEBYSHEV));
   PetscCall(PCRelaxSetOmega(t->relax, 0.75));
   PetscCall(PCRelaxSetOrder(t->relax, PC_RELAX_BACKWARD));
   PetscCall(PCRelaxSetDegree(t->relax, 4));
   PetscCall(PCRelaxSetClusters(t->relax, PC_RELAX_CLUSTERS_OFF));
+  PetscCall(PCRelaxSetDirections(t->relax, "zx"));
   PetscCall(PCIncPoissonSetPattern(t->incpoisson, PC_INCPOISSON_PATTERN_FULL));
   PetscCall(PCIncPoissonSetScaling(t->incpoisson, PC_INCPOISSON_SCALING_NONE));
   PetscCall(PCDeflSubSetType(t->deflsub, PC_DEFLSUB_BOX));
@@ -70,6 +72,7 @@ static PetscErrorCode PrintKCycle(PC pc)
   PCKCycleStructured  structured;
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
+  PCKCycleAnisotropy  anisotropy;
   const char         *directions;
 
   PetscFunctionBeginUser;
@@ -79,11 +82,12 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetGrid(pc, &grid));
   PetscCall(PCKCycleGetInterpolation(pc, &interpolation));
   PetscCall(PCKCycleGetSemicoarsen(pc, &directions));
+  PetscCall(PCKCycleGetAnisotropy(pc, &anisotropy));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "kcycle: kappa %" PetscInt_FMT
-                        ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s\n",
+                        ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s\n",
                         kappa, PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid],
-                        KCycleInterpolations[interpolation], directions));
+                        KCycleInterpolations[interpolation], directions, PCKCycleAnisotropies[anisotropy]));
   PetscFunctionReturn(0);
 }
 
@@ -94,6 +98,7 @@ static PetscErrorCode PrintRelax(PC pc)
   PCRelaxOrder      order;
   PetscInt          degree;
   PCRelaxClustering clusters;
+  const char       *directions;
 
   PetscFunctionBeginUser;
   PetscCall(PCRelaxGetType(pc, &type));
@@ -101,8 +106,11 @@ static PetscErrorCode PrintRelax(PC pc)
   PetscCall(PCRelaxGetOrder(pc, &order));
   PetscCall(PCRelaxGetDegree(pc, &degree));
   PetscCall(PCRelaxGetClusters(pc, &clusters));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s\n",
-                        type, (double)omega, PCRelaxOrders[order], degree, PCRelaxClusterings[clusters]));
+  PetscCall(PCRelaxGetDirections(pc, &directions));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT
+                        ", clusters %s, directions \"%s\"\n",
+                        type, (double)omega, PCRelaxOrders[order], degree, PCRelaxClusterings[clusters], directions));
   PetscFunctionReturn(0);
 }
 
@@ -316,8 +324,8 @@ int main(int argc, char **argv)
   test:
     suffix: given
     nsize: {{1 2}}
-    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz
-    args: -pc_relax_type chebyshev -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_degree 4 -pc_relax_clusters off
+    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off
+    args: -pc_relax_type chebyshev -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_degree 4 -pc_relax_clusters off -pc_relax_directions zx
     args: -pc_incpoisson_pattern full -pc_incpoisson_scaling none
     args: -pc_deflsub_type box -pc_deflsub_form adef2 -pc_deflsub_coarse inverse -pc_deflsub_boxes 3,4,5 -pc_deflsub_size 100 -pc_deflsub_jump 2.5
 

@@ -5,6 +5,8 @@ static char help[] = "The thresholds of the policy: what the plan says on both s
 typedef enum {
   FACE,  /* one coupling along x, in the middle of the grid */
   ALONG, /* all couplings along the last direction */
+  STRIP, /* those in a fifth of the grid */
+  WIDTH, /* those in this part of the grid, where they are 0.05 */
   BEYOND /* the couplings of all end points with points outside the grid */
 } Where;
 
@@ -23,6 +25,11 @@ static const Case Cases[] = {
     {"JUMP", 3, {20, 20}, FACE, {3.05, 2.95}, "by operator interpolation", {"", ""}},
     {"STRONG", 2, {64, 64}, ALONG, {0.61, 0.59}, "coarsened in xy", {"", ""}},
     {"STRONG", 3, {20, 20}, ALONG, {0.61, 0.59}, "coarsened in xyz", {"", ""}},
+    {"WEAK", 2, {100, 100}, STRIP, {0.098, 0.102}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
+    {"WEAK", 3, {30, 30}, STRIP, {0.098, 0.102}, "30 x 30 x 30, 7 points, lines along xy,", {"", ""}},
+    {"LINES", 2, {100, 100}, WIDTH, {0.085, 0.065}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
+    {"SWEEPS_LINES", 2, {64, 64}, STRIP, {0.05, 1}, "richardson(1)+relax", {"", ""}},
+    {"SWEEPS_LINES_COARSE", 2, {64, 64}, STRIP, {0.05, 0.05}, "richardson(2)+relax", {"", "-pc_mg_levels 3"}},
     {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, "grid 33 x 33", {"", ""}},
     {"COARSEST", 2, {24, 32}, BEYOND, {1, 1}, "  4 levels", {"", ""}},
     {"COARSEST", 2, {32, 64}, BEYOND, {1, 1}, "  5 levels", {"", ""}},
@@ -62,6 +69,8 @@ static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscIn
 
   if (at[d] < 0 || at[d] == n - 1) return c->where == BEYOND ? c->value[which] : 1;
   if (c->where == ALONG) here = (PetscBool)(d == c->dim - 1);
+  if (c->where == STRIP) here = (PetscBool)(d == c->dim - 1 && 5 * at[0] < n);
+  if (c->where == WIDTH) return d == c->dim - 1 && at[0] < c->value[which] * n ? 0.05 : 1;
   if (c->where == FACE) here = (PetscBool)(d == 0);
   for (PetscInt e = 0; c->where == FACE && e < c->dim; e++) here = (PetscBool)(here && at[e] == n / 2);
   return here ? c->value[which] : 1;

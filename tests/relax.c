@@ -505,7 +505,7 @@ static PetscErrorCode Refusals(void)
   g.strength[0] = g.strength[1] = g.strength[2] = 1;
   GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, EIGHTCOLOR, "eightcolor is for three dimensions"));
-  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, ZEBRA_Z, "zebra_z is for grids of 3 dimensions"));
+  PetscCall(Refusal(&g, MATSTENCIL, PETSC_FALSE, ZEBRA_Z, "zebra_z has lines along z, and the grid has 2 dimensions"));
   PetscCall(Refusal(&g, MATAIJ, PETSC_TRUE, AUTO, "PCRELAX needs a matrix of type stencil"));
   g.box = PETSC_TRUE;
   PetscCall(

@@ -412,7 +412,7 @@ static PetscErrorCode TestSolve(void)
     PetscCall(MatSetDM(A, da));
     PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
     PetscCall(Iterations(&p, da, A, "alternating", 1, &lines));
-    PetscCall(Iterations(&p, da, A, "auto", 2, &points));
+    PetscCall(Iterations(&p, da, A, "redblack", 2, &points));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations by lines\n",
                           dim, lines));
     PetscCall(PoissonClaim((PetscBool)(points > lines), "  points take more"));

@@ -61,6 +61,25 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
   }
 }
 
+/* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
+   beside another direction at some places, smoothers must reduce errors along the latter */
+void KCyclePolicyLines(const KCycleScan *facts, const PetscInt factor[], char directions[4])
+{
+  PetscReal points = 0;
+  int       n      = 0;
+
+  for (int d = 0; d < 3; d++) points = PetscMax(points, facts->count[d] / 2);
+  for (int e = 0; e < 3; e++) {
+    PetscReal weak = 0;
+
+    for (int d = 0; d < 3; d++) {
+      if (factor[d] > 1) weak = PetscMax(weak, facts->weak[d][e]);
+    }
+    if (weak > KCYCLE_LINES * points) directions[n++] = (char)('x' + e);
+  }
+  directions[n] = 0;
+}
+
 /* Do coefficients jump, or are there walls inside the grid? */
 PetscBool KCyclePolicyJumps(const KCycleScan *scan)
 {
@@ -81,6 +100,7 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
   const PetscInt once = 1 << facts->dim;
 
+  if (facts->lines) return facts->fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
   if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }

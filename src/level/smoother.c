@@ -80,10 +80,11 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(smoother));
-  (*smoother)->comm  = comm;
-  (*smoother)->st    = st;
-  (*smoother)->facts = facts;
-  (*smoother)->trips = 1;
+  (*smoother)->comm       = comm;
+  (*smoother)->st         = st;
+  (*smoother)->facts      = facts;
+  (*smoother)->trips      = 1;
+  (*smoother)->directions = "";
   PetscCall(KCycleSmootherSetName(*smoother, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,9 +95,10 @@ PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycl
 {
   PetscFunctionBegin;
   PetscCall(KCycleSmootherCreate(model->comm, st, model->facts, model->name, smoother));
-  (*smoother)->omega  = model->omega;
-  (*smoother)->degree = model->degree;
-  (*smoother)->origin = model->origin;
+  (*smoother)->omega      = model->omega;
+  (*smoother)->degree     = model->degree;
+  (*smoother)->origin     = model->origin;
+  (*smoother)->directions = model->directions;
   PetscCall(KCycleSmootherSetUp(*smoother));
   if (model->clusters) {
     model->clusters->references++;

@@ -529,12 +529,15 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 
   PetscFunctionBegin;
   if (!zebra->ndirections) {
-    for (PetscInt d = 0; d < dim; d++) zebra->lines[zebra->ndirections++].d = d;
+    const char *wanted = s->directions[0] ? s->directions : dim == 1 ? "x" : dim == 2 ? "xy" : "xyz";
+
+    for (; *wanted; wanted++) zebra->lines[zebra->ndirections++].d = *wanted - 'x';
   }
-  PetscCheck(zebra->lines[0].d < dim, s->comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_relax_type %s is for grids of %" PetscInt_FMT " dimensions or more, this one has %" PetscInt_FMT
-             ": use zebra_x or alternating",
-             s->name, zebra->lines[0].d + 1, dim);
+  for (int i = 0; i < zebra->ndirections; i++)
+    PetscCheck(zebra->lines[i].d < dim, s->comm, PETSC_ERR_ARG_INCOMP,
+               "-pc_relax_type %s has lines along %c, and the grid has %" PetscInt_FMT
+               " dimensions: use zebra_x or alternating",
+               s->name, (int)('x' + zebra->lines[i].d), dim);
   s->weight = s->omega == 0 ? 1 : s->omega;
   s->trips  = 0;
   for (int d = 0; d < zebra->ndirections; d++) {

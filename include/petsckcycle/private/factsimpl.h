@@ -6,6 +6,9 @@
 
 #include <petscsystypes.h>
 
+/* A coupling that is less than this part of another one is weak beside it */
+#define KC_WEAK 0.1
+
 /* Rows are global */
 typedef struct {
   PetscBool        done;
@@ -16,6 +19,8 @@ typedef struct {
   PetscReal        bound;       /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
   PetscReal        sum[3], count[3];
+  /* points whose couplings along d are weak beside those along e: weak[d][e] */
+  PetscReal        weak[3][3];
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
   PetscReal        jump, rough;
   PetscBool        alone; /* there are points that are coupled to nobody */

@@ -38,7 +38,8 @@ typedef struct {
   Mat            A;              /* operator */
   Mat            P;              /* interpolation from the next level; NULL on the coarsest */
   PetscInt       factor[3];      /* coarsening of each direction */
-  PetscInt       sweeps;         /* that were chosen for its smoothers */
+  PetscInt       sweeps[2];      /* that were chosen for its smoothers */
+  char           lines[4];       /* directions of the lines that these relax, where their type was chosen here */
   PetscInt       origin[3];      /* points that the next level keeps: every factor-th from this one on */
   KCycleBoundary boundary[3][2]; /* what lies at the low and the high end of each direction */
   PetscBool      star;           /* the next level's operator is collapsed to a star */
@@ -151,6 +152,7 @@ typedef struct {
   PCKCycleStructured  structured;     /* are structured levels wanted? */
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
+  PCKCycleAnisotropy  anisotropy;
   PCKCyclePrecision   precision;      /* of levels */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */

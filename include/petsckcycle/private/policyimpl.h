@@ -15,6 +15,10 @@
        "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do "  \
        "not smooth along them",                                                                                        \
        "-pc_kcycle_semicoarsen", "policy")                                                                             \
+  REAL(KCYCLE_LINES, 0.08,                                                                                             \
+       "lines are relaxed along a direction beside which one that is coarsened is weak, by a factor of 10, at this "   \
+       "part of the points: there point smoothers do not smooth",                                                      \
+       "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \
@@ -48,6 +52,9 @@
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",         \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
+  INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
+      "policy")                                                                                                        \
+  INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels", "-mg_levels_ksp_max_it", "policy")                   \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
       "-mg_coarse_pc_type", "processes")                                                                               \
   INT(KCYCLE_PROC_EQ_LIMIT, 1000,                                                                                      \
@@ -102,8 +109,9 @@ typedef struct {
 
 /* What sweeps depend on */
 typedef struct {
-  PetscInt dim, ncoeffs; /* of the level */
-  PetscInt fewer;        /* points than on the finest grid, by this factor */
+  PetscInt  dim, ncoeffs; /* of the level */
+  PetscInt  fewer;        /* points than on the finest grid, by this factor */
+  PetscBool lines;        /* sweeps relax lines */
 } KCycleSweepFacts;
 
 /* policy.c */
@@ -111,6 +119,7 @@ PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid);
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
                                               PetscInt factor[]);
+PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, const PetscInt factor[], char directions[4]);
 PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);

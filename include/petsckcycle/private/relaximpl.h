@@ -27,11 +27,13 @@ typedef struct {
   char              type[64];
   PetscReal         omega; /* damping; 0: chosen */
   PCRelaxOrder      order;
-  PetscInt          degree; /* of Chebyshev polynomials */
+  PetscInt          degree;        /* of Chebyshev polynomials */
+  char              directions[4]; /* of alternating lines, in their order; "": all */
   PCRelaxClustering clustering;
   /* sweeps are those of KSPRICHARDSON: no Krylov method asks for a symmetric preconditioner */
   PetscBool         smoothing;
   PetscBool         reverse;   /* the cycle is on its way up: sweep in the reverse order */
+  char              lines[4];  /* directions of the lines that auto is to relax; "": points */
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
 
   /* found at set-up */
@@ -50,6 +52,8 @@ static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
+PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char[]);
+PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrder *);
 PETSC_INTERN PetscErrorCode PCRelaxRenew(PC);
 

@@ -90,11 +90,12 @@ struct _KCycleSmoother {
   const KCycleStencil *st; /* the operator; who makes a smoother holds it */
   const KCycleScan    *facts;
   MPI_Comm             comm;
-  PetscReal            omega;    /* damping; 0: chosen */
-  PetscInt             degree;   /* of polynomials */
-  const PetscInt      *origin;   /* parity of the points whose colour comes first: those that the coarse grid keeps */
-  KCycleClusters      *clusters; /* that are corrected behind its sweeps; or NULL */
-  PetscBool            single;   /* sweeps are asked for one by one, as something is done between them */
+  PetscReal            omega;      /* damping; 0: chosen */
+  PetscInt             degree;     /* of polynomials */
+  const PetscInt      *origin;     /* parity of the points whose colour comes first: those that the coarse grid keeps */
+  const char          *directions; /* of lines, in their order; "": all */
+  KCycleClusters      *clusters;   /* that are corrected behind its sweeps; or NULL */
+  PetscBool            single;     /* sweeps are asked for one by one, as something is done between them */
 
   /* what it says of itself when it is made, or at set-up */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it

@@ -23,7 +23,8 @@ enum {
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
-  LOOK_WALLS = LOOK_COUNT + 3, /* points that have a wall across x, whatever else */
+  LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak beside those in another direction; */
+  LOOK_WALLS = LOOK_WEAK + 9,  /* points that have a wall across x, whatever else */
   LOOK_NUM,
   LOOK_SUMMED = LOOK_WALLS - LOOK_TOTAL /* so many are added up over all points */
 };
@@ -50,6 +51,34 @@ KC_POINT PetscReal Walls(PetscReal a, PetscReal b, PetscReal sum)
   return both + apart - 1e30 * (both - apart) - 20 * sum;
 }
 
+/* The larger of the couplings of a point in one direction, and the smaller, where there are two */
+KC_POINT PetscReal Larger(PetscReal a, PetscReal b)
+{
+  return Max(Max(a, b), 0);
+}
+
+KC_POINT PetscReal Smaller(PetscReal a, PetscReal b)
+{
+  const PetscReal smaller = a > b ? b : a;
+
+  return smaller > 0 ? smaller : Larger(a, b);
+}
+
+/* Which directions are weak beside others at point i */
+KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscReal larger[], const PetscReal smaller[],
+                        PetscReal *const to[])
+{
+  KC_UNROLL
+  for (int d = 0; d < dim; d++) {
+    KC_UNROLL
+    for (int e = 0; e < dim; e++) {
+      const PetscReal weak = larger[d] < (PetscReal)KC_WEAK * smaller[e] ? times : 0;
+
+      if (d != e) to[LOOK_WEAK + 3 * d + e][i] += larger[d] > 0 ? weak : 0;
+    }
+  }
+}
+
 /* Place of the neighbour that coefficient o of nc belongs to, in direction d: -1, 0, 1 */
 KC_POINT int Place(const int nc, const int box, const int d, const int o)
 {
@@ -74,9 +103,10 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     const PetscScalar middle   = c[nc / 2][i];
     const PetscReal   diagonal = PetscAbsScalar(middle), divided = 1 / Max(diagonal, 8 / PETSC_MAX_REAL);
     /* couplings of the sign of the diagonal, as boundary values leave them on coarse grids, couple nothing */
-    const PetscReal   sign    = PetscRealPart(middle) < 0 ? 1 : -1;
+    const PetscReal   sign      = PetscRealPart(middle) < 0 ? 1 : -1;
     /* a row with a zero on the diagonal is left out */
-    const PetscReal   inverse = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
+    const PetscReal   inverse   = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
+    PetscReal         larger[3] = {0, 0, 0}, smaller[3] = {0, 0, 0};
     PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, walls = 0, across = 0, relative,
               large;
     PetscScalar sum = 0;
@@ -103,7 +133,10 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
       else across = Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
       to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
+      larger[d]  = Larger(a, b);
+      smaller[d] = Smaller(a, b);
     }
+    CountWeak(dim, i, times, larger, smaller, to);
     relative          = PetscAbsScalar(sum) * inverse;
     large             = size * inverse;
     to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
@@ -152,7 +185,7 @@ KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const Petsc
   KC_IVDEP for (PetscInt i = 0; i < n; i++)
   {
     const PetscReal diagonal = PetscRealPart(c[nc / 2][i]), inverse = 1 / diagonal;
-    PetscReal       couplings = 0, jumps = 0, relative, large;
+    PetscReal       larger[3] = {0, 0, 0}, smaller[3] = {0, 0, 0}, couplings = 0, jumps = 0, relative, large;
 
     KC_UNROLL
     for (int d = 0; d < nc / 2; d++) {
@@ -161,7 +194,10 @@ KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const Petsc
       jumps = Max(jumps, Ratio(-a, -b));
       couplings += both;
       to[LOOK_TOTAL + d][i] -= times * both;
+      larger[d]  = Larger(-a, -b);
+      smaller[d] = Smaller(-a, -b);
     }
+    CountWeak(nc / 2, i, times, larger, smaller, to);
     relative          = PetscAbsReal(diagonal + couplings) * inverse;
     large             = (diagonal - couplings) * inverse;
     to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
@@ -335,7 +371,8 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   scan->rough     = alllargest[LOOK_ROUGH];
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
-    scan->count[d] = allsums[3 + d];
+    scan->count[d] = allsums[LOOK_COUNT - LOOK_TOTAL + d];
+    for (int e = 0; e < 3; e++) scan->weak[d][e] = allsums[LOOK_WEAK - LOOK_TOTAL + 3 * d + e];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

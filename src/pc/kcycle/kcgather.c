@@ -296,6 +296,7 @@ static PetscErrorCode ChooseGathered(PC pc, PC solver)
   inner->structured    = kc->structured;
   inner->interpolation = kc->interpolation;
   inner->proc_eq_limit = kc->proc_eq_limit;
+  inner->anisotropy    = kc->anisotropy;
   PetscCall(PetscStrncpy(inner->semicoarsen, kc->semicoarsen, sizeof(inner->semicoarsen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -268,11 +268,53 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of points of the finest grid over that of a level */
+static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
+{
+  PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
+
+  for (PetscInt i = 0; i < l; i++)
+    fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  return fewer;
+}
+
+/* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the
+   lines */
+static PetscErrorCode ChooseSweeps(const PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
+{
+  const KCycleStructure *level = &kc->structure[l];
+  const KCycleStencil   *st    = KCycleStencilOf(level->A);
+  KCycleSweepFacts       facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), PETSC_FALSE};
+  PC                     pc;
+  PetscBool              automatic;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCRelaxIsAuto(pc, &automatic));
+  if (automatic) PetscCall(PCRelaxSetLines(pc, level->lines));
+  facts.lines = (PetscBool)(automatic && level->lines[0]);
+  *sweeps     = KCyclePolicySweeps(&facts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lines that a level is to relax */
+static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
+{
+  const KCycleScan *facts;
+
+  PetscFunctionBegin;
+  level->lines[0] = 0;
+  if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilScan(level->A, &facts));
+  KCyclePolicyLines(facts, level->factor, level->lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
   Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
 */
-static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *chose)
+static PetscErrorCode ChooseSmoother(const PC_KCycle *kc, PetscInt l, KSP smoother, PetscBool *chose, PetscInt *sweeps)
 {
   PC        relax;
   PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson;
@@ -290,6 +332,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
   if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS);
   *chose = PETSC_TRUE;
   PetscCall(PCSetType(relax, PCRELAX));
+  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   richardson = chebyshev;
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type,
@@ -301,7 +344,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
     PetscCall(PCRelaxSetOmega(relax, 1));
   }
   if (!given && richardson && its == KCYCLE_PCMG_ITS)
-    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
   if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(KCycleKSPDelayWork(smoother));
@@ -310,17 +353,18 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscInt sweeps, PetscBool *c
 
 /* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless
    somebody has given another since */
-static PetscErrorCode RenewSweeps(KSP smoother, PetscInt before, PetscInt sweeps)
+static PetscErrorCode RenewSweeps(const PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
 {
-  PetscInt  set;
+  PetscInt  before = *sweeps, set;
   PetscBool given;
 
   PetscFunctionBegin;
+  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &set));
   PetscCall(
       PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &given));
   if (!given && set == before)
-    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -408,26 +452,6 @@ static PetscErrorCode CreateHostVectors(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of points of the finest grid over that of a level */
-static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
-{
-  PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
-
-  for (PetscInt i = 0; i < l; i++)
-    fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
-  return fewer;
-}
-
-/* What the sweeps of a level depend on, level 0 being the finest */
-static void GetSweepFacts(const PC_KCycle *kc, PetscInt l, KCycleSweepFacts *facts)
-{
-  const KCycleStencil *st = KCycleStencilOf(kc->structure[l].A);
-
-  facts->dim     = st->box->dim;
-  facts->ncoeffs = st->shape.ncoeffs;
-  facts->fewer   = Fewer(kc, l);
-}
-
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
@@ -440,22 +464,18 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(CreateHostVectors(pc));
   PetscCall(GiveCoarsest(pc, &kc->structure[kc->nstructured - 1]));
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
-    const PetscInt   number = kc->nstructured - 1 - l;
-    KCycleStructure *level  = &kc->structure[l];
-    KCycleSweepFacts facts;
-    PetscInt         sweeps;
+    const PetscInt   number    = kc->nstructured - 1 - l;
+    KCycleStructure *level     = &kc->structure[l];
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    GetSweepFacts(kc, l, &facts);
-    sweeps = KCyclePolicySweeps(&facts);
+    PetscCall(ChooseLines(kc, level));
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
       PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below));
-      if (!kc->ready) PetscCall(ChooseSmoother(solver[i], sweeps, &kc->chose[number][i]));
-      else if (kc->chose[number][i]) PetscCall(RenewSweeps(solver[i], level->sweeps, sweeps));
+      if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &kc->chose[number][i], &level->sweeps[i]));
+      else if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &level->sweeps[i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
-    level->sweeps = sweeps;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -633,7 +653,6 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   PC_KCycle             *kc, *inner;
   const KCycleStructure *level;
   KCycleFiner           *finer;
-  KCycleSweepFacts       facts;
   PetscInt               asked;
 
   PetscFunctionBegin;
@@ -641,12 +660,11 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   PetscCall(PCKCycleGetContext(solver, &inner));
   level = &kc->structure[kc->nstructured - 1];
   finer = &inner->finer;
-  GetSweepFacts(kc, kc->nstructured - 1, &facts);
   PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
   PetscCall(PCKCycleLevelsWanted(pc, &asked));
   if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
   finer->exists          = PETSC_TRUE;
-  finer->fewer           = facts.fewer;
+  finer->fewer           = Fewer(kc, kc->nstructured - 1);
   finer->nlevels         = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
   finer->wanted          = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
   finer->walls           = kc->walls;

@@ -233,7 +233,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
-    char                   to[96] = "";
+    char                   to[96] = "", lines[32] = "";
 
     if (level->P) {
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
@@ -242,11 +242,12 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
                               KCycleInterpolations[MatStencilTransferInterpolation(level->P)],
                               MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
     }
+    if (level->P && level->lines[0]) PetscCall(PetscSNPrintf(lines, sizeof(lines), ", lines along %s", level->lines));
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
-        "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s\n",
+        "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s%s\n",
         kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs,
-        kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", to,
+        kc->level[kc->nstructured - 1 - i].fused ? ", fused" : "", lines, to,
         level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes" : ""));
   }
   PetscCall(ViewGathered(pc, kc, viewer));

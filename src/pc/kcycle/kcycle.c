@@ -555,6 +555,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
 . -pc_kcycle_semicoarsen (auto|x|y|z|xy|xz|yz|xyz) - directions to coarsen (default auto), where auto leaves out weakly
       coupled ones
+. -pc_kcycle_anisotropy (auto|off)         - whether structured levels relax lines where points do not do
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
       processor at least: the calls of its kernels, and their bytes
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes

@@ -61,16 +61,25 @@ static PetscErrorCode ScanRows(PC pc)
 /* The smoother of this type for the operator */
 static PetscErrorCode CreateSmoother(PC pc)
 {
-  PC_Relax         *relax = (PC_Relax *)pc->data;
+  PC_Relax         *relax   = (PC_Relax *)pc->data;
+  const char *const zebra[] = {PC_RELAX_ZEBRA_X, PC_RELAX_ZEBRA_Y, PC_RELAX_ZEBRA_Z};
+  const char       *type    = relax->type;
   const KCycleScan *facts;
+  PetscBool         automatic, alternating;
 
   PetscFunctionBegin;
+  PetscCall(PetscStrcmp(type, PC_RELAX_AUTO, &automatic));
+  PetscCall(PetscStrcmp(type, PC_RELAX_ALTERNATING, &alternating));
+  PetscCheck(alternating || !relax->directions[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_directions %s is for -pc_relax_type alternating, and the type is %s", relax->directions, type);
+  if (automatic && relax->lines[0]) type = relax->lines[1] ? PC_RELAX_ALTERNATING : zebra[relax->lines[0] - 'x'];
   PetscCall(MatStencilScan(relax->A, &facts));
-  PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, relax->type,
-                                 &relax->smoother));
-  relax->smoother->omega  = relax->omega;
-  relax->smoother->degree = relax->degree;
-  relax->smoother->origin = relax->origin;
+  PetscCall(
+      KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, type, &relax->smoother));
+  relax->smoother->omega      = relax->omega;
+  relax->smoother->degree     = relax->degree;
+  relax->smoother->origin     = relax->origin;
+  relax->smoother->directions = automatic ? relax->lines : relax->directions;
   PetscCall(KCycleSmootherSetUp(relax->smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,6 +225,36 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
   if (ours) PetscCall(PetscArraycpy(((PC_Relax *)pc->data)->origin, origin, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Directions of the lines that type auto relaxes, or "": points; of no effect on other types */
+PetscErrorCode PCRelaxSetLines(PC pc, const char lines[])
+{
+  PC_Relax *relax = (PC_Relax *)pc->data;
+  PetscBool ours, same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(relax->lines, lines, &same));
+  PetscCall(PetscStrncpy(relax->lines, lines, sizeof(relax->lines)));
+  if (!same) pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is it PCRELAX, and has nobody chosen its type, by the option neither? */
+PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
+{
+  char      type[64];
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, automatic));
+  if (!*automatic) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_relax_type", type,
+                                  sizeof(type), &given));
+  PetscCall(PetscStrcmp(given ? type : ((PC_Relax *)pc->data)->type, PC_RELAX_AUTO, automatic));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -547,6 +586,80 @@ PetscErrorCode PCRelaxGetDegree(PC pc, PetscInt *degree)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
+{
+  PC_Relax   *relax = (PC_Relax *)pc->data;
+  const char *c     = directions;
+  size_t      len;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrlen(directions, &len));
+  while (*c && strchr("xyz", *c) && !strchr(c + 1, *c)) c++;
+  PetscCheck(len <= 3 && !*c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_relax_directions names directions of lines, each once and in their order, as in xy or zxy; it cannot "
+             "be \"%s\"",
+             directions);
+  PetscCall(PetscStrncpy(relax->directions, directions, sizeof(relax->directions)));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCRelaxSetDirections - Sets the directions of the lines of `PC_RELAX_ALTERNATING`, and their order.
+
+  Logically Collective
+
+  Input Parameters:
++ pc         - the preconditioner
+- directions - each once, as in "xy" or "zxy"; "" stands for all of the grid, x first
+
+  Options Database Key:
+. -pc_relax_directions (string) - directions of the lines
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxGetDirections()`, `PCRelaxSetType()`
+@*/
+PetscErrorCode PCRelaxSetDirections(PC pc, const char directions[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(directions, 2);
+  PetscTryMethod(pc, "PCRelaxSetDirections_C", (PC, const char[]), (pc, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRelaxGetDirections_Relax(PC pc, const char *directions[])
+{
+  PetscFunctionBegin;
+  *directions = ((PC_Relax *)pc->data)->directions;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCRelaxGetDirections - Gets the directions of the lines of `PC_RELAX_ALTERNATING`.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. directions - as given to `PCRelaxSetDirections()`; belongs to the preconditioner
+
+  Level: intermediate
+
+.seealso: `PCRELAX`, `PCRelaxSetDirections()`
+@*/
+PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(directions, 2);
+  PetscUseMethod(pc, "PCRelaxGetDirections_C", (PC, const char *[]), (pc, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clustering)
 {
   PetscFunctionBegin;
@@ -631,7 +744,7 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
   PetscInt          degree = relax->degree;
   PetscBool         flg;
   PetscFunctionList list;
-  char              type[sizeof(relax->type)];
+  char              type[sizeof(relax->type)], directions[8];
   PCRelaxClustering clustering = relax->clustering;
 
   PetscFunctionBegin;
@@ -648,6 +761,9 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
   PetscCall(PetscOptionsInt("-pc_relax_degree", "Degree of the Chebyshev polynomial", "PCRelaxSetDegree", degree,
                             &degree, &flg));
   if (flg) PetscCall(PCRelaxSetDegree(pc, degree));
+  PetscCall(PetscOptionsString("-pc_relax_directions", "Directions of alternating lines: xy, zxy, ...",
+                               "PCRelaxSetDirections", relax->directions, directions, sizeof(directions), &flg));
+  if (flg) PetscCall(PCRelaxSetDirections(pc, directions));
   PetscCall(PetscOptionsEnum("-pc_relax_clusters", "Clusters of strongly coupled points", "PCRelaxSetClusters",
                              PCRelaxClusterings, (PetscEnum)clustering, (PetscEnum *)&clustering, &flg));
   if (flg) PetscCall(PCRelaxSetClusters(pc, clustering));
@@ -688,6 +804,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
   PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetOrder_C", compose ? PCRelaxGetOrder_Relax : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetDegree_C", compose ? PCRelaxSetDegree_Relax : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetDegree_C", compose ? PCRelaxGetDegree_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetDirections_C", compose ? PCRelaxSetDirections_Relax : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetDirections_C", compose ? PCRelaxGetDirections_Relax : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetClusters_C", compose ? PCRelaxSetClusters_Relax : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetClusters_C", compose ? PCRelaxGetClusters_Relax : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -712,6 +830,7 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
       sweeps
 . -pc_relax_order (forward|backward|symmetric|auto)                    - order of the colours
 . -pc_relax_degree (integer)                                           - degree of the Chebyshev polynomial
+. -pc_relax_directions (string)                                         - directions of alternating lines
 - -pc_relax_clusters (auto|on|off)                                      - corrections of clusters of strongly coupled
       points
 

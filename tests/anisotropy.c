@@ -1,0 +1,333 @@
+static char help[] =
+    "Lines where points do not do: what PCKCYCLE chooses on stretched grids, and by which options not.\n\n";
+
+#include "poisson.h"
+
+/* A grid whose cells grow from the middle, each by this factor */
+typedef struct {
+  Poisson   poisson;
+  PetscReal growth;
+} Stretched;
+
+static PetscReal Length(const Stretched *s, PetscInt i)
+{
+  return PetscPowReal(s->growth, PetscAbsReal(i + 0.5 - 0.5 * (PetscReal)s->poisson.n));
+}
+
+/* Finite volumes, values at the boundary */
+static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+{
+  const Stretched *s      = (const Stretched *)ctx;
+  PetscReal        volume = 1;
+
+  for (PetscInt d = 0; d < s->poisson.dim; d++) volume *= Length(s, at[d]);
+  *n     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = 0;
+  for (PetscInt d = 0; d < s->poisson.dim; d++) {
+    for (PetscInt side = -1; side < 2; side += 2) {
+      PetscInt        to[3] = {at[0], at[1], at[2]};
+      const PetscReal here  = Length(s, at[d]);
+      PetscReal       there = 0;
+
+      to[d] += side;
+      if (to[d] >= 0 && to[d] < s->poisson.n) there = Length(s, to[d]);
+      v[*n] = -volume / here / (0.5 * (here + there));
+      v[0] -= v[*n];
+      col[*n] = (MatStencil){to[2], to[1], to[0], 0};
+      if (there > 0) (*n)++;
+    }
+  }
+}
+
+static PetscErrorCode CreateMatrix(Stretched *s, DM *da, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &s->poisson, da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(MatSetDM(*A, *da));
+  PetscCall(PoissonAssembleRows(*da, MakeRow, s, *A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Mat A, const char options[], KSP *ksp)
+{
+  PetscOptions own;
+  PC           pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, options));
+  PetscCall(PetscOptionsPush(own));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Iterations(const Stretched *s, DM da, KSP ksp, PetscInt *its)
+{
+  KSPConvergedReason reason;
+  Mat                A;
+  Vec                b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(PoissonFill(&s->poisson, da, b));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if (reason < 0) *its = 500;
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations with these options; does the view have the words? */
+static PetscErrorCode Solve(Stretched *s, const char options[], const char words[], PetscInt *its, PetscBool *has)
+{
+  KSP ksp;
+  PC  pc;
+  DM  da;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(s, &da, &A));
+  PetscCall(CreateSolver(A, options, &ksp));
+  PetscCall(Iterations(s, da, ksp, its));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PoissonViewHas(pc, words, has));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestChoice(Stretched *s, const char precision[])
+{
+  const char *const others[] = {"-pc_kcycle_anisotropy off", "-mg_levels_pc_relax_type redblack",
+                                "-pc_mg_distinct_smoothup -mg_levels_up_pc_relax_type redblack"};
+  char              options[128], claim[160], words[32];
+  PetscInt          lines, its;
+  PetscBool         has;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(words, sizeof(words), "lines along %s", s->poisson.dim == 2 ? "xy" : "xyz"));
+  PetscCall(Solve(s, precision, words, &lines, &has));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations\n",
+                        s->poisson.dim, lines));
+  PetscCall(PoissonClaim(has, "  the view has the lines"));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_mg_distinct_smoothup", precision));
+  PetscCall(Solve(s, options, "alternating, order forward", &its, &has));
+  PetscCall(
+      PoissonClaim((PetscBool)(has && its == lines), "  the same with smoothers of their own behind coarser levels"));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others); i++) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", precision, others[i]));
+    PetscCall(Solve(s, options, "redblack", &its, &has));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "  more with %s", others[i]));
+    PetscCall(PoissonClaim((PetscBool)(has && its > lines + 1), claim));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Values change: from cubes to a stretched grid, and back */
+static PetscErrorCode TestValues(Stretched *s)
+{
+  const PetscReal growth[] = {1, s->growth, 1};
+  PetscInt        its, fresh;
+  PetscBool       has;
+  KSP             ksp;
+  DM              da;
+  Mat             A;
+
+  PetscFunctionBeginUser;
+  s->growth = 1;
+  PetscCall(CreateMatrix(s, &da, &A));
+  PetscCall(CreateSolver(A, "", &ksp));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(growth); i++) {
+    s->growth = growth[i];
+    PetscCall(PoissonAssembleRows(da, MakeRow, s, A));
+    PetscCall(Iterations(s, da, ksp, &its));
+    PetscCall(Solve(s, "", "lines along", &fresh, &has));
+    PetscCall(
+        PoissonClaim((PetscBool)(its == fresh && has == (PetscBool)(s->growth > 1)),
+                     s->growth > 1 ? "new values, stretched: as a new solver" : "new values, cubes: as a new solver"));
+  }
+  s->growth = growth[1];
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* A sweep of PCRELAX on x */
+static PetscErrorCode Sweep(Mat A, const char type[], const char directions[], Vec b, Vec x)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 1));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(PCRelaxSetDirections(pc, directions));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Alternating lines are those of one direction after the other */
+static PetscErrorCode TestDirections(Stretched *s)
+{
+  const char *const directions[] = {"yx", "zxy", "zx", ""};
+  Vec               b, x, y;
+  DM                da;
+  Mat               A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(s, &da, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(PoissonFill(&s->poisson, da, b));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(directions); i++) {
+    const char *d = directions[i][0] ? directions[i] : s->poisson.dim == 2 ? "xy" : "xyz";
+    PetscReal   norm[2];
+    char        claim[64], type[] = "zebra_x";
+
+    if (s->poisson.dim == 2 && strchr(d, 'z')) continue;
+    PetscCall(VecCopy(b, x));
+    PetscCall(VecCopy(b, y));
+    PetscCall(Sweep(A, "alternating", directions[i], b, x));
+    for (; *d; d++) {
+      type[6] = *d;
+      PetscCall(Sweep(A, type, "", b, y));
+    }
+    PetscCall(VecNorm(x, NORM_2, &norm[0]));
+    PetscCall(VecAXPY(x, -1, y));
+    PetscCall(VecNorm(x, NORM_2, &norm[1]));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "alternating lines, directions \"%s\"", directions[i]));
+    PetscCall(PoissonClaim((PetscBool)(norm[0] > 0 && norm[1] <= 1e-13 * norm[0]), claim));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refuses(Mat A, const char type[], const char directions[], const char words[])
+{
+  char           said[POISSON_ERROR_LENGTH] = "", claim[160], *found;
+  PC             pc;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, said));
+  ierr = PCRelaxSetDirections(pc, directions);
+  if (!ierr) ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(said, words, &found));
+  PetscCall(
+      PetscSNPrintf(claim, sizeof(claim), "%s with directions \"%s\" is an error that says so", type, directions));
+  PetscCall(PoissonClaim((PetscBool)(ierr && found), claim));
+  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", said));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestErrors(Stretched *s)
+{
+  char           said[POISSON_ERROR_LENGTH] = "", *found;
+  PetscErrorCode ierr;
+  KSP            ksp;
+  PC             pc;
+  DM             da;
+  Mat            A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(s, &da, &A));
+  PetscCall(Refuses(A, "alternating", "xx", "cannot be \"xx\""));
+  PetscCall(Refuses(A, "alternating", "xw", "cannot be \"xw\""));
+  PetscCall(Refuses(A, "alternating", "xyzx", "cannot be \"xyzx\""));
+  if (s->poisson.dim == 2)
+    PetscCall(Refuses(A, "alternating", "xz", "has lines along z, and the grid has 2 dimensions"));
+  PetscCall(Refuses(A, "zebra_y", "x", "is for -pc_relax_type alternating, and the type is zebra_y"));
+  PetscCall(CreateSolver(A, "", &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, said));
+  ierr = PCKCycleSetAnisotropy(pc, PC_KCYCLE_ANISOTROPY_OFF);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscStrstr(said, "call PCReset() before PCKCycleSetAnisotropy()", &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr && found), "PCKCycleSetAnisotropy() behind the set-up is an error"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  PetscBool single = PETSC_FALSE, errors = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-single", &single, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
+  for (PetscInt dim = 2; dim < 4; dim++) {
+    Stretched s;
+
+    PetscCall(PetscMemzero(&s, sizeof(s)));
+    s.poisson.dim = dim;
+    s.poisson.n   = dim == 2 ? 120 : 32;
+    s.growth      = dim == 2 ? 1.1 : 1.2;
+    if (errors) PetscCall(TestErrors(&s));
+    else PetscCall(TestChoice(&s, single ? "-pc_kcycle_precision single" : ""));
+    if (errors || single) continue;
+    PetscCall(TestValues(&s));
+    PetscCall(TestDirections(&s));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  test:
+    suffix: choice
+    nsize: {{1 2 3 8}}
+    args: -dm_mat_type {{aij stencil}}
+
+  test:
+    suffix: single
+    nsize: {{1 2}}
+    args: -single
+
+  test:
+    suffix: errors
+    nsize: {{1 2}}
+    args: -errors
+
+TEST*/
