@@ -18,6 +18,7 @@ typedef struct {
   PetscInt    *row;            /* of each point */
   PetscBool   *decoupled;      /* points that are coupled to nobody */
   PetscReal   *sum, *coupling; /* of the row of each point; back and ahead in each direction, of the sign of the row */
+  int         *beside;         /* of each point: are there couplings back and ahead in each direction? */
   PetscBool    couples[3];     /* are there couplings in a direction? */
   DM           da;
 } Level;
@@ -103,7 +104,7 @@ static PetscErrorCode LevelFinish(Level *l)
   l->npoints = l->size[0] * l->size[1] * l->size[2];
   PetscCall(GridRows(l->da, l->npoints, &l->row));
   PetscCall(PetscCalloc1(l->npoints, &l->decoupled));
-  PetscCall(PetscCalloc2(l->npoints, &l->sum, 6 * l->npoints, &l->coupling));
+  PetscCall(PetscCalloc3(l->npoints, &l->sum, 6 * l->npoints, &l->coupling, 6 * l->npoints, &l->beside));
   PetscFunctionReturn(0);
 }
 
@@ -112,7 +113,7 @@ static PetscErrorCode LevelDestroy(Level *l)
   PetscFunctionBeginUser;
   PetscCall(PetscFree(l->row));
   PetscCall(PetscFree(l->decoupled));
-  PetscCall(PetscFree2(l->sum, l->coupling));
+  PetscCall(PetscFree3(l->sum, l->coupling, l->beside));
   PetscCall(DMDestroy(&l->da));
   PetscFunctionReturn(0);
 }
@@ -156,7 +157,10 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
       }
       if (cols[i] == row || v[i] == (PetscScalar)0.0) continue;
       coupled[Number(l, at)] = 1;
-      for (PetscInt d = 0; d < 3; d++) couples[d] |= to[d] != at[d];
+      for (PetscInt d = 0; d < 3; d++) {
+        couples[d] |= to[d] != at[d];
+        if (to[d] != at[d]) l->beside[6 * Number(l, at) + 2 * d + (to[d] > at[d])] = 1;
+      }
     }
     PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
   }
@@ -164,6 +168,8 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, l->sum, (PetscMPIInt)l->npoints, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(
       MPI_Allreduce(MPI_IN_PLACE, l->coupling, (PetscMPIInt)(6 * l->npoints), MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, l->beside, (PetscMPIInt)(6 * l->npoints), MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, couples, 3, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   for (PetscInt i = 0; i < l->npoints; i++) l->decoupled[i] = (PetscBool)!coupled[i];
   for (PetscInt d = 0; d < 3; d++) l->couples[d] = (PetscBool)couples[d];
@@ -248,14 +254,20 @@ static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
 }
 
 /* The weight of a point that has a coarse one on one side only, with linear interpolation: its coupling inward, a part
-   of that and of what its row sum exceeds the next point's by */
-static PetscReal EndWeight(const Level *fine, const PetscInt at[], PetscInt d, int side)
+   of that and of what its row sum exceeds the next point's by. At corners of a box stencil it is that of the next point
+   along the boundary */
+static PetscReal EndWeight(const Level *fine, PetscBool box, const PetscInt point[], PetscInt d, int side)
 {
-  PetscInt        next[3] = {at[0], at[1], at[2]};
-  const PetscReal inward  = PetscMax(fine->coupling[6 * Number(fine, at) + 2 * d + (side == 0)], 0);
-  PetscReal       excess;
+  const int *beside = &fine->beside[6 * Number(fine, point)];
+  PetscInt   at[3] = {point[0], point[1], point[2]}, next[3];
+  PetscReal  inward, excess;
 
-  next[d] += side ? -1 : 1;
+  for (PetscInt t = 0; t < 3; t++) {
+    if (!box || t == d || fine->boundary[t][0] == BOUNDARY_PERIODIC) continue;
+    if (beside[2 * t] != beside[2 * t + 1]) at[t] += beside[2 * t] ? -1 : 1;
+  }
+  for (PetscInt t = 0; t < 3; t++) next[t] = at[t] + (t == d ? (side ? -1 : 1) : 0);
+  inward = PetscMax(fine->coupling[6 * Number(fine, at) + 2 * d + (side == 0)], 0);
   excess = PetscMax(fine->sum[Number(fine, at)] - (fine->size[d] > 2 ? fine->sum[Number(fine, next)] : 0), 0);
   return inward > 0 ? inward / (inward + excess) : 0;
 }
@@ -279,7 +291,7 @@ static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, c
       to[m][d] = near[d][side];
       if (simplex) weight[m] *= side == (corner & 1);
       else if (c->interpolation == KCYCLE_INTERPOLATION_CONSTANT) weight[m] *= side == (near[d][0] >= 0 ? 0 : 1);
-      else if (near[d][1 - side] < 0) weight[m] *= EndWeight(fine, at, d, 1 - side);
+      else if (near[d][1 - side] < 0) weight[m] *= EndWeight(fine, c->g.box, at, d, 1 - side);
       else weight[m] *= 0.5;
       if (to[m][d] < 0) weight[m] = 0;
     }

@@ -5,7 +5,9 @@
   Linear weights follow the operator at boundaries, point by point. With a the coupling of a point inward and e what its
   row sum exceeds that of the next point by, the coupling with the boundary, the point takes a / (a + e) of the next
   one: all of it beside a Neumann boundary, half or a third beside a Dirichlet one, as it lies a cell or half a cell
-  away, and nothing where a penalty holds the point.
+  away, and nothing where a penalty holds the point. At a corner of the grid (or an edge in 3D) a box stencil with a
+  mixed derivative has lost couplings that do not balance; the weight there is that of the next point along the
+  boundary.
 */
 #include "mattransfer.h"
 
@@ -91,15 +93,47 @@ static PetscReal RowSum(const KCycleStencil *st, const KCycleLine *l, PetscInt i
   return sum;
 }
 
+/* Of a box stencil: the next point of each direction other than d in which the point at has neighbours at one side
+   alone; elsewhere the point itself */
+static PetscBool AwayFromCorner(const KCycleStencil *st, int d, const PetscInt at[], const KCycleLine *l, PetscInt to[])
+{
+  const KCycleShape *shape     = &st->shape;
+  PetscBool          has[3][3] = {{PETSC_FALSE}};
+
+  for (int t = 0; t < 3; t++) to[t] = at[t];
+  if (!shape->box) return PETSC_FALSE;
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    if (KCycleLineCoefficient(l, o, at[0]) == (PetscScalar)0.0) continue;
+    has[0][1 + shape->dx[o]]              = PETSC_TRUE;
+    has[1][1 + shape->dy[shape->line[o]]] = PETSC_TRUE;
+    has[2][1 + shape->dz[shape->line[o]]] = PETSC_TRUE;
+  }
+  for (int t = 0; t < 3; t++) {
+    const PetscInt next = at[t] + (has[t][2] ? 1 : -1);
+
+    if (t != d && has[t][0] != has[t][2] && next >= 0 && next < st->box->n[t]) to[t] = next;
+  }
+  return (PetscBool)(to[0] != at[0] || to[1] != at[1] || to[2] != at[2]);
+}
+
 /* The weight of a point between the last coarse point and a boundary, at a side of direction d: its coupling inward, a
-   part of that and of what its row sum exceeds the next point's by, the coupling with the boundary */
-static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const PetscInt at[], KCycleLine l[2])
+   part of that and of what its row sum exceeds the next point's by, the coupling with the boundary. l: its line, and
+   that of the next point */
+static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const PetscInt point[], const KCycleLine l[2])
 {
   const KCycleShape *shape = &st->shape;
+  PetscInt           at[3];
+  KCycleLine         m[2];
   const PetscInt     n = st->box->n[d], inward = side ? -1 : 1;
   PetscReal          coupling = 0, excess;
-  const PetscReal    sign     = PetscRealPart(KCycleLineCoefficient(&l[0], shape->ncoeffs / 2, at[0])) < 0 ? -1 : 1;
+  const PetscReal    sign     = PetscRealPart(KCycleLineCoefficient(&l[0], shape->ncoeffs / 2, point[0])) < 0 ? -1 : 1;
 
+  if (AwayFromCorner(st, d, point, &l[0], at) && (at[1] != point[1] || at[2] != point[2])) {
+    KCycleLineCoefficients(st, at[1], at[2], &m[0]);
+    m[1] = m[0];
+    if (d && n > 2) KCycleLineCoefficients(st, at[1] + (d == 1 ? inward : 0), at[2] + (d == 2 ? inward : 0), &m[1]);
+    l = m;
+  }
   for (int o = 0; o < shape->ncoeffs; o++) {
     const int to[3] = {shape->dx[o], shape->dy[shape->line[o]], shape->dz[shape->line[o]]};
 
@@ -294,8 +328,27 @@ PetscErrorCode KCycleWeightsStore(KCycleWeights *ws, PetscInt j, PetscInt k, con
 /* What the weights of a line depend on; lines that agree have the same */
 typedef struct {
   PetscReal factor[4], end[2];
-  PetscInt  mask[5], set[3];
+  PetscInt  mask[5], set[3], beside[2][4];
 } LineSign;
+
+/* Equal for lines of the same coefficients */
+static PetscInt ClassOf(const KCycleWeights *ws, PetscInt j, PetscInt k)
+{
+  const PetscInt line = j + ws->tr->fine->n[1] * k;
+
+  return KCycleClassOfLine(ws->st, line) < 0 ? -2 - line : KCycleClassOfLine(ws->st, line);
+}
+
+/* The lines that weights at an edge look at, see AwayFromCorner() */
+static void SignEdge(const KCycleWeights *ws, int d, PetscInt inward, PetscInt j, PetscInt k, PetscInt beside[])
+{
+  for (int i = 0; i < 4; i++) {
+    const PetscInt move = i % 2 ? 1 : -1, in = i / 2 ? inward : 0, jj = j + (d == 1 ? in : move),
+                   kk = k + (d == 2 ? in : move);
+
+    beside[i] = jj >= 0 && jj < ws->tr->fine->n[1] && kk >= 0 && kk < ws->tr->fine->n[2] ? ClassOf(ws, jj, kk) : -1;
+  }
+}
 
 static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt j, PetscInt k, LineSign *sign)
 {
@@ -304,17 +357,16 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
   memset(sign, 0, sizeof(*sign));
   LineFactors(ws, touch, sign->factor);
   if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) {
-    const PetscInt n = tr->fine->n[1], line = j + n * k;
-
     WeightsInX(ws, j, k, sign->end);
     for (int d = 1; d < 3; d++) {
-      const int      side = BoundarySide(tr, d, d == 1 ? j : k);
-      const PetscInt next = line + (side ? -1 : 1) * (d == 1 ? 1 : n);
+      const int      side   = BoundarySide(tr, d, d == 1 ? j : k);
+      const PetscInt inward = side ? -1 : 1;
 
       if (side < 0) continue;
-      sign->set[0] = KCycleClassOfLine(ws->st, line) < 0 ? -2 - line : KCycleClassOfLine(ws->st, line);
-      if (tr->fine->n[d] > 2)
-        sign->set[d] = KCycleClassOfLine(ws->st, next) < 0 ? -2 - line : KCycleClassOfLine(ws->st, next);
+      sign->set[0] = ClassOf(ws, j, k);
+      if (tr->fine->n[d] > 2) sign->set[d] = ClassOf(ws, j + (d == 1 ? inward : 0), k + (d == 2 ? inward : 0));
+      if (ws->st->shape.box && tr->fine->n[2] > 1)
+        SignEdge(ws, d, tr->fine->n[d] > 2 ? inward : 0, j, k, sign->beside[d - 1]);
     }
   }
   if (!ws->mask) return;
