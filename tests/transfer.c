@@ -259,7 +259,7 @@ static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
 static PetscReal EndWeight(const Level *fine, PetscBool box, const PetscInt point[], PetscInt d, int side)
 {
   const int *beside = &fine->beside[6 * Number(fine, point)];
-  PetscInt   at[3] = {point[0], point[1], point[2]}, next[3];
+  PetscInt   at[3]  = {point[0], point[1], point[2]}, next[3];
   PetscReal  inward, excess;
 
   for (PetscInt t = 0; t < 3; t++) {
