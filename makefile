@@ -4,6 +4,7 @@
 #   make OPENMP=1         the same with threads: OMP_NUM_THREADS share the lines of structured grids
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
+#   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: half an hour
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
@@ -47,7 +48,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg check compilers docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
+.PHONY: all bench bench-dpcg bench-kappa check compilers docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -97,6 +98,9 @@ bench: all
 
 bench-dpcg: all
 	@$(PYTHON) -B $(top)/bench/dpcg.py $(BENCH)
+
+bench-kappa: all
+	@$(PYTHON) -B $(top)/bench/kappa.py $(BENCH)
 
 lint:
 	@sh $(top)/conf/install-deps.sh lint
