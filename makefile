@@ -4,7 +4,7 @@
 #   make OPENMP=1         the same with threads: OMP_NUM_THREADS share the lines of structured grids
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
-#   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: half an hour
+#   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages

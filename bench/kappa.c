@@ -45,7 +45,6 @@ typedef struct {
   PetscInt  n, seed; /* levels; number of the random start */
   PetscReal angle, epsilon, c, s;
   char      solver[16];
-  PetscBool exchanged; /* x and y are exchanged */
   DM        da;
   KSP       ksp;
   Vec       x, b, start;
@@ -130,7 +129,7 @@ static PetscErrorCode FillStart(Problem *p)
   PetscCall(DMDAGetCorners(p->da, &xs, &ys, NULL, &nx, &ny, NULL));
   PetscCall(DMDAVecGetArray(p->da, p->start, &a));
   for (PetscInt j = ys; j < ys + ny; j++) {
-    for (PetscInt i = xs; i < xs + nx; i++) a[j][i] = Noise(p->seed, p->exchanged ? j + m * i : i + m * j);
+    for (PetscInt i = xs; i < xs + nx; i++) a[j][i] = Noise(p->seed, i + m * j);
   }
   PetscCall(DMDAVecRestoreArray(p->da, p->start, &a));
   PetscFunctionReturn(0);
@@ -156,8 +155,7 @@ static PetscErrorCode ChooseSmoother(const char type[], PetscInt sweeps, PetscRe
 }
 
 /* With distinct smoothers the order behind the coarse levels, which the cycle reverses, is reversed once more.
-   Backward sweeps begin with the lines that the coarser grid leaves out; alternating ones begin with y, so that x and y
-   of the problem are exchanged for them */
+   Backward sweeps begin with the lines that the coarser grid leaves out, and with the last direction */
 static PetscErrorCode ChooseOptions(const Problem *p)
 {
   PetscBool jacobi, alternating, zebra;
@@ -177,7 +175,8 @@ static PetscErrorCode ChooseOptions(const Problem *p)
     PetscCall(PetscOptionsInsertString(NULL, "-pc_mg_galerkin none -pc_kcycle_semicoarsen xy"));
     PetscCall(ChooseSmoother(PC_RELAX_JACOBI, 2, Damping(p)));
   } else if (alternating) {
-    PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_semicoarsen xy"));
+    PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_semicoarsen xy -mg_levels_pc_relax_directions yx"
+                                             " -mg_levels_up_pc_relax_directions yx"));
     PetscCall(ChooseSmoother(PC_RELAX_ALTERNATING, 1, 1));
   } else {
     PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_semicoarsen y"));
@@ -418,9 +417,8 @@ static PetscErrorCode ReadOptions(Problem *p)
              "-n lies in 1 to %d, and is not %" PetscInt_FMT, MAX_LEVELS, p->n);
   PetscCheck(p->epsilon > 0 && p->epsilon <= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-epsilon lies above 0 and up to 1, and is not %g", (double)p->epsilon);
-  PetscCall(PetscStrcmp(p->solver, "alternating", &p->exchanged));
-  p->c = PetscCosReal((p->exchanged ? 90 - p->angle : p->angle) * PETSC_PI / 180);
-  p->s = PetscSinReal((p->exchanged ? 90 - p->angle : p->angle) * PETSC_PI / 180);
+  p->c = PetscCosReal(p->angle * PETSC_PI / 180);
+  p->s = PetscSinReal(p->angle * PETSC_PI / 180);
   PetscFunctionReturn(0);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables and figures of the kappa-cycle's paper beside ours: CSV files, two pictures.
 
-    python3 bench/kappa.py                                 n = 7, 8, 9: half an hour
+    python3 bench/kappa.py                                 n = 7, 8, 9: a quarter of an hour
     python3 bench/kappa.py --sizes 10 --parts tables       a larger grid, (2^10 - 1)^2 points: hours; 12 needs 4 GB
     python3 bench/kappa.py --sizes 9 --parts tables --solvers zebra --angles 45 --epsilons 1e-5
     python3 bench/kappa.py --publish                       also writes bench/results/kappa*.csv, which the documentation quotes
