@@ -60,9 +60,7 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
                                                                                                                  \
     EndPoints(nl, box, op, l, 0, v);                                                                             \
     for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                  \
-    /* the block of the next line follows in memory */                                                           \
-    KCycleFetch((KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n,                                              \
-                l->c[KC_COUNT(nl, box) / 2] + (KC_COUNT(nl, box) - KC_COUNT(nl, box) / 2) * l->n);               \
+    KCycleFetch(l->nnext, l->next);                                                                              \
     for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                 \
     KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                    \
     {                                                                                                            \
@@ -226,6 +224,8 @@ static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, c
   }
   l->end[0] = block + (shape->ncoeffs - half) * n;
   l->end[1] = l->end[0] + shape->ncoeffs;
+  l->nnext  = (shape->ncoeffs - shape->ncoeffs / 2) * n; /* the block of the next line follows in memory */
+  l->next   = l->c[shape->ncoeffs / 2] + l->nnext;
   l->stride = 1;
   l->head   = l->end[0];
   l->tail   = l->end[1];
@@ -239,6 +239,7 @@ void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCy
   const PetscInt n = st->box->n[0], set = KCycleClassOf(st, j, k);
 
   l->n        = n;
+  l->nnext    = 0;
   l->constant = NULL;
   if (set < 0) {
     BlockCoefficients(st, j, k, KCycleBlock(st, KCycleBoxExtended(st->box, j, k)), l);
@@ -294,4 +295,16 @@ void KCycleLineGather(const KCycleStencil *st, const KCScalar *x, const KCScalar
   if (!box->xhalo) return;
   l->left  = l->beyond;
   l->right = l->beyond + KC_MAX_LINES;
+}
+
+/* The line becomes the part of its points a to b - 1. Points at its ends with coefficients of their own are all in the
+   part, or none of them */
+void KCycleLinePart(const KCycleShape *shape, PetscInt a, PetscInt b, KCycleLine *l)
+{
+  for (int q = 0; q < shape->nl; q++) l->x[q] += a;
+  for (int o = 0; o < shape->ncoeffs && !l->constant; o++) l->c[o] += a;
+  if (a > 0) l->nhead = 0;
+  if (b < l->n) l->ntail = 0;
+  l->n     = b - a;
+  l->nnext = 0;
 }

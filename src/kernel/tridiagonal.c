@@ -1,26 +1,27 @@
 /*
-  Tridiagonal systems, KC_SYSTEMS of them side by side: number s of point i is at i * KC_SYSTEMS + s.
+  Tridiagonal systems beside each other. Those of lines in y and z are solved row by row: row i of all lines, then row
+  i + 1. Of lines in x, KC_SYSTEMS are taken together, and blocks of so many points are transposed for that.
 */
 #include <petsckcycle/private/kernelimpl.h>
 
 /*
-  T = L D U in place: from the coefficients lower, diagonal and upper to those of L, 1 / D and those of U. A pivot that
-  is nothing but rounding, by the epsilon of the numbers, belongs to a singular system, such as that of points without
-  couplings to others: there 1 / D is 0, so that systems with a solution get one of them.
+  T = L D U in place: from the coefficients lower, diagonal and upper to those of L, 1 / D and those of U, of m systems.
+  A pivot that is nothing but rounding, by the epsilon of the numbers, belongs to a singular system, such as that of
+  points without couplings to others: there 1 / D is 0, so that systems with a solution get one of them.
 */
-KC_VERSIONS void KCycleTridiagonalFactor(PetscInt n, PetscReal epsilon, KCScalar *KC_RESTRICT lower,
+KC_VERSIONS void KCycleTridiagonalFactor(PetscInt n, PetscInt m, PetscReal epsilon, KCScalar *KC_RESTRICT lower,
                                          KCScalar *KC_RESTRICT diagonal, KCScalar *KC_RESTRICT upper)
 {
   for (PetscInt i = 0; i < n; i++) {
     const PetscReal bound = 4 * (i + 1) * epsilon;
 
-    for (PetscInt s = i * KC_SYSTEMS; s < (i + 1) * KC_SYSTEMS; s++) {
+    for (PetscInt s = i * m; s < (i + 1) * m; s++) {
       const KCScalar d = diagonal[s];
       KCScalar       p = d;
 
       if (i) {
-        p -= lower[s] * upper[s - KC_SYSTEMS];
-        lower[s] *= diagonal[s - KC_SYSTEMS];
+        p -= lower[s] * upper[s - m];
+        lower[s] *= diagonal[s - m];
       }
       diagonal[s] = KCycleSquare(p) > bound * bound * KCycleSquare(d) ? (KCScalar)1.0 / p : (KCScalar)0.0;
       upper[s] *= diagonal[s];
@@ -29,23 +30,260 @@ KC_VERSIONS void KCycleTridiagonalFactor(PetscInt n, PetscReal epsilon, KCScalar
 }
 
 /* y <- T^-1 y */
-KC_VERSIONS void KCycleTridiagonalSolve(PetscInt n, const KCScalar *KC_RESTRICT lower,
-                                        const KCScalar *KC_RESTRICT inverse, const KCScalar *KC_RESTRICT upper,
-                                        KCScalar *KC_RESTRICT y)
+KC_VERSIONS void KCycleTridiagonalSolve(PetscInt n, PetscInt m, const KCScalar *lower, const KCScalar *inverse,
+                                        const KCScalar *upper, KCScalar *y)
 {
-  KCScalar last[KC_SYSTEMS];
+  for (PetscInt i = 1; i < n; i++) {
+    KC_IVDEP for (PetscInt s = i * m; s < (i + 1) * m; s++) y[s] -= lower[s] * y[s - m];
+  }
+  for (PetscInt s = (n - 1) * m; s < n * m; s++) y[s] *= inverse[s];
+  for (PetscInt i = n - 2; i >= 0; i--) {
+    KC_IVDEP for (PetscInt s = i * m; s < (i + 1) * m; s++) y[s] = y[s] * inverse[s] - upper[s] * y[s + m];
+  }
+}
 
-  for (int s = 0; s < KC_SYSTEMS; s++) last[s] = 0;
-  for (PetscInt i = 0; i < n; i++, lower += KC_SYSTEMS, inverse += KC_SYSTEMS, upper += KC_SYSTEMS, y += KC_SYSTEMS) {
-    for (int s = 0; s < KC_SYSTEMS; s++) {
-      last[s] = y[s] - lower[s] * last[s];
-      y[s]    = last[s] * inverse[s];
+/* Where systems first to end - 1 begin to share a place of the factors, and where they have their own again */
+KC_POINT void Shared(const KCycleFactors *f, PetscInt first, PetscInt end, PetscInt cut[2])
+{
+  if (f->low == f->high) {
+    cut[0] = cut[1] = end;
+    return;
+  }
+  cut[0] = f->low < first ? first : f->low > end ? end : f->low;
+  cut[1] = f->high < first ? first : f->high > end ? end : f->high;
+}
+
+KC_POINT void Forward(const int shared, PetscInt n, const KCScalar *lower, const KCScalar *t, const KCScalar *last,
+                      KCScalar *y)
+{
+  const KCScalar l = lower[0];
+
+  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = t[2 * s] - (shared ? l : lower[s]) * last[s];
+}
+
+/* Row i of y = L^-1 t for systems first to end - 1, whose numbers are the even ones of t; last: row i - 1 of y */
+KC_VERSIONS void KCycleTridiagonalForward(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
+                                          const KCScalar *t, const KCScalar *last, KCScalar *y)
+{
+  const KCScalar *lower = f->lower + i * f->m;
+  PetscInt        cut[2];
+
+  if (!i) {
+    for (PetscInt s = 0; s < end - first; s++) y[s] = t[2 * s];
+    return;
+  }
+  Shared(f, first, end, cut);
+  Forward(0, cut[0] - first, lower + first, t, last, y);
+  t += 2 * (cut[0] - first);
+  last += cut[0] - first;
+  y += cut[0] - first;
+  if (cut[1] > cut[0]) Forward(1, cut[1] - cut[0], lower + f->low, t, last, y);
+  if (cut[1] == end) return;
+  Forward(0, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + 2 * (cut[1] - cut[0]), last + cut[1] - cut[0],
+          y + cut[1] - cut[0]);
+}
+
+KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const KCScalar *upper, const KCScalar *next,
+                   KCScalar *y)
+{
+  const KCScalar d = inverse[0], u = upper[0];
+
+  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = y[s] * (shared ? d : inverse[s]) - (shared ? u : upper[s]) * next[s];
+}
+
+/* Row i of y <- (D U)^-1 y; next: row i + 1 of the result, zeros behind the last one */
+KC_VERSIONS void KCycleTridiagonalBack(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
+                                       const KCScalar *next, KCScalar *y)
+{
+  const KCScalar *inverse = f->inverse + i * f->m, *upper = f->upper + i * f->m;
+  PetscInt        cut[2], place;
+
+  Shared(f, first, end, cut);
+  Back(0, cut[0] - first, inverse + first, upper + first, next, y);
+  next += cut[0] - first;
+  y += cut[0] - first;
+  if (cut[1] > cut[0]) Back(1, cut[1] - cut[0], inverse + f->low, upper + f->low, next, y);
+  if (cut[1] == end) return;
+  place = KCycleFactorsPlace(f, cut[1]);
+  Back(0, end - cut[1], inverse + place, upper + place, next + cut[1] - cut[0], y + cut[1] - cut[0]);
+}
+
+/* Row i of y for systems first to end - 1, less what comes before their lines and behind them */
+KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
+                                         const KCScalar *before, const KCScalar *behind, KCScalar *y)
+{
+  for (PetscInt s = first; s < end; s++) {
+    const PetscInt place = i * f->m + KCycleFactorsPlace(f, s);
+
+    y[s - first] -= f->before[place] * before[s - first] + f->behind[place] * behind[s - first];
+  }
+}
+
+/* The same for all points of system s */
+KC_VERSIONS void KCycleTridiagonalCoupleLine(const KCycleFactors *f, PetscInt n, PetscInt s, KCScalar before,
+                                             KCScalar behind, KCScalar *y)
+{
+  const KCScalar *v = f->before + KCycleFactorsPlace(f, s), *w = f->behind + KCycleFactorsPlace(f, s);
+
+  for (PetscInt i = 0; i < n; i++) y[i] -= v[i * f->m] * before + w[i * f->m] * behind;
+}
+
+#define SIDE   4 /* of squares that are transposed in registers */
+#define GROUPS (KC_SYSTEMS / SIDE)
+
+#if defined(__has_builtin) && (!defined(PETSC_USE_COMPLEX) || defined(KCYCLE_SINGLE))
+  #if __has_builtin(__builtin_shufflevector)
+    #define HAVE_VECTORS
+  #endif
+#endif
+
+#if defined(HAVE_VECTORS)
+  #if defined(__GNUC__)
+    #pragma GCC diagnostic ignored "-Wpsabi" /* functions with such arguments are inlined */
+  #endif
+typedef KCScalar Four __attribute__((vector_size(SIDE * sizeof(KCScalar)), aligned(sizeof(KCScalar)), may_alias));
+
+/* SIDE numbers that are the same in memory, if shared */
+KC_POINT Four Load(const int shared, const KCScalar *from)
+{
+  const Four same = {from[0], from[0], from[0], from[0]};
+
+  return shared ? same : *(const Four *)from;
+}
+
+KC_POINT void Store(Four v, KCScalar *to)
+{
+  *(Four *)to = v;
+}
+
+KC_POINT Four Times(Four a, Four b)
+{
+  return a * b;
+}
+
+KC_POINT Four Less(Four a, Four b, Four c)
+{
+  return a - b * c;
+}
+
+/* Columns of a square */
+KC_POINT void LoadColumns(PetscInt distance, const KCScalar *from, Four to[SIDE])
+{
+  const Four a = Load(0, from), b = Load(0, from + distance);
+  const Four c = Load(0, from + 2 * distance), d = Load(0, from + 3 * distance);
+  const Four p = __builtin_shufflevector(a, b, 0, 4, 2, 6), q = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const Four r = __builtin_shufflevector(c, d, 0, 4, 2, 6), s = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+
+  to[0] = __builtin_shufflevector(p, r, 0, 1, 4, 5);
+  to[1] = __builtin_shufflevector(q, s, 0, 1, 4, 5);
+  to[2] = __builtin_shufflevector(p, r, 2, 3, 6, 7);
+  to[3] = __builtin_shufflevector(q, s, 2, 3, 6, 7);
+}
+#else
+typedef struct {
+  KCScalar v[SIDE];
+} Four;
+
+KC_POINT Four Load(const int shared, const KCScalar *from)
+{
+  Four v;
+
+  for (int i = 0; i < SIDE; i++) v.v[i] = from[shared ? 0 : i];
+  return v;
+}
+
+KC_POINT void Store(Four v, KCScalar *to)
+{
+  for (int i = 0; i < SIDE; i++) to[i] = v.v[i];
+}
+
+KC_POINT Four Times(Four a, Four b)
+{
+  for (int i = 0; i < SIDE; i++) a.v[i] *= b.v[i];
+  return a;
+}
+
+KC_POINT Four Less(Four a, Four b, Four c)
+{
+  for (int i = 0; i < SIDE; i++) a.v[i] -= b.v[i] * c.v[i];
+  return a;
+}
+
+KC_POINT void LoadColumns(PetscInt distance, const KCScalar *from, Four to[SIDE])
+{
+  for (int i = 0; i < SIDE * SIDE; i++) to[i % SIDE].v[i / SIDE] = from[i / SIDE * distance + i % SIDE];
+}
+#endif
+
+/* Rows of KC_SYSTEMS numbers become columns */
+KC_POINT void Transpose(PetscInt distance, KCScalar *y)
+{
+  for (int r = 0; r < KC_SYSTEMS; r += SIDE) {
+    for (int c = 0; c <= r; c += SIDE) {
+      Four a[SIDE], b[SIDE];
+
+      LoadColumns(distance, y + r * distance + c, a);
+      LoadColumns(distance, y + c * distance + r, b);
+      for (int i = 0; i < SIDE; i++) {
+        Store(a[i], y + (c + i) * distance + r);
+        Store(b[i], y + (r + i) * distance + c);
+      }
     }
   }
-  for (int s = 0; s < KC_SYSTEMS; s++) last[s] = 0;
-  for (PetscInt i = n - 1; i >= 0; i--) {
-    upper -= KC_SYSTEMS;
-    y -= KC_SYSTEMS;
-    for (int s = 0; s < KC_SYSTEMS; s++) y[s] = last[s] = y[s] - upper[s] * last[s];
+}
+
+/* shared: all systems are the same */
+KC_POINT void SolveLines(const int shared, const KCycleFactors *f, PetscInt n, PetscInt distance, KCScalar *y)
+{
+  const PetscInt  m = shared ? 1 : KC_SYSTEMS, step = shared ? 0 : SIDE;
+  const KCScalar *lower = f->lower, *inverse = f->inverse + n * m, *upper = f->upper + n * m;
+  const KCScalar  zero = 0;
+  Four            last[GROUPS];
+
+  for (int g = 0; g < GROUPS; g++) last[g] = Load(1, &zero);
+  for (PetscInt at = 0; at < n; at += KC_SYSTEMS) {
+    KCScalar *row = y + at;
+
+    Transpose(distance, row);
+    for (PetscInt i = at; i < n && i < at + KC_SYSTEMS; i++, row += distance, lower += m) {
+      for (int g = 0; g < GROUPS; g++) {
+        last[g] = i ? Less(Load(0, row + g * SIDE), Load(shared, lower + g * step), last[g]) : Load(0, row + g * SIDE);
+        Store(last[g], row + g * SIDE);
+      }
+    }
+  }
+  for (int g = 0; g < GROUPS; g++) last[g] = Load(1, &zero);
+  for (PetscInt at = (n - 1) / KC_SYSTEMS * KC_SYSTEMS; at >= 0; at -= KC_SYSTEMS) {
+    for (PetscInt i = (n < at + KC_SYSTEMS ? n : at + KC_SYSTEMS) - 1; i >= at; i--) {
+      KCScalar *row = y + at + (i - at) * distance;
+
+      inverse -= m;
+      upper -= m;
+      for (int g = 0; g < GROUPS; g++) {
+        last[g] = Less(Times(Load(0, row + g * SIDE), Load(shared, inverse + g * step)), Load(shared, upper + g * step),
+                       last[g]);
+        Store(last[g], row + g * SIDE);
+      }
+    }
+    Transpose(distance, y + at);
+  }
+}
+
+/* y <- T^-1 y for KC_SYSTEMS lines of n points, from line to line at a distance; there is room for whole blocks of
+   KC_SYSTEMS points */
+KC_VERSIONS void KCycleTridiagonalSolveLines(const KCycleFactors *f, PetscInt n, PetscInt distance, KCScalar *y)
+{
+  if (f->m == 1) SolveLines(1, f, n, distance, y);
+  else SolveLines(0, f, n, distance, y);
+}
+
+/* x += weight y at points of x at a stride */
+KC_VERSIONS void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, const KCScalar *KC_RESTRICT y,
+                               KCScalar *KC_RESTRICT x)
+{
+  if (stride == 1) {
+    for (PetscInt i = 0; i < n; i++) x[i] += weight * y[i];
+  } else {
+    for (PetscInt i = 0; i < n; i++) x[i * stride] += weight * y[i];
   }
 }

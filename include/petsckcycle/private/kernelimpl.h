@@ -206,6 +206,8 @@ typedef struct {
   const KCScalar    *end[2];                   /* coefficients of the first and the last point */
   PetscInt           stride;                   /* between them */
   PetscInt           n;
+  const KCScalar    *next; /* nnext coefficients that are likely to be read soon */
+  PetscInt           nnext;
 } KCycleLine;
 
 /* Does a line share its coefficients with the one that was looked at last (-1: none was)? */
@@ -306,15 +308,42 @@ PETSC_EXTERN void KCycleLineCompute(const KCycleShape *, int op, const KCycleLin
                                     const KCScalar *w, KCScalar *y);
 PETSC_INTERN void KCycleLineRelaxBoth(const KCycleStencil *, KCycleLine *, const KCScalar *b, const KCScalar *first,
                                       const KCScalar *second, KCScalar *work, KCScalar *x);
+PETSC_INTERN void KCycleLinePart(const KCycleShape *, PetscInt a, PetscInt b, KCycleLine *);
 PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const KCScalar *b, const KCScalar *w,
                                   KCScalar *y);
 
 /* tridiagonal.c */
-#define KC_SYSTEMS 16
-PETSC_INTERN void KCycleTridiagonalFactor(PetscInt n, PetscReal epsilon, KCScalar *lower, KCScalar *diagonal,
-                                          KCScalar *upper);
-PETSC_INTERN void KCycleTridiagonalSolve(PetscInt n, const KCScalar *lower, const KCScalar *inverse,
+#define KC_SYSTEMS 16 /* lines in x that are solved together */
+
+/*
+  Factors T = L D U of tridiagonal systems beside each other: numbers of row i begin at i * m, those of system s are at
+  KCycleFactorsPlace(). Systems low to high - 1 are the same, and share a place; low == high: none do.
+*/
+typedef struct {
+  const KCScalar *lower, *inverse, *upper; /* of L, 1 / D and U */
+  const KCScalar *before, *behind;         /* or NULL: T^-1 of the couplings of the first and of the last point */
+  PetscInt        m, low, high;
+} KCycleFactors;
+
+static inline PetscInt KCycleFactorsPlace(const KCycleFactors *f, PetscInt s)
+{
+  return s < f->low || f->low == f->high ? s : s < f->high ? f->low : s - (f->high - f->low) + 1;
+}
+
+PETSC_INTERN void KCycleTridiagonalFactor(PetscInt n, PetscInt m, PetscReal epsilon, KCScalar *lower,
+                                          KCScalar *diagonal, KCScalar *upper);
+PETSC_INTERN void KCycleTridiagonalSolve(PetscInt n, PetscInt m, const KCScalar *lower, const KCScalar *inverse,
                                          const KCScalar *upper, KCScalar *y);
+PETSC_INTERN void KCycleTridiagonalForward(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt end,
+                                           const KCScalar *t, const KCScalar *last, KCScalar *y);
+PETSC_INTERN void KCycleTridiagonalBack(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt end,
+                                        const KCScalar *next, KCScalar *y);
+PETSC_INTERN void KCycleTridiagonalCouple(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt end,
+                                          const KCScalar *before, const KCScalar *behind, KCScalar *y);
+PETSC_INTERN void KCycleTridiagonalSolveLines(const KCycleFactors *, PetscInt n, PetscInt distance, KCScalar *y);
+PETSC_INTERN void KCycleTridiagonalCoupleLine(const KCycleFactors *, PetscInt n, PetscInt s, KCScalar before,
+                                              KCScalar behind, KCScalar *y);
+PETSC_INTERN void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, const KCScalar *y, KCScalar *x);
 
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
 static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)

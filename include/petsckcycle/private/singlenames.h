@@ -23,11 +23,21 @@
   #define KCycleKernelsOf                  KCycleKernelsOf_Single
   #define KCycleKernels_Counted            KCycleKernels_Counted_Single
   #define KCycleKernels_Host               KCycleKernels_Host_Single
+  #define KCycleLineAdd                    KCycleLineAdd_Single
   #define KCycleLineCoefficients           KCycleLineCoefficients_Single
   #define KCycleLineCompute                KCycleLineCompute_Single
   #define KCycleLineGather                 KCycleLineGather_Single
+  #define KCycleLinePart                   KCycleLinePart_Single
   #define KCycleLineRelaxBoth              KCycleLineRelaxBoth_Single
   #define KCycleLineScale                  KCycleLineScale_Single
+  #define KCycleLinesBeyond                KCycleLinesBeyond_Single
+  #define KCycleLinesDestroy               KCycleLinesDestroy_Single
+  #define KCycleLinesDestroyEnds           KCycleLinesDestroyEnds_Single
+  #define KCycleLinesFactors               KCycleLinesFactors_Single
+  #define KCycleLinesFindParts             KCycleLinesFindParts_Single
+  #define KCycleLinesGatherEnds            KCycleLinesGatherEnds_Single
+  #define KCycleLinesSetUp                 KCycleLinesSetUp_Single
+  #define KCycleLinesSetUpEnds             KCycleLinesSetUpEnds_Single
   #define KCyclePassExchange               KCyclePassExchange_Single
   #define KCyclePassInnerPlanes            KCyclePassInnerPlanes_Single
   #define KCyclePassInterpolateSmooth      KCyclePassInterpolateSmooth_Single
@@ -81,6 +91,11 @@
   #define KCycleTileRelaxZero              KCycleTileRelaxZero_Single
   #define KCycleTileRestrict               KCycleTileRestrict_Single
   #define KCycleTileUnpack                 KCycleTileUnpack_Single
+  #define KCycleTridiagonalBack            KCycleTridiagonalBack_Single
+  #define KCycleTridiagonalCouple          KCycleTridiagonalCouple_Single
+  #define KCycleTridiagonalCoupleLine      KCycleTridiagonalCoupleLine_Single
   #define KCycleTridiagonalFactor          KCycleTridiagonalFactor_Single
+  #define KCycleTridiagonalForward         KCycleTridiagonalForward_Single
   #define KCycleTridiagonalSolve           KCycleTridiagonalSolve_Single
+  #define KCycleTridiagonalSolveLines      KCycleTridiagonalSolveLines_Single
 #endif

@@ -1,0 +1,90 @@
+/*
+  The grid lines of one direction, with the factors of their systems, for zebra.c.
+
+  Lines lie in rows: the lines that are neighbours in the first other direction. Of a row, every second line has a
+  colour. These are cut into blocks, whose systems the kernels solve together.
+*/
+#pragma once
+
+#include <petsckcycle/private/smootherimpl.h>
+
+/* Lines first to end - 1 of those of a row that have a colour; line i is number parity + 2 i of the row */
+typedef struct {
+  PetscInt row, first, end;
+  int      parity;
+} KCycleLineBlock;
+
+/* Factors of a block, or of a row: where they are */
+typedef struct {
+  size_t    at;
+  PetscInt  m, low, high;
+  PetscBool symmetric; /* the first row of L is U, one point further */
+} KCycleLineSet;
+
+/* Lines that several processes have parts of, or that wrap around, see lineends.c */
+typedef struct {
+  MPI_Comm    comm; /* the processes of the lines, in their order; MPI_COMM_NULL: this one alone */
+  PetscMPIInt size, rank;
+  KCScalar   *weight;     /* what first and last points add to what comes before lines, and behind them */
+  KCScalar   *mine, *all; /* first and last points of the lines of a colour */
+  KCScalar   *beyond;     /* what comes before these lines, then what comes behind them */
+} KCycleLineEnds;
+
+typedef struct {
+  PetscInt  d, beside[2]; /* direction of the lines; that of the lines of a row; that of the rows */
+  PetscInt  n;            /* points of a line */
+  PetscInt  step[3];      /* from point to point in each direction */
+  int       ncolours;
+  PetscInt  nrows;
+  PetscInt  nblocks, most; /* blocks of a row and a colour; lines of a block at most */
+  PetscInt *start[4];      /* of each colour and row: lines of the colour in rows before it */
+
+  PetscInt      *set; /* of each row and parity, for lines in x of each block of these */
+  PetscInt       nsets, setroom;
+  KCycleLineSet *sets;
+  size_t         used, room;
+  KCScalar      *factors;
+
+  PetscBool      cut, coupled[2]; /* the first and the last point are coupled with those of other parts */
+  KCycleLineEnds ends;
+} KCycleLines;
+
+/* Which lines of a row have a colour: their parity in the row, or -1 */
+static inline int KCycleLinesParity(const KCycleStencil *st, const KCycleLines *z, int colour, PetscInt row)
+{
+  const KCycleBox *box = st->box;
+  const int        p = (int)(box->start[z->beside[0]] & 1), q = (int)((box->start[z->beside[1]] + row) & 1);
+
+  if (z->ncolours == 1) return 0;
+  if (!st->shape.box) return p ^ q ^ colour;
+  return box->dim == 3 && q != colour >> 1 ? -1 : p ^ (colour & 1);
+}
+
+/* Block number b of the lines of a row */
+static inline KCycleLineBlock KCycleLinesBlock(const KCycleStencil *st, const KCycleLines *z, PetscInt row, int parity,
+                                               PetscInt b)
+{
+  const PetscInt  n     = (st->box->n[z->beside[0]] + 1 - parity) / 2;
+  KCycleLineBlock block = {row, 0, 0, parity};
+
+  if (z->d == 0) {
+    block.first = PetscMin(n, KC_SYSTEMS * b);
+    block.end   = PetscMin(n, KC_SYSTEMS * (b + 1));
+  } else {
+    block.first = n * b / z->nblocks;
+    block.end   = n * (b + 1) / z->nblocks;
+  }
+  return block;
+}
+
+/* lines.c */
+PETSC_INTERN PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *, PetscInt d, KCycleLines *);
+PETSC_INTERN PetscErrorCode KCycleLinesDestroy(KCycleLines *);
+PETSC_INTERN PetscInt       KCycleLinesFactors(const KCycleLines *, const KCycleLineBlock *, KCycleFactors *);
+
+/* lineends.c */
+PETSC_INTERN PetscErrorCode KCycleLinesFindParts(const KCycleSmoother *, KCycleLines *);
+PETSC_INTERN PetscErrorCode KCycleLinesSetUpEnds(const KCycleStencil *, KCycleLines *);
+PETSC_INTERN PetscErrorCode KCycleLinesGatherEnds(KCycleLineEnds *, PetscInt n);
+PETSC_INTERN void           KCycleLinesBeyond(KCycleLines *, int colour);
+PETSC_INTERN PetscErrorCode KCycleLinesDestroyEnds(KCycleLineEnds *);
