@@ -849,8 +849,8 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   dimensions have two colours for 7-point stencils and four for 27 points. `PC_RELAX_ALTERNATING` has lines along each
   direction of the grid in turn, which suits grids that are stretched in several directions. Lines that processes cut,
   or that wrap around a periodic grid, are solved exactly, too: the processes of a line exchange its ends once for each
-  colour. Factors take three numbers a point for each direction, five where lines are cut, and next to nothing where
-  coefficients are constant.
+  colour. Factors take two numbers a point for each direction, one more where the operator is not symmetric, two more
+  where lines are cut, and next to nothing where coefficients are constant.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,
 `PCRelaxSetClusters()`, `PCSOR`
