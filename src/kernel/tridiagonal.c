@@ -131,7 +131,7 @@ KC_VERSIONS void KCycleTridiagonalCoupleLine(const KCycleFactors *f, PetscInt n,
 #define SIDE   4 /* of squares that are transposed in registers */
 #define GROUPS (KC_SYSTEMS / SIDE)
 
-#if defined(__has_builtin) && (!defined(PETSC_USE_COMPLEX) || defined(KCYCLE_SINGLE))
+#if defined(__has_builtin) && !defined(__CUDACC__) && (!defined(PETSC_USE_COMPLEX) || defined(KCYCLE_SINGLE))
   #if __has_builtin(__builtin_shufflevector)
     #define HAVE_VECTORS
   #endif
