@@ -76,7 +76,7 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
 
   Values:
 + `PC_RELAX_AUTO`        - `PC_RELAX_REDBLACK` for star stencils, `PC_RELAX_FOURCOLOR` or `PC_RELAX_EIGHTCOLOR` for box
-      stencils; on levels of `PCKCYCLE` lines where points do not do, see `PCKCycleSetAnisotropy()`
+      stencils; on levels of `PCKCYCLE` lines or planes where points do not do, see `PCKCycleSetAnisotropy()`
 . `PC_RELAX_JACOBI`      - damped Jacobi
 . `PC_RELAX_CHEBYSHEV`   - Chebyshev polynomial of the Jacobi iteration
 . `PC_RELAX_REDBLACK`    - Gauss-Seidel in two colours, by the sum of the coordinates
@@ -85,7 +85,9 @@ PETSC_EXTERN const char *const KCycleInterpolations[];
 . `PC_RELAX_ZEBRA_X`     - zebra relaxation: lines along x are solved exactly, those of one parity before the others
 . `PC_RELAX_ZEBRA_Y`     - the same with lines along y
 . `PC_RELAX_ZEBRA_Z`     - the same with lines along z
-- `PC_RELAX_ALTERNATING` - a zebra relaxation in each direction of the grid, x first
+. `PC_RELAX_ALTERNATING` - a zebra relaxation in each direction of the grid, x first
+- `PC_RELAX_PLANES`      - zebra relaxation of the planes across each direction of a grid in 3D, x first: one cycle of
+      `PCKCYCLE` in two dimensions for all planes of one parity, then for the others
 
   Level: beginner
 
@@ -102,6 +104,7 @@ typedef const char *PCRelaxType;
 #define PC_RELAX_ZEBRA_Y     "zebra_y"
 #define PC_RELAX_ZEBRA_Z     "zebra_z"
 #define PC_RELAX_ALTERNATING "alternating"
+#define PC_RELAX_PLANES      "planes"
 
 /* A smoother, see petsckcycle/private/smootherimpl.h */
 typedef struct _KCycleSmoother KCycleSmoother;
@@ -203,7 +206,7 @@ PETSC_EXTERN const char *const PCKCycleStructureds[];
   PCKCycleAnisotropy - how smoothers of `PCKCYCLE` treat couplings whose strong direction changes from place to place
 
   Values:
-+ `PC_KCYCLE_ANISOTROPY_AUTO` - lines are relaxed on structured levels that need it, along the directions that need it
++ `PC_KCYCLE_ANISOTROPY_AUTO` - lines or planes are relaxed on structured levels that need it
 - `PC_KCYCLE_ANISOTROPY_OFF`  - points are relaxed on all levels
 
   Level: intermediate

@@ -138,6 +138,31 @@ static PetscErrorCode TestChoice(Stretched *s, const char precision[])
   PetscFunctionReturn(0);
 }
 
+/* Planes, where lines do not do: on grids that grow faster */
+static PetscErrorCode TestPlanes(Stretched *s, const char precision[])
+{
+  const PetscReal growth = s->growth;
+  char            options[160];
+  PetscInt        planes, lines;
+  PetscBool       has;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solve(s, precision, "planes across", &lines, &has));
+  PetscCall(PoissonClaim((PetscBool)!has, "  lines alone are relaxed"));
+  s->growth = 1.6;
+  PetscCall(Solve(s, precision, "planes across xyz", &planes, &has));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "3D, stretched more: %" PetscInt_FMT " iterations\n", planes));
+  PetscCall(PoissonClaim(has, "  the view has planes"));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type planes", precision));
+  PetscCall(Solve(s, options, "planes across x, y, z are relaxed by a cycle each", &lines, &has));
+  PetscCall(PoissonClaim((PetscBool)(has && lines <= planes), "  at most as many with planes on all levels"));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type alternating", precision));
+  PetscCall(Solve(s, options, "planes across", &lines, &has));
+  PetscCall(PoissonClaim((PetscBool)(!has && lines > 3 * planes), "  three times as many with lines"));
+  s->growth = growth;
+  PetscFunctionReturn(0);
+}
+
 /* Values change: from cubes to a stretched grid, and back */
 static PetscErrorCode TestValues(Stretched *s)
 {
@@ -270,7 +295,9 @@ static PetscErrorCode TestErrors(Stretched *s)
   PetscCall(Refuses(A, "alternating", "xyzx", "cannot be \"xyzx\""));
   if (s->poisson.dim == 2)
     PetscCall(Refuses(A, "alternating", "xz", "has lines along z, and the grid has 2 dimensions"));
-  PetscCall(Refuses(A, "zebra_y", "x", "is for -pc_relax_type alternating, and the type is zebra_y"));
+  PetscCall(Refuses(A, "planes", "yy", "cannot be \"yy\""));
+  if (s->poisson.dim == 2) PetscCall(Refuses(A, "planes", "", "is for grids of three dimensions, and this one has 2"));
+  PetscCall(Refuses(A, "zebra_y", "x", "is for -pc_relax_type alternating or planes, and the type is zebra_y"));
   PetscCall(CreateSolver(A, "", &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscPushErrorHandler(PoissonKeepError, said));
@@ -302,6 +329,7 @@ int main(int argc, char **args)
     s.growth      = dim == 2 ? 1.1 : 1.2;
     if (errors) PetscCall(TestErrors(&s));
     else PetscCall(TestChoice(&s, single ? "-pc_kcycle_precision single" : ""));
+    if (!errors && dim == 3) PetscCall(TestPlanes(&s, single ? "-pc_kcycle_precision single" : ""));
     if (errors || single) continue;
     PetscCall(TestValues(&s));
     PetscCall(TestDirections(&s));

@@ -1,14 +1,15 @@
 static char help[] =
-    "Zebra relaxation: lines of any direction are solved exactly, also those that processes cut or that "
+    "Zebra relaxation: lines of any direction, and planes, are solved exactly, also those that processes cut or that "
     "wrap around.\n\n";
 
 #include "poisson.h"
 
-#define MAX_POINTS 16
+#define MAX_POINTS 100
 
 typedef struct {
   PetscInt  dim, size[3];
   PetscBool periodic[3], box;
+  PetscBool planes; /* are relaxed, and not lines */
 } Problem;
 
 /* A number from 0 to 1 for each coupling */
@@ -104,30 +105,71 @@ static void SolveDense(PetscInt n, PetscReal a[MAX_POINTS][MAX_POINTS], PetscRea
   }
 }
 
-/* x += the exact solution for the residual on the line through a point */
-static void SolveLine(const Problem *p, PetscInt d, const PetscInt through[], const PetscReal r[], PetscReal x[])
+/* Is direction e one of those of a line along d, or of a plane across d? */
+static PetscBool Along(const Problem *p, PetscInt d, PetscInt e)
 {
-  PetscReal a[MAX_POINTS][MAX_POINTS] = {{0}}, y[MAX_POINTS];
-  PetscInt  at[3]                     = {through[0], through[1], through[2]}, to[3];
-
-  for (at[d] = 0; at[d] < p->size[d]; at[d]++) {
-    y[at[d]] = r[Index(p, at)];
-    for (PetscInt side = -1; side <= 1; side++) {
-      PetscInt off[3] = {0, 0, 0};
-
-      off[d] = side;
-      if (Neighbour(p, at, off, to)) a[at[d]][to[d]] += Coupling(p, at, off);
-    }
-  }
-  SolveDense(p->size[d], a, y);
-  for (at[d] = 0; at[d] < p->size[d]; at[d]++) x[Index(p, at)] += y[at[d]];
+  return (PetscBool)(p->planes ? e != d : e == d);
 }
 
-/* All lines of one colour */
+/* Number of a point on its line or in its plane */
+static PetscInt Place(const Problem *p, PetscInt d, const PetscInt at[])
+{
+  PetscInt place = 0;
+
+  for (PetscInt e = 2; e >= 0; e--) {
+    if (Along(p, d, e)) place = place * p->size[e] + at[e];
+  }
+  return place;
+}
+
+static PetscBool SameGroup(const Problem *p, PetscInt d, const PetscInt at[], const PetscInt through[])
+{
+  for (PetscInt e = 0; e < 3; e++) {
+    if (!Along(p, d, e) && at[e] != through[e]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* x += the exact solution for the residual on the line or plane through a point */
+static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], const PetscReal r[], PetscReal x[])
+{
+  static PetscReal a[MAX_POINTS][MAX_POINTS], y[MAX_POINTS];
+  PetscInt         at[3], to[3], off[3], n = 0;
+
+  memset(a, 0, sizeof(a));
+  FOR_POINTS(p, at)
+  {
+    if (!SameGroup(p, d, at, through)) continue;
+    n++;
+    y[Place(p, d, at)] = r[Index(p, at)];
+    FOR_OFFSETS(p, off)
+    {
+      const PetscInt none[3] = {0, 0, 0};
+
+      if (SameGroup(p, d, off, none) && Neighbour(p, at, off, to))
+        a[Place(p, d, at)][Place(p, d, to)] += Coupling(p, at, off);
+    }
+  }
+  SolveDense(n, a, y);
+  FOR_POINTS(p, at)
+  {
+    if (SameGroup(p, d, at, through)) x[Index(p, at)] += y[Place(p, d, at)];
+  }
+}
+
+/* The colour of a point's line or plane */
+static PetscInt ColourOf(const Problem *p, PetscInt d, const PetscInt at[])
+{
+  const PetscInt a = at[d == 0 ? 1 : 0] % 2, b = at[d == 2 ? 1 : 2] % 2;
+
+  if (p->planes) return at[d] % 2;
+  return p->box ? a + 2 * b : (a + b) % 2;
+}
+
+/* All lines or planes of one colour */
 static void SolveColour(const Problem *p, PetscInt d, PetscInt colour, PetscReal r[], PetscReal x[])
 {
-  const PetscInt o[2] = {d == 0 ? 1 : 0, d == 2 ? 1 : 2};
-  PetscInt       at[3], off[3], to[3];
+  PetscInt at[3], off[3], to[3];
 
   FOR_POINTS(p, at)
   {
@@ -141,15 +183,13 @@ static void SolveColour(const Problem *p, PetscInt d, PetscInt colour, PetscReal
   }
   FOR_POINTS(p, at)
   {
-    const PetscInt a = at[o[0]] % 2, b = at[o[1]] % 2;
-
-    if (at[d] == 0 && (p->box ? a + 2 * b : (a + b) % 2) == colour) SolveLine(p, d, at, r, x);
+    if (Place(p, d, at) == 0 && ColourOf(p, d, at) == colour) SolveGroup(p, d, at, r, x);
   }
 }
 
 static void Sweep(const Problem *p, PetscInt from, PetscInt to, PetscBool back, PetscReal r[], PetscReal x[])
 {
-  const PetscInt ncolours = p->dim == 1 ? 1 : p->dim == 3 && p->box ? 4 : 2;
+  const PetscInt ncolours = p->dim == 1 ? 1 : p->dim == 3 && p->box && !p->planes ? 4 : 2;
 
   for (PetscInt i = from; i <= to; i++) {
     for (PetscInt c = 0; c < ncolours; c++)
@@ -330,6 +370,30 @@ static PetscErrorCode TestAll(void)
   PetscFunctionReturn(0);
 }
 
+/* Planes are solved exactly where the solver of planes has one level */
+static PetscErrorCode TestPlanes(void)
+{
+  Problem problems[] = {
+      {3, {7, 6, 8}, {PETSC_FALSE}, PETSC_FALSE, PETSC_TRUE},
+      {3, {6, 8, 6}, {PETSC_FALSE}, PETSC_TRUE, PETSC_TRUE},
+      {3, {6, 9, 8}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE, PETSC_TRUE},
+      {3, {8, 6, 7}, {PETSC_FALSE, PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE, PETSC_TRUE},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
+    for (PetscInt d = 0; d < 3; d++) {
+      const char directions[2] = {(char)('x' + d), 0};
+
+      PetscCall(PetscOptionsSetValue(NULL, "-pc_relax_directions", directions));
+      PetscCall(Test(&problems[i], "planes", d, d));
+    }
+    PetscCall(PetscOptionsClearValue(NULL, "-pc_relax_directions"));
+    PetscCall(Test(&problems[i], "planes", 0, 2));
+  }
+  PetscFunctionReturn(0);
+}
+
 #define GROWTH 1.1
 
 /* Length of cell i of n: they grow from the middle */
@@ -424,14 +488,16 @@ static PetscErrorCode TestSolve(void)
 
 int main(int argc, char **args)
 {
-  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE;
+  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
-  if (small) PetscCall(TestSmall());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-planes", &planes, NULL));
+  if (planes) PetscCall(TestPlanes());
+  else if (small) PetscCall(TestSmall());
   else if (solve) PetscCall(TestSolve());
   else PetscCall(TestAll());
   PetscCall(PetscFinalize());
@@ -452,6 +518,11 @@ int main(int argc, char **args)
   test:
     suffix: small
     args: -small -pc_relax_order {{forward symmetric}}
+
+  test:
+    suffix: planes
+    nsize: {{1 2 3 4}}
+    args: -planes -planes_pc_kcycle_hierarchy single -pc_relax_order {{forward backward symmetric}}
 
   testset:
     args: -solve

@@ -61,23 +61,56 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
   }
 }
 
+/* Points that are coupled along the direction that couples most of them */
+static PetscReal Points(const KCycleScan *facts)
+{
+  PetscReal points = 0;
+
+  for (int d = 0; d < 3; d++) points = PetscMax(points, facts->count[d] / 2);
+  return points;
+}
+
 /* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
    beside another direction at some places, smoothers must reduce errors along the latter */
 void KCyclePolicyLines(const KCycleScan *facts, const PetscInt factor[], char directions[4])
 {
-  PetscReal points = 0;
-  int       n      = 0;
+  const PetscReal points = Points(facts);
+  int             n      = 0;
 
-  for (int d = 0; d < 3; d++) points = PetscMax(points, facts->count[d] / 2);
   for (int e = 0; e < 3; e++) {
     PetscReal weak = 0;
 
     for (int d = 0; d < 3; d++) {
-      if (factor[d] > 1) weak = PetscMax(weak, facts->weak[d][e]);
+      if (d != e && factor[d] > 1) weak = PetscMax(weak, facts->weak[d][e]);
     }
     if (weak > KCYCLE_LINES * points) directions[n++] = (char)('x' + e);
   }
   directions[n] = 0;
+}
+
+/* May planes across direction d be needed? It is coarsened, and weak beside both others at some places */
+PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor[], int d)
+{
+  return (PetscBool)(factor[d] > 1 && facts->weak[d][d] > KCYCLE_LINES * Points(facts));
+}
+
+/*
+  Planes that a level relaxes, and the lines that it relaxes besides. left: in each direction the part of the points at
+  which lines leave what oscillates from plane to plane. Lines that lie in the planes go.
+*/
+void KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4])
+{
+  const char before[4] = {lines[0], lines[1], lines[2], 0};
+  int        n = 0, m = 0;
+
+  for (int d = 0; d < 3; d++) {
+    if (left[d] > KCYCLE_PLANES) planes[n++] = (char)('x' + d);
+  }
+  planes[n] = 0;
+  for (int i = 0; i < 3 && before[i]; i++) {
+    if (!n || (n == 1 && before[i] == planes[0])) lines[m++] = before[i];
+  }
+  lines[m] = 0;
 }
 
 /* Do coefficients jump, or are there walls inside the grid? */
@@ -100,6 +133,7 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
   const PetscInt once = 1 << facts->dim;
 
+  if (facts->planes) return KCYCLE_SWEEPS_LINES;
   if (facts->lines) return facts->fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
   if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;

@@ -31,6 +31,7 @@ PetscErrorCode KCycleSmootherRegisterAll(void)
   PetscCall(KCycleSmootherRegister(PC_RELAX_ZEBRA_Y, KCycleSmootherCreate_ZebraY));
   PetscCall(KCycleSmootherRegister(PC_RELAX_ZEBRA_Z, KCycleSmootherCreate_ZebraZ));
   PetscCall(KCycleSmootherRegister(PC_RELAX_ALTERNATING, KCycleSmootherCreate_Alternating));
+  PetscCall(KCycleSmootherRegister(PC_RELAX_PLANES, KCycleSmootherCreate_Planes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,6 +86,8 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
   (*smoother)->facts      = facts;
   (*smoother)->trips      = 1;
   (*smoother)->directions = "";
+  (*smoother)->lines      = "";
+  (*smoother)->divisor    = 1;
   PetscCall(KCycleSmootherSetName(*smoother, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,6 +102,10 @@ PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycl
   (*smoother)->degree     = model->degree;
   (*smoother)->origin     = model->origin;
   (*smoother)->directions = model->directions;
+  (*smoother)->lines      = model->lines;
+  (*smoother)->divisor    = divisor;
+  (*smoother)->solvers    = model->solvers;
+  if (model->solvers) model->solvers->references++;
   PetscCall(KCycleSmootherSetUp(*smoother));
   if (model->clusters) {
     model->clusters->references++;

@@ -19,7 +19,7 @@ typedef struct {
   PetscReal        bound;       /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
   PetscReal        sum[3], count[3];
-  /* points whose couplings along d are weak beside those along e: weak[d][e] */
+  /* points whose couplings along d are weak beside those along e: weak[d][e], and beside both others: weak[d][d] */
   PetscReal        weak[3][3];
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
   PetscReal        jump, rough;

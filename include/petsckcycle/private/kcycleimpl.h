@@ -35,11 +35,13 @@ typedef enum {
 /* One structured level; the finest comes first */
 typedef struct {
   DM             dm;
-  Mat            A;              /* operator */
-  Mat            P;              /* interpolation from the next level; NULL on the coarsest */
-  PetscInt       factor[3];      /* coarsening of each direction */
-  PetscInt       sweeps[2];      /* that were chosen for its smoothers */
-  char           lines[4];       /* directions of the lines that these relax, where their type was chosen here */
+  Mat            A;         /* operator */
+  Mat            P;         /* interpolation from the next level; NULL on the coarsest */
+  PetscInt       factor[3]; /* coarsening of each direction */
+  PetscInt       sweeps[2]; /* that were chosen for its smoothers */
+  /* directions of the lines that these relax, and across which they relax planes, where their type was chosen here */
+  char           lines[4], planes[4];
+  PetscBool      tried;          /* whether lines do */
   PetscInt       origin[3];      /* points that the next level keeps: every factor-th from this one on */
   KCycleBoundary boundary[3][2]; /* what lies at the low and the high end of each direction */
   PetscBool      star;           /* the next level's operator is collapsed to a star */
@@ -351,6 +353,10 @@ PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 /* kcchoices.c: options and functions of structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
+
+/* kclines.c: lines and planes that levels relax */
+PETSC_INTERN PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *, KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleStructureGiveLines(KCycleStructure *, PC, PetscBool *);
 
 /* kcgrid.c: grids of structured levels */
 PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,

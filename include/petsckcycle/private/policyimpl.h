@@ -19,6 +19,12 @@
        "lines are relaxed along a direction beside which one that is coarsened is weak, by a factor of 10, at this "   \
        "part of the points: there point smoothers do not smooth",                                                      \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
+  REAL(KCYCLE_PLANES, 0.005,                                                                                           \
+       "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
+       "of an error that oscillates from plane to plane: they take as long as five iterations by lines",               \
+       "-pc_kcycle_anisotropy", "anisotropy")                                                                          \
+  INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, before it is looked at", "-pc_kcycle_anisotropy",           \
+      "anisotropy")                                                                                                    \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \
@@ -109,9 +115,9 @@ typedef struct {
 
 /* What sweeps depend on */
 typedef struct {
-  PetscInt  dim, ncoeffs; /* of the level */
-  PetscInt  fewer;        /* points than on the finest grid, by this factor */
-  PetscBool lines;        /* sweeps relax lines */
+  PetscInt  dim, ncoeffs;  /* of the level */
+  PetscInt  fewer;         /* points than on the finest grid, by this factor */
+  PetscBool lines, planes; /* sweeps relax lines, planes */
 } KCycleSweepFacts;
 
 /* policy.c */
@@ -120,6 +126,8 @@ PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, in
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
                                               PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, const PetscInt factor[], char directions[4]);
+PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
+PETSC_INTERN void      KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);

@@ -28,12 +28,13 @@ typedef struct {
   PetscReal         omega; /* damping; 0: chosen */
   PCRelaxOrder      order;
   PetscInt          degree;        /* of Chebyshev polynomials */
-  char              directions[4]; /* of alternating lines, in their order; "": all */
+  char              directions[4]; /* of alternating lines, or across planes, in their order; "": all */
   PCRelaxClustering clustering;
   /* sweeps are those of KSPRICHARDSON: no Krylov method asks for a symmetric preconditioner */
   PetscBool         smoothing;
   PetscBool         reverse;   /* the cycle is on its way up: sweep in the reverse order */
-  char              lines[4];  /* directions of the lines that auto is to relax; "": points */
+  char              lines[4];  /* directions of the lines that auto is to relax, */
+  char              planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
 
   /* found at set-up */
@@ -52,7 +53,7 @@ static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
-PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char[]);
+PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrder *);
 PETSC_INTERN PetscErrorCode PCRelaxRenew(PC);
@@ -95,6 +96,10 @@ static inline const KCycleLine *KCycleLinesAt(KCycleLines *lines, PetscInt j, Pe
 /* search.c */
 PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, PetscBool all, KCycleClusterList *);
 PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
+
+/* planesolver.c */
+PETSC_INTERN PetscErrorCode KCyclePlaneSolversCreate(const KCycleSmoother *, const char directions[],
+                                                     KCyclePlaneSolvers **);
 
 /* clusters.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(Mat, KCycleSmoother **, PetscBool all);

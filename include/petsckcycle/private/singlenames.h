@@ -53,6 +53,7 @@
   #define KCycleSmootherCreate_EightColor  KCycleSmootherCreate_EightColor_Single
   #define KCycleSmootherCreate_FourColor   KCycleSmootherCreate_FourColor_Single
   #define KCycleSmootherCreate_Jacobi      KCycleSmootherCreate_Jacobi_Single
+  #define KCycleSmootherCreate_Planes      KCycleSmootherCreate_Planes_Single
   #define KCycleSmootherCreate_RedBlack    KCycleSmootherCreate_RedBlack_Single
   #define KCycleSmootherCreate_ZebraX      KCycleSmootherCreate_ZebraX_Single
   #define KCycleSmootherCreate_ZebraY      KCycleSmootherCreate_ZebraY_Single
@@ -72,6 +73,7 @@
   #define KCycleSmootherWrapClusters       KCycleSmootherWrapClusters_Single
   #define KCycleStencilCompute             KCycleStencilCompute_Single
   #define KCycleStencilDiagonal            KCycleStencilDiagonal_Single
+  #define KCycleSmootherTry                KCycleSmootherTry_Single
   #define KCycleTransferInterpolate        KCycleTransferInterpolate_Single
   #define KCycleTransferInterpolateHalf    KCycleTransferInterpolateHalf_Single
   #define KCycleTransferInterpolateLine    KCycleTransferInterpolateLine_Single

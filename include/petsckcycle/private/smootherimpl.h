@@ -81,6 +81,15 @@ typedef struct {
   PetscErrorCode (*destroy)(KCycleSmoother *);
 } KCycleSmootherOps;
 
+/* Solvers of the planes of a grid across some directions, one for each direction and parity; in PETSc's numbers */
+typedef struct _KCyclePlaneSolvers KCyclePlaneSolvers;
+struct _KCyclePlaneSolvers {
+  int   references, ndirections, d[3];
+  void *solver[3][2];                                              /* NULL: there are no such planes */
+  PetscErrorCode (*solve)(void *, PetscScalar *r, PetscScalar *e); /* planes one behind the other */
+  PetscErrorCode (*destroy)(KCyclePlaneSolvers **);
+};
+
 struct _KCycleSmoother {
   KCycleSmootherOps ops;
   char              name[64];
@@ -93,9 +102,14 @@ struct _KCycleSmoother {
   PetscReal            omega;      /* damping; 0: chosen */
   PetscInt             degree;     /* of polynomials */
   const PetscInt      *origin;     /* parity of the points whose colour comes first: those that the coarse grid keeps */
-  const char          *directions; /* of lines, in their order; "": all */
+  const char          *directions; /* of lines, or across planes, in their order; "": all */
+  const char          *lines;      /* that are relaxed behind planes */
   KCycleClusters      *clusters;   /* that are corrected behind its sweeps; or NULL */
-  PetscBool            single;     /* sweeps are asked for one by one, as something is done between them */
+  PetscReal            divisor;    /* of the operator, beside that which solvers of planes have */
+  const char          *prefix;     /* of options, for solvers of planes */
+  KCyclePlaneSolvers  *solvers;    /* of planes; or NULL: those are made at set-up */
+  PetscErrorCode (*makesolvers)(const KCycleSmoother *, const char directions[], KCyclePlaneSolvers **);
+  PetscBool single; /* sweeps are asked for one by one, as something is done between them */
 
   /* what it says of itself when it is made, or at set-up */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
@@ -140,6 +154,9 @@ PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll_Single(void);
 PETSC_INTERN PetscErrorCode KCycleSmootherFinalize_Single(void);
 #endif
 
+/* planes.c: what sweeps leave */
+PETSC_INTERN PetscErrorCode KCycleSmootherTry(KCycleSmoother *, const KCycleTransfer *, int d, PetscReal *part);
+
 /* passes.c */
 PETSC_INTERN PetscErrorCode KCyclePassSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCycleSweeps *, const KCScalar *,
@@ -162,6 +179,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraX(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraY(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraZ(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Alternating(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *);
 
 /* Planes of the box, lines of a plane */
 static inline PetscInt KCyclePlanes(const KCycleBox *box)

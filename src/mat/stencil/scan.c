@@ -64,7 +64,7 @@ KC_POINT PetscReal Smaller(PetscReal a, PetscReal b)
   return smaller > 0 ? smaller : Larger(a, b);
 }
 
-/* Which directions are weak beside others at point i */
+/* Which directions are weak beside others at point i; in place (d, d): beside both others */
 KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscReal larger[], const PetscReal smaller[],
                         PetscReal *const to[])
 {
@@ -72,9 +72,10 @@ KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscR
   for (int d = 0; d < dim; d++) {
     KC_UNROLL
     for (int e = 0; e < dim; e++) {
-      const PetscReal weak = larger[d] < (PetscReal)KC_WEAK * smaller[e] ? times : 0;
+      const PetscReal a = smaller[d == e ? (d + 1) % 3 : e], b = smaller[d == e ? (d + 2) % 3 : e];
+      const PetscReal weak = larger[d] < (PetscReal)KC_WEAK * (a < b ? a : b) ? times : 0;
 
-      if (d != e) to[LOOK_WEAK + 3 * d + e][i] += larger[d] > 0 ? weak : 0;
+      if (d != e || dim == 3) to[LOOK_WEAK + 3 * d + e][i] += larger[d] > 0 ? weak : 0;
     }
   }
 }

@@ -157,8 +157,11 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
   }
   if (now->ksp != seen->ksp) {
     kc->chose[lv->level][up] = kc->chose[lv->level][0]; /* it is of the kind of the other one */
-    if (kc->use_structure && kc->chose[lv->level][up])
-      PetscCall(PCRelaxSetLines(ksp->pc, kc->structure[kc->nstructured - 1 - lv->level].lines));
+    if (kc->use_structure && kc->chose[lv->level][up]) {
+      const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - lv->level];
+
+      PetscCall(PCRelaxSetLines(ksp->pc, level->lines, level->planes));
+    }
     if (kc->options_used) PetscCall(KSPSetFromOptions(ksp));
   }
   if (now->pc != seen->pc || now->apply != seen->apply || now->ready != seen->ready || now->A != seen->A) {

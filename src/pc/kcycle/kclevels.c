@@ -279,34 +279,21 @@ static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
 }
 
 /* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the
-   lines */
-static PetscErrorCode ChooseSweeps(const PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
+   lines and planes */
+static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
 {
-  const KCycleStructure *level = &kc->structure[l];
-  const KCycleStencil   *st    = KCycleStencilOf(level->A);
-  KCycleSweepFacts       facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), PETSC_FALSE};
-  PC                     pc;
-  PetscBool              automatic;
+  KCycleStructure     *level = &kc->structure[l];
+  const KCycleStencil *st    = KCycleStencilOf(level->A);
+  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), PETSC_FALSE, PETSC_FALSE};
+  PC                   pc;
+  PetscBool            given;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxIsAuto(pc, &automatic));
-  if (automatic) PetscCall(PCRelaxSetLines(pc, level->lines));
-  facts.lines = (PetscBool)(automatic && level->lines[0]);
-  *sweeps     = KCyclePolicySweeps(&facts);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The lines that a level is to relax */
-static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
-{
-  const KCycleScan *facts;
-
-  PetscFunctionBegin;
-  level->lines[0] = 0;
-  if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilScan(level->A, &facts));
-  KCyclePolicyLines(facts, level->factor, level->lines);
+  PetscCall(KCycleStructureGiveLines(level, pc, &given));
+  facts.lines  = (PetscBool)(given && level->lines[0]);
+  facts.planes = (PetscBool)(given && level->planes[0]);
+  *sweeps      = KCyclePolicySweeps(&facts);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,7 +301,7 @@ static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
   PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
   Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
 */
-static PetscErrorCode ChooseSmoother(const PC_KCycle *kc, PetscInt l, KSP smoother, PetscBool *chose, PetscInt *sweeps)
+static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, PetscBool *chose, PetscInt *sweeps)
 {
   PC        relax;
   PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson;
@@ -353,7 +340,7 @@ static PetscErrorCode ChooseSmoother(const PC_KCycle *kc, PetscInt l, KSP smooth
 
 /* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless
    somebody has given another since */
-static PetscErrorCode RenewSweeps(const PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
+static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
 {
   PetscInt  before = *sweeps, set;
   PetscBool given;
@@ -469,7 +456,7 @@ static PetscErrorCode GiveLevels(PC pc)
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    PetscCall(ChooseLines(kc, level));
+    PetscCall(KCycleStructureChooseLines(kc, level));
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
       PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below));
       if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &kc->chose[number][i], &level->sweeps[i]));

@@ -233,7 +233,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
-    char                   to[96] = "", lines[32] = "";
+    char                   to[96] = "", lines[64] = "";
 
     if (level->P) {
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
@@ -242,7 +242,9 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
                               KCycleInterpolations[MatStencilTransferInterpolation(level->P)],
                               MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
     }
-    if (level->P && level->lines[0]) PetscCall(PetscSNPrintf(lines, sizeof(lines), ", lines along %s", level->lines));
+    if (level->P)
+      PetscCall(PetscSNPrintf(lines, sizeof(lines), "%s%s%s%s", level->planes[0] ? ", planes across " : "",
+                              level->planes, level->lines[0] ? ", lines along " : "", level->lines));
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
         "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s%s\n",

@@ -58,29 +58,50 @@ static PetscErrorCode ScanRows(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoother of this type for the operator */
-static PetscErrorCode CreateSmoother(PC pc)
+/* The type of smoother; auto has one for points, lines or planes */
+static PetscErrorCode ChooseType(PC pc, PetscBool automatic, const char **type)
 {
   PC_Relax         *relax   = (PC_Relax *)pc->data;
   const char *const zebra[] = {PC_RELAX_ZEBRA_X, PC_RELAX_ZEBRA_Y, PC_RELAX_ZEBRA_Z};
-  const char       *type    = relax->type;
-  const KCycleScan *facts;
-  PetscBool         automatic, alternating;
+  PetscBool         alternating, planes;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(type, PC_RELAX_AUTO, &automatic));
-  PetscCall(PetscStrcmp(type, PC_RELAX_ALTERNATING, &alternating));
-  PetscCheck(alternating || !relax->directions[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "-pc_relax_directions %s is for -pc_relax_type alternating, and the type is %s", relax->directions, type);
-  if (automatic && relax->lines[0]) type = relax->lines[1] ? PC_RELAX_ALTERNATING : zebra[relax->lines[0] - 'x'];
+  *type = relax->type;
+  PetscCall(PetscStrcmp(*type, PC_RELAX_ALTERNATING, &alternating));
+  PetscCall(PetscStrcmp(*type, PC_RELAX_PLANES, &planes));
+  PetscCheck(alternating || planes || !relax->directions[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_directions %s is for -pc_relax_type alternating or planes, and the type is %s",
+             relax->directions, *type);
+  if (!automatic) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->planes[0]) *type = PC_RELAX_PLANES;
+  else if (relax->lines[0]) *type = relax->lines[1] ? PC_RELAX_ALTERNATING : zebra[relax->lines[0] - 'x'];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The smoother of this type for the operator */
+static PetscErrorCode CreateSmoother(PC pc)
+{
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  const char       *type, *prefix;
+  const KCycleScan *facts;
+  KCycleSmoother   *s;
+  PetscBool         automatic;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(relax->type, PC_RELAX_AUTO, &automatic));
+  PetscCall(ChooseType(pc, automatic, &type));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(MatStencilScan(relax->A, &facts));
-  PetscCall(
-      KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, type, &relax->smoother));
-  relax->smoother->omega      = relax->omega;
-  relax->smoother->degree     = relax->degree;
-  relax->smoother->origin     = relax->origin;
-  relax->smoother->directions = automatic ? relax->lines : relax->directions;
-  PetscCall(KCycleSmootherSetUp(relax->smoother));
+  PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, type, &s));
+  relax->smoother = s;
+  s->omega        = relax->omega;
+  s->degree       = relax->degree;
+  s->origin       = relax->origin;
+  s->directions   = !automatic ? relax->directions : relax->planes[0] ? relax->planes : relax->lines;
+  s->lines        = automatic ? relax->lines : "";
+  s->prefix       = prefix;
+  s->makesolvers  = KCyclePlaneSolversCreate;
+  PetscCall(KCycleSmootherSetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,18 +249,21 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Directions of the lines that type auto relaxes, or "": points; of no effect on other types */
-PetscErrorCode PCRelaxSetLines(PC pc, const char lines[])
+/* Directions of the lines that type auto relaxes, and across which it relaxes planes, before the lines; both "":
+   points. Of no effect on other types */
+PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
-  PetscBool ours, same;
+  PetscBool ours, same[2];
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(relax->lines, lines, &same));
+  PetscCall(PetscStrcmp(relax->lines, lines, &same[0]));
+  PetscCall(PetscStrcmp(relax->planes, planes, &same[1]));
   PetscCall(PetscStrncpy(relax->lines, lines, sizeof(relax->lines)));
-  if (!same) pc->setupcalled = PETSC_FALSE;
+  PetscCall(PetscStrncpy(relax->planes, planes, sizeof(relax->planes)));
+  if (!same[0] || !same[1]) pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,7 +354,8 @@ static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
 - type - one of the values of `PCRelaxType`, or the name of a smoother that `PCRelaxRegister()` has added
 
   Options Database Key:
-. -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor|zebra_x|zebra_y|zebra_z|alternating) - smoother
+. -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor|zebra_x|zebra_y|zebra_z|alternating|planes) -
+      smoother
 
   Level: beginner
 
@@ -605,7 +630,8 @@ static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
 }
 
 /*@C
-  PCRelaxSetDirections - Sets the directions of the lines of `PC_RELAX_ALTERNATING`, and their order.
+  PCRelaxSetDirections - Sets the directions of the lines of `PC_RELAX_ALTERNATING`, or those across which
+  `PC_RELAX_PLANES` has planes, and their order.
 
   Logically Collective
 
@@ -614,7 +640,7 @@ static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
 - directions - each once, as in "xy" or "zxy"; "" stands for all of the grid, x first
 
   Options Database Key:
-. -pc_relax_directions (string) - directions of the lines
+. -pc_relax_directions (string) - directions of the lines, or across the planes
 
   Level: intermediate
 
@@ -637,7 +663,7 @@ static PetscErrorCode PCRelaxGetDirections_Relax(PC pc, const char *directions[]
 }
 
 /*@C
-  PCRelaxGetDirections - Gets the directions of the lines of `PC_RELAX_ALTERNATING`.
+  PCRelaxGetDirections - Gets the directions of `PCRelaxSetDirections()`.
 
   Not Collective
 
@@ -761,7 +787,8 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
   PetscCall(PetscOptionsInt("-pc_relax_degree", "Degree of the Chebyshev polynomial", "PCRelaxSetDegree", degree,
                             &degree, &flg));
   if (flg) PetscCall(PCRelaxSetDegree(pc, degree));
-  PetscCall(PetscOptionsString("-pc_relax_directions", "Directions of alternating lines: xy, zxy, ...",
+  PetscCall(PetscOptionsString("-pc_relax_directions",
+                               "Directions of alternating lines, or across planes: xy, zxy, ...",
                                "PCRelaxSetDirections", relax->directions, directions, sizeof(directions), &flg));
   if (flg) PetscCall(PCRelaxSetDirections(pc, directions));
   PetscCall(PetscOptionsEnum("-pc_relax_clusters", "Clusters of strongly coupled points", "PCRelaxSetClusters",
@@ -822,15 +849,16 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
 
 /*MC
   PCRELAX - "relax" - Smoothers for `MATSTENCIL`: damped Jacobi, Chebyshev, Gauss-Seidel in two, four or eight colours,
-  zebra relaxation of lines.
+  zebra relaxation of lines and planes.
 
   Options Database Keys:
-+ -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor|zebra_x|zebra_y|zebra_z|alternating) - smoother
++ -pc_relax_type (auto|jacobi|chebyshev|redblack|fourcolor|eightcolor|zebra_x|zebra_y|zebra_z|alternating|planes) -
+      smoother
 . -pc_relax_omega (real)                                               - damping of Jacobi, over-relaxation of coloured
       sweeps
 . -pc_relax_order (forward|backward|symmetric|auto)                    - order of the colours
 . -pc_relax_degree (integer)                                           - degree of the Chebyshev polynomial
-. -pc_relax_directions (string)                                         - directions of alternating lines
+. -pc_relax_directions (string)                                         - directions of lines, or across planes
 - -pc_relax_clusters (auto|on|off)                                      - corrections of clusters of strongly coupled
       points
 
@@ -851,6 +879,12 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   or that wrap around a periodic grid, are solved exactly, too: the processes of a line exchange its ends once for each
   colour. Factors take two numbers a point for each direction, one more where the operator is not symmetric, two more
   where lines are cut, and next to nothing where coefficients are constant.
+
+  `PC_RELAX_PLANES` relaxes the points of a plane together, in 3D: one cycle of `PCKCYCLE`, which coarsens the two
+  directions of the planes and chooses points or lines by itself, for all planes of one parity. It takes as long as five
+  or six sweeps of alternating lines, and memory for the operators of all planes in each direction; it pays where two
+  directions are strong beside the third, and which two changes from place to place. Options of its cycles begin with
+  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,
 `PCRelaxSetClusters()`, `PCSOR`

@@ -1,0 +1,240 @@
+/*
+  Zebra relaxation of planes in 3D: the points of a grid plane across one direction are relaxed together, planes that
+  are not neighbours at the same time. A plane's system is solved by one cycle of a multigrid method that coarsens the
+  two directions of the plane, by the solver that the smoother was given; see planesolver.c of PCRELAX.
+
+  Solvers work in PETSc's numbers, with the operator itself; the smoother may have one that is divided by a number.
+*/
+#include <petsckcycle/private/smootherimpl.h>
+
+typedef struct {
+  PetscScalar    *r, *e; /* residual and correction of the planes of a colour, one behind the other */
+  KCScalar       *line;
+  KCycleSmoother *lines; /* that are relaxed behind the planes; or NULL */
+} Planes;
+
+/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction */
+typedef struct {
+  PetscInt first[3], step[3], n[3];
+} Part;
+
+static void FindPart(const KCycleBox *box, int d, int parity, Part *part)
+{
+  for (int i = 0; i < 3; i++) {
+    part->first[i] = i == d ? (parity + box->start[i]) & 1 : 0;
+    part->step[i]  = i == d ? 2 : 1;
+    part->n[i]     = PetscMax(0, (box->n[i] - part->first[i] + part->step[i] - 1) / part->step[i]);
+  }
+}
+
+/* The residual at the points of a part, times the divisor of the operator */
+static void Residual(const KCycleSmoother *s, const Part *part, PetscBool zero, const KCScalar *b, const KCScalar *x)
+{
+  const Planes        *planes = (const Planes *)s->data;
+  const KCycleStencil *st     = s->st;
+  const PetscInt       nx     = st->box->n[0];
+  PetscScalar         *r      = planes->r;
+  KCycleLine           l;
+
+  for (PetscInt k = part->first[2]; k < st->box->n[2]; k += part->step[2]) {
+    for (PetscInt j = part->first[1]; j < st->box->n[1]; j += part->step[1], r += part->n[0]) {
+      const KCScalar *right = b + nx * (j + st->box->n[1] * k), *line = right;
+
+      if (!zero) {
+        KCycleLineGather(st, x, st->halo, j, k, &l);
+        KCycleLineCompute(&st->shape, KC_RESIDUAL, &l, right, NULL, planes->line);
+        line = planes->line;
+      }
+      for (PetscInt i = 0; i < part->n[0]; i++)
+        r[i] = (PetscScalar)s->divisor * (PetscScalar)line[part->first[0] + part->step[0] * i];
+    }
+  }
+}
+
+static void Add(const KCycleSmoother *s, const Part *part, KCScalar *x)
+{
+  const KCycleBox   *box = s->st->box;
+  const PetscScalar *e   = ((const Planes *)s->data)->e;
+
+  for (PetscInt k = part->first[2]; k < box->n[2]; k += part->step[2]) {
+    for (PetscInt j = part->first[1]; j < box->n[1]; j += part->step[1], e += part->n[0]) {
+      KCScalar *line = x + box->n[0] * (j + box->n[1] * k) + part->first[0];
+
+      for (PetscInt i = 0; i < part->n[0]; i++) line[part->step[0] * i] += (KCScalar)(s->weight * e[i]);
+    }
+  }
+}
+
+/* The planes of both colours across one direction */
+static PetscErrorCode Relax(KCycleSmoother *s, int which, PetscBool back, PetscBool zero, const KCScalar *b,
+                            KCScalar *x)
+{
+  const Planes             *planes  = (const Planes *)s->data;
+  const KCyclePlaneSolvers *solvers = s->solvers;
+  const KCycleBox          *box     = s->st->box;
+  const int                 d = solvers->d[which], first = (int)(s->origin[d] & 1);
+
+  PetscFunctionBegin;
+  for (int c = 0; c < 2; c++) {
+    const int parity = first ^ c ^ (back ? 1 : 0);
+    Part      part;
+
+    if (!solvers->solver[which][parity]) continue;
+    FindPart(box, d, parity, &part);
+    if (!zero) PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->st->halo));
+    Residual(s, &part, zero, b, x);
+    PetscCall((*solvers->solve)(solvers->solver[which][parity], planes->r, planes->e));
+    Add(s, &part, x);
+    zero = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The planes, then lines; backward the other way round */
+static PetscErrorCode Sweep(KCycleSmoother *s, PetscBool back, PetscBool zero, const KCScalar *b, KCScalar *x)
+{
+  const Planes      *planes = (const Planes *)s->data;
+  const int          n      = s->solvers->ndirections;
+  const KCycleSweeps one    = {1, (PetscBool)(back && zero), PETSC_FALSE, back ? PC_RELAX_BACKWARD : PC_RELAX_FORWARD};
+
+  PetscFunctionBegin;
+  if (planes->lines && back) PetscCall(KCycleSmootherSweeps(planes->lines, &one, b, x));
+  for (int which = 0; which < n; which++)
+    PetscCall(
+        Relax(s, back ? n - 1 - which : which, back, (PetscBool)(zero && !which && !(planes->lines && back)), b, x));
+  if (planes->lines && !back) PetscCall(KCycleSmootherSweeps(planes->lines, &one, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
+{
+  const int turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
+
+  PetscFunctionBegin;
+  if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
+  for (PetscInt i = 0; i < sweeps->its * turns; i++)
+    PetscCall(Sweep(s, turns == 2 ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps),
+                    (PetscBool)(sweeps->zeroguess && !i), b, x));
+  PetscCall(PetscLogFlops(2.0 * s->st->shape.ncoeffs * n * sweeps->its * turns * s->st->box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpLines(KCycleSmoother *s)
+{
+  Planes *planes = (Planes *)s->data;
+
+  PetscFunctionBegin;
+  if (!s->lines[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleSmootherCreate(s->comm, s->st, s->facts, PC_RELAX_ALTERNATING, &planes->lines));
+  planes->lines->omega      = s->omega;
+  planes->lines->origin     = s->origin;
+  planes->lines->directions = s->lines;
+  PetscCall(KCycleSmootherSetUp(planes->lines));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(KCycleSmoother *s)
+{
+  Planes         *planes = (Planes *)s->data;
+  const PetscInt *n      = s->st->box->n;
+
+  PetscFunctionBegin;
+  PetscCheck(s->st->box->dim == 3, s->comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_type %s is for grids of three dimensions, and this one has %" PetscInt_FMT
+             ": use alternating lines",
+             s->name, s->st->box->dim);
+  PetscCheck(s->makesolvers || s->solvers, s->comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_type %s needs the solvers of planes that PCRELAX makes", s->name);
+  s->weight = s->omega == 0 ? 1 : s->omega;
+  if (!s->solvers) PetscCall((*s->makesolvers)(s, s->directions[0] ? s->directions : "xyz", &s->solvers));
+  s->trips = 2 * s->solvers->ndirections;
+  PetscCall(SetUpLines(s));
+  if (planes->lines) s->trips += planes->lines->trips;
+  PetscCall(PetscMalloc3(n[0] * n[1] * n[2], &planes->r, n[0] * n[1] * n[2], &planes->e, n[0], &planes->line));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  planes across "));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (int i = 0; i < s->solvers->ndirections; i++)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s%c", i ? ", " : "", 'x' + (char)s->solvers->d[i]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, " are relaxed by a cycle each, omega %g\n", (double)s->weight));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (((const Planes *)s->data)->lines) PetscCall(KCycleSmootherView(((const Planes *)s->data)->lines, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(KCycleSmoother *s)
+{
+  Planes *planes = (Planes *)s->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(planes->r, planes->e, planes->line));
+  PetscCall(KCycleSmootherDestroy(&planes->lines));
+  if (s->solvers && --s->solvers->references == 0) PetscCall((*s->solvers->destroy)(&s->solvers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *s)
+{
+  Planes *planes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&planes));
+  s->data        = planes;
+  s->local       = PETSC_TRUE;
+  s->ops.setup   = SetUp;
+  s->ops.sweeps  = Sweeps;
+  s->ops.view    = View;
+  s->ops.destroy = Destroy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* e <- e - P (e at the points that the coarser grid keeps) */
+static PetscErrorCode SubtractCoarse(const KCycleTransfer *tr, KCScalar *e, KCScalar *coarse, KCScalar *rest)
+{
+  const KCycleBox *box = tr->coarse, *fine = tr->fine;
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < box->npoints; p++) {
+    const PetscInt i = tr->factor[0] * (p % box->n[0]) + tr->shift[0],
+                   j = tr->factor[1] * (p / box->n[0] % box->n[1]) + tr->shift[1],
+                   k = tr->factor[2] * (p / box->n[0] / box->n[1]) + tr->shift[2];
+
+    coarse[p] = e[i + fine->n[0] * (j + fine->n[1] * k)];
+  }
+  PetscCall(KCycleTransferInterpolate(tr, coarse, PETSC_FALSE, rest));
+  for (PetscInt p = 0; p < fine->npoints; p++) e[p] -= rest[p];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What counts as nearly all of an error */
+#define NEARLY 0.9
+
+/*
+  Collective. Sweeps on A x = 0 from an x that is 1 and -1 from plane to plane across direction d, and the part of all
+  points at which nearly all of it is left and is nothing that the coarser grid can correct
+*/
+PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, int d, PetscReal *part)
+{
+  const KCycleBox   *box    = s->st->box;
+  const KCycleSweeps sweeps = {KCYCLE_PLANES_SWEEPS, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
+  const PetscInt     step   = d == 0 ? 1 : d == 1 ? box->n[0] : box->n[0] * box->n[1];
+  PetscReal          sum[2] = {0, (PetscReal)box->npoints}, all[2];
+  KCScalar          *b, *x, *rest, *coarse;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(box->npoints, &b, box->npoints, &x, box->npoints, &rest, tr->coarse->npoints, &coarse));
+  PetscCall(PetscArrayzero(b, box->npoints));
+  for (PetscInt p = 0; p < box->npoints; p++) x[p] = (p / step % box->n[d] + box->start[d]) & 1 ? -1 : 1;
+  PetscCall(KCycleSmootherSweeps(s, &sweeps, b, x));
+  PetscCall(SubtractCoarse(tr, x, coarse, rest));
+  for (PetscInt p = 0; p < box->npoints; p++) sum[0] += KCycleSquare(x[p]) > 4 * NEARLY * NEARLY ? 1 : 0;
+  PetscCall(PetscFree4(b, x, rest, coarse));
+  PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_REAL, MPIU_SUM, s->comm));
+  *part = all[0] / all[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

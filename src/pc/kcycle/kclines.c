@@ -1,0 +1,66 @@
+/*
+  What the smoothers of structured levels relax, where nobody has chosen: points, lines or planes.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
+
+/* Lines; planes are tried when a smoother asks for them */
+PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *kc, KCycleStructure *level)
+{
+  const KCycleScan *facts;
+
+  PetscFunctionBegin;
+  level->lines[0]  = 0;
+  level->planes[0] = 0;
+  level->tried     = PETSC_FALSE;
+  if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilScan(level->A, &facts));
+  KCyclePolicyLines(facts, level->factor, level->lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has each process two planes across direction d, one of either colour? */
+static PetscBool HasPlanes(const KCycleBox *box, int d)
+{
+  for (PetscInt p = 0; p < box->nproc[d]; p++) {
+    if (box->range[d][p + 1] - box->range[d][p] < 2) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Where directions are weak beside both others, lines may leave errors that oscillate along them */
+static PetscErrorCode TryLines(KCycleStructure *level)
+{
+  const KCycleStencil *st      = KCycleStencilOf(level->A);
+  PetscReal            left[3] = {0, 0, 0};
+  KCycleSmoother      *s       = NULL;
+  const KCycleScan    *facts;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilScan(level->A, &facts));
+  for (int d = 0; d < 3 && level->lines[0]; d++) {
+    if (!KCyclePolicyTriesPlanes(facts, level->factor, d) || !HasPlanes(st->box, d)) continue;
+    if (!s) {
+      PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)level->A), st, facts, PC_RELAX_ALTERNATING, &s));
+      s->directions = level->lines;
+      s->origin     = level->origin;
+      PetscCall(KCycleSmootherSetUp(s));
+    }
+    PetscCall(KCycleSmootherTry(s, KCycleTransferOf(level->P), d, &left[d]));
+  }
+  PetscCall(KCycleSmootherDestroy(&s));
+  KCyclePolicyPlanes(left, level->planes, level->lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines and planes of a level for its smoother, unless somebody has chosen the type of that */
+PetscErrorCode KCycleStructureGiveLines(KCycleStructure *level, PC pc, PetscBool *given)
+{
+  PetscFunctionBegin;
+  PetscCall(PCRelaxIsAuto(pc, given));
+  if (!*given) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!level->tried) PetscCall(TryLines(level));
+  level->tried = PETSC_TRUE;
+  PetscCall(PCRelaxSetLines(pc, level->lines, level->planes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
