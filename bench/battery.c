@@ -1,6 +1,6 @@
 static char help[] =
-    "One problem of the battery: diffusion on a grid, -div k grad u + c u = f, solved by conjugate gradients. \
-bench/battery.py runs all of them.\n\
+    "One problem of the battery: diffusion on a grid, -div k grad u + w grad u + c u = f, solved by conjugate \
+gradients, or GMRES where there is a wind w. bench/battery.py runs all of them.\n\
   -cells <64,64,64>            points in each direction; their number is the dimension\n\
   -ends <dd,dd,dd>             both ends of each direction: d Dirichlet half a cell away, v a whole cell away, s rows \
 stored, n no flux, p periodic,\n\
@@ -21,6 +21,13 @@ wells:number rim\n\
   -inactive <region>           points there are coupled to nobody\n\
   -reaction <0> -reactive <all>   c, and the region that has it; relative to the volume\n\
   -penalty <0> -held <rim>     added to the diagonal in this region\n\
+  -wind <name:a>               none; constant; parabolic: along x between the ends of the last direction; \
+layer:part: along x, slower near the low end of the last\n\
+                               direction; recirculating:number of eddies in each direction; \
+stirred:width of random eddies\n\
+  -peclet <1> -angle <0,0>     its highest speed times the mean width of cells, over a diffusion of 1; degrees from x \
+in the plane of x and y, and out of it\n\
+  -convection <upwind|hybrid>  how its fluxes are taken\n\
   -image                       the right side is that of a solution at random: closed pockets of -inactive want it\n\
   -seed <1>                    of all that is random\n\
   -repeat <9> -patience <1>    runs, and seconds after which there is no further one\n\n";
@@ -67,6 +74,29 @@ static const char *const RegionKinds[] = {"none",  "all",     "block", "square",
                                           "mixed", "checker", "walls", "rooms",      "fibres",  "bodies", "channels",
                                           "inlet", "wells",   "rim",   "RegionKind", "REGION_", NULL};
 
+typedef enum {
+  WIND_NONE,
+  WIND_CONSTANT,
+  WIND_PARABOLIC,
+  WIND_LAYER,
+  WIND_RECIRCULATING,
+  WIND_STIRRED
+} WindKind;
+static const char *const WindKinds[] = {"none",    "constant", "parabolic", "layer", "recirculating",
+                                        "stirred", "WindKind", "WIND_",     NULL};
+
+typedef enum {
+  CONVECTION_UPWIND,
+  CONVECTION_HYBRID
+} Convection;
+static const char *const Convections[] = {"upwind", "hybrid", "Convection", "CONVECTION_", NULL};
+
+typedef struct {
+  WindKind   kind;
+  Convection convection;
+  PetscReal  a, peclet, angle[2];
+} Wind;
+
 /* A set of points, with its parameters */
 typedef struct {
   RegionKind kind;
@@ -104,7 +134,10 @@ typedef struct {
   PetscReal  turn_by;
   Region     region, inactive, reactive, held;
   PetscReal  contrast, layer_width, layer_contrast, random, sd, length[3], reaction, penalty;
+  Wind       wind;
   PetscReal *width[3]; /* of cells, those beyond the ends first and last */
+  PetscReal *place[3]; /* where cells begin, the last one ends at 1 */
+  PetscReal  wide;     /* one over the mean width of cells in x */
   PetscReal  quantile; /* of the normal distribution: the part of the bodies of -inactive or -region */
 } Problem;
 
@@ -320,6 +353,71 @@ static PetscBool IsIn(const Problem *p, const Region *r, const PetscInt at[])
   }
 }
 
+/* Wind */
+
+/* The speed along direction d, at most 1, at a place in the unit cube. Eddies are those of sin cos in 2D; all are free
+   of divergence, that of stirring along x and y only, between the points of the lattice of its stream function */
+static PetscReal WindAt(const Problem *p, PetscInt d, const PetscReal x[])
+{
+  const PetscReal pi = 3.141592653589793, degree = pi / 180, a = p->wind.a, last = x[p->dim - 1];
+  PetscReal       value = 1;
+
+  switch (p->wind.kind) {
+  case WIND_CONSTANT:
+    if (d == 2) return PetscSinReal(p->wind.angle[1] * degree);
+    value = p->dim == 3 ? PetscCosReal(p->wind.angle[1] * degree) : 1;
+    return value * (d ? PetscSinReal(p->wind.angle[0] * degree) : PetscCosReal(p->wind.angle[0] * degree));
+  case WIND_PARABOLIC:
+    return d ? 0 : 4 * last * (1 - last);
+  case WIND_LAYER:
+    return d ? 0 : PetscTanhReal(last / a);
+  case WIND_RECIRCULATING:
+    for (PetscInt e = 0; e < p->dim; e++) value *= e == d ? PetscSinReal(pi * a * x[e]) : PetscCosReal(pi * a * x[e]);
+    return p->dim == 3 && d == 0 ? value : d ? -value / (p->dim - 1) : value;
+  default:
+    return 0;
+  }
+}
+
+/* The stream function of a stirred wind at a corner of cells: gradients are 1 over the width of eddies or so */
+static PetscReal Stream(const Problem *p, PetscInt i, PetscInt j, PetscInt k)
+{
+  const PetscInt  at[3]     = {i, j, k};
+  const PetscReal length[3] = {p->wind.a, p->wind.a, p->wind.a};
+
+  return Noise(p, 17, at, length) / 3;
+}
+
+/* What the wind carries out of a cell through a side of it, over the volume of the cell */
+static PetscReal Outflow(const Problem *p, const PetscInt at[], PetscInt d, int side)
+{
+  const PetscReal speed = p->wind.peclet * p->wide;
+  PetscReal       x[3]  = {0, 0, 0}, value;
+
+  if (p->wind.kind == WIND_NONE) return 0;
+  for (PetscInt e = 0; e < p->dim; e++) x[e] = (p->place[e][at[e]] + p->place[e][at[e] + 1]) / 2;
+  x[d] = p->place[d][at[d] + side];
+  if (p->wind.kind == WIND_STIRRED) {
+    PetscInt c[3] = {at[0], at[1], at[2]};
+
+    if (d == 2) return 0;
+    c[d] += side;
+    value = Stream(p, c[0] + d, c[1] + 1 - d, c[2]) - Stream(p, c[0], c[1], c[2]);
+    value *= d ? -p->wind.a : p->wind.a;
+  } else value = WindAt(p, d, x);
+  return (side ? speed : -speed) * value / Width(p, d, at[d]);
+}
+
+/* The coupling of a cell with what lies beyond a side of it, if that of diffusion is so large. In the form w grad u, so
+   that a constant remains one */
+static PetscReal Coupling(const Problem *p, PetscReal diffusion, PetscReal outflow)
+{
+  const PetscReal inflow = -outflow;
+
+  if (p->wind.convection == CONVECTION_HYBRID) return PetscMax(PetscMax(diffusion + inflow / 2, inflow), 0);
+  return diffusion + PetscMax(inflow, 0);
+}
+
 /* Coefficients */
 
 /* Diffusion in each direction */
@@ -393,20 +491,22 @@ static PetscBool IsOutside(const Problem *p, PetscInt d, PetscInt i)
   return (PetscBool)(p->end[d][0] != 'p' && (i < 0 || i >= p->n[d]));
 }
 
-/* What flows through the end of the grid beside a point */
-static PetscReal EndCoupling(const Grid *g, const PetscInt at[], PetscInt d, int side, PetscReal coupling)
+/* What flows through the end of the grid beside a point. volume: 0 where no wind is to flow */
+static PetscReal EndCoupling(const Grid *g, const PetscInt at[], PetscInt d, int side, PetscReal coupling,
+                             PetscReal volume)
 {
-  const Problem *p     = g->p;
-  const char     end   = p->end[d][side];
-  PetscBool      open  = PETSC_TRUE;
-  const PetscInt other = d == 0 ? 1 : 0;
+  const Problem  *p       = g->p;
+  const PetscReal outflow = volume * Outflow(p, at, d, side);
+  const char      end     = p->end[d][side];
+  PetscBool       open    = PETSC_TRUE;
+  const PetscInt  other   = d == 0 ? 1 : 0;
 
   if (end == 'n') return 0;
-  if (end == 'v' || end == 's') return coupling;
+  if (end == 'v' || end == 's') return Coupling(p, coupling, outflow);
   if (end == 'i') open = (PetscBool)(p->dim == 1 || at[other] < p->n[other] / 2);
   for (PetscInt e = 0; end == 'o' && e < p->dim; e++)
     open = (PetscBool)(open && (e == d || PetscAbsReal(at[e] + 0.5 - 0.6 * p->n[e]) < 0.1 * p->n[e]));
-  return open ? 2 * coupling : 0;
+  return open ? Coupling(p, 2 * coupling, outflow) : 0;
 }
 
 static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, Row *row)
@@ -422,11 +522,14 @@ static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, Row 
 
     to[d] += o % 2 ? 1 : -1;
     if (IsOutside(p, d, to[d])) {
-      row->value[0] += EndCoupling(g, at, d, (int)(o % 2), me[d] * volume / (h * h));
+      row->value[0] += EndCoupling(g, at, d, (int)(o % 2), me[d] * volume / (h * h), volume);
       continue;
     }
     other = GridDiffusion(g, to)[d];
-    if (other > 0) c = volume / h / (h / (2 * me[d]) + Width(p, d, to[d]) / (2 * other));
+    if (other > 0) {
+      c = volume / h / (h / (2 * me[d]) + Width(p, d, to[d]) / (2 * other));
+      c = Coupling(p, c, volume * Outflow(p, at, d, (int)(o % 2)));
+    }
     row->value[0] += c;
     if (IsStored(p, to) || IsStored(p, at) || c == 0) continue;
     row->col[row->n]     = (MatStencil){to[2], to[1], to[0], 0};
@@ -685,6 +788,15 @@ static PetscErrorCode MakeWidths(Problem *p)
       p->width[d][i + 1] = p->h[d] * PetscMin(PetscPowReal(p->stretch[d], away), p->widest);
     }
   }
+  for (PetscInt d = 0; d < 3; d++) {
+    PetscReal sum = 0;
+
+    PetscCall(PetscCalloc1(p->n[d] + 1, &p->place[d]));
+    for (PetscInt i = 0; i < p->n[d]; i++) p->place[d][i + 1] = p->place[d][i] + Width(p, d, i);
+    sum = p->place[d][p->n[d]];
+    for (PetscInt i = 0; i <= p->n[d]; i++) p->place[d][i] /= sum;
+    if (d == 0) p->wide = p->n[d] / sum;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -744,6 +856,35 @@ static PetscErrorCode GetCoefficients(Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetWind(Problem *p)
+{
+  char      text[128] = "none";
+  double    a         = 1;
+  PetscInt  n         = 2;
+  PetscBool same      = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  p->wind.peclet = 1;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-wind", text, sizeof(text), NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->wind.peclet, NULL));
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-angle", p->wind.angle, &n, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-convection", Convections, (PetscEnum *)&p->wind.convection, NULL));
+  if (strchr(text, ':')) {
+    sscanf(strchr(text, ':'), ":%lf", &a);
+    *strchr(text, ':') = 0;
+  }
+  p->wind.a = (PetscReal)a;
+  for (int kind = WIND_NONE; kind <= WIND_STIRRED && !same; kind++) {
+    p->wind.kind = (WindKind)kind;
+    PetscCall(PetscStrcmp(text, WindKinds[kind], &same));
+  }
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-wind: none is called %s, see -help", text);
+  PetscCheck(a > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-wind %s needs a positive number", text);
+  PetscCheck(p->wind.kind == WIND_NONE || (p->scheme == SCHEME_CELLS && p->dim > 1), PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "-wind is for -scheme cells in 2 or 3 dimensions");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ProblemSetFromOptions(Problem *p)
 {
   PetscFunctionBeginUser;
@@ -761,6 +902,7 @@ static PetscErrorCode ProblemSetFromOptions(Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &p->seed, NULL));
   PetscCall(GetGrid(p));
   PetscCall(GetCoefficients(p));
+  PetscCall(GetWind(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -784,7 +926,8 @@ static PetscErrorCode Least(PetscInt n, PetscReal values[], PetscReal *least)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, KSP *ksp, PetscReal *setup, PetscReal *solve)
+/* Conjugate gradients, or with a wind GMRES and what else takes operators that are not symmetric */
+static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, PetscBool wind, KSP *ksp, PetscReal times[])
 {
   PetscReal start;
   PC        pc;
@@ -793,7 +936,8 @@ static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, KSP *ksp, PetscReal *setup,
   PetscCall(KSPDestroy(ksp));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetType(*ksp, wind ? KSPGMRES : KSPCG));
+  if (wind) PetscCall(KSPSetPCSide(*ksp, PC_RIGHT));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-300, 1e10, 500));
   PetscCall(KSPGetPC(*ksp, &pc));
@@ -801,16 +945,16 @@ static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, KSP *ksp, PetscReal *setup,
   PetscCall(KSPSetFromOptions(*ksp));
   start = Now();
   PetscCall(KSPSetUp(*ksp));
-  *setup = Now() - start;
-  start  = Now();
+  times[0] = Now() - start;
+  start    = Now();
   PetscCall(KSPSolve(*ksp, b, x));
-  *solve = Now() - start;
+  times[1] = Now() - start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Measure(Mat A, Vec b, PetscInt repeat, PetscReal patience)
+static PetscErrorCode Measure(Mat A, Vec b, PetscBool wind, PetscInt repeat, PetscReal patience)
 {
-  PetscReal          setup[MAX_REPEAT], solve[MAX_REPEAT], residual, norm, spent = 0, slowest;
+  PetscReal          setup[MAX_REPEAT], solve[MAX_REPEAT], times[2], residual, norm, spent = 0, slowest;
   PetscInt           n = 0, its, size;
   KSPConvergedReason reason;
   KSP                ksp = NULL;
@@ -820,8 +964,10 @@ static PetscErrorCode Measure(Mat A, Vec b, PetscInt repeat, PetscReal patience)
   PetscCall(VecDuplicate(b, &x));
   PetscCall(VecDuplicate(b, &r));
   do {
-    PetscCall(SolveOnce(A, b, x, &ksp, &setup[n], &solve[n]));
-    spent += setup[n] + solve[n];
+    PetscCall(SolveOnce(A, b, x, wind, &ksp, times));
+    setup[n] = times[0];
+    solve[n] = times[1];
+    spent += times[0] + times[1];
     n++;
     PetscCallMPI(MPI_Allreduce(&spent, &slowest, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   } while (n < PetscMin(repeat, MAX_REPEAT) && slowest < patience);
@@ -856,10 +1002,11 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-patience", &patience, NULL));
   PetscCall(ProblemCreate(&p, &A, &b));
-  PetscCall(Measure(A, b, repeat, patience));
+  PetscCall(Measure(A, b, (PetscBool)(p.wind.kind != WIND_NONE), repeat, patience));
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&b));
   for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p.width[d]));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p.place[d]));
   PetscCall(PetscFinalize());
   return 0;
 }

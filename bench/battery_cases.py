@@ -299,8 +299,52 @@ SIZES = """
 3d-channels-step        -cells 64,64,48 -ends nn,nn,nn -region channels:16:5 -reaction 1e-3
 """
 
+# Convection and diffusion, under GMRES
+WIND = """
+2d-x-1                  -cells 300,300 -wind constant -peclet 1
+2d-angle-30-0.01        -cells 300,300 -wind constant -angle 30 -peclet 0.01                 KCYCLE_SKEW
+2d-x-100                -cells 300,300 -wind constant -peclet 100
+2d-y-100-neumann        -cells 300,280 -ends dd,dn -wind constant -angle 90 -peclet 100
+2d-angle-15-10          -cells 300,300 -wind constant -angle 15 -peclet 10
+2d-angle-30-2           -cells 300,300 -wind constant -angle 30 -peclet 2               KCYCLE_DRIFT KCYCLE_SKEW
+2d-angle-45-100         -cells 300,300 -wind constant -angle 45 -peclet 100             KCYCLE_DRIFT
+2d-angle-200-100        -cells 301,290 -ends nn,dd -wind constant -angle 200 -peclet 100
+2d-hybrid-angle-30-1    -cells 300,300 -wind constant -angle 30 -peclet 1.5 -convection hybrid
+2d-hybrid-angle-60-100  -cells 300,300 -wind constant -angle 60 -peclet 100 -convection hybrid
+2d-periodic-angle-30    -cells 300,300 -ends pp,dd -wind constant -angle 30 -peclet 100
+2d-eddy-1               -cells 300,300 -wind recirculating -peclet 1                    KCYCLE_SKEW
+2d-eddy-10              -cells 300,300 -wind recirculating -peclet 10                   KCYCLE_KAPPA_CONVECTION
+2d-eddy-100             -cells 300,300 -wind recirculating -peclet 100                  KCYCLE_DRIFT KCYCLE_KAPPA_CONVECTION
+2d-eddies-100           -cells 300,300 -wind recirculating:6 -peclet 100
+2d-eddy-neumann-10      -cells 300,300 -ends dn,nn -wind recirculating -peclet 10
+2d-eddies-periodic      -cells 300,300 -ends pp,pp -reaction 1e-4 -wind recirculating:4 -peclet 10
+2d-channel-100          -cells 400,200 -ends dn,dd -wind parabolic -peclet 100
+2d-layer-100            -cells 300,200 -ends dn,dn -wind layer:0.1 -peclet 100
+2d-layer-stretched      -cells 300,200 -ends dn,dn -wind layer:0.1 -peclet 100 -stretch 1,1.05
+2d-stirred-10           -cells 300,300 -wind stirred:30 -peclet 10
+2d-stirred-100          -cells 300,300 -ends dd,dn -wind stirred:30 -peclet 100
+2d-angle-30-jumps       -cells 300,300 -wind constant -angle 30 -peclet 10 -region balls:3:0.35 -contrast 1e-3
+2d-eddy-lognormal       -cells 300,300 -wind recirculating -peclet 10 -sd 2 -length 10,10
+2d-angle-30-step        -cells 300,300 -ends nn,nn -wind constant -angle 30 -peclet 100 -reaction 1KCYCLE_DRIFT
+3d-x-100                -cells 50,50,50 -wind constant -peclet 100
+3d-z-100-neumann        -cells 50,48,50 -ends nn,nn,dn -wind constant -angle 0,90 -peclet 100
+3d-angle-30-20-2        -cells 50,50,50 -wind constant -angle 30,20 -peclet 2
+3d-angle-45-35-100      -cells 50,50,50 -wind constant -angle 45,35 -peclet 100
+3d-periodic-100         -cells 50,50,50 -ends pp,pp,dd -wind constant -angle 30,20 -peclet 100
+3d-hybrid-100           -cells 50,50,50 -wind constant -angle 60,10 -peclet 100 -convection hybrid
+3d-eddy-1               -cells 50,50,50 -wind recirculating -peclet 1                   KCYCLE_SKEW
+3d-eddy-10              -cells 50,50,50 -wind recirculating -peclet 10
+3d-eddy-100             -cells 50,50,50 -wind recirculating -peclet 100
+3d-eddies-100           -cells 50,50,50 -ends nn,dd,nn -wind recirculating:3 -peclet 100
+3d-channel-100          -cells 64,48,40 -ends dn,pp,dd -wind parabolic -peclet 100
+3d-layer-stretched      -cells 64,48,40 -ends dn,pp,dn -wind layer:0.1 -peclet 100 -stretch 1,1,1.1
+3d-stirred-100          -cells 50,50,50 -wind stirred:10 -peclet 100
+3d-eddy-lognormal       -cells 50,50,50 -wind recirculating -peclet 10 -sd 2 -length 10,10,2KCYCLE_DRIFT
+3d-angle-step           -cells 50,50,50 -ends dn,dn,dn -wind constant -angle 30,20 -peclet 100 -reaction 1
+"""
+
 GROUPS = {"constant": CONSTANT, "ends": ENDS, "jumps": JUMPS, "reactions": REACTIONS, "anisotropy": ANISOTROPY, "stretched": STRETCHED,
-          "fields": FIELDS, "sizes": SIZES}
+          "fields": FIELDS, "sizes": SIZES, "wind": WIND}
 
 
 def read(group, text):
