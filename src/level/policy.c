@@ -71,19 +71,23 @@ static PetscReal Points(const KCycleScan *facts)
 }
 
 /* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
-   beside another direction at some places, smoothers must reduce errors along the latter */
-void KCyclePolicyLines(const KCycleScan *facts, const PetscInt factor[], char directions[4])
+   beside another direction at some places, smoothers must reduce errors along the latter; and where there is a
+   wind along all directions */
+void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscInt factor[], char directions[4])
 {
   const PetscReal points = Points(facts);
+  PetscReal       drift  = 0;
   int             n      = 0;
 
+  for (int d = 0; d < 3; d++) drift = PetscMax(drift, convects ? facts->drift[d] : 0);
   for (int e = 0; e < 3; e++) {
     PetscReal weak = 0;
 
     for (int d = 0; d < 3; d++) {
       if (d != e && factor[d] > 1) weak = PetscMax(weak, facts->weak[d][e]);
     }
-    if (weak > KCYCLE_LINES * points) directions[n++] = (char)('x' + e);
+    if (weak > KCYCLE_LINES * points || (facts->count[e] > 0 && drift > KCYCLE_DRIFT))
+      directions[n++] = (char)('x' + e);
   }
   directions[n] = 0;
 }
@@ -117,6 +121,19 @@ void KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4])
 PetscBool KCyclePolicyJumps(const KCycleScan *scan)
 {
   return (PetscBool)(scan->jump > KCYCLE_JUMP || scan->walls);
+}
+
+/* Is the operator not symmetric, of the finest level? */
+PetscBool KCyclePolicyConvects(const KCycleScan *scan)
+{
+  return (PetscBool)(scan->skew > KCYCLE_SKEW);
+}
+
+/* The kappa of cycles, where nobody has chosen one; factor: of the finest level. Where a direction alone is coarsened
+   coarse levels cost too much to come to them more often */
+PetscInt KCyclePolicyKappa(PetscBool convects, const PetscInt factor[])
+{
+  return convects && factor[0] * factor[1] * factor[2] >= 4 ? KCYCLE_KAPPA_CONVECTION : 1;
 }
 
 /* Is a grid small enough for a direct solver? */

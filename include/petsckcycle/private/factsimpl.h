@@ -23,6 +23,10 @@ typedef struct {
   PetscReal        weak[3][3];
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
   PetscReal        jump, rough;
+  /* differences of pairs of couplings a(p, q) and a(q, p) over their sums, all added up: 0 symmetric, 1 one-way */
+  PetscReal        skew;
+  /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */
+  PetscReal        drift[3];
   PetscBool        alone; /* there are points that are coupled to nobody */
   PetscBool        walls; /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

@@ -68,6 +68,7 @@ typedef struct {
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
   PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
   PetscBool      walls;          /* parts of the grid may be closed */
+  PetscBool      convects;       /* the finest operator has convection */
   PetscInt       kappa;
   KCycleKernel   kernel;
   PetscBool      kernel_constant;
@@ -187,6 +188,7 @@ typedef struct {
   PC                  svd_before;      /* which was this */
   PetscReal           scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool           walls;           /* parts of the grid may be closed */
+  PetscBool           convects;        /* the finest operator has convection */
   PetscBool           use_structure;   /* levels are structured */
   char                general[320];    /* why they are not */
   PetscBool           use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */

@@ -29,6 +29,18 @@
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \
        "-pc_kcycle_interpolation", "policy")                                                                           \
+  REAL(KCYCLE_SKEW, 1e-3,                                                                                              \
+       "there is convection where couplings of two points with each other differ by this part of their sums: "         \
+       "interpolation follows the operator, on all levels, as linear weights make coarse operators that oscillate",    \
+       "-pc_kcycle_interpolation", "wind")                                                                             \
+  REAL(KCYCLE_DRIFT, 0.3,                                                                                              \
+       "with convection lines are relaxed along all directions where couplings ahead and behind differ by this part "  \
+       "of their sums in one of them, a cell Peclet number of 0.9",                                                    \
+       "-pc_kcycle_anisotropy", "wind")                                                                                \
+  INT(KCYCLE_KAPPA_CONVECTION, 2,                                                                                      \
+      "with convection, if the first coarser grid has at most a quarter of the points: coarse grids carry errors "     \
+      "along the wind at half of their size",                                                                          \
+      "-pc_kcycle_kappa", "wind")                                                                                      \
   INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",          \
       "-pc_mg_levels", "policy")                                                                                       \
   INT(KCYCLE_COARSEST_ROWS, 500,                                                                                       \
@@ -125,10 +137,13 @@ PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid);
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[],
                                               PetscInt factor[]);
-PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, const PetscInt factor[], char directions[4]);
+PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
+                                         char directions[4]);
 PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
 PETSC_INTERN void      KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
+PETSC_INTERN PetscBool KCyclePolicyConvects(const KCycleScan *);
+PETSC_INTERN PetscInt  KCyclePolicyKappa(PetscBool convects, const PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
 PETSC_INTERN PetscInt  KCyclePolicyReduction(PetscInt rows, PetscInt processes);

@@ -43,3 +43,4 @@ typedef struct {
 } Mat_Stencil;
 
 PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
+PETSC_INTERN PetscErrorCode MatStencilFindDrift(Mat, KCycleScan *);

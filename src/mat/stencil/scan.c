@@ -402,6 +402,7 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
     LookAtLine(&st->s, line, times, inside, at);
   }
   PetscCall(LookEnd(A, at, scan));
+  PetscCall(MatStencilFindDrift(A, scan));
   PetscCall(PetscFree(work));
   scan->done  = PETSC_TRUE;
   scan->state = state;

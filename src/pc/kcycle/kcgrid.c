@@ -275,7 +275,8 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump */
+/* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump,
+   or there is a wind */
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
 {
   PC_KCycle          *kc;
@@ -286,7 +287,8 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatStencilScan(level->A, &scan));
-  *jumps = KCyclePolicyJumps(scan);
+  if (level == kc->structure) kc->convects = kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan);
+  *jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan));
   if (level == kc->structure) {
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {

@@ -587,7 +587,8 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(BuildStructure(pc, wanted));
   PetscCall(LeaveToDM(pc, wanted));
   if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->kappa_set) kc->kappa = kc->finer.exists ? kc->finer.kappa : 1;
+  if (!kc->kappa_set)
+    kc->kappa = kc->finer.exists ? kc->finer.kappa : KCyclePolicyKappa(kc->convects, kc->structure[0].factor);
   PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
   PetscCall(GiveLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -655,6 +656,7 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->nlevels         = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
   finer->wanted          = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
   finer->walls           = kc->walls;
+  finer->convects        = kc->convects;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;

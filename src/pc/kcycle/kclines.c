@@ -15,7 +15,7 @@ PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *kc, KCycleStructure *
   level->tried     = PETSC_FALSE;
   if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(level->A, &facts));
-  KCyclePolicyLines(facts, level->factor, level->lines);
+  KCyclePolicyLines(facts, kc->convects, level->factor, level->lines);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,266 @@
+static char help[] = "Convection and diffusion: what PCKCYCLE chooses where operators are not symmetric, and how many "
+                     "iterations that takes.\n\n";
+
+#include "poisson.h"
+
+typedef enum {
+  CONSTANT, /* 30 degrees from x, in 3D 20 out of the plane */
+  ALONG_X,
+  EDDY /* sin cos */
+} WindKind;
+
+/* Upwind differences on cubes as cells. stored: rows of end points are those of the identity, and the columns are kept
+ */
+typedef struct {
+  Poisson   poisson;
+  WindKind  wind;
+  PetscReal peclet; /* highest speed times width of a cell, over the diffusion */
+  PetscBool stored;
+} Problem;
+
+/* The speed along d at a place in the unit cube */
+static PetscReal WindAt(const Problem *p, PetscInt d, const PetscReal x[])
+{
+  const PetscReal constant[2][3] = {{0.866025403784, 0.5, 0}, {0.813797681349, 0.469846310393, 0.342020143326}};
+  PetscReal       value          = 1;
+
+  if (p->wind == ALONG_X) return d == 0;
+  if (p->wind == CONSTANT) return constant[p->poisson.dim - 2][d];
+  for (PetscInt e = 0; e < p->poisson.dim; e++)
+    value *= e == d ? PetscSinReal(PETSC_PI * x[e]) : PetscCosReal(PETSC_PI * x[e]);
+  return d ? -value / (PetscReal)(p->poisson.dim - 1) : value;
+}
+
+static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+{
+  const Problem *p    = (const Problem *)ctx;
+  const PetscInt size = p->poisson.n;
+  PetscBool      end  = PETSC_FALSE;
+
+  *n     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = 0;
+  for (PetscInt d = 0; d < p->poisson.dim; d++) {
+    end = (PetscBool)(end || at[d] == 0 || at[d] == size - 1);
+    for (PetscInt side = 0; side < 2; side++) {
+      PetscInt  to[3] = {at[0], at[1], at[2]};
+      PetscReal x[3]  = {0, 0, 0}, inflow;
+      PetscBool outside;
+
+      for (PetscInt e = 0; e < p->poisson.dim; e++) x[e] = ((PetscReal)at[e] + 0.5) / (PetscReal)size;
+      x[d] = (PetscReal)(at[d] + side) / (PetscReal)size;
+      to[d] += 2 * side - 1;
+      outside = (PetscBool)(to[d] < 0 || to[d] == size);
+      inflow  = p->peclet * WindAt(p, d, x) * (side ? -1 : 1);
+      v[*n]   = -(outside ? 2 : 1) - PetscMax(inflow, 0);
+      v[0] -= v[*n];
+      col[*n] = (MatStencil){to[2], to[1], to[0], 0};
+      if (!outside) (*n)++;
+    }
+  }
+  if (p->stored && end) *n = 1;
+}
+
+static PetscErrorCode CreateMatrix(Problem *p, DM *da, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p->poisson, da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(MatSetDM(*A, *da));
+  PetscCall(PoissonAssembleRows(*da, MakeRow, p, *A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Mat A, KSPType type, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPSetPCSide(*ksp, PC_RIGHT));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations, 100 where the solution is none */
+static PetscErrorCode Iterations(const Problem *p, DM da, KSP ksp, PetscInt *its)
+{
+  PetscReal residual;
+  Mat       A;
+  Vec       b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(PoissonFill(&p->poisson, da, b));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(PoissonResidual(A, b, x, &residual));
+  if (!(residual < 1.1e-8)) *its = 100;
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Solve(Problem *p, KSPType type, PetscInt *its)
+{
+  KSP ksp;
+  DM  da;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(p, &da, &A));
+  PetscCall(CreateSolver(A, type, &ksp));
+  PetscCall(Iterations(p, da, ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* At most so many iterations, of GMRES and of BiCGStab, each of whose has two products */
+static PetscErrorCode TestIterations(void)
+{
+  const char *const names[] = {"constant", "along x", "eddy"};
+  const struct {
+    WindKind  wind;
+    PetscInt  dim, most[2];
+    PetscReal peclet;
+  } cases[] = {{CONSTANT, 2, {7, 4}, 0.01}, {CONSTANT, 2, {8, 5}, 1},  {CONSTANT, 2, {12, 8}, 10},
+               {CONSTANT, 2, {14, 9}, 100}, {ALONG_X, 2, {5, 3}, 100}, {EDDY, 2, {8, 5}, 1},
+               {EDDY, 2, {14, 9}, 10},      {EDDY, 2, {18, 12}, 100},  {CONSTANT, 3, {8, 5}, 1},
+               {CONSTANT, 3, {9, 6}, 100},  {ALONG_X, 3, {5, 3}, 100}, {EDDY, 3, {8, 5}, 1},
+               {EDDY, 3, {12, 8}, 100}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    Problem  p = {.wind = cases[i].wind, .peclet = cases[i].peclet};
+    char     claim[128];
+    PetscInt its;
+
+    p.poisson.dim = cases[i].dim;
+    p.poisson.n   = p.poisson.dim == 2 ? 100 : 24;
+    for (int m = 0; m < 2; m++) {
+      PetscCall(Solve(&p, m ? KSPBCGS : KSPGMRES, &its));
+      PetscCall(PetscSNPrintf(claim, sizeof(claim),
+                              "%" PetscInt_FMT "D, %s, Peclet %g: at most %" PetscInt_FMT " iterations of %s",
+                              p.poisson.dim, names[p.wind], (double)p.peclet, cases[i].most[m], m ? "bcgs" : "gmres"));
+      PetscCall(PoissonClaim((PetscBool)(its <= cases[i].most[m]), claim));
+      if (its > cases[i].most[m]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", its));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Says(Problem *p, const char words[], PetscBool *says)
+{
+  KSP ksp;
+  PC  pc;
+  DM  da;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(p, &da, &A));
+  PetscCall(CreateSolver(A, KSPGMRES, &ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PoissonViewHas(pc, words, says));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* The view of the first has the words, that of the second does not */
+static PetscErrorCode TestThresholds(void)
+{
+  const struct {
+    const char *name, *words;
+    WindKind    wind;
+    PetscReal   peclet[2];
+    PetscBool   stored;
+  } cases[] = {{"SKEW", "by operator interpolation", ALONG_X, {0.0045, 0.0035}, PETSC_FALSE},
+               {"DRIFT", "64 x 64 x 1, 5 points, lines along xy", ALONG_X, {0.95, 0.7}, PETSC_FALSE},
+               {"KAPPA_CONVECTION", "kappa=2", EDDY, {1, 0}, PETSC_FALSE},
+               {"KAPPA_CONVECTION, one direction coarsened", "kappa=2", CONSTANT, {1, 0}, PETSC_FALSE},
+               {"columns of stored boundary points are no wind", "by operator", ALONG_X, {0.0045, 0}, PETSC_TRUE}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscBool says[2];
+
+    for (int m = 0; m < 2; m++) {
+      Problem p = {.wind = cases[i].wind, .peclet = cases[i].peclet[m], .stored = cases[i].stored};
+
+      p.poisson.dim = 2;
+      p.poisson.n   = 64;
+      if (i == 3 && m) {
+        p.wind   = ALONG_X;
+        p.peclet = 100;
+      }
+      PetscCall(Says(&p, cases[i].words, &says[m]));
+    }
+    PetscCall(PoissonClaim((PetscBool)(says[0] && !says[1]), cases[i].name));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Wind rises, and calms down */
+static PetscErrorCode TestValues(PetscInt dim)
+{
+  const PetscReal peclet[] = {0, 10, 0.5, 0};
+  Problem         p        = {.wind = EDDY};
+  PetscInt        its, fresh;
+  KSP             ksp;
+  DM              da;
+  Mat             A;
+
+  PetscFunctionBeginUser;
+  p.poisson.dim = dim;
+  p.poisson.n   = dim == 2 ? 50 : 16;
+  PetscCall(CreateMatrix(&p, &da, &A));
+  PetscCall(CreateSolver(A, KSPGMRES, &ksp));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(peclet); i++) {
+    char claim[64];
+
+    p.peclet = peclet[i];
+    PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
+    PetscCall(Iterations(&p, da, ksp, &its));
+    PetscCall(Solve(&p, KSPGMRES, &fresh));
+    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D, Peclet becomes %g: as a new solver", dim,
+                            (double)p.peclet));
+    PetscCall(PoissonClaim((PetscBool)(its == fresh && its < 100), claim));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(TestIterations());
+  PetscCall(TestThresholds());
+  for (PetscInt dim = 2; dim < 4; dim++) PetscCall(TestValues(dim));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  test:
+    nsize: {{1 2 3}}
+    args: -dm_mat_type {{aij stencil}}
+    output_file: output/wind.out
+
+TEST*/
