@@ -36,6 +36,8 @@ SLOW = 30  # with more of them rounding may decide on the last ones
 PEERS = {
     "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
                  "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.5",
+    "boomeramg_wind": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
+                      "-pc_hypre_boomeramg_strong_threshold 0.25",
     "gamg": "-pc_type gamg",
     "mg": "-pc_type kcycle -pc_kcycle_structured off",
 }

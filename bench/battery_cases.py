@@ -325,7 +325,7 @@ WIND = """
 2d-stirred-100          -cells 300,300 -ends dd,dn -wind stirred:30 -peclet 100
 2d-angle-30-jumps       -cells 300,300 -wind constant -angle 30 -peclet 10 -region balls:3:0.35 -contrast 1e-3
 2d-eddy-lognormal       -cells 300,300 -wind recirculating -peclet 10 -sd 2 -length 10,10
-2d-angle-30-step        -cells 300,300 -ends nn,nn -wind constant -angle 30 -peclet 100 -reaction 1KCYCLE_DRIFT
+2d-angle-30-step        -cells 300,300 -ends nn,nn -wind constant -angle 30 -peclet 100 -reaction 1 KCYCLE_DRIFT
 3d-x-100                -cells 50,50,50 -wind constant -peclet 100
 3d-z-100-neumann        -cells 50,48,50 -ends nn,nn,dn -wind constant -angle 0,90 -peclet 100
 3d-angle-30-20-2        -cells 50,50,50 -wind constant -angle 30,20 -peclet 2
@@ -339,7 +339,7 @@ WIND = """
 3d-channel-100          -cells 64,48,40 -ends dn,pp,dd -wind parabolic -peclet 100
 3d-layer-stretched      -cells 64,48,40 -ends dn,pp,dn -wind layer:0.1 -peclet 100 -stretch 1,1,1.1
 3d-stirred-100          -cells 50,50,50 -wind stirred:10 -peclet 100
-3d-eddy-lognormal       -cells 50,50,50 -wind recirculating -peclet 10 -sd 2 -length 10,10,2KCYCLE_DRIFT
+3d-eddy-lognormal       -cells 50,50,50 -wind recirculating -peclet 10 -sd 2 -length 10,10,2 KCYCLE_DRIFT
 3d-angle-step           -cells 50,50,50 -ends dn,dn,dn -wind constant -angle 30,20 -peclet 100 -reaction 1
 """
 
