@@ -40,7 +40,7 @@ LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -W
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision
-singles := $(filter-out %/policy.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
+singles := $(filter-out %/policy.c %/model.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
 objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o)
 
 # V=1 shows whole command lines

@@ -5,7 +5,8 @@ static char help[] =
   -angle <45> -epsilon <1e-4>       of the strong direction against the grid, in degrees; diffusion across it\n\
   -kappas <1,2,3,4,0>               cycle counters, 0: W-cycles\n\
   -seed <1>                         number of the random start\n\
-  -methods <alone,cg>               also: factor, the asymptotic error factor of a cycle alone; cycle, its time\n\
+  -methods <alone,cg>               also: factor, the asymptotic error factor of a cycle alone; cycle, its time;\n\
+                                    predict, that of the model, and its time on the clock\n\
   -calls                            prints the calls on n levels, and ends\n\n";
 
 /*
@@ -366,9 +367,33 @@ static PetscErrorCode CycleTime(Problem *p, PetscReal *seconds)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const char method[], PetscReal *value, PetscReal *seconds)
+/* The model's time of an application, and the median of some that are timed; both on the clock */
+static PetscErrorCode Predict(Problem *p, PetscInt kappa, PetscReal *predicted, PetscReal *seconds)
 {
-  PetscBool alone, cg, factor, cycle;
+  PetscReal times[BLOCKS * BLOCK], all = 0;
+  PetscInt  n = 0;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(p->ksp, &pc));
+  PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
+  PetscCall(PCKCyclePredictTime(pc, kappa ? kappa : PC_KCYCLE_KAPPA_W, predicted));
+  while (n < BLOCKS || (n < BLOCKS * BLOCK && all < ENOUGH)) {
+    const double start = MPI_Wtime();
+
+    PetscCall(PCApply(pc, p->start, p->x));
+    times[n] = MPI_Wtime() - start;
+    all += times[n++];
+    PetscCallMPI(MPI_Bcast(&all, 1, MPIU_REAL, 0, PETSC_COMM_WORLD));
+  }
+  PetscCall(PetscSortReal(n, times));
+  *seconds = times[n / 2];
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Run(Problem *p, PetscInt kappa, const char method[], PetscReal *value, PetscReal *seconds)
+{
+  PetscBool alone, cg, factor, cycle, predict;
 
   PetscFunctionBeginUser;
   *value = *seconds = 0;
@@ -376,9 +401,11 @@ static PetscErrorCode Run(Problem *p, const char method[], PetscReal *value, Pet
   PetscCall(PetscStrcmp(method, "cg", &cg));
   PetscCall(PetscStrcmp(method, "factor", &factor));
   PetscCall(PetscStrcmp(method, "cycle", &cycle));
-  PetscCheck(alone || cg || factor || cycle, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-methods are alone, cg, factor and cycle, not %s", method);
-  if (factor) PetscCall(ErrorFactor(p, value));
+  PetscCall(PetscStrcmp(method, "predict", &predict));
+  PetscCheck(alone || cg || factor || cycle || predict, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-methods are alone, cg, factor, cycle and predict, not %s", method);
+  if (predict) PetscCall(Predict(p, kappa, value, seconds));
+  else if (factor) PetscCall(ErrorFactor(p, value));
   else if (cycle) PetscCall(CycleTime(p, seconds));
   else PetscCall(CountIterations(p, cg ? KSPCG : KSPRICHARDSON, value, seconds));
   PetscFunctionReturn(0);
@@ -431,7 +458,7 @@ static PetscErrorCode RunAll(Problem *p, const PetscInt kappas[], PetscInt nkapp
       PetscReal value, seconds;
 
       PetscCall(CreateSolver(p, kappas[i]));
-      PetscCall(Run(p, methods[j], &value, &seconds));
+      PetscCall(Run(p, kappas[i], methods[j], &value, &seconds));
       PetscCall(CheckCalls(p, kappas[i]));
       PetscCall(DestroySolver(p));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%s,%s,%" PetscInt_FMT ",%g,%g,%" PetscInt_FMT ",%.6g,%.4g\n",

@@ -346,6 +346,13 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetProcEqLim(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetProcEqLim(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGridSizes(PC, PetscInt, const PetscInt[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGridSizes(PC, PetscInt *, PetscInt[]);
+PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrate(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrate(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrationSave(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrationSave(PC, const char *[]);
+PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrationLoad(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrationLoad(PC, const char *[]);
+PETSC_EXTERN PetscErrorCode PCKCyclePredictTime(PC, PetscInt, PetscReal *);
 
 /* PCRELAX */
 PETSC_EXTERN PetscErrorCode PCRelaxSetType(PC, PCRelaxType);

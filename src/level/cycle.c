@@ -111,12 +111,16 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
 {
   const PetscLogEvent event = levels->parts[0].event[KCYCLE_COARSE];
   const KCycleVisit   visit = {kappa, 1, full, levels->run->visit.transpose, zeroguess};
+  KCycleTimer        *timer = levels->parts[0].timer;
 
   *levels->parts[0].calls += 1;
   if (!zeroguess && !levels->run->continues) return PETSC_SUCCESS;
+  KCycleTimerStart(timer);
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   KCycleCall(SolveCoarsest(levels, &visit));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  KCycleTimerPause(timer);
+  KCycleTimerKeep(timer, zeroguess);
   return PETSC_SUCCESS;
 }
 
@@ -129,17 +133,23 @@ static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, PetscInt kappa, Pe
 {
   const PetscBool transpose = levels->run->visit.transpose;
   const PetscInt  first = transpose && kappa > 1 ? kappa - 1 : kappa, second = transpose ? kappa : kappa - 1;
+  KCycleTimer    *timer = levels->parts[l].timer;
 
   if (!l) {
     KCycleCall(Coarsest(levels, kappa, zeroguess, PETSC_FALSE));
     return PETSC_SUCCESS;
   }
   *levels->parts[l].calls += 1;
+  KCycleTimerStart(timer);
   KCycleCall(Down(levels, l, zeroguess));
+  KCycleTimerPause(timer);
   if (levels->stopped) return PETSC_SUCCESS;
   KCycleCall(Cycle(levels, l - 1, first, PETSC_TRUE));
   if (kappa > 1) KCycleCall(Cycle(levels, l - 1, second, PETSC_FALSE));
+  KCycleTimerResume(timer);
   KCycleCall(Up(levels, l));
+  KCycleTimerPause(timer);
+  KCycleTimerKeep(timer, zeroguess);
   return PETSC_SUCCESS;
 }
 

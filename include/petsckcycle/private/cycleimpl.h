@@ -8,6 +8,42 @@
 
 #include <petsckcycle/private/placeimpl.h>
 
+/* So many times of visits of a level are kept, the last ones */
+#define KCYCLE_TIMES 64
+
+/* A clock of a level: a visit is timed without those of coarser levels in it. Index: 1 for visits that go on from an
+   iterate, 0 for those from zero */
+typedef struct {
+  PetscReal     *seconds[2]; /* of each visit; NULL: nobody wants them */
+  PetscInt       n[2];       /* how many there were */
+  PetscLogDouble since;
+  PetscReal      sum; /* of the visit that is going on */
+} KCycleTimer;
+
+static inline void KCycleTimerResume(KCycleTimer *timer)
+{
+  if (timer->seconds[0]) timer->since = MPI_Wtime();
+}
+
+static inline void KCycleTimerPause(KCycleTimer *timer)
+{
+  if (timer->seconds[0]) timer->sum += (PetscReal)(MPI_Wtime() - timer->since);
+}
+
+static inline void KCycleTimerStart(KCycleTimer *timer)
+{
+  timer->sum = 0;
+  KCycleTimerResume(timer);
+}
+
+/* Of one that is at rest */
+static inline void KCycleTimerKeep(KCycleTimer *timer, PetscBool zeroguess)
+{
+  const int kind = zeroguess ? 0 : 1;
+
+  if (timer->seconds[0]) timer->seconds[kind][timer->n[kind]++ % KCYCLE_TIMES] = timer->sum;
+}
+
 /* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencilDouble  *st;
@@ -19,6 +55,7 @@ typedef struct {
   PetscInt64          *calls;     /* of the cycle */
   const PetscLogEvent *event;     /* of each phase, or 0 */
   KCycleTraffic       *traffic;   /* where it is counted */
+  KCycleTimer         *timer;
 } KCycleLevelParts;
 
 /*

@@ -8,6 +8,7 @@
 #include <petsc/private/pcmgimpl.h>
 #include <petsckcycle/private/cycleimpl.h>
 #include <petsckcycle/private/gridimpl.h>
+#include <petsckcycle/private/modelimpl.h>
 #include <petsckcycle/private/policyimpl.h>
 #include <petsc/private/kspimpl.h>
 
@@ -129,6 +130,9 @@ typedef struct {
   /* sweep, residual and restriction are one pass, interpolation and sweep another */
   PetscBool     fused;
   KCycleTraffic traffic; /* since set-up, where that is counted */
+  KCycleTimer   timer;
+  PetscInt64    calls_kept; /* while cycles run that do not count */
+  KCycleTraffic traffic_kept;
   KCycleStamp   stamp;
 } KCycleLevel;
 
@@ -141,6 +145,24 @@ typedef struct {
 typedef struct {
   PetscReal target, abstol, limit;
 } KCycleStop;
+
+/* What is known of the time of a cycle; see kcmodel.c. The first of the solvers that have the levels has it */
+typedef struct {
+  /* parameters */
+  PetscBool calibrate;
+  char      save[PETSC_MAX_PATH_LEN], load[PETSC_MAX_PATH_LEN]; /* files; empty: none */
+
+  KCycleModel model;
+  PetscBool   ready;     /* times of visits are known */
+  PetscBool   described; /* levels are */
+  PetscBool   saved;     /* in the file */
+  PetscInt    cycles;    /* that were timed; 0: times are from the file */
+  PetscReal  *samples;   /* while cycles are timed */
+  PetscBool   at_rest;   /* cycles that run do not count */
+  /* of all cycles since then, beside each other */
+  PetscInt64  compared;
+  PetscReal   measured, predicted;
+} KCycleTiming;
 
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
@@ -239,6 +261,7 @@ typedef struct {
   PetscObjectId       copied;      /* which is this one; */
   PetscBool           copy_blocks; /* also where they are in blocks */
   KCycleOwn           own;
+  KCycleTiming        timing;
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -382,6 +405,19 @@ PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
 /* kcclosed.c: closed parts of structured levels that are a point */
 PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);
 PETSC_INTERN PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *, KCycleStructure *);
+
+/* kcmodel.c: the time of a cycle; kccalibration.c: in files; kctime.c: options and functions */
+PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleModelSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleModelChanged(PC);
+PETSC_INTERN PetscErrorCode PCKCycleModelCheck(PC);
+PETSC_INTERN PetscErrorCode PCKCycleModelRest(PC, PetscBool);
+PETSC_INTERN void           PCKCycleModelCompare(PC_KCycle *, const KCycleVisit *, PetscReal);
+PETSC_INTERN PetscErrorCode PCKCycleModelView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleCalibrationSave(PC, const char[]);
+PETSC_INTERN PetscErrorCode PCKCycleCalibrationLoad(PC, const char[]);
+PETSC_INTERN PetscErrorCode PCKCycleTimeSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleTimeCompose(PC, PetscBool);
 
 /* kccycle.c: Algorithm 3 */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);

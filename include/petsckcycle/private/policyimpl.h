@@ -81,6 +81,10 @@
       "-pc_kcycle_process_eq_limit", "agglomeration")                                                                  \
   INT(KCYCLE_GATHERED, 4000, "each process that goes on has so many points, if it can be had",                         \
       "-mg_gather_pc_telescope_reduction_factor", "agglomeration")                                                     \
+  INT(KCYCLE_CALIBRATE, 4, "so many double F-cycles are timed: the median of fewer is worth nothing",                  \
+      "-pc_kcycle_calibrate", "model")                                                                                 \
+  REAL(KCYCLE_CALIBRATE_SECONDS, 0.02, "and more where they are short, as clocks and other programs disturb these",    \
+       "-pc_kcycle_calibrate", "model")                                                                                \
   INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                       \
       "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",              \
       "-mg_coarse_pc_type", "singular")                                                                                \

@@ -249,16 +249,22 @@ static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *st
   const KCycleVisit   visit = {kappa, 1, full, steps->transpose, zeroguess};
   const PetscLogEvent event = kc->level[0].event[KCYCLE_COARSE];
   PC_MG_Levels       *lv    = ((PC_MG *)pc->data)->levels[0];
+  KCycleTimer        *timer = &kc->level[0].timer;
 
   kc->level[0].calls++;
+  if (!zeroguess && !kc->coarse_continues && !kc->gathered.ours) return PETSC_SUCCESS;
+  KCycleTimerStart(timer);
   if (kc->gathered.ours) {
     KCycleCall(PCKCycleGoOn(pc, &visit, lv->b, lv->x));
+    KCycleTimerPause(timer);
+    KCycleTimerKeep(timer, zeroguess);
     return PETSC_SUCCESS;
   }
-  if (!zeroguess && !kc->coarse_continues) return PETSC_SUCCESS;
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   KCycleCall((*steps->coarsesolve)(pc, lv, (PetscBool)(zeroguess && kc->coarse_reads)));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  KCycleTimerPause(timer);
+  KCycleTimerKeep(timer, zeroguess);
   return PETSC_SUCCESS;
 }
 
@@ -309,9 +315,13 @@ static PetscErrorCode KCycleSubCycles(PC pc, PC_KCycle *kc, const KCycleSteps *s
 /* Lines 3 to 8 of Algorithm 3, from the restriction on */
 static PetscErrorCode KCycleUp(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
 {
+  KCycleTimerResume(&kc->level[l].timer);
   KCycleCall(KCycleRestrict(pc, kc, steps, l));
+  KCycleTimerPause(&kc->level[l].timer);
   KCycleCall(KCycleSubCycles(pc, kc, steps, l, kappa));
+  KCycleTimerResume(&kc->level[l].timer);
   KCycleCall(KCycleCorrect(pc, kc, steps, l));
+  KCycleTimerPause(&kc->level[l].timer);
   return PETSC_SUCCESS;
 }
 
@@ -327,8 +337,11 @@ static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, Pet
     return PETSC_SUCCESS;
   }
   kc->level[l].calls++;
+  KCycleTimerStart(&kc->level[l].timer);
   KCycleCall(KCycleDown(pc, kc, steps, l, zeroguess));
+  KCycleTimerPause(&kc->level[l].timer);
   KCycleCall(KCycleUp(pc, kc, steps, l, kappa));
+  KCycleTimerKeep(&kc->level[l].timer, zeroguess);
   return PETSC_SUCCESS;
 }
 
@@ -497,10 +510,12 @@ static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
   const PCMGType type = mg->am;
   PC_KCycle     *kc;
   KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(type == PC_MG_FULL), transpose, PETSC_TRUE};
+  PetscLogDouble start;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   visit.kappa = kc->kappa;
+  start       = MPI_Wtime();
   if (!kc->failure[0] && type != PC_MG_MULTIPLICATIVE &&
       type != PC_MG_FULL) { /* since PCMGSetType(), which is not followed by a set-up */
     PetscCall(PCKCycleInstall(pc));
@@ -508,6 +523,7 @@ static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCKCycleVisit(pc, &visit, b, x));
+  PCKCycleModelCompare(kc, &visit, (PetscReal)(MPI_Wtime() - start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -746,7 +762,9 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
 {
   const KCycleStop stop = {0, abstol, dtol}, relative = {rtol, abstol, dtol};
   PC_KCycle       *kc;
+  KCycleVisit      visit = {0, 0, PETSC_FALSE, PETSC_FALSE, zeroguess};
   KCycleLoan       loan;
+  PetscLogDouble   start = MPI_Wtime();
   PetscErrorCode   ierr;
 
   PetscFunctionBegin;
@@ -769,5 +787,8 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);
   PetscCall(KCycleReturnVectors(pc, kc, &loan));
   PetscCall(ierr);
+  visit.kappa  = kc->kappa;
+  visit.cycles = *outits;
+  PCKCycleModelCompare(kc, &visit, (PetscReal)(MPI_Wtime() - start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

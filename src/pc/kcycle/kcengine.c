@@ -56,6 +56,7 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   parts->st    = KCycleStencilOf(level->A);
   parts->calls = &kc->level[l].calls;
   parts->event = kc->level[l].event;
+  parts->timer = &kc->level[l].timer;
   if (kc->count) parts->traffic = &kc->level[l].traffic;
   if (!l) {
     PetscCall(PetscMalloc2(parts->st->box->npoints, &parts->b, parts->st->box->npoints, &parts->x));

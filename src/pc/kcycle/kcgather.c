@@ -244,7 +244,9 @@ PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   if (!visit->zeroguess) KCycleCall(Move(gather, 1, SCATTER_FORWARD, x));
   if (kc->gathered.pc) {
     for (int i = 0; i < 2; i++) KCycleCall(PetscObjectStateIncrease((PetscObject)kc->gathered.there[i]));
+    KCycleTimerPause(&kc->level[0].timer);
     KCycleCall(PCKCycleVisit(kc->gathered.pc, visit, kc->gathered.there[0], kc->gathered.there[1]));
+    KCycleTimerResume(&kc->level[0].timer);
     KCycleCall(PCGetFailedReason(kc->gathered.pc, &reason));
     if (reason) KCycleCall(PCSetFailedReason(pc, reason));
   }

@@ -696,8 +696,10 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscCall(PCKCycleCopyReturn(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
-  kc->busy        = PETSC_FALSE;
   kc->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
+  PetscCall(PCKCycleModelChanged(pc));
+  PetscCall(PCKCycleModelSetUp(pc));
+  kc->busy = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

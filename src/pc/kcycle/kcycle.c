@@ -64,6 +64,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(MatDestroy(&kc->copy));
   kc->copy_blocks = PETSC_FALSE;
   PetscCall(PCKCycleCoordinatesReset(kc));
+  PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,6 +82,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   destroy = kc->base.destroy;
   if (kc->grid_of_operator) PetscCall(DMDestroy(&pc->dm)); /* nobody gave it to this PC */
   PetscCall(VecDestroy(&kc->rhs));
+  PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall(PCKCycleFoundReset(kc));
@@ -102,6 +104,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(KCycleVecOnDevice(x, &kc->device));
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
+  PetscCall(PCKCycleModelSetUp(pc));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
   PetscCall(KCycleKSPUseStencil(ksp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -304,6 +307,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   }
   PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   mg               = (PC_MG *)pc->data;
   kc->options_used = PETSC_TRUE;
@@ -536,6 +540,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PetscObjectComposeFunction(obj, "PCSetCoordinates_C", present ? PCSetCoordinates_KCycle : NULL));
   PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscCall(PCKCycleFoundCompose(pc, present));
+  PetscCall(PCKCycleTimeCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -559,6 +564,9 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
       processor at least: the calls of its kernels, and their bytes
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
+. -pc_kcycle_calibrate <false>             - times a few cycles at set-up: `-ksp_view` shows predicted times of cycles
+. -pc_kcycle_calibration_save <file>       - file that these times are written to (default none)
+. -pc_kcycle_calibration_load <file>       - file that they are taken from (default none)
 - -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a `DM` (default found in the matrix)
 
   Level: beginner

@@ -1,0 +1,345 @@
+/*
+  The time of a cycle: T = alpha launches + beta operations + gamma messages (see modelimpl.h).
+
+  What a visit of a level comes to follows from the level. What it takes is timed in a few cycles, visit by visit, and
+  the times of visits, summed up, are the time that is predicted; alpha, beta and gamma are fitted to them. So a level
+  that fits in cache may be faster than its operations say. Levels on fewer processes time themselves.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/relaximpl.h>
+
+PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)
+{
+  KCycleTiming *timing = &kc->timing;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(timing->model.level));
+  PetscCall(PetscFree(timing->samples));
+  timing->ready = timing->described = timing->saved = timing->at_rest = PETSC_FALSE;
+  timing->compared                                                    = 0;
+  timing->measured = timing->predicted = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A level of the cycle on arrays. A step of a smoother, a residual and a transfer exchange halos once each */
+static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleModelLevel *level)
+{
+  const KCycleLevelParts *parts  = &kc->parts[l];
+  const KCycleBox        *box    = parts->st->box;
+  const PetscBool         fused  = kc->level[l].fused;
+  PetscReal               sweeps = 0, steps = 0;
+  size_t                  length;
+
+  PetscFunctionBegin;
+  level->launches = fused ? 0 : 3;
+  for (int i = 0; i < 2; i++) {
+    const KCycleSmoother *s     = parts->smoother[i];
+    const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i]};
+    const PetscInt        both  = parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1;
+
+    level->launches += (PetscReal)KCycleSmootherTrips(s, &asked, fused);
+    sweeps += (PetscReal)(parts->its[i] * both * (s->nsteps ? 1 : s->trips));
+    steps += (PetscReal)(parts->its[i] * both * PetscMax(s->nsteps, s->trips));
+    PetscCall(PetscStrlen(level->solver, &length));
+    PetscCall(PetscSNPrintf(level->solver + length, sizeof(level->solver) - length, "%s%" PetscInt_FMT "*%s",
+                            i ? "," : "", parts->its[i], s->name));
+  }
+  PetscCall(PetscStrlcat(level->solver, kc->engine->borrows ? ",double" : ",single", sizeof(level->solver)));
+  level->operations = level->rows * ((PetscReal)parts->st->shape.ncoeffs * (sweeps + 1) + 4);
+  level->messages   = KCycleBoxTalks(box) ? steps + 3 : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Entries(Mat A, PetscReal *entries)
+{
+  MatInfo   info;
+  PetscBool has = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *entries = 0;
+  if (A) PetscCall(MatHasOperation(A, MATOP_GETINFO, &has));
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  *entries = (PetscReal)info.nz_used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A level of PCMG: an iteration is a product with the operator and an application of a preconditioner that costs as
+   much. The coarsest level is one launch, and its operations are the entries of its operator */
+static PetscErrorCode DescribeSolvers(PC_MG_Levels *lv, PetscMPIInt size, KCycleModelLevel *level)
+{
+  PetscReal entries, transfer, sweeps = 0;
+  size_t    length;
+
+  PetscFunctionBegin;
+  PetscCall(Entries(lv->A, &entries));
+  PetscCall(Entries(lv->interpolate, &transfer));
+  for (int i = 0; i < (lv->level ? 2 : 1); i++) {
+    const KSP ksp = i ? lv->smoothu : lv->smoothd;
+    KSPType   type;
+    PCType    pctype;
+    PC        pc;
+    PetscInt  its;
+
+    PetscCall(KSPGetType(ksp, &type));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCGetType(pc, &pctype));
+    PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
+    sweeps += (PetscReal)its;
+    PetscCall(PetscStrlen(level->solver, &length));
+    PetscCall(PetscSNPrintf(level->solver + length, sizeof(level->solver) - length, "%s%" PetscInt_FMT "*%s+%s",
+                            i ? "," : "", its, type, pctype));
+  }
+  level->launches   = lv->level ? 2 * sweeps + 3 : 1;
+  level->operations = lv->level ? (2 * sweeps + 1) * entries + 2 * transfer : entries;
+  level->messages   = size > 1 ? level->launches : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The levels of this PC, and those on fewer processes behind them, which the first process always has */
+static PetscErrorCode Describe(PC pc, KCycleModel *model)
+{
+  PC_MG       *mg = (PC_MG *)pc->data;
+  PC_KCycle   *kc;
+  PetscMPIInt  size;
+  KCycleModel  coarser = {0};
+  const size_t bytes   = sizeof(*model->level);
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  model->processes = size;
+  model->nlevels   = kc->nlevels + kc->gathered.below;
+  PetscCall(PetscCalloc1(model->nlevels, &model->level));
+  for (PetscInt l = kc->nlevels - 1; l >= (kc->gathered.ours ? 1 : 0); l--) {
+    KCycleModelLevel *level = &model->level[kc->nlevels - 1 - l];
+    PetscInt          rows;
+
+    PetscCall(MatGetSize(mg->levels[l]->A, &rows, NULL));
+    level->rows = (PetscReal)rows;
+    if (kc->engine && l) PetscCall(DescribeArrays(kc, l, level));
+    else PetscCall(DescribeSolvers(mg->levels[l], size, level));
+  }
+  for (PetscInt l = 0; l < kc->nlevels; l++) /* of a process */
+    model->level[l].operations = PetscFloorReal(model->level[l].operations / (PetscReal)size + (PetscReal)0.5);
+  if (!kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->gathered.pc) {
+    PetscCall(Describe(kc->gathered.pc, &coarser));
+    PetscCall(PetscArraycpy(&model->level[kc->nlevels - 1], coarser.level, kc->gathered.below + 1));
+    PetscCall(PetscFree(coarser.level));
+  }
+  PetscCallMPI(MPI_Bcast(&model->level[kc->nlevels - 1], (PetscMPIInt)((size_t)(kc->gathered.below + 1) * bytes),
+                         MPI_BYTE, 0, PetscObjectComm((PetscObject)pc)));
+  model->level[kc->nlevels - 1].messages += 2; /* there and back */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cycles that are run to learn something do not count among the calls, here and on fewer processes */
+PetscErrorCode PCKCycleModelRest(PC pc, PetscBool rest)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->timing.at_rest = rest;
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    KCycleLevel *level = &kc->level[l];
+
+    if (rest) level->calls_kept = level->calls;
+    else level->calls = level->calls_kept;
+    if (rest) level->traffic_kept = level->traffic;
+    else level->traffic = level->traffic_kept;
+  }
+  if (kc->gathered.pc) PetscCall(PCKCycleModelRest(kc->gathered.pc, rest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Clocks of all levels begin anew, or are taken away */
+static PetscErrorCode SetClocks(PC pc, PetscBool on)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (on && !kc->timing.samples) PetscCall(PetscMalloc1(2 * KCYCLE_TIMES * kc->nlevels, &kc->timing.samples));
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    for (int i = 0; i < 2; i++) {
+      kc->level[l].timer.seconds[i] = on ? kc->timing.samples + (2 * l + i) * KCYCLE_TIMES : NULL;
+      kc->level[l].timer.n[i]       = 0;
+    }
+  }
+  if (!on) PetscCall(PetscFree(kc->timing.samples));
+  if (kc->gathered.pc) PetscCall(SetClocks(kc->gathered.pc, on));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Medians of the visits, and of these the mean over the processes, which wait for each other. On the level that goes on
+  on fewer processes that is the way there and back, which those who go on know; seconds: finest level first
+*/
+static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
+{
+  PC_KCycle *kc;
+  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  PetscReal *mine, *all, number;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscMalloc2(2 * kc->nlevels + 2, &mine, 2 * kc->nlevels + 2, &all));
+  mine[2 * kc->nlevels]     = 1;
+  mine[2 * kc->nlevels + 1] = kc->gathered.pc ? 1 : 0;
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    for (int i = 0; i < 2; i++) {
+      const KCycleTimer *timer = &kc->level[l].timer;
+
+      mine[2 * l + i] = KCycleModelMedian(PetscMin(timer->n[i], KCYCLE_TIMES), timer->seconds[i]);
+      if (!l && kc->gathered.ours && !kc->gathered.pc) mine[i] = 0;
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(mine, all, (PetscMPIInt)(2 * kc->nlevels + 2), MPIU_REAL, MPIU_SUM, comm));
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    number = all[2 * kc->nlevels + (!l && kc->gathered.ours ? 1 : 0)];
+    for (int i = 0; i < 2; i++) seconds[2 * (kc->nlevels - 1 - l) + i] = all[2 * l + i] / number;
+  }
+  PetscCall(PetscFree2(mine, all));
+  if (!kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
+  number = seconds[2 * kc->nlevels - 2];
+  seconds += 2 * (kc->nlevels - 1);
+  mine = NULL;
+  PetscCall(PetscMalloc1(2 * (kc->gathered.below + 1), &mine));
+  if (kc->gathered.pc) PetscCall(ReadClocks(kc->gathered.pc, mine));
+  PetscCallMPI(MPI_Bcast(mine, (PetscMPIInt)(2 * (kc->gathered.below + 1)), MPIU_REAL, 0, comm));
+  for (PetscInt i = 2; i < 2 * (kc->gathered.below + 1); i++) seconds[i] = mine[i];
+  for (int i = 0; i < 2; i++) seconds[i] += mine[i];
+  PetscCall(PetscFree(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One application with two F-cycles: every level is visited both from zero and again */
+static const KCycleVisit Timed = {2, 2, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+
+/* Some applications, the first of which finds nothing in cache and does not count; median of their times */
+static PetscErrorCode TimeCycles(PC pc, Vec b, Vec x, PetscInt *number, PetscReal *median)
+{
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PetscReal seconds[KCYCLE_TIMES], all = 0;
+  PetscInt  n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = -1; i < KCYCLE_TIMES && (n < KCYCLE_CALIBRATE || all < KCYCLE_CALIBRATE_SECONDS); i++) {
+    PetscLogDouble start;
+
+    if (i <= 0) PetscCall(SetClocks(pc, PETSC_TRUE));
+    PetscCallMPI(MPI_Barrier(comm));
+    start = MPI_Wtime();
+    PetscCall(PCKCycleVisit(pc, &Timed, b, x));
+    if (i < 0) continue;
+    seconds[n] = (PetscReal)(MPI_Wtime() - start);
+    all += seconds[n++];
+    PetscCallMPI(MPI_Bcast(&all, 1, MPIU_REAL, 0, comm));
+  }
+  *number = n;
+  *median = KCycleModelMedian(n, seconds);
+  PetscCallMPI(MPI_Bcast(median, 1, MPIU_REAL, 0, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The right side is one that a singular operator has a solution for */
+static PetscErrorCode Calibrate(PC pc, KCycleModel *model)
+{
+  PC_KCycle     *kc;
+  Vec            b, x;
+  PetscReal     *seconds, median;
+  KCycleModelSum sum = {0};
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatCreateVecs(pc->pmat, &x, &b));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(pc->pmat, x, b));
+  PetscCall(PetscMalloc1(2 * model->nlevels, &seconds));
+  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(TimeCycles(pc, b, x, &kc->timing.cycles, &median));
+  kc->timing.cycles *= Timed.cycles;
+  PetscCall(ReadClocks(pc, seconds));
+  PetscCall(SetClocks(pc, PETSC_FALSE));
+  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  for (PetscInt i = 0; i < 2 * model->nlevels; i++) model->level[i / 2].seconds[i % 2] = seconds[i];
+  KCycleModelAdd(model, &Timed, &sum);
+  model->outside = PetscMax(0, median - sum.seconds);
+  PetscCall(PetscFree(seconds));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After each set-up: levels may be others */
+PetscErrorCode PCKCycleModelChanged(PC pc)
+{
+  PC_KCycle  *kc;
+  KCycleModel now = {0};
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->timing.described) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Describe(pc, &now));
+  if (!KCycleModelSame(&now, &kc->timing.model)) PetscCall(PCKCycleModelReset(kc));
+  PetscCall(PetscFree(now.level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of cycles that have run, what they took and what is predicted for them */
+void PCKCycleModelCompare(PC_KCycle *kc, const KCycleVisit *visit, PetscReal seconds)
+{
+  KCycleTiming  *timing = &kc->timing;
+  KCycleModelSum sum    = {0};
+
+  if (!timing->ready || timing->at_rest || kc->failure[0] || !visit->cycles) return;
+  KCycleModelAdd(&timing->model, visit, &sum);
+  timing->compared += visit->cycles;
+  timing->measured += seconds;
+  timing->predicted += sum.seconds;
+}
+
+/* Additive and Kaskade multigrid have none to time */
+PetscErrorCode PCKCycleModelCheck(PC pc)
+{
+  const PCMGType type = ((PC_MG *)pc->data)->am;
+  PC_KCycle     *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL ||
+                 (!kc->timing.calibrate && !kc->timing.save[0] && !kc->timing.load[0]),
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_mg_type %s has no kappa-cycle whose time could be predicted: leave out -pc_kcycle_calibrate "
+             "(PCKCycleSetCalibrate()) and calibrations from and for files, or use -pc_mg_type multiplicative or full",
+             type == PC_MG_ADDITIVE ? "additive" : "kaskade");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where times are wanted and not known. For levels of finer ones that is done there */
+PetscErrorCode PCKCycleModelSetUp(PC pc)
+{
+  PC_KCycle    *kc;
+  KCycleTiming *timing;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  timing = &kc->timing;
+  if (kc->finer.exists || kc->failure[0] || !kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleModelCheck(pc));
+  if (!timing->calibrate && !timing->save[0] && !timing->load[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!timing->described) PetscCall(Describe(pc, &timing->model));
+  timing->described = PETSC_TRUE;
+  if (!timing->ready) {
+    timing->cycles = 0;
+    if (timing->load[0]) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
+    else PetscCall(Calibrate(pc, &timing->model));
+    KCycleModelFit(&timing->model);
+    timing->ready = PETSC_TRUE;
+  }
+  if (timing->save[0] && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
+  timing->saved = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,408 @@
+/*
+  The time of a cycle: functions and options of PCKCYCLE, and what -ksp_view shows of it.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+static PetscErrorCode PCKCycleSetCalibrate_KCycle(PC pc, PetscBool calibrate)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->timing.calibrate = calibrate;
+  if (!calibrate && !kc->timing.save[0] && !kc->timing.load[0]) PetscCall(PCKCycleModelReset(kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetCalibrate - Sets whether visits of levels are timed, so that times of cycles can be predicted.
+
+  Logically Collective
+
+  Input Parameters:
++ pc        - the preconditioner
+- calibrate - whether a few cycles are timed at set-up
+
+  Options Database Key:
+. -pc_kcycle_calibrate - times a few cycles at set-up, for `-ksp_view` and `PCKCyclePredictTime()`
+
+  Level: advanced
+
+  Notes:
+  The model is T = alpha launches + beta operations + gamma messages: launches of kernels, or passes through the grid;
+  entries of operators and transfers that are multiplied with; rounds of messages. What a visit of a level comes to
+  follows from its operator and its smoother, how often it is visited from kappa. Two F-cycles in a row are run at
+  least 5 times, and each visit is timed; medians are kept until a set-up finds other levels. They are summed up for a
+  prediction. Alpha, beta and gamma are fitted to them and are shown by `-ksp_view`, as are the times of cycles with
+  kappa 1, 2, 3, 4 and w, the sizes of grids from which on operations take longer than launches and messages, and
+  the time of all cycles since then beside what is predicted for them.
+
+  Cycles that are timed do not count in `PCKCycleGetLevelCalls()`.
+
+  It is an error with `-pc_mg_type` additive and kaskade.
+
+  Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, section 3: equations (3.1), (3.2), (3.4), Tables
+  3.1 and 3.3.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetCalibrate()`, `PCKCyclePredictTime()`, `PCKCycleSetCalibrationSave()`
+@*/
+PetscErrorCode PCKCycleSetCalibrate(PC pc, PetscBool calibrate)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, calibrate, 2);
+  PetscTryMethod(pc, "PCKCycleSetCalibrate_C", (PC, PetscBool), (pc, calibrate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetCalibrate_KCycle(PC pc, PetscBool *calibrate)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *calibrate = kc->timing.calibrate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetCalibrate - Gets whether visits of levels are timed.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. calibrate - whether a few cycles are timed at set-up
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetCalibrate()`
+@*/
+PetscErrorCode PCKCycleGetCalibrate(PC pc, PetscBool *calibrate)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(calibrate, 2);
+  PetscUseMethod(pc, "PCKCycleGetCalibrate_C", (PC, PetscBool *), (pc, calibrate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Times are kept, a new file is written or read with the next set-up or solve */
+static PetscErrorCode SetFile(PC pc, char file[], const char name[])
+{
+  size_t length;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrlen(name, &length));
+  PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "The name of a file with a calibration has %" PetscInt_FMT " characters, at most %d are allowed",
+             (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
+  PetscCall(PetscStrncpy(file, name, PETSC_MAX_PATH_LEN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetCalibrationSave_KCycle(PC pc, const char file[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(SetFile(pc, kc->timing.save, file));
+  kc->timing.saved = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleSetCalibrationSave - Sets a file that the times of visits of levels are written to.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner
+- file - name of the file, which the first process writes, as text; empty: none
+
+  Options Database Key:
+. -pc_kcycle_calibration_save <file> - times a few cycles at set-up, and writes the times to a file
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleGetCalibrationSave()`, `PCKCycleSetCalibrationLoad()`, `PCKCycleSetCalibrate()`
+@*/
+PetscErrorCode PCKCycleSetCalibrationSave(PC pc, const char file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscTryMethod(pc, "PCKCycleSetCalibrationSave_C", (PC, const char[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetCalibrationSave_KCycle(PC pc, const char *file[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *file = kc->timing.save;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleGetCalibrationSave - Gets the file that the times of visits of levels are written to.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. file - name of the file, empty if there is none; belongs to the preconditioner
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetCalibrationSave()`
+@*/
+PetscErrorCode PCKCycleGetCalibrationSave(PC pc, const char *file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscUseMethod(pc, "PCKCycleGetCalibrationSave_C", (PC, const char *[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetCalibrationLoad_KCycle(PC pc, const char file[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(SetFile(pc, kc->timing.load, file));
+  kc->timing.ready = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleSetCalibrationLoad - Sets a file that has the times of visits of levels, so that no cycles are timed.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner
+- file - name of the file, which the first process reads; empty: none
+
+  Options Database Key:
+. -pc_kcycle_calibration_load <file> - takes times from a file that `-pc_kcycle_calibration_save` has written
+
+  Level: advanced
+
+  Note:
+  The file says for how many processes, which levels, operators and smoothers it was made. It is an error where these
+  are others than those of the solver, and where the file is damaged. That it comes from the same machine, with as much
+  else to do, is for the user to see to.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetCalibrationLoad()`, `PCKCycleSetCalibrationSave()`, `PCKCycleSetCalibrate()`
+@*/
+PetscErrorCode PCKCycleSetCalibrationLoad(PC pc, const char file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscTryMethod(pc, "PCKCycleSetCalibrationLoad_C", (PC, const char[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetCalibrationLoad_KCycle(PC pc, const char *file[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *file = kc->timing.load;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleGetCalibrationLoad - Gets the file that the times of visits of levels are taken from.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. file - name of the file, empty if there is none; belongs to the preconditioner
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetCalibrationLoad()`
+@*/
+PetscErrorCode PCKCycleGetCalibrationLoad(PC pc, const char *file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscUseMethod(pc, "PCKCycleGetCalibrationLoad_C", (PC, const char *[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCyclePredictTime_KCycle(PC pc, PetscInt kappa, PetscReal *seconds)
+{
+  const KCycleVisit visit = {kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  PC_KCycle        *kc;
+  KCycleModelSum    sum = {0};
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "The time of a cycle can be predicted after PCSetUp()");
+  PetscCall(PCKCycleModelSetUp(pc));
+  PetscCheck(kc->timing.ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "No cycles have been timed, so their time cannot be predicted: use -pc_kcycle_calibrate "
+             "(PCKCycleSetCalibrate()), or -pc_kcycle_calibration_load (PCKCycleSetCalibrationLoad())");
+  KCycleModelAdd(&kc->timing.model, &visit, &sum);
+  *seconds = sum.seconds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCyclePredictTime - Predicts the time of a kappa-cycle.
+
+  Collective
+
+  Input Parameters:
++ pc    - the preconditioner, set up, with `PCKCycleSetCalibrate()` or `PCKCycleSetCalibrationLoad()`
+- kappa - cycle counter, at least 1; `PC_KCYCLE_KAPPA_W` for the W-cycle
+
+  Output Parameter:
+. seconds - of a cycle that starts from zero, as one application of the preconditioner does, on the clock; the same on
+      all processes
+
+  Options Database Key:
+. -pc_kcycle_calibrate - times a few cycles at set-up
+
+  Level: advanced
+
+  Notes:
+  The kappa that is asked for need not be the one in use. The time is the sum over all levels of the number of their
+  visits (Avnat and Yavneh, Proposition 2.2) times the seconds of a visit, which were timed; see
+  `PCKCycleSetCalibrate()`. It is an error where nothing has been timed.
+
+  Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, equation (3.1).
+
+.seealso: `PCKCYCLE`, `PCKCycleSetCalibrate()`, `PCKCycleComputeLevelCalls()`
+@*/
+PetscErrorCode PCKCyclePredictTime(PC pc, PetscInt kappa, PetscReal *seconds)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, kappa, 2);
+  PetscAssertPointer(seconds, 3);
+  PetscCheck(kappa > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
+  PetscUseMethod(pc, "PCKCyclePredictTime_C", (PC, PetscInt, PetscReal *), (pc, kappa, seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleTimeSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle *kc;
+  PetscBool  calibrate, flg;
+  char       file[PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  calibrate = kc->timing.calibrate;
+  PetscCall(PetscOptionsBool("-pc_kcycle_calibrate", "Time a few cycles, for predictions", "PCKCycleSetCalibrate",
+                             calibrate, &calibrate, &flg));
+  if (flg) PetscCall(PCKCycleSetCalibrate(pc, calibrate));
+  PetscCall(PetscStrncpy(file, kc->timing.save, sizeof(file)));
+  PetscCall(PetscOptionsString("-pc_kcycle_calibration_save", "File for the times of visits of levels",
+                               "PCKCycleSetCalibrationSave", file, file, sizeof(file), &flg));
+  if (flg) PetscCall(PCKCycleSetCalibrationSave(pc, file));
+  PetscCall(PetscStrncpy(file, kc->timing.load, sizeof(file)));
+  PetscCall(PetscOptionsString("-pc_kcycle_calibration_load", "File with the times of visits of levels",
+                               "PCKCycleSetCalibrationLoad", file, file, sizeof(file), &flg));
+  if (flg) PetscCall(PCKCycleSetCalibrationLoad(pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleTimeCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCalibrate_C", compose ? PCKCycleSetCalibrate_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCalibrate_C", compose ? PCKCycleGetCalibrate_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCalibrationSave_C",
+                                       compose ? PCKCycleSetCalibrationSave_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCalibrationSave_C",
+                                       compose ? PCKCycleGetCalibrationSave_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCalibrationLoad_C",
+                                       compose ? PCKCycleSetCalibrationLoad_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCalibrationLoad_C",
+                                       compose ? PCKCycleGetCalibrationLoad_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCyclePredictTime_C", compose ? PCKCyclePredictTime_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What cycles come to, what they take, and from which size on operations take longer than launches and messages */
+static PetscErrorCode ViewCycles(const KCycleModel *model, PetscViewer viewer)
+{
+  static const PetscInt kappas[] = {1, 2, 3, 4, PC_KCYCLE_KAPPA_W};
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kappas); i++) {
+    const KCycleVisit visit   = {kappas[i], 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+    const PetscReal   turning = KCycleModelTurningPoint(model, kappas[i]);
+    KCycleModelSum    sum     = {0};
+    char              name[8] = "w", point[64] = "none";
+
+    if (kappas[i] != PC_KCYCLE_KAPPA_W) PetscCall(PetscSNPrintf(name, sizeof(name), "%" PetscInt_FMT, kappas[i]));
+    if (turning > 0) PetscCall(PetscSNPrintf(point, sizeof(point), "%.3g unknowns", (double)turning));
+    KCycleModelAdd(model, &visit, &sum);
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer,
+        "      kappa %s: %.0f launches, %.0f operations, %.0f messages: %.4g s a cycle, model %.4g s, turning point "
+        "%s\n",
+        name, (double)sum.launches, (double)sum.operations, (double)sum.messages, (double)sum.seconds,
+        (double)(model->alpha * sum.launches + model->beta * sum.operations + model->gamma * sum.messages), point));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleModelView(PC pc, PetscViewer viewer)
+{
+  PC_KCycle         *kc;
+  const KCycleModel *model;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  model = &kc->timing.model;
+  if (!kc->timing.ready) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->timing.cycles)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "    time of a cycle, from %" PetscInt_FMT " cycles\n", kc->timing.cycles));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "    time of a cycle, from the file %s\n", kc->timing.load));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "      model: alpha %.3g s a launch, beta %.3g s an operation, gamma %.3g s a round of messages\n",
+      (double)model->alpha, (double)model->beta, (double)model->gamma));
+  PetscCall(ViewCycles(model, viewer));
+  for (PetscInt l = 0; l < model->nlevels; l++) {
+    const KCycleModelLevel *level = &model->level[l];
+
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "      a visit of level %" PetscInt_FMT
+                                     ": %.0f launches, %.0f operations, %.0f messages: %.4g s, again %.4g s\n",
+                                     model->nlevels - 1 - l, (double)level->launches, (double)level->operations,
+                                     (double)level->messages, (double)level->seconds[0], (double)level->seconds[1]));
+  }
+  if (kc->timing.compared)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "      since then: %" PetscInt64_FMT " cycles, %.4g s each, predicted %.4g s\n",
+                               kc->timing.compared, (double)(kc->timing.measured / (PetscReal)kc->timing.compared),
+                               (double)(kc->timing.predicted / (PetscReal)kc->timing.compared)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
