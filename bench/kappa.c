@@ -3,7 +3,7 @@ static char help[] =
   -solver jacobi|alternating|zebra  smoother, with the levels that the paper has for it (default jacobi)\n\
   -n <7>                            levels; the finest grid has (2^n - 1)^2 points\n\
   -angle <45> -epsilon <1e-4>       of the strong direction against the grid, in degrees; diffusion across it\n\
-  -kappas <1,2,3,4,0>               cycle counters, 0: W-cycles\n\
+  -kappas <1,2,3,4,0>               cycle counters, 0: W-cycles, -1: chosen by set-up\n\
   -seed <1>                         number of the random start\n\
   -methods <alone,cg>               also: factor, the asymptotic error factor of a cycle alone; cycle, its time;\n\
                                     predict, that of the model, and its time on the clock\n\
@@ -27,6 +27,7 @@ static char help[] =
   Lines printed, comma separated:
     result,solver,method,n,angle,epsilon,kappa,value,seconds     value: iterations, or the error factor;
                                                                   seconds: of the processor
+    choice,kappa                                                  what set-up chose, before its result
     calls,n,kappa,finest,...,coarsest
 */
 #include <petsckcycle.h>
@@ -222,7 +223,7 @@ static PetscErrorCode CreateSolver(Problem *p, PetscInt kappa)
   PetscCall(KSPSetTolerances(p->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 100000));
   PetscCall(KSPGetPC(p->ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCKCycleSetKappa(pc, kappa ? kappa : PC_KCYCLE_KAPPA_W));
+  PetscCall(PCKCycleSetKappa(pc, kappa == -1 ? PC_KCYCLE_KAPPA_AUTO : kappa ? kappa : PC_KCYCLE_KAPPA_W));
   PetscCall(KSPSetFromOptions(p->ksp));
   PetscCall(KSPSetUp(p->ksp));
   PetscFunctionReturn(0);
@@ -449,6 +450,20 @@ static PetscErrorCode ReadOptions(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* What set-up has chosen, 0: the W-cycle; -view: why */
+static PetscErrorCode PrintChoice(Problem *p)
+{
+  PC       pc;
+  PetscInt kappa;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(p->ksp, &pc));
+  PetscCall(PCKCycleGetKappa(pc, &kappa));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "choice,%" PetscInt_FMT "\n", kappa == PC_KCYCLE_KAPPA_W ? 0 : kappa));
+  PetscCall(KSPViewFromOptions(p->ksp, NULL, "-view"));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode RunAll(Problem *p, const PetscInt kappas[], PetscInt nkappas, char *const methods[],
                              PetscInt nmethods)
 {
@@ -459,7 +474,8 @@ static PetscErrorCode RunAll(Problem *p, const PetscInt kappas[], PetscInt nkapp
 
       PetscCall(CreateSolver(p, kappas[i]));
       PetscCall(Run(p, kappas[i], methods[j], &value, &seconds));
-      PetscCall(CheckCalls(p, kappas[i]));
+      if (kappas[i] >= 0) PetscCall(CheckCalls(p, kappas[i]));
+      else PetscCall(PrintChoice(p));
       PetscCall(DestroySolver(p));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%s,%s,%" PetscInt_FMT ",%g,%g,%" PetscInt_FMT ",%.6g,%.4g\n",
                             p->solver, methods[j], p->n, (double)p->angle, (double)p->epsilon, kappas[i], (double)value,

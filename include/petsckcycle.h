@@ -18,6 +18,8 @@
 
 /* The kappa of a W-cycle: more than any number of levels */
 #define PC_KCYCLE_KAPPA_W 2147483647
+/* The kappa that is cheapest by estimates, see PCKCycleSetKappa() */
+#define PC_KCYCLE_KAPPA_AUTO (-1)
 
 /*E
   PCKCycleHierarchy - where `PCKCYCLE` takes its levels from

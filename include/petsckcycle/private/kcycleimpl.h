@@ -164,6 +164,25 @@ typedef struct {
   PetscReal   measured, predicted;
 } KCycleTiming;
 
+/* What is known of cycles with one kappa; see kcauto.c */
+typedef struct {
+  PetscInt  kappa;
+  PetscReal factor;   /* spectral radius of I - M A for one application M */
+  PetscReal contrast; /* largest eigenvalue of M A over the smallest */
+} KCycleCandidate;
+
+typedef struct {
+  PetscBool       wanted, chosen;
+  PetscBool       alone;        /* chosen for KSPRICHARDSON */
+  PetscInt        n;            /* how many were tried */
+  KCycleCandidate candidate[5]; /* by kappa */
+  PetscReal       beside;       /* seconds of an iteration of a Krylov method beside its preconditioner */
+  PetscInt        cost;         /* cycles that were run to learn this, */
+  PetscReal       seconds;      /* and all that it took, calibration included */
+  Vec             image;        /* what the operator made of a fixed vector then */
+  char            reason[64];   /* why there was nothing to choose; or empty */
+} KCycleAuto;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
@@ -262,6 +281,7 @@ typedef struct {
   PetscBool           copy_blocks; /* also where they are in blocks */
   KCycleOwn           own;
   KCycleTiming        timing;
+  KCycleAuto          automatic; /* choice of kappa */
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -410,7 +430,7 @@ PETSC_INTERN PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *, KCycleS
 PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleModelSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleModelChanged(PC);
-PETSC_INTERN PetscErrorCode PCKCycleModelCheck(PC);
+PETSC_INTERN PetscErrorCode PCKCycleModelCalibrate(PC);
 PETSC_INTERN PetscErrorCode PCKCycleModelRest(PC, PetscBool);
 PETSC_INTERN void           PCKCycleModelCompare(PC_KCycle *, const KCycleVisit *, PetscReal);
 PETSC_INTERN PetscErrorCode PCKCycleModelView(PC, PetscViewer);
@@ -418,6 +438,12 @@ PETSC_INTERN PetscErrorCode PCKCycleCalibrationSave(PC, const char[]);
 PETSC_INTERN PetscErrorCode PCKCycleCalibrationLoad(PC, const char[]);
 PETSC_INTERN PetscErrorCode PCKCycleTimeSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleTimeCompose(PC, PetscBool);
+
+/* kcauto.c: the kappa that is cheapest */
+PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleAutoSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleAutoUse(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleAutoView(PC, PetscViewer);
 
 /* kccycle.c: Algorithm 3 */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);

@@ -35,4 +35,9 @@ PETSC_INTERN void      KCycleModelAdd(const KCycleModel *, const KCycleVisit *, 
 PETSC_INTERN void      KCycleModelFit(KCycleModel *);
 PETSC_INTERN PetscReal KCycleModelTurningPoint(const KCycleModel *, PetscInt kappa);
 PETSC_INTERN PetscBool KCycleModelSame(const KCycleModel *, const KCycleModel *);
+
+/* What a small matrix that a method of Arnoldi has made says of the operator; it is overwritten */
+PETSC_INTERN PetscReal KCycleModelRadius(PetscInt n, PetscScalar a[]);
+PETSC_INTERN PetscBool KCycleModelInvert(PetscInt n, PetscScalar a[]);
+
 PETSC_INTERN PetscReal KCycleModelMedian(PetscInt, PetscReal[]);

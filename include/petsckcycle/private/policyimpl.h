@@ -85,6 +85,14 @@
       "-pc_kcycle_calibrate", "model")                                                                                 \
   REAL(KCYCLE_CALIBRATE_SECONDS, 0.02, "and more where they are short, as clocks and other programs disturb these",    \
        "-pc_kcycle_calibrate", "model")                                                                                \
+  INT(KCYCLE_AUTO_STEPS, 8, "so many steps of Arnoldi's method for a kappa find its slowest error well enough",        \
+      "-pc_kcycle_kappa", "autokappa")                                                                                 \
+  INT(KCYCLE_AUTO_SMOOTH, 12, "V-cycles that smooth the start of these, as noise has little of slow errors",           \
+      "-pc_kcycle_kappa", "autokappa")                                                                                 \
+  REAL(KCYCLE_AUTO_GAIN, 0.03, "a larger kappa is not tried where the last one saved no more iterations",              \
+       "-pc_kcycle_kappa", "autokappa")                                                                                \
+  REAL(KCYCLE_AUTO_CHANGE, 0.1, "kappa is chosen anew for an operator that is turned by a larger sine",                \
+       "-pc_kcycle_kappa", "autokappa")                                                                                \
   INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                       \
       "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",              \
       "-mg_coarse_pc_type", "singular")                                                                                \

@@ -95,7 +95,7 @@ static PetscErrorCode TakeCycleType(PC pc)
                "-pc_kcycle_kappa (v, f, w or a number)");
   }
   if (!type) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kc->kappa_set || kc->kappa_of_cycle || kappa == kc->kappa ||
+  PetscCheck(!kc->kappa_set || kc->kappa_of_cycle || (kappa == kc->kappa && !kc->automatic.wanted) ||
                  (kappa == PC_KCYCLE_KAPPA_W && mg->nlevels > 1 && kc->kappa >= mg->nlevels),
              comm, PETSC_ERR_ARG_INCOMP,
              "-pc_mg_cycle_type %s (PCMGSetCycleType()) is kappa %s, and kappa was chosen, too, as another: leave out "

@@ -13,6 +13,7 @@ PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)
   KCycleTiming *timing = &kc->timing;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleAutoReset(kc));
   PetscCall(PetscFree(timing->model.level));
   PetscCall(PetscFree(timing->samples));
   timing->ready = timing->described = timing->saved = timing->at_rest = PETSC_FALSE;
@@ -302,7 +303,7 @@ void PCKCycleModelCompare(PC_KCycle *kc, const KCycleVisit *visit, PetscReal sec
 }
 
 /* Additive and Kaskade multigrid have none to time */
-PetscErrorCode PCKCycleModelCheck(PC pc)
+static PetscErrorCode CheckType(PC pc)
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
   PC_KCycle     *kc;
@@ -318,6 +319,26 @@ PetscErrorCode PCKCycleModelCheck(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Times are known afterwards, if they were not */
+PetscErrorCode PCKCycleModelCalibrate(PC pc)
+{
+  PC_KCycle    *kc;
+  KCycleTiming *timing;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  timing = &kc->timing;
+  if (!timing->described) PetscCall(Describe(pc, &timing->model));
+  timing->described = PETSC_TRUE;
+  if (timing->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  timing->cycles = 0;
+  if (timing->load[0]) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
+  else PetscCall(Calibrate(pc, &timing->model));
+  KCycleModelFit(&timing->model);
+  timing->ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where times are wanted and not known. For levels of finer ones that is done there */
 PetscErrorCode PCKCycleModelSetUp(PC pc)
 {
@@ -328,18 +349,10 @@ PetscErrorCode PCKCycleModelSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   timing = &kc->timing;
   if (kc->finer.exists || kc->failure[0] || !kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleModelCheck(pc));
-  if (!timing->calibrate && !timing->save[0] && !timing->load[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!timing->described) PetscCall(Describe(pc, &timing->model));
-  timing->described = PETSC_TRUE;
-  if (!timing->ready) {
-    timing->cycles = 0;
-    if (timing->load[0]) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
-    else PetscCall(Calibrate(pc, &timing->model));
-    KCycleModelFit(&timing->model);
-    timing->ready = PETSC_TRUE;
-  }
+  PetscCall(CheckType(pc));
+  if (timing->calibrate || timing->save[0] || timing->load[0]) PetscCall(PCKCycleModelCalibrate(pc));
   if (timing->save[0] && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
   timing->saved = PETSC_TRUE;
+  PetscCall(PCKCycleAutoSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -302,6 +302,7 @@ static PetscErrorCode ViewCycle(PC pc, PC_KCycle *kc, PetscViewer viewer)
   if (kc->kappa != PC_KCYCLE_KAPPA_W) PetscCall(PetscSNPrintf(kappa, sizeof(kappa), "%" PetscInt_FMT, kc->kappa));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %skappa-cycle of Avnat and Yavneh, kappa=%s%s\n",
                                    mg->am == PC_MG_FULL ? "full multigrid with the " : "", kappa, CycleName(kc)));
+  PetscCall(PCKCycleAutoView(pc, viewer));
   if (mg->cyclesperpcapply > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    cycles per application=%" PetscInt_FMT "\n", mg->cyclesperpcapply));
   PetscFunctionReturn(PETSC_SUCCESS);

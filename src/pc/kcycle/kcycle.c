@@ -105,6 +105,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCycleModelSetUp(pc));
+  PetscCall(PCKCycleAutoUse(pc, ksp));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
   PetscCall(KCycleKSPUseStencil(ksp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -219,25 +220,27 @@ PetscErrorCode PCKCycleInherit(PC pc, PetscBool gamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* "v", "f", "w" or a positive whole number */
+/* "v", "f", "w", "auto" or a positive whole number */
 static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
 {
-  const char *const names[] = {"v", "f", "w"};
+  const char *const names[] = {"v", "f", "w", "auto"};
+  const PetscInt    value[] = {1, 2, PC_KCYCLE_KAPPA_W, PC_KCYCLE_KAPPA_AUTO};
   PetscInt          which;
   PetscBool         found;
   char             *end;
   long              number;
 
   PetscFunctionBegin;
-  PetscCall(PetscEListFind(3, names, text, &which, &found));
+  PetscCall(PetscEListFind(4, names, text, &which, &found));
   if (found) {
-    *kappa = which == 2 ? PC_KCYCLE_KAPPA_W : which + 1;
+    *kappa = value[which];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   number = strtol(text, &end, 10);
   PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2) or w (infinity), not \"%s\"", text);
+             "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2), w (infinity) or auto, not \"%s\"",
+             text);
   *kappa = (PetscInt)number;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -292,15 +295,16 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   hierarchy = kc->hierarchy;
-  if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscStrncpy(text, "w", sizeof(text)));
+  if (kc->automatic.wanted) PetscCall(PetscStrncpy(text, "auto", sizeof(text)));
+  else if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscStrncpy(text, "w", sizeof(text)));
   else PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->kappa));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kappa-cycle multigrid options");
   PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy",
                              PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
   if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
-  PetscCall(PetscOptionsString("-pc_kcycle_kappa",
-                               "Cycle counter: 1 (v), 2 (f), 3, ..., w; 1 on structured levels, if it is not given",
-                               "PCKCycleSetKappa", text, text, sizeof(text), &flg));
+  PetscCall(PetscOptionsString(
+      "-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w, auto; 1 on structured levels, if it is not given",
+      "PCKCycleSetKappa", text, text, sizeof(text), &flg));
   if (flg) {
     PetscCall(ParseKappa(pc, text, &kappa));
     PetscCall(PCKCycleSetKappa(pc, kappa));
@@ -330,7 +334,10 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->kappa          = kappa;
+  kc->automatic.wanted = (PetscBool)(kappa == PC_KCYCLE_KAPPA_AUTO);
+  if (!kc->automatic.wanted) PetscCall(PCKCycleAutoReset(kc));
+  if (!kc->automatic.wanted) kc->kappa = kappa;
+  else if (!kc->automatic.chosen) kc->kappa = 1; /* until there is a choice */
   kc->kappa_set      = PETSC_TRUE;
   kc->kappa_of_cycle = PETSC_FALSE;
   PetscCall(PCKCycleGatheredFollow(pc));
@@ -345,10 +352,10 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
   Input Parameters:
 + pc    - the preconditioner
 - kappa - cycle counter, at least 1: 1 is the V-cycle, 2 the F-cycle, `PC_KCYCLE_KAPPA_W` or any number not below the
-      number of levels the W-cycle
+      number of levels the W-cycle; or `PC_KCYCLE_KAPPA_AUTO`
 
   Options Database Key:
-. -pc_kcycle_kappa (1|2|3|...|v|f|w) - cycle counter, a whole number from 1 on, or v, f, w
+. -pc_kcycle_kappa (1|2|3|...|v|f|w|auto) - cycle counter, a whole number from 1 on, or v, f, w, or auto
 
   Level: beginner
 
@@ -356,6 +363,14 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
   Additive and Kaskade multigrid (`PCMGSetType()`) have no cycle counter; setting one is an error at set-up.
 
   The cycle counter may be changed between solves; it takes effect at once.
+
+  With `PC_KCYCLE_KAPPA_AUTO` set-up chooses among 1, 2, 3, 4 and w the one with which a solve takes the least time. Times
+  of cycles are predicted (`PCKCycleSetCalibrate()`). How fast a cycle converges is estimated from 8 steps of
+  Arnoldi's method for each kappa, from a vector that is the same on any number of processes and is first smoothed by 12
+  V-cycles; larger kappas are left out once they bring nothing. `KSPRICHARDSON` is charged for the spectral radius of
+  the error, other methods for the square root of the ratio of the eigenvalues. The choice is kept until set-up finds other
+  levels, or an operator that differs from the one at the choice by more than its size and a tenth;
+  `-ksp_view` shows it, what was estimated, and what that took.
 
   Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, Algorithm 3.
 
@@ -366,7 +381,7 @@ PetscErrorCode PCKCycleSetKappa(PC pc, PetscInt kappa)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, kappa, 2);
-  PetscCheck(kappa > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(kappa > 0 || kappa == PC_KCYCLE_KAPPA_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
   PetscTryMethod(pc, "PCKCycleSetKappa_C", (PC, PetscInt), (pc, kappa));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -378,7 +393,7 @@ static PetscErrorCode PCKCycleGetKappa_KCycle(PC pc, PetscInt *kappa)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *kappa = kc->kappa;
+  *kappa = kc->automatic.wanted && !kc->automatic.chosen ? PC_KCYCLE_KAPPA_AUTO : kc->kappa;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,7 +406,8 @@ static PetscErrorCode PCKCycleGetKappa_KCycle(PC pc, PetscInt *kappa)
 . pc - the preconditioner
 
   Output Parameter:
-. kappa - cycle counter; `PC_KCYCLE_KAPPA_W` for the W-cycle
+. kappa - cycle counter; `PC_KCYCLE_KAPPA_W` for the W-cycle; where it is to be chosen, before that is done
+      `PC_KCYCLE_KAPPA_AUTO`, and then what was chosen
 
   Level: beginner
 
@@ -549,8 +565,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   (Neither PETSc's Kaskade cycle nor Notay's Krylov cycle, which are called K-cycle elsewhere.)
 
   Options Database Keys:
-+ -pc_kcycle_kappa (1|2|3|...|v|f|w)      - cycle counter (default 2), which structured levels replace by 1 unless it is
-      given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W
++ -pc_kcycle_kappa (1|2|3|...|v|f|w|auto) - cycle counter (default 2), which structured levels replace by 1 unless it is
+      given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W, auto what is cheapest by estimates
 . -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the
       first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`

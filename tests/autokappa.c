@@ -1,0 +1,294 @@
+static char help[] =
+    "The choice of kappa: by estimates of convergence that do not depend on the number of processes, and by times of\n\
+cycles, which come from a file here that makes some machines up. -view shows the estimates.\n\n";
+
+#include "poisson.h"
+#include <unistd.h>
+
+static char FileName[64], ViewName[64];
+
+/* An operator whose strong couplings lie along x, by a factor */
+static PetscErrorCode CreateMatrix(Poisson *p, PetscReal anisotropy, Mat *A)
+{
+  DM da;
+
+  PetscFunctionBeginUser;
+  p->anisotropy = anisotropy;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(PoissonAssemble(p, da, *A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Poisson *p, PetscInt kappa, KSP *ksp)
+{
+  Mat A;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(p, 4, &A));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCKCycleSetKappa(pc, kappa));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* Writes a calibration in which a visit of the finest level takes a second, and one of others this long */
+static PetscErrorCode MakeUp(Poisson *p, double coarse)
+{
+  KSP         ksp;
+  PC          pc;
+  PetscMPIInt rank;
+  char        lines[16][512];
+  int         n = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(p, 1, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleSetCalibrationSave(pc, FileName));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) {
+    FILE *file = fopen(FileName, "r");
+
+    while (file && n < 16 && fgets(lines[n], sizeof(lines[n]), file)) n++;
+    if (file) (void)fclose(file);
+    file = fopen(FileName, "w");
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be written", FileName);
+    for (int i = 0; i < n; i++) {
+      const char  *zero = strstr(lines[i], " zero "), *solver = strstr(lines[i], " solver ");
+      const double time = strncmp(lines[i], "level 0 ", 8) ? coarse : 1;
+
+      if (zero && solver)
+        (void)fprintf(file, "%.*s zero %.9e again %.9e%s", (int)(zero - lines[i]), lines[i], time, time, solver);
+      else (void)fputs(lines[i], file);
+    }
+    (void)fclose(file);
+  }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+/* The line of the view that says what the choice has cost; empty: there is none */
+static PetscErrorCode ReadView(KSP ksp, char line[512])
+{
+  PetscViewer viewer;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, ViewName, &viewer));
+  PetscCall(KSPView(ksp, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) {
+    FILE *file = fopen(ViewName, "r");
+
+    line[0] = 0;
+    while (file && fgets(line, 512, file) && !strstr(line, "kappa was chosen")) line[0] = 0;
+    if (file) (void)fclose(file);
+    (void)unlink(ViewName);
+  }
+  PetscCallMPI(MPI_Bcast(line, 512, MPI_CHAR, 0, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
+{
+  Mat                A;
+  Vec                x, b;
+  PC                 pc;
+  PetscInt           own[2], most[2];
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleGetKappa(pc, kappa));
+  own[0] = *kappa;
+  own[1] = -*kappa;
+  PetscCallMPI(MPI_Allreduce(own, most, 2, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
+  *fine = (PetscBool)(reason > 0 && most[0] == -most[1] && ((*kappa > 0 && *kappa < 5) || *kappa == PC_KCYCLE_KAPPA_W));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
+/* On a machine whose visits of coarse levels take this long */
+static PetscErrorCode ChooseOn(Poisson *p, double coarse, PetscInt *kappa)
+{
+  KSP       ksp;
+  PC        pc;
+  PetscBool fine;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeUp(p, coarse));
+  PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleSetCalibrationLoad(pc, FileName));
+  PetscCall(Solve(ksp, kappa, &fine));
+  PetscCall(PoissonClaim(fine, "a solve with the chosen kappa converges"));
+  if (p->scale > 1) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* With the clock of this machine */
+static PetscErrorCode Remember(Poisson *p)
+{
+  KSP               ksp;
+  PC                pc;
+  Mat               A;
+  PetscInt          before, after, nlevels;
+  const PetscInt64 *calls;
+  PetscBool         fine;
+  char              first[512], second[512];
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleGetKappa(pc, &before));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCKCycleGetKappa(pc, &after));
+  PetscCall(PCKCycleGetLevelCalls(pc, &nlevels, &calls));
+  PetscCall(PoissonClaim((PetscBool)(before == PC_KCYCLE_KAPPA_AUTO && after > 0), "set-up chooses"));
+  PetscCall(PoissonClaim((PetscBool)(calls[0] == 0 && calls[nlevels - 1] == 0), "its cycles do not count"));
+  PetscCall(Solve(ksp, &after, &fine));
+  PetscCall(PoissonClaim(fine, "one of the candidates, the same on all processes, with which solves converge"));
+  PetscCall(ReadView(ksp, first));
+  PetscCall(Solve(ksp, &after, &fine));
+  PetscCall(ReadView(ksp, second));
+  PetscCall(PoissonClaim((PetscBool)(first[0] && !strcmp(first, second)), "the next solve remembers it"));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(MatScale(A, 1000));
+  PetscCall(Solve(ksp, &after, &fine));
+  PetscCall(ReadView(ksp, second));
+  PetscCall(PoissonClaim((PetscBool)!strcmp(first, second), "and so does one with another size of the operator"));
+  PetscCall(CreateMatrix(p, 40, &A));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Solve(ksp, &after, &fine));
+  PetscCall(ReadView(ksp, second));
+  PetscCall(PoissonClaim((PetscBool)(fine && strcmp(first, second)), "with another operator it is chosen anew"));
+  PetscCall(PCKCycleSetKappa(pc, 3));
+  PetscCall(Solve(ksp, &after, &fine));
+  PetscCall(ReadView(ksp, second));
+  PetscCall(PoissonClaim((PetscBool)(fine && after == 3 && !second[0]), "a kappa that is given is taken"));
+  PetscCall(PCKCycleSetKappa(pc, PC_KCYCLE_KAPPA_AUTO));
+  PetscCall(Solve(ksp, &after, &fine));
+  PetscCall(ReadView(ksp, second));
+  PetscCall(PoissonClaim((PetscBool)(fine && second[0]), "a solver that is set up can be told to choose"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Refuse(Poisson *p)
+{
+  KSP            ksp;
+  PC             pc;
+  PetscErrorCode ierr;
+  char           text[POISSON_ERROR_LENGTH] = "";
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  ierr = KSPSetUp(ksp);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "additive: %s\n", ierr ? text : "NO error"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Poisson     p;
+  PetscInt    dear, cheap;
+  PetscMPIInt size, rank;
+  PetscBool   view = PETSC_FALSE, refuse = PETSC_FALSE, machines = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PoissonSetFromOptions(&p));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-machines", &machines, NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscSNPrintf(FileName, sizeof(FileName), "autokappa-%d.txt", size));
+  PetscCall(PetscSNPrintf(ViewName, sizeof(ViewName), "autokappa-view-%d.txt", size));
+  if (view) p.scale = 2;
+  if (machines || view) {
+    PetscCall(ChooseOn(&p, 0, &cheap));
+    if (!view) PetscCall(ChooseOn(&p, 5, &dear));
+    if (!view) PetscCall(PoissonClaim((PetscBool)(cheap > 1), "where coarse levels cost nothing, more than V"));
+    if (!view) PetscCall(PoissonClaim((PetscBool)(dear == 1), "where they cost more than the finest one, V"));
+    if (!rank) (void)unlink(FileName);
+  } else PetscCall(Remember(&p));
+  if (refuse) PetscCall(Refuse(&p));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -n 65 -ksp_max_it 1000
+
+    test:
+      suffix: remember
+      nsize: {{1 2 4}}
+      output_file: output/autokappa_remember.out
+      args: -ksp_type {{cg gmres}} -pc_kcycle_structured {{auto off}} -mg_levels_ksp_type richardson
+
+    test:
+      suffix: alone
+      nsize: {{1 3}}
+      output_file: output/autokappa_remember.out
+      args: -ksp_type richardson -pc_kcycle_precision {{double single}} -pc_kcycle_kappa auto
+
+    test:
+      suffix: gamg
+      nsize: 2
+      output_file: output/autokappa_remember.out
+      args: -ksp_type cg -pc_kcycle_hierarchy gamg
+
+    test:
+      suffix: full
+      output_file: output/autokappa_remember.out
+      args: -ksp_type gmres -pc_mg_type full -pc_mg_multiplicative_cycles 2
+
+    test:
+      suffix: singular
+      nsize: 2
+      output_file: output/autokappa_remember.out
+      args: -ksp_type gmres -neumann -n 64
+
+    test:
+      suffix: machines
+      nsize: {{1 2}}
+      args: -machines -ksp_type richardson -pc_kcycle_semicoarsen xy -pc_kcycle_anisotropy off -mg_levels_pc_relax_type jacobi
+
+    test:
+      suffix: refuse
+      args: -refuse -machines -ksp_type richardson -pc_kcycle_semicoarsen xy -pc_kcycle_anisotropy off -mg_levels_pc_relax_type jacobi
+
+    test:
+      suffix: view
+      nsize: {{1 2 4}}
+      output_file: output/autokappa_view.out
+      args: -view -ksp_type richardson -pc_kcycle_semicoarsen xy -pc_kcycle_anisotropy off -mg_levels_pc_relax_type jacobi
+      filter: sed -n "s|, by [0-9]* cycles, in .*||; s|, eigenvalues.*digit||; /kappa was chosen/p; /error factor/p"
+
+TEST*/
