@@ -27,7 +27,7 @@ static char help[] =
   Lines printed, comma separated:
     result,solver,method,n,angle,epsilon,kappa,value,seconds     value: iterations, or the error factor;
                                                                   seconds: of the processor
-    choice,kappa                                                  what set-up chose, before its result
+    choice,kappa,seconds                                          what set-up chose, and what it took
     calls,n,kappa,finest,...,coarsest
 */
 #include <petsckcycle.h>
@@ -50,6 +50,7 @@ typedef struct {
   DM        da;
   KSP       ksp;
   Vec       x, b, start;
+  PetscReal setup; /* seconds of set-up */
 } Problem;
 
 /* Coupling of a point with the one di to the right and dj above it, multiplied by h^2 */
@@ -202,6 +203,12 @@ static PetscErrorCode TestError(KSP ksp, PetscInt it, PetscReal rnorm, KSPConver
   PetscFunctionReturn(0);
 }
 
+/* Of the processor */
+static PetscReal Seconds(void)
+{
+  return (PetscReal)clock() / (PetscReal)CLOCKS_PER_SEC;
+}
+
 static PetscErrorCode CreateSolver(Problem *p, PetscInt kappa)
 {
   PC       pc;
@@ -225,7 +232,9 @@ static PetscErrorCode CreateSolver(Problem *p, PetscInt kappa)
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCKCycleSetKappa(pc, kappa == -1 ? PC_KCYCLE_KAPPA_AUTO : kappa ? kappa : PC_KCYCLE_KAPPA_W));
   PetscCall(KSPSetFromOptions(p->ksp));
+  p->setup = Seconds();
   PetscCall(KSPSetUp(p->ksp));
+  p->setup = Seconds() - p->setup;
   PetscFunctionReturn(0);
 }
 
@@ -263,12 +272,6 @@ static PetscErrorCode CheckCalls(const Problem *p, PetscInt kappa)
                l + 1, calls[l], calls[0], expected);
   }
   PetscFunctionReturn(0);
-}
-
-/* Of the processor */
-static PetscReal Seconds(void)
-{
-  return (PetscReal)clock() / (PetscReal)CLOCKS_PER_SEC;
 }
 
 static PetscErrorCode CountIterations(Problem *p, KSPType type, PetscReal *its, PetscReal *seconds)
@@ -450,7 +453,7 @@ static PetscErrorCode ReadOptions(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* What set-up has chosen, 0: the W-cycle; -view: why */
+/* What set-up has chosen, 0: the W-cycle, and what it took; -view: why */
 static PetscErrorCode PrintChoice(Problem *p)
 {
   PC       pc;
@@ -459,7 +462,8 @@ static PetscErrorCode PrintChoice(Problem *p)
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(p->ksp, &pc));
   PetscCall(PCKCycleGetKappa(pc, &kappa));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "choice,%" PetscInt_FMT "\n", kappa == PC_KCYCLE_KAPPA_W ? 0 : kappa));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "choice,%" PetscInt_FMT ",%.4g\n", kappa == PC_KCYCLE_KAPPA_W ? 0 : kappa,
+                        (double)p->setup));
   PetscCall(KSPViewFromOptions(p->ksp, NULL, "-view"));
   PetscFunctionReturn(0);
 }

@@ -4,10 +4,12 @@
     python3 bench/kappa.py                                 n = 7, 8, 9: a quarter of an hour
     python3 bench/kappa.py --sizes 10 --parts tables       a larger grid, (2^10 - 1)^2 points: hours; 12 needs 4 GB
     python3 bench/kappa.py --sizes 9 --parts tables --solvers zebra --angles 45 --epsilons 1e-5
+    python3 bench/kappa.py --parts auto,predict --sizes 8,9 the choice of kappa, and predicted times: minutes
     python3 bench/kappa.py --publish                       also writes bench/results/kappa*.csv, which the documentation quotes
 
 Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles. Parts: model (Tables 3.1 and 3.3), factors (error factors of a cycle), times (Figure 3.1,
-Table 3.2), contrast (Figure 4.1), tables (4.1 to 4.6). The paper's grids have 12 and 14 levels. Make the library first. Results go to the folder bench of the build.
+Table 3.2), contrast (Figure 4.1), tables (4.1 to 4.6), predict (times of the library's model beside measured ones), auto (the kappa that set-up chooses beside
+fixed ones; the first epsilon). The paper's grids have 12 and 14 levels. Make the library first. Results go to the folder bench of the build.
 """
 
 import argparse
@@ -19,11 +21,13 @@ import sys
 from programs import build, choose, petsc_at_hand, publish, write_csv
 from launch import mpi_environment  # found in conf
 
-PARTS = ("model", "factors", "times", "contrast", "tables")
+PARTS = ("model", "factors", "times", "contrast", "tables", "predict", "auto")
 SOLVERS = ("jacobi", "alternating", "zebra")
 KAPPAS = {"V": 1, "F": 2, "3": 3, "4": 4, "W": 0}  # 0: the W-cycle, as the program takes it
-NAMES = {str(kappa): name for name, kappa in KAPPAS.items()}
+NAMES = {"-1": "auto", **{str(kappa): name for name, kappa in KAPPAS.items()}}
 ANGLES = (10, 30, 45, 60, 80)
+
+REPEATS = 3  # of the solves beside which a choice is judged, in turn; the fastest count
 
 # Sections 3.2 and 3.3: milliseconds of a kernel launch and of an operation; pre- and post-relaxations
 ALPHA, BETA, SWEEPS = 2.48e-3, 1.18e-6, 4
@@ -227,6 +231,43 @@ def tables(program, arguments):
                     yield from rows
 
 
+def predictions(program, arguments):
+    """The library's model, from cycles that it has timed itself, beside the median of applications"""
+    for solver in arguments.solvers:
+        for n in arguments.sizes:
+            for row in program.results(solver=solver, n=n, methods="predict"):
+                error = 100 * (row["value"] / row["seconds"] - 1)
+                print(f"{solver:12} n = {n:<3} kappa {row['kappa']}: predicted {1000 * row['value']:.4g} ms, measured {1000 * row['seconds']:.4g} ms, {error:+.1f} %", flush=True)
+                yield {"solver": solver, "n": n, "points": 2**n - 1, "kappa": row["kappa"], "predicted_ms": f"{1000 * row['value']:.4g}",
+                       "measured_ms": f"{1000 * row['seconds']:.4g}", "error_percent": f"{error:.1f}"}
+
+
+def automatic(program, arguments):
+    """Ratio: the time of the chosen kappa to that of the best one, both with a fixed kappa; auto_seconds is that of the solver that has chosen itself"""
+    rows = []
+    for solver in arguments.solvers:
+        for n in arguments.sizes:
+            for angle in arguments.angles:
+                for method in ("alone", "cg"):
+                    seconds = {}
+                    for _ in range(REPEATS):
+                        lines = program.lines(solver=solver, n=n, epsilon=arguments.epsilons[0], angle=angle, methods=method, kappas="1,2,3,4,0,-1")
+                        for words in lines:
+                            if words[0] == "result":
+                                name = NAMES[words[6]]
+                                seconds[name] = min(float(words[8]), seconds.get(name, math.inf))
+                    chosen, setup = next((NAMES[words[1]], float(words[2])) for words in lines if words[0] == "choice")
+                    best = min(KAPPAS, key=lambda name: seconds[name])
+                    rows.append({"solver": solver, "method": method, "n": n, "points": 2**n - 1, "angle": angle, "epsilon": arguments.epsilons[0], "chosen": chosen, "best": best,
+                                 "seconds": seconds[chosen], "best_seconds": seconds[best], "ratio": f"{seconds[chosen] / seconds[best]:.3f}", "auto_seconds": seconds["auto"],
+                                 "setup_seconds": setup})
+                    print(f"{solver:12}{method:6} n = {n:<3}{angle:>3} degrees: " + "  ".join(f"{name} {1000 * value:.4g}" for name, value in seconds.items()) +
+                          f" ms, chosen {chosen}, best {best}, ratio {rows[-1]['ratio']}, set-up {1000 * setup:.3g} ms", flush=True)
+    ratios = sorted(float(row["ratio"]) for row in rows)
+    print(f"\nchosen within 10 % of the best: {sum(ratio <= 1.1 for ratio in ratios)} of {len(ratios)}, largest ratio {ratios[-1]}")
+    return rows
+
+
 # Pictures
 
 
@@ -316,6 +357,10 @@ def main():
         draw_contrast(results["kappa-contrast"], os.path.join(folder, "kappa-contrast.png"))
     if "tables" in arguments.parts:
         results["kappa"] = list(tables(program, arguments))
+    if "predict" in arguments.parts:
+        results["kappa-predict"] = list(predictions(program, arguments))
+    if "auto" in arguments.parts:
+        results["kappa-auto"] = automatic(program, arguments)
     for name, rows in results.items():
         write_csv(os.path.join(folder, name + ".csv"), rows)
         if arguments.publish:

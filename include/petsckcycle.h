@@ -17,7 +17,7 @@
 #define KSPDPCG            "dpcg"
 
 /* The kappa of a W-cycle: more than any number of levels */
-#define PC_KCYCLE_KAPPA_W 2147483647
+#define PC_KCYCLE_KAPPA_W    2147483647
 /* The kappa that is cheapest by estimates, see PCKCycleSetKappa() */
 #define PC_KCYCLE_KAPPA_AUTO (-1)
 

@@ -29,7 +29,7 @@ static PetscReal Noise(PetscInt64 number)
   return (PetscReal)(z >> 12) / (PetscReal)(UINT64_C(1) << 51) - 1;
 }
 
-/* Numbers of the grid's points, or of rows where no grid is known, decide: any number of processes has the same vector */
+/* Numbers of the grid's points, or of rows where no grid is known, decide: the same on any number of processes */
 static PetscErrorCode FillWithNoise(PC pc, Vec v)
 {
   PetscScalar *a;
@@ -171,7 +171,7 @@ static void Copy(const Space *space, PetscBool error, PetscScalar a[])
     for (PetscInt j = 0; j < space->steps; j++) {
       const PetscScalar h = space->h[i * KCYCLE_AUTO_STEPS + j];
 
-      a[i * space->steps + j] = error ? (i == j ? 1 : 0) - h : h;
+      a[i * space->steps + j] = error ? (PetscReal)(i == j ? 1 : 0) - h : h;
     }
   }
 }

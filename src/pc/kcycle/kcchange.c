@@ -229,6 +229,7 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   if (kc->nstructured || kc->grids) PetscCall(PCKCycleStructuredDrop(pc));
   kc->ready       = PETSC_FALSE;

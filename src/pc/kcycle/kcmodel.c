@@ -15,6 +15,8 @@ PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)
   PetscFunctionBegin;
   PetscCall(PCKCycleAutoReset(kc));
   PetscCall(PetscFree(timing->model.level));
+  for (PetscInt l = 0; l < kc->nlevels; l++) /* an error may have left clocks running */
+    kc->level[l].timer.seconds[0] = kc->level[l].timer.seconds[1] = NULL;
   PetscCall(PetscFree(timing->samples));
   timing->ready = timing->described = timing->saved = timing->at_rest = PETSC_FALSE;
   timing->compared                                                    = 0;

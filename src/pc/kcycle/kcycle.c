@@ -364,12 +364,12 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
 
   The cycle counter may be changed between solves; it takes effect at once.
 
-  With `PC_KCYCLE_KAPPA_AUTO` set-up chooses among 1, 2, 3, 4 and w the one with which a solve takes the least time. Times
-  of cycles are predicted (`PCKCycleSetCalibrate()`). How fast a cycle converges is estimated from 8 steps of
+  With `PC_KCYCLE_KAPPA_AUTO` set-up chooses among 1, 2, 3, 4 and w the one with which a solve takes the least time.
+  Times of cycles are predicted (`PCKCycleSetCalibrate()`). How fast a cycle converges is estimated by 8 steps of
   Arnoldi's method for each kappa, from a vector that is the same on any number of processes and is first smoothed by 12
   V-cycles; larger kappas are left out once they bring nothing. `KSPRICHARDSON` is charged for the spectral radius of
-  the error, other methods for the square root of the ratio of the eigenvalues. The choice is kept until set-up finds other
-  levels, or an operator that differs from the one at the choice by more than its size and a tenth;
+  the error propagation, other methods for the square root of the ratio of the eigenvalues. The choice is kept until
+  set-up finds other levels, or an operator that differs from the one at the choice by more than its size and a tenth;
   `-ksp_view` shows it, what was estimated, and what that took.
 
   Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, Algorithm 3.
@@ -566,7 +566,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 
   Options Database Keys:
 + -pc_kcycle_kappa (1|2|3|...|v|f|w|auto) - cycle counter (default 2), which structured levels replace by 1 unless it is
-      given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W, auto what is cheapest by estimates
+      given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W,
+      auto what is cheapest by estimates
 . -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the
       first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
