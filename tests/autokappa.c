@@ -275,7 +275,12 @@ int main(int argc, char **argv)
     test:
       suffix: full
       output_file: output/autokappa_remember.out
-      args: -ksp_type gmres -pc_mg_type full -pc_mg_multiplicative_cycles 2
+      args: -ksp_type gmres -pc_mg_type full
+
+    test:
+      suffix: cycles
+      output_file: output/autokappa_remember.out
+      args: -ksp_type gmres -pc_mg_multiplicative_cycles 2
 
     test:
       suffix: singular

@@ -404,7 +404,7 @@ int main(int argc, char **argv)
       suffix: full
       nsize: 2
       output_file: output/model_levels.out
-      args: -pc_mg_type full -pc_mg_multiplicative_cycles 2
+      args: -pc_mg_type full
 
     test:
       suffix: single

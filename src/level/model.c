@@ -67,12 +67,13 @@ static PetscBool Solve(const PetscReal normal[3][4], int set, PetscReal x[3])
 
   for (int i = 0; i < 3; i++) {
     x[i] = 0;
-    if (set >> i & 1) which[n++] = i;
+    if (!(set >> i & 1)) continue;
+    if (!(normal[i][i] > 0)) return PETSC_FALSE;
+    which[n++] = i;
   }
   for (int i = 0; i < n; i++) { /* to a diagonal of ones */
     const PetscReal size = normal[which[i]][which[i]];
 
-    if (!(size > 0)) return PETSC_FALSE;
     for (int j = 0; j < n; j++) a[i][j] = normal[which[i]][which[j]] / PetscSqrtReal(size * normal[which[j]][which[j]]);
     a[i][n] = normal[which[i]][3] / PetscSqrtReal(size);
   }

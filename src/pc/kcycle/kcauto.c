@@ -186,10 +186,9 @@ static PetscBool Learn(const Space *space, KCycleCandidate *candidate)
   Copy(space, PETSC_TRUE, a);
   candidate->factor = KCycleModelRadius(space->steps, a);
   Copy(space, PETSC_FALSE, a);
-  largest             = KCycleModelRadius(space->steps, a);
-  candidate->contrast = PetscMax(1, largest) / (1 - candidate->factor);
-  if (!(candidate->factor < 1)) { /* some are too large, or complex: the smallest itself */
-    Copy(space, PETSC_FALSE, a);
+  largest = KCycleModelRadius(space->steps, a);
+  if (candidate->factor < 1) candidate->contrast = PetscMax(1, largest) / (1 - candidate->factor);
+  else { /* some are too large, or complex: the smallest itself */ Copy(space, PETSC_FALSE, a);
     if (!KCycleModelInvert(space->steps, a)) return PETSC_FALSE;
     candidate->contrast = PetscMax(1, largest * KCycleModelRadius(space->steps, a));
   }

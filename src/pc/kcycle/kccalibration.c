@@ -88,6 +88,12 @@ static char *NextLine(char **text)
   return line;
 }
 
+/* Comparing with NaN would be an exception where these are trapped */
+static PetscBool IsTime(double seconds)
+{
+  return (PetscBool)(!PetscIsInfOrNanReal((PetscReal)seconds) && seconds >= 0 && seconds < 1e6);
+}
+
 /* refusal: what is wrong with the line of level l, or empty; rows and the rest are compared with those here */
 static PetscErrorCode ReadLevel(const char line[], PetscInt l, KCycleModelLevel *level, size_t len, char refusal[])
 {
@@ -100,7 +106,7 @@ static PetscErrorCode ReadLevel(const char line[], PetscInt l, KCycleModelLevel 
     (void)sscanf(line, "level %d rows %lf launches %lf operations %lf messages %lf zero %lf again %lf solver %n",
                  &which, &number[0], &number[1], &number[2], &number[3], &number[4], &number[5], &at);
   }
-  if (which != (int)l || at < 0 || !(number[4] >= 0 && number[4] < 1e6) || !(number[5] >= 0 && number[5] < 1e6))
+  if (which != (int)l || at < 0 || !IsTime(number[4]) || !IsTime(number[5]))
     PetscCall(PetscSNPrintf(refusal, len, "it is damaged: level %" PetscInt_FMT " cannot be read", l));
   else if (number[0] != (double)level->rows)
     PetscCall(PetscSNPrintf(refusal, len,
@@ -152,7 +158,7 @@ static PetscErrorCode ReadModel(char text[], KCycleModel *model, size_t len, cha
     PetscCall(ReadLevel(NextLine(&text), l, &model->level[l], len, refusal));
   if (refusal[0]) PetscFunctionReturn(PETSC_SUCCESS);
   line = NextLine(&text);
-  if (!line || sscanf(line, "outside %lf%c", &outside, &more) != 1 || !(outside >= 0 && outside < 1e6))
+  if (!line || sscanf(line, "outside %lf%c", &outside, &more) != 1 || !IsTime(outside))
     PetscCall(PetscSNPrintf(refusal, len, "it is damaged: the line \"outside\" cannot be read"));
   else model->outside = (PetscReal)outside;
   line = refusal[0] ? NULL : NextLine(&text);
