@@ -343,8 +343,44 @@ WIND = """
 3d-angle-step           -cells 50,50,50 -ends dn,dn,dn -wind constant -angle 30,20 -peclet 100 -reaction 1
 """
 
+# As in models of reservoirs and groundwater, and contrasts on stretched grids: none of the thresholds was made for these
+RESERVOIR = """
+2d-section              -cells 400,60 -ends nn,nn -sd 2.5 -length 20,3 -h 20,1 -k 1,0.1 -penalty 1e3 -held wells:4
+2d-section-inactive     -cells 400,60 -ends nn,nn -sd 2 -length 20,3 -h 20,1 -k 1,0.1 -inactive bodies:0.4:20 -reaction 1e-8 -penalty 1e3 -held wells:4
+2d-areal-step           -cells 350,330 -ends nn,nn -sd 3 -length 12,12 -reaction 1e-5
+2d-stretched-1e6        -cells 300,300 -ends dd,nn -stretch 1.05,1.05 -fine middle -region bodies:0.3:10 -contrast 1e6
+2d-stretched-lognormal  -cells 300,280 -ends nn,dn -stretch 1.1,1.03 -fine walls -sd 3 -length 8,8
+2d-stretched-channels   -cells 300,300 -ends dd,nn -stretch 1.05,1.05 -fine walls -region channels:20:4 -contrast 1e6
+2d-stretched-mixed      -cells 300,300 -stretch 1.03,1.03 -fine walls -region mixed:0.5 -contrast 1e6
+2d-stretched-layers     -cells 300,300 -ends nn,dd -stretch 1.1,1 -fine middle -layers 5:1e6
+2d-stretched-holes      -cells 300,300 -ends nn,dn -stretch 1.05,1.05 -fine low -inactive scattered:60:10 -reaction 1e-8
+3d-cubes-sd-3           -cells 64,64,48 -ends nn,nn,nn -sd 3 -length 10,10,2 -penalty 1e3 -held wells:5
+3d-flat-20-kz-1         -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -penalty 1e3 -held wells:5
+3d-flat-20-kz-0.1       -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -penalty 1e3 -held wells:5
+3d-flat-20-kz-0.01      -cells 70,66,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.01 -penalty 1e3 -held wells:5
+3d-flat-10-inactive-30  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.3:12 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-flat-20-inactive-50  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -inactive bodies:0.5:12 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-flat-20-inactive-70  -cells 80,80,40 -ends nn,nn,nn -sd 1 -length 10,10,2 -h 20,20,1 -inactive bodies:0.7:16 -reaction 1e-7
+3d-layers-inactive      -cells 64,64,50 -ends nn,nn,dn -layers 2:1e4 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.4:12 -reaction 1e-8
+3d-channels-inactive    -cells 64,80,40 -ends nn,nn,nn -region channels:16:5 -contrast 1e4 -sd 1 -h 10,10,1 -inactive bodies:0.35:14 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-step-flat            -cells 64,64,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -reaction 1e-4
+3d-two-lengths          -cells 64,64,48 -ends nn,nn,nn -sd 2 -h 3,15,1 -k 1,1,0.3 -penalty 1e3 -held wells:4
+3d-1.02-middle          -cells 64,64,64 -stretch 1.02,1.02,1.02 -fine middle
+3d-1.05-middle          -cells 64,64,64 -stretch 1.05,1.05,1.05 -fine middle
+3d-1.2-middle           -cells 64,64,64 -stretch 1.2,1.2,1.2 -fine middle
+3d-1.3-middle           -cells 64,64,64 -stretch 1.3,1.3,1.3 -fine middle
+3d-1.2-walls-neumann    -cells 64,64,64 -ends nn,nn,dn -stretch 1.2,1.2,1.2 -fine walls
+3d-1.2-two-middle       -cells 64,64,64 -ends nn,dd,nn -stretch 1.2,1.2,1 -fine middle
+3d-1.3-one              -cells 64,64,64 -ends dd,nn,nn -stretch 1,1,1.3 -fine middle
+3d-stretched-1e6        -cells 60,60,60 -ends dd,nn,nn -stretch 1.1,1.1,1.1 -fine walls -region bodies:0.3:8 -contrast 1e6
+3d-stretched-lognormal  -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.05 -fine walls -sd 2 -length 6,6,3
+3d-stretched-layers     -cells 60,60,60 -ends nn,dd,nn -stretch 1.1,1.1,1 -fine middle -layers 3:1e6
+3d-stretched-mixed      -cells 56,56,56 -stretch 1.05,1.05,1.05 -fine walls -region mixed:0.5 -contrast 1e3
+3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
+"""
+
 GROUPS = {"constant": CONSTANT, "ends": ENDS, "jumps": JUMPS, "reactions": REACTIONS, "anisotropy": ANISOTROPY, "stretched": STRETCHED,
-          "fields": FIELDS, "sizes": SIZES, "wind": WIND}
+          "fields": FIELDS, "reservoir": RESERVOIR, "sizes": SIZES, "wind": WIND}
 
 
 def read(group, text):
