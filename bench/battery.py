@@ -38,6 +38,9 @@ PEERS = {
                  "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.5",
     "boomeramg_wind": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
                       "-pc_hypre_boomeramg_strong_threshold 0.25",
+    "boomeramg_pmis": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i "
+                      "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.25",
+    "pfmg": "-dm_mat_type hyprestruct -pc_type pfmg",
     "gamg": "-pc_type gamg",
     "mg": "-pc_type kcycle -pc_kcycle_structured off",
 }

@@ -376,6 +376,7 @@ RESERVOIR = """
 3d-stretched-lognormal  -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.05 -fine walls -sd 2 -length 6,6,3
 3d-stretched-layers     -cells 60,60,60 -ends nn,dd,nn -stretch 1.1,1.1,1 -fine middle -layers 3:1e6
 3d-stretched-mixed      -cells 56,56,56 -stretch 1.05,1.05,1.05 -fine walls -region mixed:0.5 -contrast 1e3
+3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7 -contrast 0.0146
 3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
 """
 

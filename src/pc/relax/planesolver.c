@@ -27,7 +27,8 @@ static PetscErrorCode CheckPlanes(const KCycleSmoother *s, int d, int parity, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coefficients of the planes, without couplings across them */
+/* The coefficients of the planes, without couplings across them; same becomes false, and nothing is kept, where half of
+   them do not tell the others */
 static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, PetscBool half, Mat A, PetscBool *same)
 {
   const KCycleBox   *box   = KCycleStencilOf(A)->box;
@@ -53,7 +54,6 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
     }
     PetscCall(MatStencilStoreLine(A, line, values, same));
   }
-  PetscCall(MatStencilStoreEnd(A));
   PetscCall(PetscFree(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,6 +77,7 @@ static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, M
   PetscCall(DMDestroy(&dm));
   PetscCall(FillMatrix(s->st, d, parity, s->st->half, *A, &same));
   if (!same) PetscCall(FillMatrix(s->st, d, parity, PETSC_FALSE, *A, &same));
+  PetscCall(MatStencilStoreEnd(*A));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
