@@ -355,12 +355,12 @@ RESERVOIR = """
 2d-stretched-layers     -cells 300,300 -ends nn,dd -stretch 1.1,1 -fine middle -layers 5:1e6
 2d-stretched-holes      -cells 300,300 -ends nn,dn -stretch 1.05,1.05 -fine low -inactive scattered:60:10 -reaction 1e-8
 3d-cubes-sd-3           -cells 64,64,48 -ends nn,nn,nn -sd 3 -length 10,10,2 -penalty 1e3 -held wells:5
-3d-flat-20-kz-1         -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -penalty 1e3 -held wells:5
-3d-flat-20-kz-0.1       -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -penalty 1e3 -held wells:5
-3d-flat-20-kz-0.01      -cells 70,66,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.01 -penalty 1e3 -held wells:5
-3d-flat-10-inactive-30  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.3:12 -reaction 1e-8 -penalty 1e3 -held wells:5
-3d-flat-20-inactive-50  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -inactive bodies:0.5:12 -reaction 1e-8 -penalty 1e3 -held wells:5
-3d-flat-20-inactive-70  -cells 80,80,40 -ends nn,nn,nn -sd 1 -length 10,10,2 -h 20,20,1 -inactive bodies:0.7:16 -reaction 1e-7
+3d-model-20-kz-1         -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -penalty 1e3 -held wells:5
+3d-model-20-kz-0.1       -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -penalty 1e3 -held wells:5
+3d-model-20-kz-0.01      -cells 70,66,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.01 -penalty 1e3 -held wells:5
+3d-model-10-inactive-30  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.3:12 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-model-20-inactive-50  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -inactive bodies:0.5:12 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-model-20-inactive-70  -cells 80,80,40 -ends nn,nn,nn -sd 1 -length 10,10,2 -h 20,20,1 -inactive bodies:0.7:16 -reaction 1e-7
 3d-layers-inactive      -cells 64,64,50 -ends nn,nn,dn -layers 2:1e4 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.4:12 -reaction 1e-8
 3d-channels-inactive    -cells 64,80,40 -ends nn,nn,nn -region channels:16:5 -contrast 1e4 -sd 1 -h 10,10,1 -inactive bodies:0.35:14 -reaction 1e-8 -penalty 1e3 -held wells:5
 3d-step-flat            -cells 64,64,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -reaction 1e-4
