@@ -150,7 +150,7 @@ typedef struct {
 typedef struct {
   /* parameters */
   PetscBool calibrate;
-  char      save[PETSC_MAX_PATH_LEN], load[PETSC_MAX_PATH_LEN]; /* files; empty: none */
+  char     *save, *load; /* names of files; NULL: none */
 
   KCycleModel model;
   PetscBool   ready;     /* times of visits are known */

@@ -313,7 +313,7 @@ static PetscErrorCode CheckType(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL ||
-                 (!kc->timing.calibrate && !kc->timing.save[0] && !kc->timing.load[0]),
+                 (!kc->timing.calibrate && !kc->timing.save && !kc->timing.load),
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "-pc_mg_type %s has no kappa-cycle whose time could be predicted: leave out -pc_kcycle_calibrate "
              "(PCKCycleSetCalibrate()) and calibrations from and for files, or use -pc_mg_type multiplicative or full",
@@ -334,7 +334,7 @@ PetscErrorCode PCKCycleModelCalibrate(PC pc)
   timing->described = PETSC_TRUE;
   if (timing->ready) PetscFunctionReturn(PETSC_SUCCESS);
   timing->cycles = 0;
-  if (timing->load[0]) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
+  if (timing->load) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
   else PetscCall(Calibrate(pc, &timing->model));
   KCycleModelFit(&timing->model);
   timing->ready = PETSC_TRUE;
@@ -352,8 +352,8 @@ PetscErrorCode PCKCycleModelSetUp(PC pc)
   timing = &kc->timing;
   if (kc->finer.exists || kc->failure[0] || !kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckType(pc));
-  if (timing->calibrate || timing->save[0] || timing->load[0]) PetscCall(PCKCycleModelCalibrate(pc));
-  if (timing->save[0] && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
+  if (timing->calibrate || timing->save || timing->load) PetscCall(PCKCycleModelCalibrate(pc));
+  if (timing->save && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
   timing->saved = PETSC_TRUE;
   PetscCall(PCKCycleAutoSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

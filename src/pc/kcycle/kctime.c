@@ -10,7 +10,7 @@ static PetscErrorCode PCKCycleSetCalibrate_KCycle(PC pc, PetscBool calibrate)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->timing.calibrate = calibrate;
-  if (!calibrate && !kc->timing.save[0] && !kc->timing.load[0]) PetscCall(PCKCycleModelReset(kc));
+  if (!calibrate && !kc->timing.save && !kc->timing.load) PetscCall(PCKCycleModelReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,16 +90,19 @@ PetscErrorCode PCKCycleGetCalibrate(PC pc, PetscBool *calibrate)
 }
 
 /* Times are kept, a new file is written or read with the next set-up or solve */
-static PetscErrorCode SetFile(PC pc, char file[], const char name[])
+static PetscErrorCode SetFile(PC pc, char **file, const char name[])
 {
   size_t length;
+  char  *copy = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscStrlen(name, &length));
   PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "The name of a file with a calibration has %" PetscInt_FMT " characters, at most %d are allowed",
              (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
-  PetscCall(PetscStrncpy(file, name, PETSC_MAX_PATH_LEN));
+  if (length) PetscCall(PetscStrallocpy(name, &copy));
+  PetscCall(PetscFree(*file));
+  *file = copy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +112,7 @@ static PetscErrorCode PCKCycleSetCalibrationSave_KCycle(PC pc, const char file[]
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(SetFile(pc, kc->timing.save, file));
+  PetscCall(SetFile(pc, &kc->timing.save, file));
   kc->timing.saved = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,7 +148,7 @@ static PetscErrorCode PCKCycleGetCalibrationSave_KCycle(PC pc, const char *file[
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *file = kc->timing.save;
+  *file = kc->timing.save ? kc->timing.save : "";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +182,7 @@ static PetscErrorCode PCKCycleSetCalibrationLoad_KCycle(PC pc, const char file[]
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(SetFile(pc, kc->timing.load, file));
+  PetscCall(SetFile(pc, &kc->timing.load, file));
   kc->timing.ready = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,7 +223,7 @@ static PetscErrorCode PCKCycleGetCalibrationLoad_KCycle(PC pc, const char *file[
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *file = kc->timing.load;
+  *file = kc->timing.load ? kc->timing.load : "";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,11 +321,11 @@ PetscErrorCode PCKCycleTimeSetFromOptions(PC pc, KCycleOptionItems PetscOptionsO
   PetscCall(PetscOptionsBool("-pc_kcycle_calibrate", "Time a few cycles, for predictions", "PCKCycleSetCalibrate",
                              calibrate, &calibrate, &flg));
   if (flg) PetscCall(PCKCycleSetCalibrate(pc, calibrate));
-  PetscCall(PetscStrncpy(file, kc->timing.save, sizeof(file)));
+  PetscCall(PetscStrncpy(file, kc->timing.save ? kc->timing.save : "", sizeof(file)));
   PetscCall(PetscOptionsString("-pc_kcycle_calibration_save", "File for the times of visits of levels",
                                "PCKCycleSetCalibrationSave", file, file, sizeof(file), &flg));
   if (flg) PetscCall(PCKCycleSetCalibrationSave(pc, file));
-  PetscCall(PetscStrncpy(file, kc->timing.load, sizeof(file)));
+  PetscCall(PetscStrncpy(file, kc->timing.load ? kc->timing.load : "", sizeof(file)));
   PetscCall(PetscOptionsString("-pc_kcycle_calibration_load", "File with the times of visits of levels",
                                "PCKCycleSetCalibrationLoad", file, file, sizeof(file), &flg));
   if (flg) PetscCall(PCKCycleSetCalibrationLoad(pc, file));

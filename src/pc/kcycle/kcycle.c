@@ -50,6 +50,8 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscCall(MatDestroy(&kc->copy));
   PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PetscFree2(kc->level, kc->calls));
+  PetscCall(PetscFree(kc->timing.save));
+  PetscCall(PetscFree(kc->timing.load));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
