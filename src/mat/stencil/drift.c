@@ -16,14 +16,6 @@ enum {
   DRIFT_NUM  = DRIFT_BOTH + 3
 };
 
-static PetscBool IsAlone(const KCycleShape *shape, const KCycleLine *l, PetscInt i)
-{
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    if (o != shape->ncoeffs / 2 && KCycleLineCoefficient(l, o, i) != (PetscScalar)0.0) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 /* Couplings o of the points of line l, and the opposite ones of line m, which they lead to */
 static void AddPairs(const KCycleShape *shape, const KCycleLine *l, const KCycleLine *m, int o, PetscReal sums[])
 {
@@ -35,7 +27,8 @@ static void AddPairs(const KCycleShape *shape, const KCycleLine *l, const KCycle
     const PetscReal a = PetscAbsScalar(KCycleLineCoefficient(l, o, i)),
                     b = PetscAbsScalar(KCycleLineCoefficient(m, opposite, i + dx));
 
-    if ((a == 0 && IsAlone(shape, l, i)) || (b == 0 && IsAlone(shape, m, i + dx))) continue;
+    if ((a == 0 && MatStencilPointIsUncoupled(shape, l, i)) || (b == 0 && MatStencilPointIsUncoupled(shape, m, i + dx)))
+      continue;
     skew += PetscAbsReal(a - b);
     both += a + b;
   }

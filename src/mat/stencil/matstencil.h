@@ -44,3 +44,12 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
 PETSC_INTERN PetscErrorCode MatStencilFindDrift(Mat, KCycleScan *);
+
+/* Has point i of a line nothing but its diagonal? */
+static inline PetscBool MatStencilPointIsUncoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i)
+{
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    if (o != shape->ncoeffs / 2 && KCycleLineCoefficient(l, o, i) != (PetscScalar)0.0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}

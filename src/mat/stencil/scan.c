@@ -279,17 +279,6 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
   (*look)(napart, (PetscReal)times, inside, c, to);
 }
 
-/* Does the point have nothing but its diagonal? */
-static PetscBool IsUncoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i)
-{
-  PetscBool uncoupled = PETSC_TRUE;
-
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    if (o != shape->ncoeffs / 2 && KCycleLineCoefficient(l, o, i) != (PetscScalar)0.0) uncoupled = PETSC_FALSE;
-  }
-  return uncoupled;
-}
-
 /* Rows of this process that are coupled to nobody; the array is the caller's */
 PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
 {
@@ -304,7 +293,7 @@ PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     MatStencilLineArrays(&st->s, line, &l);
     for (PetscInt i = 0; i < l.n; i++) {
-      if (IsUncoupled(&st->s.shape, &l, i)) (*rows)[(*n)++] = start + line * l.n + i;
+      if (MatStencilPointIsUncoupled(&st->s.shape, &l, i)) (*rows)[(*n)++] = start + line * l.n + i;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -328,7 +317,7 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
       for (int o = 0; o < st->s.shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
       if (PetscIsInfOrNanScalar(sum)) scan->notfinite = PetscMin(scan->notfinite, row);
       if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) != (PetscScalar)0.0) continue;
-      if (IsUncoupled(&st->s.shape, &l, i)) scan->empty = PetscMin(scan->empty, row);
+      if (MatStencilPointIsUncoupled(&st->s.shape, &l, i)) scan->empty = PetscMin(scan->empty, row);
       else scan->zero = PetscMin(scan->zero, row);
     }
   }
