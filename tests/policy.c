@@ -27,7 +27,7 @@ static const Case Cases[] = {
     {"STRONG", 3, {20, 20}, ALONG, {0.61, 0.59}, "coarsened in xyz", {"", ""}},
     {"WEAK", 2, {100, 100}, STRIP, {0.098, 0.102}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
     {"WEAK", 3, {30, 30}, STRIP, {0.098, 0.102}, "30 x 30 x 30, 7 points, lines along xy,", {"", ""}},
-    {"LINES", 2, {100, 100}, WIDTH, {0.085, 0.065}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
+    {"LINES", 2, {100, 100}, WIDTH, {0.055, 0.035}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
     {"SWEEPS_LINES", 2, {64, 64}, STRIP, {0.05, 1}, "richardson(1)+relax", {"", ""}},
     {"SWEEPS_LINES_COARSE", 2, {64, 64}, STRIP, {0.05, 0.05}, "richardson(2)+relax", {"", "-pc_mg_levels 3"}},
     {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, "grid 33 x 33", {"", ""}},

@@ -15,7 +15,7 @@
        "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do "  \
        "not smooth along them",                                                                                        \
        "-pc_kcycle_semicoarsen", "policy")                                                                             \
-  REAL(KCYCLE_LINES, 0.08,                                                                                             \
+  REAL(KCYCLE_LINES, 0.05,                                                                                             \
        "lines are relaxed along a direction beside which one that is coarsened is weak, by a factor of 10, at this "   \
        "part of the points: there point smoothers do not smooth",                                                      \
        "-pc_kcycle_anisotropy", "policy")                                                                              \

@@ -5,7 +5,7 @@
 
 #include <petsckcycle/private/relaximpl.h>
 
-#define KC_CLUSTER_STRONG 0.02  /* couplings weaker than this part of both diagonals join nobody */
+#define KC_CLUSTER_STRONG 1e-5  /* couplings weaker than this part of both diagonals join nobody */
 #define KC_CLUSTER_SHIFT  1.083 /* limits of ranks are no round numbers, which regular grids would meet to rounding */
 
 #define KC_RANKS   4300
