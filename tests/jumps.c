@@ -1,5 +1,6 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions|walls   which part\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions|walls|seen\n\
+                                                which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve, reactions: the numbers of iterations\n\
@@ -16,7 +17,8 @@ typedef enum {
   FIELD_MIXED,        /* two values, each point by itself */
   FIELD_BLOCK,        /* two points in each direction in the middle of the grid, all others as weak as each other */
   FIELD_CONSTANT,
-  FIELD_INLET /* half of the first points in x */
+  FIELD_INLET, /* half of the first points in x */
+  FIELD_PLATE  /* the points of the block in one layer across the last direction */
 } Field;
 
 typedef enum {
@@ -25,7 +27,7 @@ typedef enum {
   BOUNDARY_PERIODIC
 } Boundary;
 
-static const char *const Fields[]     = {"balls", "random", "checkerboard", "mixed", "block", "constant", "inlet"};
+static const char *const Fields[] = {"balls", "random", "checkerboard", "mixed", "block", "constant", "inlet", "plate"};
 static const char *const Boundaries[] = {"stored", "cell", "periodic"};
 
 typedef struct {
@@ -36,6 +38,7 @@ typedef struct {
   PetscReal reaction; /* added to the diagonal where the field reactive has something: everywhere, if it is constant */
   Field     reactive;
   PetscBool holes; /* balls with walls that nothing flows through, their points coupled to nobody */
+  PetscInt  layer; /* of the plate */
 } Problem;
 
 /* Between 0 and 1, at random: points are independent of their neighbours (the generator is splitmix64) */
@@ -60,7 +63,8 @@ static PetscBool IsIn(const Problem *p, Field field, const PetscInt at[])
 
     away += PetscSqr(x / part);
     sum += at[d] / 3;
-    in = (PetscBool)(in && (at[d] == p->n[d] / 2 - 1 || at[d] == p->n[d] / 2));
+    if (field == FIELD_PLATE && d == p->dim - 1) in = (PetscBool)(in && at[d] == p->layer);
+    else in = (PetscBool)(in && (at[d] == p->n[d] / 2 - 1 || at[d] == p->n[d] / 2));
   }
   if (field == FIELD_BALLS) in = (PetscBool)(away < PetscSqr(0.35));
   if (field == FIELD_MIXED) in = (PetscBool)(Random(p, at) < 0.5);
@@ -322,8 +326,8 @@ static PetscErrorCode TestWalls(Problem *p)
 static PetscErrorCode TestSizes(void)
 {
   const Problem problems[] = {
-      {3, {27, 27, 39}, FIELD_CHECKERBOARD, BOUNDARY_PERIODIC, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE},
-      {3, {33, 120, 22}, FIELD_BALLS, BOUNDARY_STORED, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE},
+      {3, {27, 27, 39}, FIELD_CHECKERBOARD, BOUNDARY_PERIODIC, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE, 0},
+      {3, {33, 120, 22}, FIELD_BALLS, BOUNDARY_STORED, 1e6, 0, FIELD_CONSTANT, PETSC_FALSE, 0},
       {3, {8, 8, 8}, FIELD_CHECKERBOARD, BOUNDARY_NEUMANN, 1e6, 0, FIELD_CONSTANT}};
 
   PetscFunctionBeginUser;
@@ -392,6 +396,76 @@ static PetscErrorCode TestExact(Problem *p)
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&block));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* Are the points of a body, a block or a plate, corrected as a cluster by the smoother of the finest level? Then their
+   residuals behind a sweep add up to zero. its: of CG */
+static PetscErrorCode IsCorrected(const Problem *p, PetscBool *yes, PetscInt *its)
+{
+  Mat         A;
+  Vec         b, x, r, body;
+  KSP         ksp, smoother;
+  PC          pc;
+  PetscScalar sum, *a;
+  PetscInt    n, nlevels;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
+  PetscCall(MatCreateVecs(A, &x, &r));
+  PetscCall(VecDuplicate(x, &body));
+  PetscCall(MatGetDiagonal(A, body));
+  PetscCall(VecGetLocalSize(body, &n));
+  PetscCall(VecGetArray(body, &a));
+  for (PetscInt i = 0; i < n; i++) a[i] = PetscRealPart(a[i]) > p->contrast ? 1 : 0;
+  PetscCall(VecRestoreArray(body, &a));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecDot(r, body, &sum));
+  *yes = (PetscBool)(PetscAbsScalar(sum) < 1e-8);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&body));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* Where the last direction alone is coarsened, the coarser grid stands for a block, and for a plate in a layer that it
+   keeps, but not for one in the next layer */
+static PetscErrorCode TestSeen(Problem *p)
+{
+  PetscInt  plates = 0, its[3];
+  PetscBool block, plate;
+
+  PetscFunctionBeginUser;
+  p->contrast = 1e6;
+  p->field    = FIELD_BLOCK;
+  PetscCall(IsCorrected(p, &block, &its[0]));
+  p->field = FIELD_PLATE;
+  for (int i = 0; i < 2; i++) {
+    p->layer = p->n[0] / 2 - i;
+    PetscCall(IsCorrected(p, &plate, &its[1 + i]));
+    plates += plate;
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "corrected behind a sweep: the block: %s, plates: %" PetscInt_FMT " of 2\n",
+                        block ? "yes" : "no", plates));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at most 12 iterations: %s\n",
+                        PetscMax(PetscMax(its[0], its[1]), its[2]) <= 12 ? "yes" : "NO"));
   PetscFunctionReturn(0);
 }
 
@@ -697,15 +771,15 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 int main(int argc, char **argv)
 {
   const char *const tests[] = {"solve",   "exact",  "adjoint", "choices",   "processes", "sizes",
-                               "changed", "sweeps", "kept",    "reactions", "walls"};
-  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, BOUNDARY_STORED, 1, 0, FIELD_CONSTANT, PETSC_FALSE};
+                               "changed", "sweeps", "kept",    "reactions", "walls",     "seen"};
+  Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, BOUNDARY_STORED, 1, 0, FIELD_CONSTANT, PETSC_FALSE, 0};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 11, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 12, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
@@ -723,6 +797,7 @@ int main(int argc, char **argv)
   if (test == 7) PetscCall(TestSweeps(&p));
   if (test == 8) PetscCall(TestKept(&p));
   if (test == 10) PetscCall(TestWalls(&p));
+  if (test == 11) PetscCall(TestSeen(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -780,6 +855,22 @@ int main(int argc, char **argv)
       suffix: exact
       args: -test exact -dim {{2 3}} -n 14
       output_file: output/jumps_exact.out
+
+    test:
+      suffix: seen
+      requires: !complex
+      args: -test seen -dim 2 -pc_kcycle_semicoarsen y
+
+    test:
+      suffix: seen_3d
+      requires: !complex
+      args: -test seen -dim 3 -n 18 -pc_kcycle_semicoarsen z
+      output_file: output/jumps_seen.out
+
+    test:
+      suffix: unseen
+      requires: !complex
+      args: -test seen -dim 3 -n 18 -pc_kcycle_semicoarsen {{xyz xz}}
 
     test:
       suffix: adjoint

@@ -22,6 +22,15 @@ typedef struct {
   PetscInt64   nclusters, npoints; /* found by this process, and all their members */
 } KCycleClusterList;
 
+/* The points that the search starts from */
+typedef struct {
+  PetscBool all; /* not only those where couplings jump */
+  /* The one direction that is coarsened, or -1; its points parity, parity + 2... in the grid are kept. Then only those
+     that the coarser grid does not stand for, see sift.c */
+  int       along;
+  PetscInt  parity;
+} KCycleSeeds;
+
 typedef struct {
   /* parameters */
   char              type[64];
@@ -36,6 +45,7 @@ typedef struct {
   char              lines[4];  /* directions of the lines that auto is to relax, */
   char              planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
+  PetscInt          factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
 
   /* found at set-up */
   Mat             A; /* the operator as a MATSTENCIL */
@@ -53,6 +63,7 @@ static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
+PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[]);
 PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrder *);
@@ -94,7 +105,7 @@ static inline const KCycleLine *KCycleLinesAt(KCycleLines *lines, PetscInt j, Pe
 }
 
 /* search.c */
-PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, PetscBool all, KCycleClusterList *);
+PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, const KCycleSeeds *, KCycleClusterList *);
 PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
 
 /* planesolver.c */
@@ -102,4 +113,4 @@ PETSC_INTERN PetscErrorCode KCyclePlaneSolversCreate(const KCycleSmoother *, con
                                                      KCyclePlaneSolvers **);
 
 /* clusters.c */
-PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(Mat, KCycleSmoother **, PetscBool all);
+PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(Mat, KCycleSmoother **, const KCycleSeeds *);

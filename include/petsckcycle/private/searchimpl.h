@@ -92,7 +92,7 @@ PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, Pets
 PETSC_INTERN PetscErrorCode KCycleSearchRun(KCycleSearch *);
 
 /* sift.c */
-PETSC_INTERN PetscErrorCode KCycleSift(KCycleSearch *, PetscBool all);
+PETSC_INTERN PetscErrorCode KCycleSift(KCycleSearch *, const KCycleSeeds *);
 
 /* candidates.c */
 PETSC_INTERN PetscErrorCode KCycleSearchCandidates(MPI_Comm, KCycleSearch *own, KCycleClusterList *);

@@ -439,6 +439,20 @@ static PetscErrorCode CreateHostVectors(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
+   Not where points that were coupled to nobody have tiny couplings there, the only ones of many a cluster */
+static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, const KCycleStructure *level, KSP smoother)
+{
+  const PetscInt  none[3] = {0, 0, 0};
+  const PetscBool filled  = MatStencilTransferFilled(kc->structure[0].P);
+  PC              pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
@@ -461,6 +475,7 @@ static PetscErrorCode GiveLevels(PC pc)
       PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below));
       if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &kc->chose[number][i], &level->sweeps[i]));
       else if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &level->sweeps[i]));
+      PetscCall(GiveCoarsening(kc, level, solver[i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
   }

@@ -243,9 +243,8 @@ PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clusters of an operator, or none: then *clusters is NULL on all processes. all: look for them where nothing jumps,
-   too */
-static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clusters)
+/* Clusters of an operator, or none: then *clusters is NULL on all processes */
+static PetscErrorCode ClustersCreate(Mat A, const KCycleSeeds *seeds, KCycleClusters **clusters)
 {
   const KCycleStencil *st           = KCycleStencilOf(A);
   MPI_Comm             comm         = PetscObjectComm((PetscObject)A);
@@ -256,7 +255,7 @@ static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clus
   PetscFunctionBegin;
   *clusters = NULL;
   PetscCall(PetscMemzero(&list, sizeof(list)));
-  PetscCall(KCycleClustersSearch(A, all, &list));
+  PetscCall(KCycleClustersSearch(A, seeds, &list));
   for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.generation[c] + 1);
   PetscCall(PetscNew(&cl));
   cl->references = 1;
@@ -276,14 +275,13 @@ static PetscErrorCode ClustersCreate(Mat A, PetscBool all, KCycleClusters **clus
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where there are clusters the smoother becomes one that corrects them behind each sweep. all: look for them where
-   nothing jumps, too */
-PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, PetscBool all)
+/* Where there are clusters the smoother becomes one that corrects them behind each sweep */
+PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, const KCycleSeeds *seeds)
 {
   KCycleClusters *clusters;
 
   PetscFunctionBegin;
-  PetscCall(ClustersCreate(A, all, &clusters));
+  PetscCall(ClustersCreate(A, seeds, &clusters));
   if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, 1, smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -105,11 +105,33 @@ static PetscErrorCode CreateSmoother(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the search for clusters starts. An island between walls is a cluster, though none of its couplings jump, and
+   coarser grids may not see the walls */
+static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
+{
+  KCycleSeeds seeds = {scan->walls, -1, 0};
+  int         n     = 0;
+
+  if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->walls) {
+    seeds.all = PETSC_TRUE;
+    return seeds;
+  }
+  for (int d = 0; d < 3; d++) {
+    if (relax->factor[d] != 2) continue;
+    n++;
+    seeds.along  = d;
+    seeds.parity = relax->origin[d] & 1;
+  }
+  if (n != 1) seeds.along = -1;
+  return seeds;
+}
+
 static PetscErrorCode CorrectClusters(PC pc)
 {
   PC_Relax         *relax = (PC_Relax *)pc->data;
   const PetscBool   on    = (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON);
   const KCycleScan *scan;
+  KCycleSeeds       seeds;
 
   PetscFunctionBegin;
   PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
@@ -118,9 +140,9 @@ static PetscErrorCode CorrectClusters(PC pc)
              relax->smoother->name);
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
-  /* an island between walls is a cluster, though none of its couplings jump */
+  seeds = ChooseSeeds(relax, scan);
   if (on || (relax->smoother->local && (scan->rough > KCYCLE_JUMP || scan->walls)))
-    PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, (PetscBool)(on || scan->walls)));
+    PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, &seeds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,6 +268,18 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
   if (ours) PetscCall(PetscArraycpy(((PC_Relax *)pc->data)->origin, origin, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarser grid that corrections come from: smoothers leave to it what it sees. Of no effect on other types */
+PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[])
+{
+  PetscBool ours;
+
+  PetscFunctionBegin;
+  PetscCall(PCRelaxSetOrigin(pc, origin));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
+  if (ours) PetscCall(PetscArraycpy(((PC_Relax *)pc->data)->factor, factor, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -718,7 +752,10 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   16 points away from the others is not seen, and leaves the cluster without corrections.
 
   With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
-  factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points.
+  factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points. On levels of
+  `PCKCYCLE` that are coarsened in one direction alone it starts, with `PC_RELAX_CLUSTERS_AUTO`, only at points between
+  those that the coarser grid keeps whose strongest coupling is across that direction: other clusters are clusters
+  there, too.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/

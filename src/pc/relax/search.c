@@ -601,9 +601,8 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The clusters of an operator, or the parts of them that this process has. all: start from all points, not from
-   those with jumps */
-PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *list)
+/* The clusters of an operator, or the parts of them that this process has */
+PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSeeds *seeds, KCycleClusterList *list)
 {
   KCycleSearch *s;
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
@@ -613,7 +612,7 @@ PetscErrorCode KCycleClustersSearch(Mat A, PetscBool all, KCycleClusterList *lis
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
   PetscCall(KCycleSearchCreate(KCycleStencilOf(A), &s));
-  PetscCall(KCycleSift(s, all));
+  PetscCall(KCycleSift(s, seeds));
   here = (int)KCycleSieveHasRough(&s->sieve);
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
   if (any) {

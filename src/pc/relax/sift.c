@@ -10,6 +10,10 @@
              that join such ones, or grow as large, by couplings that are strong for one of the two
 
   These are not all dead points, but most of those in large bodies and beside them; the search sees to the others.
+
+  Where a grid is coarsened in one direction alone, a point between two that are kept is joined with one of these first
+  if its strongest coupling is along that direction. A cluster of such points and of points that are kept is a cluster
+  on the coarser grid, which corrects it, or leaves it to the next one. So the search starts from others.
 */
 #include <petsckcycle/private/searchimpl.h>
 
@@ -382,9 +386,32 @@ static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the sieve. all: all points count as rough. The dead are looked for in symmetric matrices alone: there both
-   rows have the same of a coupling */
-PetscErrorCode KCycleSift(KCycleSearch *s, PetscBool all)
+/* Every second bit of a word, from parity on */
+static uint64_t EverySecond(PetscInt parity)
+{
+  return parity & 1 ? UINT64_C(0xaaaaaaaaaaaaaaaa) : UINT64_C(0x5555555555555555);
+}
+
+/* Of the rough points only those stay that the coarser grid does not stand for */
+static void LeaveUnseen(Sift *sift, const KCycleSeeds *seeds)
+{
+  const KCycleBox *box     = sift->s->st->box;
+  KCycleSieve     *sieve   = &sift->s->sieve;
+  const int       *find    = sift->s->st->shape.find, step[3] = {1, 3, 9};
+  const int        d       = seeds->along;
+  const uint64_t  *back    = sift->strong[find[13 - step[d]]], *ahead = sift->strong[find[13 + step[d]]];
+  const PetscInt   between = seeds->parity + 1 - box->start[d]; /* parity of points between those that are kept */
+
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt at[3] = {0, line % box->n[1], line / box->n[1]}, first = KCycleSieveWord(sieve, at[1], at[2]);
+    const uint64_t points = d == 0 ? EverySecond(between) : (at[d] - between) & 1 ? 0 : ~UINT64_C(0);
+
+    for (PetscInt w = first; w < first + sieve->words; w++) sieve->rough[w] &= points & ~(back[w] | ahead[w]);
+  }
+}
+
+/* Fills the sieve. The dead are looked for in symmetric matrices alone: there both rows have the same of a coupling */
+PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds)
 {
   KCycleSieve *sieve = &s->sieve;
   Sift        *sift;
@@ -394,10 +421,11 @@ PetscErrorCode KCycleSift(KCycleSearch *s, PetscBool all)
   PetscCall(PetscMalloc1(1, &sift));
   PetscCall(SiftCreate(s, sift));
   LookAtLines(sift);
-  for (PetscInt line = 0; all && line < s->st->box->nlines; line++) {
+  for (PetscInt line = 0; seeds->all && line < s->st->box->nlines; line++) {
     SetBits(sieve->rough + KCycleSieveWord(sieve, line % s->st->box->n[1], line / s->st->box->n[1]), 0,
             s->st->box->n[0]);
   }
+  if (seeds->along >= 0) LeaveUnseen(sift, seeds);
   if (s->st->half) {
     for (int o = 0; o < sift->nc; o++) {
       for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++)
