@@ -12,7 +12,7 @@ KC_POINT KCScalar EndSum(const int nl, const int box, const KCycleLine *l, const
 
   KC_UNROLL
   for (int q = 0; q < nl; q++) {
-    if (box || q == nl / 2) {
+    if (KC_WIDE(nl, box, q)) {
       sum += c[o] * (i > 0 ? l->x[q][i - 1] : l->left[q]);
       sum += c[o + 1] * l->x[q][i];
       sum += c[o + 2] * (i < l->n - 1 ? l->x[q][i + 1] : l->right[q]);
@@ -99,7 +99,10 @@ KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleL
   MAKE(Line##kind##op##_3, KC_##op, 3, 0)  \
   MAKE(Line##kind##op##_5, KC_##op, 5, 0)  \
   MAKE(Line##kind##op##_3b, KC_##op, 3, 1) \
-  MAKE(Line##kind##op##_9b, KC_##op, 9, 1)
+  MAKE(Line##kind##op##_9b, KC_##op, 9, 1) \
+  MAKE(Line##kind##op##_5x, KC_##op, 5, 2) \
+  MAKE(Line##kind##op##_9y, KC_##op, 9, 3) \
+  MAKE(Line##kind##op##_9z, KC_##op, 9, 4)
 
 KC_LINE_SHAPES(KC_LINE_ARRAY, Array, MULT)
 KC_LINE_SHAPES(KC_LINE_ARRAY, Array, ADD)
@@ -112,19 +115,21 @@ KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RELAX)
 
 typedef void (*LineKernel)(const KCycleLine *, const KCScalar *, const KCScalar *, KCScalar *);
 
-#define KC_LINE_TABLE(kind, op)                                                                          \
-  {                                                                                                      \
-    Line##kind##op##_1, Line##kind##op##_3, Line##kind##op##_5, Line##kind##op##_3b, Line##kind##op##_9b \
+#define KC_LINE_TABLE(kind, op)                                                                           \
+  {                                                                                                       \
+    Line##kind##op##_1, Line##kind##op##_3, Line##kind##op##_5, Line##kind##op##_3b, Line##kind##op##_9b, \
+        Line##kind##op##_5x, Line##kind##op##_9y, Line##kind##op##_9z                                     \
   }
 
-static const LineKernel ArrayKernels[KC_NUM_OPS][5]    = {KC_LINE_TABLE(Array, MULT), KC_LINE_TABLE(Array, ADD),
+static const LineKernel ArrayKernels[KC_NUM_OPS][8]    = {KC_LINE_TABLE(Array, MULT), KC_LINE_TABLE(Array, ADD),
                                                           KC_LINE_TABLE(Array, RESIDUAL), KC_LINE_TABLE(Array, RELAX)};
-static const LineKernel ConstantKernels[KC_NUM_OPS][5] = {KC_LINE_TABLE(Constant, MULT), KC_LINE_TABLE(Constant, ADD),
+static const LineKernel ConstantKernels[KC_NUM_OPS][8] = {KC_LINE_TABLE(Constant, MULT), KC_LINE_TABLE(Constant, ADD),
                                                           KC_LINE_TABLE(Constant, RESIDUAL),
                                                           KC_LINE_TABLE(Constant, RELAX)};
 
 static int ShapeIndex(const KCycleShape *shape)
 {
+  if (shape->box > KC_BOX) return 3 + shape->box;
   return shape->box ? (shape->nl == 3 ? 3 : 4) : shape->nl / 2;
 }
 

@@ -10,9 +10,6 @@
 */
 #include "tile.h"
 
-/* Lines beside the middle one */
-#define MOST (KC_MAX_LINES - 1)
-
 /* Line l of plane t; both may be one outside the grid */
 static inline KCScalar *LineAt(const KCycleBoxTile *w, PetscInt t, PetscInt l)
 {
@@ -27,6 +24,15 @@ PetscErrorCode KCycleBoxTileDestroy(KCycleBoxTile **tile)
   PetscCall(PetscFree((*tile)->coefficients));
   PetscCall(PetscFree(*tile));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first coefficient of a line */
+static int FirstOf(const KCycleShape *shape, int q)
+{
+  int o = 0;
+
+  while (shape->line[o] < q) o++;
+  return o;
 }
 
 /* Those of line (j, k). Couplings with lines before it may be kept by these: of point i that of point i - 1, i or i
@@ -45,12 +51,15 @@ static void FindCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KC
   c->step[0]  = mirrored ? 1 - n : n;
   c->step[1]  = n;
   for (int q = 0; q < nl / 2; q++) {
-    c->c[nl / 2 + q] = c->diagonal + (2 + 3 * q) * n;
-    if (mirrored) {
-      const KCScalar *opposite = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], 3 * (nl - 1 - q));
+    const int back = FirstOf(shape, q), ahead = FirstOf(shape, nl / 2 + 1 + q), opposite = FirstOf(shape, nl - 1 - q);
 
-      c->c[q] = opposite ? opposite + 2 * n - 1 : c->diagonal + 2 * n; /* beyond the grid, where x is zero */
-    } else c->c[q] = c->diagonal + (3 * q - mid) * n;
+    c->c[nl / 2 + q] = c->diagonal + (ahead - mid) * n;
+    if (mirrored) {
+      const KCScalar *from = KCycleCoefficientsFrom(st, j + shape->dy[q], k + shape->dz[q], opposite);
+      const PetscInt  last = shape->line[back + 1] == q ? 2 * n - 1 : 0; /* of one line or three */
+
+      c->c[q] = from ? from + last : c->diagonal + last + 1; /* beyond the grid, where x is zero */
+    } else c->c[q] = c->diagonal + (back - mid) * n;
   }
 }
 
@@ -101,63 +110,23 @@ void KCycleBoxTileUnpack(const KCycleBoxTile *w, PetscInt t, PetscInt low, Petsc
     memcpy(x + n * (w->lead ? l + w->st->box->n[1] * t : t), LineAt(w, t, l), n * sizeof(KCScalar));
 }
 
-/* Some lines beside the middle one, apart from each other by so much: the coefficients of m points, a multiple of a
-   vector, and of another line, which are asked for on the way */
+/* Some lines beside the middle one: from which of the shape on, how many of them */
 typedef struct {
-  const KCScalar *const *c, *const *next;
-  const PetscInt *step, *nextstep;
-  const KCScalar *same; /* coefficients that all points have, three for each line */
-  PetscInt        apart, m;
-} Beside;
+  int from, lines;
+} Group;
 
-/* The lines from the first or a later one on, and from where their coefficients are that all points have */
-KC_POINT Beside Further(const int constant, Beside s, int lines, int same)
+/* The number of a line beside the middle one, and of its first coefficient */
+KC_POINT int LineOf(const int nl, int beside)
 {
-  s.c += lines;
-  s.next += lines;
-  if (constant) s.same += same;
-  return s;
+  return beside < nl / 2 ? beside : beside + 1;
 }
 
-/*
-  t = b - the share of so many lines of x. The first of them, low, have one step between coefficients, the others
-  another; or all points have the same coefficients
-*/
-KC_POINT void SubtractLines(const int constant, const int lines, const int low, const Beside s, const KCScalar *x,
-                            const KCScalar *b, KCScalar *t)
+KC_POINT int CoefficientOf(const int nl, const int box, int beside)
 {
-  const KCScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
-  const int       fetched = constant ? 0 : lines;
-  const PetscInt  apart   = s.apart;
-  PetscInt        step[3], nextstep[3];
-  KCScalar        middle[9];
+  int o = 0;
 
-  for (int q = 0; q < lines; q++) {
-    if (!constant) c[q] = s.c[q];
-    step[q]     = constant ? 0 : s.step[q < low ? 0 : 1];
-    next[q]     = s.next[q];
-    nextstep[q] = s.nextstep[q < low ? 0 : 1];
-    for (int e = 0; e < 3; e++) middle[3 * q + e] = constant ? s.same[3 * q + e] : 0;
-  }
-  for (PetscInt v = 0; v < s.m; v += KC_VECTOR) {
-    KC_UNROLL
-    for (int q = 0; q < fetched; q++) {
-      KC_UNROLL
-      for (int e = 0; e < 3; e++) __builtin_prefetch(next[q] + v + e * nextstep[q]);
-    }
-    KC_IVDEP for (PetscInt i = v; i < v + KC_VECTOR; i++)
-    {
-      KCScalar sum[3] = {0, 0, 0};
-
-      KC_UNROLL
-      for (int q = 0; q < lines; q++) {
-        KC_UNROLL
-        for (int e = 0; e < 3; e++)
-          sum[e] += (constant ? middle[3 * q + e] : c[q][i + e * step[q]]) * x[q * apart + i + e - 1];
-      }
-      t[i] = b[i] - (sum[0] + sum[1] + sum[2]);
-    }
-  }
+  for (int q = 0; q < LineOf(nl, beside); q++) o += KC_WIDE(nl, box, q) ? 3 : 1;
+  return o;
 }
 
 /* The line of a plane that is worked on, and the lines around it */
@@ -170,40 +139,98 @@ typedef struct {
   PetscBool                    alone;     /* the planes beside it count as zero */
 } Line;
 
+/* m points of the line, from point a on: places of x, b, t; m is a multiple of a vector */
+typedef struct {
+  PetscInt        a, m;
+  const KCScalar *x, *b;
+  KCScalar       *t;
+} Part;
+
+/*
+  t = b - the share of a group of lines of x. The coefficients of the line that is next are asked for on the way.
+  constant: all points have the same coefficients
+*/
+KC_POINT void SubtractLines(const int constant, const int nl, const int box, const Group g, const Line *l, const Part p)
+{
+  const KCScalar *x = p.x, *b = p.b;
+  KCScalar       *t       = p.t;
+  const KCScalar *c[3]    = {NULL, NULL, NULL}, *next[3];
+  const int       fetched = constant ? 0 : g.lines, lines = g.lines;
+  const PetscInt  apart = l->length;
+  PetscInt        step[3], nextstep[3];
+  KCScalar        middle[9];
+
+  for (int q = 0; q < lines; q++) {
+    const int side = g.from + q < nl / 2 ? 0 : 1, wide = KC_WIDE(nl, box, LineOf(nl, g.from + q));
+
+    if (!constant) c[q] = l->c->c[g.from + q] + p.a;
+    step[q]     = constant ? 0 : l->c->step[side];
+    next[q]     = l->after->c[g.from + q] + p.a;
+    nextstep[q] = l->after->step[side];
+    for (int e = 0; e < 3; e++)
+      middle[3 * q + e] = constant && (wide || e == 1)
+                              ? l->c->constant->middle[CoefficientOf(nl, box, g.from + q) + (wide ? e : 0)]
+                              : 0;
+  }
+  for (PetscInt v = 0; v < p.m; v += KC_VECTOR) {
+    KC_UNROLL
+    for (int q = 0; q < fetched; q++) {
+      const int wide = KC_WIDE(nl, box, LineOf(nl, g.from + q));
+
+      KC_UNROLL
+      for (int e = 0; e < 3; e++) {
+        if (wide || e == 0) __builtin_prefetch(next[q] + v + e * nextstep[q]);
+      }
+    }
+    KC_IVDEP for (PetscInt i = v; i < v + KC_VECTOR; i++)
+    {
+      KCScalar sum[3] = {0, 0, 0};
+
+      KC_UNROLL
+      for (int q = 0; q < lines; q++) {
+        const int wide = KC_WIDE(nl, box, LineOf(nl, g.from + q));
+
+        KC_UNROLL
+        for (int e = 0; e < 3; e++) {
+          if (wide || e == 1)
+            sum[e] += (constant ? middle[3 * q + e] : c[q][i + (wide ? e : 0) * step[q]]) * x[q * apart + i + e - 1];
+        }
+      }
+      t[i] = b[i] - (sum[0] + sum[1] + sum[2]);
+    }
+  }
+}
+
 /* t = b - the share of all lines beside the middle one, of m points from point a on */
-KC_POINT void SubtractBeside(const int constant, const int lines, PetscInt a, PetscInt m, const Line *l,
+KC_POINT void SubtractBeside(const int constant, const int nl, const int box, PetscInt a, PetscInt m, const Line *l,
                              const KCScalar *b)
 {
-  const KCycleBoxCoefficients *of = l->c, *after = l->after;
-  const KCScalar              *c[MOST], *next[MOST];
-  const PetscInt               length = l->length;
-  KCScalar                    *t      = l->t + a;
-  Beside s = {NULL, NULL, of->step, after->step, constant ? of->constant->middle : NULL, length, m};
+  const PetscInt length = l->length;
+  const int      plane  = nl == 9 ? 3 : 1; /* lines of a plane that are reached */
+  KCScalar      *t      = l->t + a;
 
   b += a;
-  for (int q = 0; q < lines; q++) {
-    c[q]    = of->c[q] + a;
-    next[q] = after->c[q] + a;
+  if (nl == 3 && l->alone && t != b) memcpy(t, b, m * sizeof(KCScalar));
+  if (nl > 3) {
+    const Group before = {plane, 1}, behind = {plane + 1, 1};
+    const Part  first = {a, m, l->beside[1] - length + a, b, t}, second = {a, m, l->beside[1] + length + a, t, t};
+
+    SubtractLines(constant, nl, box, before, l, first);
+    SubtractLines(constant, nl, box, behind, l, second);
   }
-  s.c    = c;
-  s.next = next;
-  if (lines == 2) {
-    if (l->alone && t != b) memcpy(t, b, m * sizeof(KCScalar));
-    if (l->alone) return;
-    SubtractLines(constant, 1, 1, s, l->beside[0] + a, b, t);
-    SubtractLines(constant, 1, 0, Further(constant, s, 1, 6), l->beside[2] + a, t, t);
-    return;
+  if (!l->alone) {
+    const Group before = {0, plane}, behind = {nl - 1 - plane, plane};
+    const Part  first = {a, m, l->beside[0] - plane / 2 * length + a, nl == 3 ? b : t, t},
+               second = {a, m, l->beside[2] - plane / 2 * length + a, t, t};
+
+    SubtractLines(constant, nl, box, before, l, first);
+    SubtractLines(constant, nl, box, behind, l, second);
   }
-  SubtractLines(constant, 1, 1, Further(constant, s, 3, 9), l->beside[1] - length + a, b, t);
-  SubtractLines(constant, 1, 0, Further(constant, s, 4, 15), l->beside[1] + length + a, t, t);
-  if (l->alone) return;
-  SubtractLines(constant, 3, 3, s, l->beside[0] - length + a, t, t);
-  SubtractLines(constant, 3, 0, Further(constant, s, 5, 18), l->beside[2] - length + a, t, t);
 }
 
 /* The same of all points. Vectors that lie in the constant part of a line need no arrays. m > n: vectors would read
    b beyond the line */
-KC_POINT void Share(const int lines, PetscInt n, PetscInt m, const Line *l, const KCScalar *b)
+KC_POINT void Share(const int nl, const int box, PetscInt n, PetscInt m, const Line *l, const KCScalar *b)
 {
   const KCycleClass *constant = l->c->constant;
   const PetscInt     first    = constant ? (constant->a + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR : m,
@@ -215,12 +242,12 @@ KC_POINT void Share(const int lines, PetscInt n, PetscInt m, const Line *l, cons
     b = l->t;
   }
   if (first >= end) {
-    SubtractBeside(0, lines, 0, m, l, b);
+    SubtractBeside(0, nl, box, 0, m, l, b);
     return;
   }
-  SubtractBeside(0, lines, 0, first, l, b);
-  SubtractBeside(1, lines, first, end - first, l, b);
-  SubtractBeside(0, lines, end, m - end, l, b);
+  SubtractBeside(0, nl, box, 0, first, l, b);
+  SubtractBeside(1, nl, box, first, end - first, l, b);
+  SubtractBeside(0, nl, box, end, m - end, l, b);
 }
 
 /* y = x + w ((t - couplings along the line) / d - x) */
@@ -250,18 +277,19 @@ typedef struct {
 
 /* Asks for what the next line needs and a line before it does not ask for on the way: all of it, if that one has no
    arrays */
-KC_POINT void Fetch(const int lines, PetscInt n, int all, const KCycleBoxCoefficients *c, const KCScalar *b)
+KC_POINT void Fetch(const int nl, const int box, PetscInt n, int all, const KCycleBoxCoefficients *c, const KCScalar *b)
 {
   KCycleFetch(n, b);
   if (c->constant) return;
   KCycleFetch(n, c->diagonal);
   KCycleFetch(n, c->right);
-  for (int q = 0; all && q < lines; q++) {
-    for (int e = 0; e < 3; e++) KCycleFetch(n, c->c[q] + e * c->step[q < lines / 2 ? 0 : 1]);
+  for (int q = 0; all && q < nl - 1; q++) {
+    for (int e = 0; e < (KC_WIDE(nl, box, LineOf(nl, q)) ? 3 : 1); e++)
+      KCycleFetch(n, c->c[q] + e * c->step[q < nl / 2 ? 0 : 1]);
   }
 }
 
-KC_POINT void ComputePlane(const KCycleBoxTile *w, const int lines, const int op, const Plane *p)
+KC_POINT void ComputePlane(const KCycleBoxTile *w, const int nl, const int box, const int op, const Plane *p)
 {
   const PetscInt               n = w->st->box->n[0], length = w->length, t = p->lines.t, by = p->lines.by;
   KCScalar                    *plane[3] = {LineAt(w, t - 1, 0), LineAt(w, t, 0), LineAt(w, t + 1, 0)};
@@ -279,10 +307,10 @@ KC_POINT void ComputePlane(const KCycleBoxTile *w, const int lines, const int op
 
     line.c     = of + l;
     line.after = of + after;
-    Fetch(lines, n, line.c->constant != NULL, line.after, b + n * after);
+    Fetch(nl, box, n, line.c->constant != NULL, line.after, b + n * after);
     for (int q = 0; q < 3; q++) line.beside[q] = plane[q] + l * length;
     line.x = plane[1] + l * length;
-    Share(lines, n, length - KC_VECTOR, &line, b + n * l);
+    Share(nl, box, n, length - KC_VECTOR, &line, b + n * l);
     if (op == KC_RELAX) {
       RelaxAlong(n, line.c, line.t, p->weights[0], line.x, y);
       RelaxAlong(n, line.c, line.t, p->weights[1], y, line.x);
@@ -294,19 +322,28 @@ KC_POINT void ComputePlane(const KCycleBoxTile *w, const int lines, const int op
   }
 }
 
-#define KC_BOX_PLANES(nl)                                                       \
-  KC_VERSIONS static void Relax_##nl(const KCycleBoxTile *w, const Plane *p)    \
-  {                                                                             \
-    ComputePlane(w, nl - 1, KC_RELAX, p);                                       \
-  }                                                                             \
-                                                                                \
-  KC_VERSIONS static void Restrict_##nl(const KCycleBoxTile *w, const Plane *p) \
-  {                                                                             \
-    ComputePlane(w, nl - 1, KC_RESIDUAL, p);                                    \
+#define KC_BOX_PLANES(name, nl, box)                                              \
+  KC_VERSIONS static void Relax_##name(const KCycleBoxTile *w, const Plane *p)    \
+  {                                                                               \
+    ComputePlane(w, nl, box, KC_RELAX, p);                                        \
+  }                                                                               \
+                                                                                  \
+  KC_VERSIONS static void Restrict_##name(const KCycleBoxTile *w, const Plane *p) \
+  {                                                                               \
+    ComputePlane(w, nl, box, KC_RESIDUAL, p);                                     \
   }
 
-KC_BOX_PLANES(3)
-KC_BOX_PLANES(9)
+KC_BOX_PLANES(3, 3, KC_BOX)
+KC_BOX_PLANES(9, 9, KC_BOX)
+KC_BOX_PLANES(X, 5, KC_PRISM_X)
+KC_BOX_PLANES(Y, 9, KC_PRISM_Y)
+KC_BOX_PLANES(Z, 9, KC_PRISM_Z)
+
+typedef void (*PlaneKernel)(const KCycleBoxTile *, const Plane *);
+
+/* That for lines which stand alone, then those of the shapes in 3D */
+static const PlaneKernel Relax[]    = {Relax_3, Relax_9, Relax_X, Relax_Y, Relax_Z},
+                         Restrict[] = {Restrict_3, Restrict_9, Restrict_X, Restrict_Y, Restrict_Z};
 
 /* Of each line its points of the first weights, then those of the second. alone: x counts as zero in the planes beside
    it */
@@ -315,8 +352,7 @@ void KCycleBoxTileRelax(const KCycleBoxTile *w, KCyclePlaneLines lines, PetscBoo
 {
   const Plane p = {lines, alone, b, {weights[0], weights[1]}, NULL};
 
-  if (w->lead) Relax_9(w, &p);
-  else Relax_3(w, &p);
+  (*Relax[w->lead ? w->st->shape.box : 0])(w, &p);
 }
 
 /* Restricts the residual */
@@ -325,8 +361,7 @@ void KCycleBoxTileRestrict(const KCycleBoxTile *w, KCyclePlaneLines lines, const
 {
   const Plane p = {lines, PETSC_FALSE, b, {NULL, NULL}, to};
 
-  if (w->lead) Restrict_9(w, &p);
-  else Restrict_3(w, &p);
+  (*Restrict[w->lead ? w->st->shape.box : 0])(w, &p);
 }
 
 /* Adds the interpolated correction to lines first to end - 1 of plane t */

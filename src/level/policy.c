@@ -144,7 +144,7 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where they have 27 neighbours.
+  points is not small where stencils have 15 points or 27.
 */
 PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
@@ -153,7 +153,7 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   if (facts->planes) return KCYCLE_SWEEPS_LINES;
   if (facts->lines) return facts->fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
   if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
-  return facts->fewer >= once && facts->ncoeffs < 27 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
+  return facts->fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }
 
 /* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can

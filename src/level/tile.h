@@ -50,8 +50,8 @@ typedef struct {
 /* Places of a vector: lines of tiles begin at a multiple, behind so many zeros */
 #define KC_VECTOR 8
 
-/* The coefficients of a line of a box stencil; those of point i on line q beside it, in its order: c[q][i], c[q][i +
-   step], c[q][i + 2 step] */
+/* The coefficients of a line of a box stencil, or of a prism; those of point i on line q beside it, in its order:
+   c[q][i], and where there are three c[q][i + step], c[q][i + 2 step] */
 typedef struct {
   const KCScalar    *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
   PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */

@@ -102,7 +102,7 @@ static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, Pe
 /* Which neighbours a stencil has */
 typedef struct {
   int nl;  /* lines */
-  int box; /* three coefficients on every line, not on the middle one alone */
+  int box; /* 0: a star, with three coefficients on the middle line alone; KC_BOX: on every line; or a prism */
   int ncoeffs;
   int dy[KC_MAX_LINES], dz[KC_MAX_LINES];
   int line[KC_MAX_COEFFS], dx[KC_MAX_COEFFS]; /* of each coefficient */
@@ -295,7 +295,7 @@ KC_POINT PetscReal KCycleSumSquares(PetscInt n, const KCScalar *x)
 }
 
 /* shape.c */
-PETSC_INTERN void KCycleShapeCreate(PetscInt dim, PetscBool box, KCycleShape *);
+PETSC_INTERN void KCycleShapeCreate(PetscInt dim, int box, KCycleShape *);
 
 /* line.c: kernels on lines */
 /* for smoothers of programs */

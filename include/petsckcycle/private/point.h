@@ -4,6 +4,14 @@
   A stencil reaches nl lines (1 in 1D, 3 in 2D, 5 in a 3D star, 9 in a 3D box), in the order of (dz, dy); a box has
   three coefficients on each, for dx = -1, 0, 1, a star has three on the middle line and one on the others. So
   coefficient o of n belongs to the opposite offset of coefficient n - 1 - o, and the diagonal is coefficient n / 2.
+
+  Prisms are what a star in 3D becomes where one direction alone is coarsened: a star in the others, three times along
+  that one. They have 15 coefficients; lines that are wide have three of them:
+
+    along x           along y             along z
+      .  3  .         1  1  1             1  3  1
+      3  3  3         3  3  3             1  3  1         dy -> , dz down: coefficients on each line
+      .  3  .         1  1  1             1  3  1
 */
 #pragma once
 
@@ -70,8 +78,19 @@ KC_POINT PetscReal KCycleSquare(KCScalar x)
 #endif
 }
 
+/* Shapes in the order in which they are tested for: 0 is a star, all others have corners */
+#define KC_BOX     1
+#define KC_PRISM_X 2 /* and y, z */
+#define KC_PRISM_Y 3
+#define KC_PRISM_Z 4
+
+/* Has line q three coefficients? */
+#define KC_WIDE(nl, box, q)                                                                              \
+  ((q) == (nl) / 2 || (box) == KC_BOX || (box) == KC_PRISM_X || ((box) == KC_PRISM_Y && (q) / 3 == 1) || \
+   ((box) == KC_PRISM_Z && (q) % 3 == 1))
+
 /* Number of coefficients */
-#define KC_COUNT(nl, box) ((box) ? 3 * (nl) : (nl) + 2)
+#define KC_COUNT(nl, box) ((box) >= KC_PRISM_X ? 15 : (box) ? 3 * (nl) : (nl) + 2)
 
 /* sum_o c[o][i] x(i + offset o), coefficients in arrays; x[q] is line q of the stencil */
 KC_POINT KCScalar KCyclePointSum(const int nl, const int box, const KCScalar *const c[], const KCScalar *const x[],
@@ -82,7 +101,7 @@ KC_POINT KCScalar KCyclePointSum(const int nl, const int box, const KCScalar *co
 
   KC_UNROLL
   for (int q = 0; q < nl; q++) {
-    if (box || q == nl / 2) {
+    if (KC_WIDE(nl, box, q)) {
       sum += c[o][i] * x[q][i - 1];
       sum += c[o + 1][i] * x[q][i];
       sum += c[o + 2][i] * x[q][i + 1];
@@ -104,7 +123,7 @@ KC_POINT KCScalar KCyclePointSumConstant(const int nl, const int box, const KCSc
 
   KC_UNROLL
   for (int q = 0; q < nl; q++) {
-    if (box || q == nl / 2) {
+    if (KC_WIDE(nl, box, q)) {
       sum += c[o] * x[q][i - 1];
       sum += c[o + 1] * x[q][i];
       sum += c[o + 2] * x[q][i + 1];

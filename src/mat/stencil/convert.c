@@ -142,7 +142,7 @@ static Fit SetEntry(Rows *rows, const KCycleShape *shape, const PetscInt row[], 
                    c[3]  = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
     KCycleShape box;
 
-    KCycleShapeCreate(rows->box->dim, PETSC_TRUE, &box);
+    KCycleShapeCreate(rows->box->dim, KC_BOX, &box);
     if (KCycleFindOffset(rows->box, &box, row, col) >= 0) return FITS_BOX;
     rows->wrong[0] = KCycleBoxPointToRow(rows->box, r);
     rows->wrong[1] = KCycleBoxPointToRow(rows->box, c);
@@ -392,7 +392,7 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
     if (st->s.shape.box && fit == FITS) mine = (int)FITS_BOX;
     PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
     if (all != (int)FITS_BOX || st->s.shape.box) break;
-    KCycleShapeCreate(st->s.box->dim, PETSC_TRUE, &st->s.shape);
+    KCycleShapeCreate(st->s.box->dim, KC_BOX, &st->s.shape);
     MatStencilMakeFrames(A);
     PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));
   } while (PETSC_TRUE);
@@ -423,7 +423,7 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, M
   PetscCallMPI(MPI_Allreduce(&equal, &all, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)aij)));
   *fits = (PetscBool)all;
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatStencilCreateOnDM(dm, PETSC_FALSE, stencil));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatStencilCreateOnDM(dm, 0, stencil));
   PetscCall(RowsGet(aij, box, moved, &rows));
   PetscCall(StoreRows(*stencil, &rows, fits));
   PetscCall(RowsRestore(&rows));
@@ -466,7 +466,7 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
   /* of a box, whatever the entries of now, others may come */
-  if (!stencil) PetscCall(MatStencilCreateOnDM(dm, (PetscBool)!box->star, &stencil));
+  if (!stencil) PetscCall(MatStencilCreateOnDM(dm, box->star ? 0 : KC_BOX, &stencil));
   PetscCall(FromAIJ(aij, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &stencil, &fits, wrong));
   PetscCheck(wrong[0] < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT

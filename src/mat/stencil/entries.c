@@ -150,7 +150,7 @@ static PetscErrorCode Widen(Mat A)
   PetscFunctionBegin;
   PetscCall(MatStencilExpand(A));
   narrow = st->dense;
-  KCycleShapeCreate(st->s.box->dim, PETSC_TRUE, &st->s.shape);
+  KCycleShapeCreate(st->s.box->dim, KC_BOX, &st->s.shape);
   MatStencilMakeFrames(A);
   PetscCall(PetscCalloc1((size_t)st->s.box->npoints * st->s.shape.ncoeffs, &st->dense));
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
@@ -171,14 +171,15 @@ static PetscErrorCode Widen(Mat A)
    said to be among those of the star */
 static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
 {
-  Mat_Stencil    *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
-  const PetscInt  n = y->s.box->n[0];
-  PetscScalar    *values;
-  const PetscBool wider = (PetscBool)(x->s.shape.ncoeffs > y->s.shape.ncoeffs);
-  PetscBool       same =
-      (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
+  Mat_Stencil   *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
+  const PetscInt n = y->s.box->n[0];
+  PetscScalar   *values;
+  PetscBool      wider = PETSC_FALSE;
+  PetscBool      same;
 
   PetscFunctionBegin;
+  for (int f = 0; f < 27; f++) wider = (PetscBool)(wider || (x->s.shape.find[f] >= 0 && y->s.shape.find[f] < 0));
+  same = (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
   PetscCall(CheckStored(X));
   PetscCall(CheckStored(Y));
   for (PetscInt d = 0; d < 3; d++)

@@ -80,9 +80,20 @@ KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscR
   }
 }
 
-/* Place of the neighbour that coefficient o of nc belongs to, in direction d: -1, 0, 1 */
+/* Of a prism: the place of the neighbour that coefficient o belongs to, in direction d: -1, 0, 1 */
+KC_POINT int PlaceInPrism(const int box, const int d, const int o)
+{
+  if (box == KC_PRISM_X) return d == 0 ? o % 3 - 1 : d == 1 ? (o / 3 == 3) - (o / 3 == 1) : (o > 11) - (o < 3);
+  if (box == KC_PRISM_Z) return d == 0 ? (o % 5 == 3) - (o % 5 == 1) : d == 1 ? (o % 5 == 4) - (o % 5 == 0) : o / 5 - 1;
+  if (d == 2) return (o > 11) - (o < 3);
+  if (o < 3 || o > 11) return d == 0 ? 0 : o % 3 - 1;
+  return d == 0 ? o % 3 - 1 : o / 3 - 2;
+}
+
+/* And of any shape, of nc coefficients */
 KC_POINT int Place(const int nc, const int box, const int d, const int o)
 {
+  if (box > KC_BOX) return PlaceInPrism(box, d, o);
   if (box) return d == 0 ? o % 3 - 1 : d == 1 ? o / 3 % 3 - 1 : nc > 9 ? o / 9 - 1 : 0;
   return o == nc / 2 - 1 - d ? -1 : o == nc / 2 + 1 + d ? 1 : 0;
 }
@@ -222,6 +233,23 @@ KC_LOOK(LookAtPoints_5, 5, 0)
 KC_LOOK(LookAtPoints_7, 7, 0)
 KC_LOOK(LookAtPoints_9, 9, 1)
 KC_LOOK(LookAtPoints_27, 27, 1)
+KC_LOOK(LookAtPoints_X, 15, KC_PRISM_X)
+KC_LOOK(LookAtPoints_Y, 15, KC_PRISM_Y)
+KC_LOOK(LookAtPoints_Z, 15, KC_PRISM_Z)
+
+typedef void (*LookKernel)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]);
+
+static LookKernel Look(const KCycleShape *shape)
+{
+  const LookKernel prism[3] = {LookAtPoints_X, LookAtPoints_Y, LookAtPoints_Z};
+
+  if (shape->box > KC_BOX) return prism[shape->box - KC_PRISM_X];
+  return shape->ncoeffs == 3   ? LookAtPoints_3
+         : shape->ncoeffs == 5 ? LookAtPoints_5
+         : shape->ncoeffs == 7 ? LookAtPoints_7
+         : shape->ncoeffs == 9 ? LookAtPoints_9
+                               : LookAtPoints_27;
+}
 
 /* A point that is not at a boundary, or next to one. Where a grid of two points wraps around these have one
    coupling in place of two */
@@ -252,12 +280,7 @@ static PetscInt Apart(PetscInt n, int p)
 static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[],
                        PetscReal *const at[])
 {
-  void (*const look)(PetscInt, PetscReal, const PetscReal[], const PetscScalar *const[], PetscReal *const[]) =
-      st->shape.ncoeffs == 3   ? LookAtPoints_3
-      : st->shape.ncoeffs == 5 ? LookAtPoints_5
-      : st->shape.ncoeffs == 7 ? LookAtPoints_7
-      : st->shape.ncoeffs == 9 ? LookAtPoints_9
-                               : LookAtPoints_27;
+  const LookKernel   look = Look(&st->shape);
   const PetscScalar *c[KC_MAX_COEFFS];
   PetscScalar        gathered[KC_MAX_COEFFS][LOOK_APART];
   PetscReal         *to[LOOK_NUM];

@@ -50,7 +50,7 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
              PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n,
              st->s.box->npoints);
-  KCycleShapeCreate(st->s.box->dim, (PetscBool)!st->s.box->star, &st->s.shape);
+  KCycleShapeCreate(st->s.box->dim, st->s.box->star ? 0 : KC_BOX, &st->s.shape);
   PetscCall(PetscCalloc1(st->s.box->n[0] + 2, &st->s.zeros));
   PetscCall(KCycleBoxHaloCreate(st->s.box, &st->s.halo));
   MatStencilMakeFrames(A);
@@ -122,7 +122,7 @@ static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool fl
 
 /* Makes of a new matrix one on a DMDA whose stencil may differ from the DMDA's; its values come by
    MatStencilStoreLine() */
-PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
+PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, int box)
 {
   KCycleBox   *b;
   Mat_Stencil *st;
@@ -144,7 +144,7 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, PetscBool box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilCreateOnDM(DM dm, PetscBool box, Mat *A)
+PetscErrorCode MatStencilCreateOnDM(DM dm, int box, Mat *A)
 {
   PetscFunctionBegin;
   PetscCall(MatCreate(PetscObjectComm((PetscObject)dm), A));

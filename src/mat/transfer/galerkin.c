@@ -1,6 +1,6 @@
 /*
-  The Galerkin product P^T A P of a stencil and an interpolation, again a stencil (3, 9 or 27 points), or that product
-  collapsed to a star.
+  The Galerkin product P^T A P of a stencil and an interpolation, again a stencil (3, 9, 15 or 27 points), or that
+  product collapsed to a star.
 
   One coarse line at a time: the fine lines that touch it, with their weights as restriction, times what their rows of A
   P are on the nine coarse lines around. All loops run along coarse points; fine points that coincide with coarse ones
@@ -458,6 +458,20 @@ static PetscErrorCode ProductToStar(Product *pr, Mat Ac)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The shape of P^T A P: a star that is coarsened in one direction becomes a prism along it, and stays one as long as
+   that direction is coarsened */
+static int ProductShape(const KCycleShape *shape, const KCycleTransfer *tr)
+{
+  int prism = KC_BOX, n = 0;
+
+  for (int d = 0; d < 3; d++) {
+    if (tr->factor[d] == 1) continue;
+    prism = KC_PRISM_X + d;
+    n++;
+  }
+  return tr->fine->dim == 3 && n == 1 && (!shape->box || shape->box == prism) ? prism : KC_BOX;
+}
+
 /*
   Ac = P^T A P on the coarse grid of P, from the overlap of P and of A, Q and B. star: collapsed to a star whose
   couplings in each direction are the sums over the directions across, with the same row sums; exact for functions of
@@ -469,10 +483,12 @@ PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fil
   Mat_StencilTransfer *p    = (Mat_StencilTransfer *)P->data;
   PetscBool            same = PETSC_FALSE, symmetric;
   Product              pr;
+  int                  box;
 
   PetscFunctionBegin;
   if (p->t.coarse->dim == 1) star = PETSC_FALSE;
-  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, (PetscBool)!star, Ac));
+  box = star ? 0 : ProductShape(&KCycleStencilOf(B)->shape, &p->t);
+  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, box, Ac));
   MatStencilExpectRounding(*Ac);
   PetscCall(ProductCreate(B, Q, &p->overlap, &pr));
   pr.fill = fill;

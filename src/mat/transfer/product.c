@@ -13,7 +13,7 @@ static PetscErrorCode MatProductNumeric_PtAP_Stencil_StencilTransfer(Mat product
 static PetscErrorCode MatProductSymbolic_PtAP_Stencil_StencilTransfer(Mat product)
 {
   PetscFunctionBegin;
-  PetscCall(MatStencilMakeOnDM(product, ((Mat_StencilTransfer *)product->product->B->data)->coarsedm, PETSC_TRUE));
+  PetscCall(MatStencilMakeOnDM(product, ((Mat_StencilTransfer *)product->product->B->data)->coarsedm, KC_BOX));
   PetscCall(MatStencilStoreZeros(product));
   product->assembled           = PETSC_TRUE;
   product->ops->productnumeric = MatProductNumeric_PtAP_Stencil_StencilTransfer;

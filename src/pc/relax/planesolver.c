@@ -73,7 +73,7 @@ static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, M
   PetscCall(KCycleBoxCreateDM(s->comm, &box, &dm));
   PetscCall(KCycleBoxDestroy(&box));
   PetscCall(DMSetUp(dm));
-  PetscCall(MatStencilCreateOnDM(dm, (PetscBool)(s->st->shape.box != 0), A));
+  PetscCall(MatStencilCreateOnDM(dm, s->st->shape.box, A));
   PetscCall(DMDestroy(&dm));
   PetscCall(FillMatrix(s->st, d, parity, s->st->half, *A, &same));
   if (!same) PetscCall(FillMatrix(s->st, d, parity, PETSC_FALSE, *A, &same));

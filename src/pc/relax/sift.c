@@ -94,6 +94,7 @@ KC_LOOK_AT_POINTS(3)
 KC_LOOK_AT_POINTS(5)
 KC_LOOK_AT_POINTS(7)
 KC_LOOK_AT_POINTS(9)
+KC_LOOK_AT_POINTS(15)
 KC_LOOK_AT_POINTS(27)
 
 /* Sets the bits low to high - 1 of a line */
@@ -371,11 +372,12 @@ static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
   PetscFunctionBegin;
   sift->s    = s;
   sift->nc   = shape->ncoeffs;
-  sift->look = sift->nc == 3   ? LookAtPoints3
-               : sift->nc == 5 ? LookAtPoints5
-               : sift->nc == 7 ? LookAtPoints7
-               : sift->nc == 9 ? LookAtPoints9
-                               : LookAtPoints27;
+  sift->look = sift->nc == 3    ? LookAtPoints3
+               : sift->nc == 5  ? LookAtPoints5
+               : sift->nc == 7  ? LookAtPoints7
+               : sift->nc == 9  ? LookAtPoints9
+               : sift->nc == 15 ? LookAtPoints15
+                                : LookAtPoints27;
   for (int i = 0; i < KC_WORD; i++) sift->bit[i] = UINT64_C(1) << i;
   PetscCall(PetscCalloc1((size_t)total * sift->nc, &sift->work));
   for (int o = 0; o < sift->nc; o++) {
@@ -395,11 +397,11 @@ static uint64_t EverySecond(PetscInt parity)
 /* Of the rough points only those stay that the coarser grid does not stand for */
 static void LeaveUnseen(Sift *sift, const KCycleSeeds *seeds)
 {
-  const KCycleBox *box     = sift->s->st->box;
-  KCycleSieve     *sieve   = &sift->s->sieve;
-  const int       *find    = sift->s->st->shape.find, step[3] = {1, 3, 9};
-  const int        d       = seeds->along;
-  const uint64_t  *back    = sift->strong[find[13 - step[d]]], *ahead = sift->strong[find[13 + step[d]]];
+  const KCycleBox *box   = sift->s->st->box;
+  KCycleSieve     *sieve = &sift->s->sieve;
+  const int       *find = sift->s->st->shape.find, step[3] = {1, 3, 9};
+  const int        d    = seeds->along;
+  const uint64_t  *back = sift->strong[find[13 - step[d]]], *ahead = sift->strong[find[13 + step[d]]];
   const PetscInt   between = seeds->parity + 1 - box->start[d]; /* parity of points between those that are kept */
 
   for (PetscInt line = 0; line < box->nlines; line++) {

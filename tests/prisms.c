@@ -1,0 +1,262 @@
+static char help[] = "Coarse operators of 15 points: those of a star that is coarsened in one direction alone.\n\
+Each is compared with the same product as a stencil of 27 points, of which 12 are zero.\n\
+  -pc_kcycle_semicoarsen x|y|z   the direction\n\
+  -skew <0>                      the part of couplings that is not symmetric\n\
+  -periodic                      grids wrap around\n\
+  -n <11>                        points in each direction, at least\n\n";
+
+#include "poisson.h"
+#include <petscdmda.h>
+#include <stdint.h>
+
+typedef struct {
+  PetscInt  n[3];
+  PetscReal skew;
+  PetscBool periodic;
+} Problem;
+
+/* Between 0 and 1, at random (the generator is splitmix64) */
+static PetscReal Random(const Problem *p, const PetscInt at[], uint64_t which)
+{
+  uint64_t z =
+      0x9e3779b97f4a7c15UL * (uint64_t)(1 + at[0] + p->n[0] * (at[1] + p->n[1] * at[2])) + 0x2545f4914f6cdd1dUL * which;
+
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9UL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebUL;
+  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+/* The coupling of the point with the next one in a direction */
+static PetscReal Coupling(const Problem *p, const PetscInt at[], PetscInt d)
+{
+  PetscInt place[3];
+
+  for (PetscInt e = 0; e < 3; e++) place[e] = (at[e] + p->n[e]) % p->n[e];
+  return 1 + 9 * Random(p, place, (uint64_t)d);
+}
+
+static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
+{
+  MatStencil  row = {at[2], at[1], at[0], 0}, col[7];
+  PetscScalar value[7];
+  PetscInt    m = 1;
+
+  PetscFunctionBeginUser;
+  col[0]   = row;
+  value[0] = 0.01;
+  for (PetscInt o = 0; o < 6; o++) {
+    PetscInt  to[3] = {at[0], at[1], at[2]}, back[3] = {at[0], at[1], at[2]};
+    PetscReal c;
+
+    to[o / 2] += o % 2 ? 1 : -1;
+    back[o / 2] -= o % 2 ? 0 : 1;
+    c = Coupling(p, back, o / 2) * (1 + (o % 2 ? p->skew : -p->skew));
+    if (!p->periodic && (to[o / 2] < 0 || to[o / 2] >= p->n[o / 2])) continue;
+    value[0] += c;
+    col[m]     = (MatStencil){to[2], to[1], to[0], 0};
+    value[m++] = -c;
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(const Problem *p, Mat *A)
+{
+  const DMBoundaryType ends = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  PetscInt             s[3], m[3], at[3];
+  DM                   da;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, ends, ends, ends, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetMatType(da, MATSTENCIL));
+  PetscCall(DMSetFromOptions(da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, *A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Do vectors agree but for so much? */
+static PetscErrorCode Agree(Vec x, Vec y, PetscReal rounding, PetscBool *same)
+{
+  PetscReal norm, difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(y, NORM_2, &norm));
+  PetscCall(VecAXPY(y, -1, x));
+  PetscCall(VecNorm(y, NORM_2, &difference));
+  *same = (PetscBool)(*same && norm > 0 && difference <= rounding * norm);
+  PetscFunctionReturn(0);
+}
+
+/* The numbers of both matrices, and what they take */
+static PetscErrorCode CompareMatrices(Mat prism, Mat box, PetscBool *same, PetscBool *smaller)
+{
+  MatInfo   info[2];
+  Vec       x, y[2];
+  Mat       C;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(prism, MAT_GLOBAL_SUM, &info[0]));
+  PetscCall(MatGetInfo(box, MAT_GLOBAL_SUM, &info[1]));
+  *smaller = (PetscBool)(*smaller && info[0].memory < 0.8 * info[1].memory);
+  PetscCall(MatCreateVecs(prism, &x, &y[0]));
+  PetscCall(VecDuplicate(x, &y[1]));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(prism, x, y[0]));
+  PetscCall(MatMult(box, x, y[1]));
+  PetscCall(Agree(y[0], y[1], 1e-14, same));
+  PetscCall(MatMultTranspose(prism, x, y[0]));
+  PetscCall(MatMultTranspose(box, x, y[1]));
+  PetscCall(Agree(y[0], y[1], 1e-14, same));
+  for (int i = 0; i < 2; i++) { /* a sum of both has 27 points, too */
+    PetscCall(MatDuplicate(i ? box : prism, MAT_COPY_VALUES, &C));
+    PetscCall(MatAXPY(C, -1, i ? prism : box, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatNorm(C, NORM_INFINITY, &norm));
+    *same = (PetscBool)(*same && norm < 1e-12);
+    PetscCall(MatDestroy(&C));
+  }
+  PetscCall(MatConvert(prism, MATAIJ, MAT_INITIAL_MATRIX, &C));
+  PetscCall(MatMult(C, x, y[0]));
+  PetscCall(MatMult(box, x, y[1]));
+  PetscCall(Agree(y[0], y[1], 1e-13, same));
+  PetscCall(MatDestroy(&C));
+  PetscCall(VecDestroy(&x));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&y[i]));
+  PetscFunctionReturn(0);
+}
+
+/* Sweeps, and cycles in both precisions, which coarsen further in the same direction, and then in others */
+static PetscErrorCode CompareSolvers(Mat prism, Mat box, PetscBool *sweeps, PetscBool *cycles)
+{
+  const char *const types[] = {PC_RELAX_AUTO,    PC_RELAX_EIGHTCOLOR, PC_RELAX_JACOBI, PC_RELAX_CHEBYSHEV,
+                               PC_RELAX_ZEBRA_X, PC_RELAX_ZEBRA_Y,    PC_RELAX_ZEBRA_Z};
+  const Mat         A[2]    = {prism, box};
+  Vec               b, x[2];
+  PetscInt          its[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(prism, &b, &x[0]));
+  PetscCall(VecDuplicate(b, &x[1]));
+  PetscCall(VecSetRandom(b, NULL));
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+    for (int i = 0; i < 2; i++) {
+      PC pc;
+
+      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+      PetscCall(PCSetOperators(pc, A[i], A[i]));
+      PetscCall(PCSetType(pc, PCRELAX));
+      PetscCall(PCRelaxSetType(pc, types[t]));
+      PetscCall(PCApply(pc, b, x[i]));
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(Agree(x[0], x[1], 1e-13, sweeps));
+  }
+  for (int precision = 0; precision < 2; precision++) {
+    for (int i = 0; i < 2; i++) {
+      KSP ksp;
+      PC  pc;
+
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      PetscCall(KSPSetOperators(ksp, A[i], A[i]));
+      PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, PCKCYCLE));
+      PetscCall(PCKCycleSetPrecision(pc, precision ? PC_KCYCLE_PRECISION_SINGLE : PC_KCYCLE_PRECISION_DOUBLE));
+      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+      PetscCall(KSPSolve(ksp, b, x[i]));
+      PetscCall(KSPGetIterationNumber(ksp, &its[i]));
+      PetscCall(KSPDestroy(&ksp));
+    }
+    *cycles = (PetscBool)(*cycles && its[0] == its[1] && its[0] < 60);
+    PetscCall(Agree(x[0], x[1], precision ? 1e-6 : 1e-11, cycles));
+  }
+  PetscCall(VecDestroy(&b));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));
+  PetscFunctionReturn(0);
+}
+
+/* Level number of a hierarchy, from the coarsest, and the product that it is */
+static PetscErrorCode CompareLevel(PC pc, PetscInt number, PetscBool yes[])
+{
+  KSP solver[2];
+  Mat prism, fine, P, box;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) PetscCall(PCMGGetSmoother(pc, number + i, &solver[i]));
+  PetscCall(KSPGetOperators(solver[0], &prism, NULL));
+  PetscCall(KSPGetOperators(solver[1], &fine, NULL));
+  PetscCall(PCMGGetInterpolation(pc, number + 1, &P));
+  PetscCall(MatPtAP(fine, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &box));
+  PetscCall(CompareMatrices(prism, box, &yes[0], &yes[1]));
+  PetscCall(CompareSolvers(prism, box, &yes[2], &yes[3]));
+  PetscCall(MatDestroy(&box));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Problem   p      = {{11, 11, 11}, 0, PETSC_FALSE};
+  PetscBool yes[4] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
+  PetscInt  nlevels;
+  Mat       A;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-skew", &p.skew, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-periodic", &p.periodic, NULL));
+  p.n[1] = p.n[0] + 1;
+  p.n[2] = p.n[0] + 2;
+  PetscCall(Create(&p, &A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_semicoarsen"));
+  for (PetscInt l = nlevels - 2; l > 0; l--) PetscCall(CompareLevel(pc, l, yes));
+  yes[0] = (PetscBool)(yes[0] && nlevels > 2);
+  PetscCall(PoissonClaim(yes[0], "the same products, transposes and sums as with 27 points"));
+  PetscCall(PoissonClaim(yes[1], "less memory"));
+  PetscCall(PoissonClaim(yes[2], "the same sweeps"));
+  PetscCall(PoissonClaim(yes[3], "the same cycles, in both precisions"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    requires: !complex
+    nsize: {{1 3 8}}
+    args: -pc_kcycle_semicoarsen {{x y z}} -pc_kcycle_process_eq_limit 0
+    output_file: output/prisms.out
+
+    test:
+
+    test:
+      suffix: skew
+      args: -skew 0.2
+
+    test:
+      suffix: periodic
+      args: -periodic -n 13
+
+TEST*/
