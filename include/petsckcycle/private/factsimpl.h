@@ -23,6 +23,8 @@ typedef struct {
   PetscReal        weak[3][3];
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
   PetscReal        jump, rough;
+  /* these two are there where MatStencilScanDrift() has looked */
+  PetscBool        drifts;
   /* differences of pairs of couplings a(p, q) and a(q, p) over their sums, all added up: 0 symmetric, 1 one-way */
   PetscReal        skew;
   /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */

@@ -90,8 +90,9 @@ PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
 PETSC_INTERN void           MatStencilExpectRounding(Mat);
 PETSC_INTERN void           MatStencilMirrorLine(const KCycleStencil *, PetscInt, PetscScalar[]);
 
-/* scan.c, symmetric.c */
+/* scan.c, drift.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
+PETSC_INTERN PetscErrorCode MatStencilScanDrift(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilUncoupledRows(Mat, PetscInt *, PetscInt **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);

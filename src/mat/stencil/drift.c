@@ -116,9 +116,8 @@ static void Look(const KCycleStencil *st, PetscBool leans, PetscReal sums[])
   }
 }
 
-/* Collective. Of a symmetric matrix, but for rounding, rows do not lean: there opposite couplings differ where
-   coefficients jump */
-PetscErrorCode MatStencilFindDrift(Mat A, KCycleScan *scan)
+/* Of a symmetric matrix, but for rounding, rows do not lean: there opposite couplings differ where coefficients jump */
+static PetscErrorCode FindDrift(Mat A, KCycleScan *scan)
 {
   const KCycleStencil *st              = &((Mat_Stencil *)A->data)->s;
   PetscReal            sums[DRIFT_NUM] = {0}, all[DRIFT_NUM];
@@ -133,5 +132,17 @@ PetscErrorCode MatStencilFindDrift(Mat A, KCycleScan *scan)
   Look(st, PETSC_TRUE, sums);
   PetscCallMPI(MPI_Allreduce(sums, all, DRIFT_NUM, MPIU_REAL, MPIU_SUM, comm));
   for (int d = 0; d < 3; d++) scan->drift[d] = all[DRIFT_BOTH + d] > 0 ? all[DRIFT_LEANS + d] / all[DRIFT_BOTH + d] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Looks at drift, too */
+PetscErrorCode MatStencilScanDrift(Mat A, const KCycleScan **found)
+{
+  KCycleScan *scan = &((Mat_Stencil *)A->data)->scan;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilScan(A, found));
+  if (!scan->drifts) PetscCall(FindDrift(A, scan));
+  scan->drifts = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,7 +43,6 @@ typedef struct {
 } Mat_Stencil;
 
 PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
-PETSC_INTERN PetscErrorCode MatStencilFindDrift(Mat, KCycleScan *);
 
 /* Has point i of a line nothing but its diagonal? */
 static inline PetscBool MatStencilPointIsUncoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i)

@@ -414,9 +414,9 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
     LookAtLine(&st->s, line, times, inside, at);
   }
   PetscCall(LookEnd(A, at, scan));
-  PetscCall(MatStencilFindDrift(A, scan));
   PetscCall(PetscFree(work));
-  scan->done  = PETSC_TRUE;
-  scan->state = state;
+  scan->done   = PETSC_TRUE;
+  scan->drifts = PETSC_FALSE;
+  scan->state  = state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -286,7 +286,9 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(MatStencilScan(level->A, &scan));
+  /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
+  if ((level == kc->structure && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanDrift(level->A, &scan));
+  else PetscCall(MatStencilScan(level->A, &scan));
   if (level == kc->structure) kc->convects = kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan);
   *jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan));
   if (level == kc->structure) {

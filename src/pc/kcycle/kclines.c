@@ -14,7 +14,8 @@ PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *kc, KCycleStructure *
   level->planes[0] = 0;
   level->tried     = PETSC_FALSE;
   if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilScan(level->A, &facts));
+  if (kc->convects) PetscCall(MatStencilScanDrift(level->A, &facts));
+  else PetscCall(MatStencilScan(level->A, &facts));
   KCyclePolicyLines(facts, kc->convects, level->factor, level->lines);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
