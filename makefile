@@ -31,17 +31,24 @@ LIBRARY := $(B)/lib/libpetsckcycle.so
 CC        := $(if $(PETSC_PC),$(or $(call petsc_var,ccompiler),mpicc),mpicc)
 OPTFLAGS  ?= -O3 -g
 WARNFLAGS ?= -Wall -Wextra -Werror
+nvcc      := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+# Kernels for devices, where PETSc has CUDA and real numbers, and their compiler is here
+cuda      := $(if $(and $(PETSC_PC),$(nvcc)),$(shell echo '#include <petscconf.h>' | $(CC) $(shell pkg-config --cflags-only-I $(PETSC_PC)) -E -dM -x c - 2> /dev/null | \
+             awk '/ PETSC_HAVE_CUDA 1/ { has = 1 } / PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1/ { not = 1 } END { if (has && !not) print "yes" }'))
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(OPENMP),-fopenmp)
-CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) -DPETSCKCYCLE_VERSION='"$(version)"'
+CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda),-DKCYCLE_HAVE_CUDA)
+# As PETSc's own; pragmas for the device are unknown to the compiler of the host
+CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
-             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) -lm
+             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision
 singles := $(filter-out %/policy.c %/model.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
-objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o)
+cudas   := $(if $(cuda),$(sort $(wildcard $(top)/src/kernel/cuda/*.cu)))
+objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o) $(cudas:$(top)/%.cu=$(B)/%.o) $(cudas:$(top)/%.cu=$(B)/single/%.o)
 
 # V=1 shows whole command lines
 run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
@@ -62,6 +69,14 @@ $(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 $(B)/single/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
 	$(call run,CC,$(CC) $(CFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -c $< -o $@)
+
+$(B)/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
+	@mkdir -p $(@D)
+	$(call run,CUDA,$(nvcc) $(CUDAFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
+
+$(B)/single/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
+	@mkdir -p $(@D)
+	$(call run,CUDA,$(nvcc) $(CUDAFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
 
 -include $(objects:.o=.d)
 
@@ -110,7 +125,9 @@ docs:
 	@python3 -B $(top)/conf/docs.py
 
 # Not asked of anyone: initial values for all fields, as C has zeros for the rest
-nvcc           := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+# Those that this nvcc still has, and its oldest one
+cuda_archs      = $(shell $(nvcc) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | sort -n | awk 'NR == 1 || /^(70|80|90|100)$$/')
+not_for_devices = $(shell echo '\#include <petscconf.h>' | $(CC) $(petsc_includes) -E -dM -x c - | grep -E ' PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1')
 petsc_includes  = $(if $(PETSC_PC),$(shell pkg-config --cflags-only-I $(PETSC_PC)))
 every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
 compilers: | have-petsc
@@ -125,6 +142,9 @@ compilers: | have-petsc
 	  test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \
 	    $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -c $$source -o $(B)/compilers/kernel.o || exit 1; done; \
 	done
+	@test -z "$(nvcc)" -o -n "$(not_for_devices)" || { echo "  kernels for devices, their registers"; \
+	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(cuda_archs) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings \
+	    -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function -I$(top)/include $(petsc_includes); }
 
 petsc-latest:
 	@sh $(top)/conf/petsc-build.sh latest

@@ -239,6 +239,25 @@ typedef enum {
 PETSC_EXTERN const char *const PCKCyclePrecisions[];
 
 /*E
+  PCKCyclePlace - where the structured levels of `PCKCYCLE` live
+
+  Values:
++ `PC_KCYCLE_PLACE_AUTO`   - on the device where the solver's vectors are there and all smoothers have kernels for it
+. `PC_KCYCLE_PLACE_HOST`   - on the host, vectors of a device are copied
+- `PC_KCYCLE_PLACE_DEVICE` - on the device, vectors of the host are copied
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetPlace()`
+E*/
+typedef enum {
+  PC_KCYCLE_PLACE_AUTO,
+  PC_KCYCLE_PLACE_HOST,
+  PC_KCYCLE_PLACE_DEVICE
+} PCKCyclePlace;
+PETSC_EXTERN const char *const PCKCyclePlaces[];
+
+/*E
   KCycleGrid - where the points of a structured grid lie, and which of them the next coarser grid keeps
 
   Values:
@@ -336,6 +355,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetStructured(PC, PCKCycleStructured);
 PETSC_EXTERN PetscErrorCode PCKCycleGetStructured(PC, PCKCycleStructured *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetPrecision(PC, PCKCyclePrecision);
 PETSC_EXTERN PetscErrorCode PCKCycleGetPrecision(PC, PCKCyclePrecision *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetPlace(PC, PCKCyclePlace);
+PETSC_EXTERN PetscErrorCode PCKCycleGetPlace(PC, PCKCyclePlace *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, KCycleGrid *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);

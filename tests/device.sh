@@ -1,7 +1,8 @@
 #!/bin/sh
 # - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
-# - PCKCYCLE's structured levels, on the host, copy vectors of a device once there and once back for a cycle, and say so; those of Kokkos are the host's where
-#   PETSc has no GPU, and nothing is copied.
+# - PCKCYCLE's structured levels live on the device where the vectors do: the same residuals as on the host, and a cycle copies nothing but the coarsest problem and
+#   halos between processes. Where a smoother has no kernels there they stay on the host, copy vectors of a device once there and once back for a cycle, and say so;
+#   those of Kokkos are the host's where PETSc has no GPU, and nothing is copied.
 # - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
 #   where there is none, on the stand-ins of tests/cudahost.
 # Run by: make check SEARCH=device
@@ -77,7 +78,7 @@ programs() { # type tests of deflsub.c...
 poisson() { # processes matrix vectors options...
   processes=$1 matrix=$2 vectors=$3
   shift 3
-  CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$KC_LIBRARY" -pc_type kcycle -da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_type cg -ksp_rtol 1e-8 \
+  CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_type cg -ksp_rtol 1e-8 \
     -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump "$@"
 }
 
@@ -119,21 +120,111 @@ kcycle() { # matrix vectors
     works "$claim, which is the host: levels of PCMG" " host .*chebyshev(2)+sor\$" not_copied 1 "$1" "$2" $general
     return
   fi
-  for processes in 1 2; do works "$claim: structured levels, $processes processes" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host "$processes" "$1" "$2"; done
-  works "$claim: operator as a stencil" "copied 2 times a cycle, and 2 times a product" as_on_host 1 stencil "$2"
+  on=device
+  [ -n "$device_kernels" ] || on=host
+  for processes in 1 2; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
+  works "$claim: operator as a stencil" "structured levels on the $on" as_on_host 1 stencil "$2"
+  works "$claim: structured levels on the host" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host 1 "$1" "$2" -pc_kcycle_place host
+  works "$claim: a smoother without kernels" "not on the device: level 1: the smoother zebra_x has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x
+  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level 1: the smoother zebra_x has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x \
+    -pc_kcycle_place device
   # shellcheck disable=SC2086 # words
   works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" $general
+}
+
+# One of PETSc's own programs, with levels on the device: iterations and residuals are those of the host, these to a part of the first one
+same_history() { # part program processes matrix options...
+  part=$1 program=$2 processes=$3 matrix=$4
+  shift 4
+  for vectors in cuda standard; do
+    [ $vectors = cuda ] || matrix=$(echo "$matrix" | sed 's/cusparse//')
+    mpi "$processes" "$KC_WORK/$program" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type "$matrix" -dm_vec_type $vectors -ksp_monitor \
+      -ksp_converged_reason -ksp_view -malloc_dump -pc_kcycle_process_eq_limit 0 "$@" > "$KC_WORK/$vectors" 2>&1 || { cat "$KC_WORK/$vectors"; return 1; }
+  done
+  cat "$KC_WORK/cuda"
+  grep -q 'structured levels on the device' "$KC_WORK/cuda" || return 1
+  [ "$(grep 'solve converged' "$KC_WORK/cuda")" = "$(grep 'solve converged' "$KC_WORK/standard")" ] || { cat "$KC_WORK/standard"; return 1; }
+  awk -v part="$part" '
+    FNR == 1 { n = 0 }
+    / KSP Residual norm / && NR == FNR { there[n++] = $NF }
+    / KSP Residual norm / && NR != FNR { d = $NF - there[n]; if ((d < 0 ? -d : d) > part * there[0]) { print "residual " n ": " there[n] " there, " $NF " here"; status = 1 } n++; all++ }
+    END { exit status || all < 3 }' "$KC_WORK/cuda" "$KC_WORK/standard"
+}
+
+# Neither clusters nor lines, which have no kernels for devices
+points="-repeat 1 -mg_levels_pc_relax_clusters off -pc_kcycle_anisotropy off"
+cube="-da_grid_x 17 -da_grid_y 17 -da_grid_z 17" square="-da_grid_x 33 -da_grid_y 25"
+
+# shellcheck disable=SC2086 # words
+levels_on_device() {
+  for program in ex45 ex29 ex34 ex25; do
+    compile c "$KC_TUTORIALS/$program.c" "$KC_WORK/$program" -w > "$log" 2>&1 || not_ok "$program.c compiles" "with cuda"
+  done
+  compile c "$KC_TOP/bench/battery.c" "$KC_WORK/battery" -w -std=gnu99 "-I$KC_TOP/include" > "$log" 2>&1 || not_ok "battery.c compiles" "with cuda"
+  for processes in 1 2 4; do
+    claim="levels on the device as on the host, $processes processes"
+    for kappa in 1 2 w; do works "$claim, kappa $kappa" "" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_kappa $kappa; done
+    for type in jacobi chebyshev redblack eightcolor; do works "$claim, $type" "" same_history 1e-12 ex45 $processes aijcusparse $cube -mg_levels_pc_relax_type $type; done
+    works "$claim, two dimensions, four colours" "" same_history 1e-12 ex29 $processes stencil $square -mg_levels_pc_relax_type fourcolor
+    works "$claim, coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -ends pp,ss,nn $points
+    works "$claim, 27 coefficients that vary" "" same_history 1e-12 battery $processes aijcusparse -cells 20,18,16 -scheme elements -random 3 -ends ss,pp,vv $points
+    works "$claim, two dimensions, 9 coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 40,37 -scheme elements -random 3 -ends pp,ss $points
+    works "$claim, an odd number of points that wraps around" "" same_history 1e-12 battery $processes aijcusparse -cells 39,37 -random 3 -ends pp,pp $points
+    works "$claim, semicoarsening" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -layers 2:5 -pc_kcycle_semicoarsen xy $points
+    works "$claim, single precision, coefficients that vary" "" same_history 1e-6 battery $processes stencil -cells 39,37 -random 3 -ends pp,pp -pc_kcycle_precision single \
+      -pc_kcycle_kappa 2 $points
+    works "$claim, 27 points" "" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_interpolation operator
+    works "$claim, an even number of points, a singular operator" "" same_history 1e-12 ex34 $processes aijcusparse -da_grid_x 16 -da_grid_y 14 -da_grid_z 12
+    works "$claim, one dimension" "" same_history 1e-12 ex25 $processes stencil -da_grid_x 129 -mg_levels_pc_relax_type chebyshev
+    works "$claim, full multigrid" "" same_history 1e-12 ex45 $processes stencil $cube -pc_mg_type full
+    works "$claim, Richardson" "" same_history 1e-12 ex45 $processes stencil $cube -ksp_type richardson
+    works "$claim, single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single
+    works "$claim, single precision, Chebyshev, F-cycles" "" same_history 1e-6 ex45 $processes aijcusparse $cube -pc_kcycle_precision single -mg_levels_pc_relax_type chebyshev \
+      -pc_kcycle_kappa 2
+    works "$claim, Richardson in single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single -ksp_type richardson
+  done
+  works "vectors of the host, levels on the device" "structured levels on the device.*: vectors are copied 2 times a cycle" poisson 1 aij standard -pc_kcycle_place device
+}
+
+# Bytes that all processes copied to the host in a solve on a cube with so many points in a direction
+copied() { # points processes options...
+  points=$1 processes=$2
+  shift 2
+  CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda \
+    -da_grid_x "$points" -da_grid_y "$points" -da_grid_z "$points" -pc_kcycle_process_eq_limit 0 "$@" 2>&1 | awk '/^cudahost/ { n += $13 } END { print n + 0 }'
+}
+
+# bytes for 17 points in a direction, and at most so many times as many for 33
+grows() { # bytes times processes options...
+  most=$1 times=$2
+  shift 2
+  few=$(copied 17 "$@") many=$(copied 33 "$@")
+  echo "$few bytes, and $many"
+  [ "$few" -gt 0 ] && [ "$few" -le "$most" ] && [ "$many" -le $((few * times)) ]
+}
+
+# Five applications of the cycle bring the 27 numbers of the coarsest problem to the host; with halos faces of the grid, of which there are 4 times as many on
+# the finer one, and a level more, but 8 times as many points
+nothing_copied() {
+  claim="copied to the host in a solve"
+  works "$claim: the coarsest problem" "" grows 1080 1 1
+  works "$claim: the coarsest problem, Chebyshev" "" grows 1080 1 1 -mg_levels_pc_relax_type chebyshev
+  works "$claim: the coarsest problem, in numbers of 4 bytes, and parts of a maximum" "" grows $((540 + 5 * 2048)) 1 1 -pc_kcycle_precision single
+  works "$claim: halos of 2 processes" "" grows 400000 5 2
+  works "$claim: halos of 4 processes" "" grows 900000 5 4
 }
 
 # PETSc on the stand-ins, made again where it is older than what it is made of
 host=$KC_BUILD/cudahost
 stand_in() {
   made=$(find "$host" -maxdepth 1 -name 'libpetsc.so*' -newer "$KC_LIBDIR/libpetsc.so" 2> /dev/null)
-  [ -n "$made" ] && [ -z "$(find "$KC_TOP/tests/cudahost" -newer "$made")" ] && return
+  [ -n "$made" ] && [ -z "$(find "$KC_TOP/tests/cudahost" -name '*.sh' ! -name library.sh -newer "$made" -o -name 'runtime.cpp' -newer "$made" -o -name kernels.h -newer "$made")" ] && return
   rm -rf "$host"
   sh "$KC_TOP/tests/cudahost/make.sh" "$KC_CONF_DIR" "$KC_CONF_ARCH" "$host"
 }
 
+plugin=$KC_LIBRARY # what PETSc's own programs load
+device_kernels=$(find "$KC_BUILD/src/kernel/cuda" -name '*.o' 2> /dev/null)
 if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then
   programs aijkokkos labels identities reuse inverse special
   kcycle aijkokkos kokkos
@@ -143,18 +234,26 @@ if ! petsc_has PETSC_HAVE_CUDA; then skip "$claim" "PETSc has no CUDA"
 elif nvidia-smi -L > /dev/null 2>&1; then
   programs aijcusparse labels identities reuse inverse special
   kcycle aijcusparse cuda
+  levels_on_device
 elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
 else
   works "PETSc's CUDA types compile for the host" "" stand_in
+  if [ -n "$device_kernels" ]; then
+    works "the kernels of levels compile for the host" "" sh "$KC_TOP/tests/cudahost/library.sh" "$KC_CONF_DIR" "$KC_CONF_ARCH" "$KC_BUILD" "$host"
+    plugin=$host/libpetsckcycle.so
+  fi
   export LD_LIBRARY_PATH="$host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   programs aijcusparse labels identities reuse inverse
   kcycle aijcusparse cuda
-  claim="copies of kcycle on the stand-ins"
-  works "$claim" "" copies 1 6 1 1 aijcusparse cuda
-  works "$claim, 2 processes" "" copies 1 9 1 2 aijcusparse cuda
-  works "$claim, operator as a stencil" "" copies 2 3 1 1 stencil cuda
-  works "$claim, Richardson" "" copies 0 6 0 1 aijcusparse cuda -ksp_type richardson
-  works "$claim, full multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type full
-  works "$claim, additive multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type additive
+  if [ -n "$device_kernels" ]; then
+    levels_on_device
+    nothing_copied
+  fi
+  claim="copies of kcycle on the stand-ins, levels on the host"
+  works "$claim" "" copies 1 6 1 1 aijcusparse cuda -pc_kcycle_place host
+  works "$claim, 2 processes" "" copies 1 9 1 2 aijcusparse cuda -pc_kcycle_place host
+  works "$claim, Richardson" "" copies 0 6 0 1 aijcusparse cuda -ksp_type richardson -pc_kcycle_place host
+  works "$claim, full multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type full -pc_kcycle_place host
+  works "$claim, additive multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type additive -pc_kcycle_place host
   works "$claim, smoothers with work vectors" "" copies 1 6 1 1 aijcusparse cuda -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi
 fi

@@ -5,7 +5,6 @@
 #include <petsckcycle/private/smootherimpl.h>
 
 typedef struct {
-  PetscReal upper;    /* bound of the eigenvalues */
   KCScalar *diagonal; /* its inverse */
   KCScalar *d;        /* the last change of x */
   KCScalar *line;     /* for each thread */
@@ -70,8 +69,8 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 {
   const Chebyshev     *chebyshev = (Chebyshev *)s->data;
   const KCycleStencil *st        = s->st;
-  const PetscReal      upper = chebyshev->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim),
-                  theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
+  const PetscReal upper = s->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * st->box->dim), theta = (upper + lower) / 2,
+                  delta = (upper - lower) / 2, sigma = theta / delta;
   const Sweep sweep = {chebyshev, st, b, x};
 
   PetscFunctionBegin;
@@ -95,8 +94,8 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
   const KCycleBox *box       = s->st->box;
 
   PetscFunctionBegin;
-  chebyshev->upper = s->facts->bound;
-  s->trips         = (int)s->degree;
+  s->upper = s->facts->bound;
+  s->trips = (int)s->degree;
   PetscCall(PetscMalloc2(box->npoints, &chebyshev->diagonal, box->npoints, &chebyshev->d));
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * box->n[0], &chebyshev->line));
   KCycleStencilDiagonal(s->st, chebyshev->diagonal);
@@ -112,7 +111,7 @@ static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
 {
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ", eigenvalues up to %g\n", s->degree,
-                                   (double)((Chebyshev *)s->data)->upper));
+                                   (double)s->upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,6 +132,7 @@ PetscErrorCode KCycleSmootherCreate_Chebyshev(KCycleSmoother *s)
   PetscFunctionBegin;
   PetscCall(PetscNew(&chebyshev));
   s->data        = chebyshev;
+  s->kind        = KCYCLE_SWEEPS_CHEBYSHEV;
   s->whole       = PETSC_TRUE;
   s->ops.setup   = SetUp;
   s->ops.sweeps  = Sweeps;

@@ -192,6 +192,7 @@ PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, PetscReal di
   inner->single = PETSC_TRUE;
   *s            = *inner;
   s->data       = w;
+  s->kind       = KCYCLE_SWEEPS_OTHER;
   s->clusters   = clusters;
   s->run        = NULL;
   s->sums       = NULL;

@@ -86,26 +86,52 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SumSquares(PetscInt n, const KCScalar *x, PetscReal *sum)
+static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
 {
-  return (*KCycleKernels_Host.sumsquares)(n, x, sum);
+  return (*KCycleKernels_Host.sumsquares)(level, x, sum);
 }
 
-static PetscErrorCode Largest(PetscInt n, const PetscScalar *x, PetscReal *most, PetscBool *bad)
+static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x, PetscReal *most, PetscBool *bad)
 {
-  return (*KCycleKernels_Host.largest)(n, x, most, bad);
+  return (*KCycleKernels_Host.largest)(level, x, most, bad);
 }
 
-static PetscErrorCode Take(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
-  return (*KCycleKernels_Host.take)(n, x, divisor, y);
+  return (*KCycleKernels_Host.take)(level, x, divisor, y);
 }
 
-static PetscErrorCode Give(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
-  return (*KCycleKernels_Host.give)(n, x, factor, y);
+  return (*KCycleKernels_Host.give)(level, x, factor, y);
 }
 
-const KCycleKernels KCycleKernels_Counted = {"counted",         KCYCLE_PLACE_HOST, Smooth,      SmoothRestrict,
-                                             InterpolateSmooth, Residual,          Restriction, Interpolate,
-                                             SumSquares,        Largest,           Take,        Give};
+static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, PetscScalar *y)
+{
+  return (*KCycleKernels_Host.fill)(level, value, y);
+}
+
+static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
+{
+  return (*KCycleKernels_Host.send)(level, x, y);
+}
+
+const KCycleKernels KCycleKernels_Counted = {"counted",
+                                             KCYCLE_PLACE_HOST,
+                                             Smooth,
+                                             SmoothRestrict,
+                                             InterpolateSmooth,
+                                             Residual,
+                                             Restriction,
+                                             Interpolate,
+                                             SumSquares,
+                                             Largest,
+                                             Take,
+                                             Give,
+                                             Fill,
+                                             Give,
+                                             Send,
+                                             NULL,
+                                             NULL,
+                                             NULL,
+                                             NULL};

@@ -15,10 +15,11 @@ struct _KCycleLevels {
   const KCycleKernels    *kernels;
   const KCycleRun        *run;     /* that is going on, */
   PetscBool               stopped; /* until its test said stop */
+  /* right side and solution of the coarsest level for its solver, where that cannot have the level's arrays; or NULL */
+  PetscScalar            *coarse[2];
   /* of levels with numbers of their own: */
-  PetscScalar            *coarse[2]; /* right side and solution of the coarsest level */
-  PetscReal               divisor;   /* of operators */
-  PetscReal               size;      /* of the right side of the run, in units of the divisor */
+  PetscReal               divisor; /* of operators, else 1 */
+  PetscReal               size;    /* of the right side of the run, in units of the divisor */
 };
 
 /* Runs one step and logs it as a phase of a level */
@@ -36,6 +37,16 @@ static PetscErrorCode Test(KCycleLevels *levels, PetscReal sum)
   PetscFunctionBegin;
   PetscCall((*levels->run->test)(levels->run->ctx, sum, &levels->stopped));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A visit is timed when its work is done */
+static PetscErrorCode Pause(KCycleLevels *levels, PetscInt l)
+{
+  KCycleTimer *timer = levels->parts[l].timer;
+
+  if (timer->seconds[0] && levels->kernels->wait) KCycleCall((*levels->kernels->wait)());
+  KCycleTimerPause(timer);
+  return PETSC_SUCCESS;
 }
 
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so */
@@ -58,7 +69,7 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
   KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*kernels->residual)(level));
   if (tested) {
-    PetscCall((*kernels->sumsquares)(level->st->box->npoints, level->r, &sum));
+    PetscCall((*kernels->sumsquares)(level, level->r, &sum));
     PetscCall(Test(levels, sum));
   }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,17 +102,17 @@ static PetscErrorCode SolveCoarsest(KCycleLevels *levels, const KCycleVisit *vis
   const KCycleRun       *run   = levels->run;
   const KCycleLevelData *level = &levels->level[0];
 
-#if defined(KCYCLE_SINGLE)
-  const PetscInt n = level->st->box->npoints;
-
-  KCycleCall((*levels->kernels->give)(n, level->b, levels->divisor, levels->coarse[0]));
-  if (!visit->zeroguess) KCycleCall((*levels->kernels->give)(n, level->x, 1, levels->coarse[1]));
-  else KCycleCall(PetscArrayzero(levels->coarse[1], n));
-  KCycleCall((*run->coarsest)(run->ctx, visit, levels->coarse[0], levels->coarse[1]));
-  KCycleCall((*levels->kernels->take)(n, levels->coarse[1], 1, level->x));
-#else
-  KCycleCall((*run->coarsest)(run->ctx, visit, level->b, level->x));
+#if !defined(KCYCLE_SINGLE)
+  if (!levels->coarse[0]) {
+    KCycleCall((*run->coarsest)(run->ctx, visit, level->b, level->x));
+    return PETSC_SUCCESS;
+  }
 #endif
+  KCycleCall((*levels->kernels->bring)(level, level->b, levels->divisor, levels->coarse[0]));
+  if (!visit->zeroguess) KCycleCall((*levels->kernels->bring)(level, level->x, 1, levels->coarse[1]));
+  else KCycleCall(PetscArrayzero(levels->coarse[1], level->st->box->npoints));
+  KCycleCall((*run->coarsest)(run->ctx, visit, levels->coarse[0], levels->coarse[1]));
+  KCycleCall((*levels->kernels->send)(level, levels->coarse[1], level->x));
   return PETSC_SUCCESS;
 }
 
@@ -119,7 +130,7 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   KCycleCall(SolveCoarsest(levels, &visit));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
-  KCycleTimerPause(timer);
+  KCycleCall(Pause(levels, 0));
   KCycleTimerKeep(timer, zeroguess);
   return PETSC_SUCCESS;
 }
@@ -142,13 +153,13 @@ static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, PetscInt kappa, Pe
   *levels->parts[l].calls += 1;
   KCycleTimerStart(timer);
   KCycleCall(Down(levels, l, zeroguess));
-  KCycleTimerPause(timer);
+  KCycleCall(Pause(levels, l));
   if (levels->stopped) return PETSC_SUCCESS;
   KCycleCall(Cycle(levels, l - 1, first, PETSC_TRUE));
   if (kappa > 1) KCycleCall(Cycle(levels, l - 1, second, PETSC_FALSE));
   KCycleTimerResume(timer);
   KCycleCall(Up(levels, l));
-  KCycleTimerPause(timer);
+  KCycleCall(Pause(levels, l));
   KCycleTimerKeep(timer, zeroguess);
   return PETSC_SUCCESS;
 }
@@ -208,21 +219,20 @@ static PetscErrorCode Cycles(KCycleLevels *levels)
 static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
 {
   const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
-  const PetscInt         n      = finest->st->box->npoints;
   PetscReal              most[2], all[2];
   PetscBool              bad;
 
   PetscFunctionBegin;
-  PetscCall((*levels->kernels->largest)(n, b, &most[0], &bad));
+  PetscCall((*levels->kernels->largest)(finest, b, &most[0], &bad));
   most[1] = bad ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(most, all, 2, MPIU_REAL, MPIU_MAX, levels->comm));
   *any = (PetscBool)(all[0] > 0 && all[1] == 0);
   if (!*any) {
-    for (PetscInt i = 0; i < n; i++) x[i] = all[1] > 0 ? (PetscScalar)INFINITY : (PetscScalar)0.0;
+    PetscCall((*levels->kernels->fill)(finest, all[1] > 0 ? (PetscScalar)INFINITY : (PetscScalar)0.0, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   levels->size = all[0] / levels->divisor;
-  PetscCall((*levels->kernels->take)(n, b, all[0], finest->b));
+  PetscCall((*levels->kernels->take)(finest, b, all[0], finest->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,7 +247,7 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
   KCycleCall(TakeRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(Cycles(levels));
-  KCycleCall((*levels->kernels->give)(finest->st->box->npoints, finest->x, levels->size, x));
+  KCycleCall((*levels->kernels->give)(finest, finest->x, levels->size, x));
   return PETSC_SUCCESS;
 }
 
@@ -245,13 +255,15 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
 
 static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
 {
-  levels->run = run;
+  levels->run     = run;
   levels->stopped = PETSC_FALSE;
-  for (PetscInt l = 0; l < levels->nlevels; l++) {
-    levels->level[l].b = l < levels->nlevels - 1 ? levels->parts[l].b : (PetscScalar *)b;
-    levels->level[l].x = l < levels->nlevels - 1 ? levels->parts[l].x : x;
+  for (PetscInt l = 0; l < levels->nlevels && !levels->kernels->attach; l++) {
+    levels->level[l].b = levels->parts[l].b;
+    levels->level[l].x = levels->parts[l].x;
     levels->level[l].r = levels->parts[l].r;
   }
+  levels->level[levels->nlevels - 1].b = (PetscScalar *)b;
+  levels->level[levels->nlevels - 1].x = x;
   KCycleCall(Cycles(levels));
   return PETSC_SUCCESS;
 }
@@ -262,6 +274,8 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
 {
   PetscFunctionBegin;
   if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
+    PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
 #if defined(KCYCLE_SINGLE)
   for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
     KCycleLevelData *level = &(*levels)->level[l];
@@ -272,8 +286,8 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
     PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&level->tr));
     PetscCall(PetscFree3(level->b, level->x, level->r));
   }
-  PetscCall(PetscFree2((*levels)->coarse[0], (*levels)->coarse[1]));
 #endif
+  PetscCall(PetscFree2((*levels)->coarse[0], (*levels)->coarse[1]));
   PetscCall(PetscFree((*levels)->level));
   PetscCall(PetscFree(*levels));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -290,8 +304,7 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   const PetscInt n = parts->st->box->npoints;
 
   PetscCall(KCycleStencilSingleCreate(parts->st, levels->divisor, (KCycleStencil **)&level->st));
-  PetscCall(PetscMalloc3(n, &level->b, n, &level->x, n, &level->r));
-  if (!l) PetscCall(PetscMalloc2(n, &levels->coarse[0], n, &levels->coarse[1]));
+  if (!levels->kernels->attach) PetscCall(PetscMalloc3(n, &level->b, n, &level->x, n, &level->r));
   if (parts->tr) PetscCall(KCycleTransferSingleCreate(parts->tr, (KCycleTransfer **)&level->tr));
   for (int i = 0; i < 2 && l; i++) {
     if (i && parts->smoother[1] == parts->smoother[0]) level->smoother[1] = level->smoother[0];
@@ -302,6 +315,20 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   level->tr = parts->tr;
   for (int i = 0; i < 2; i++) level->smoother[i] = parts->smoother[i];
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the place needs besides */
+static PetscErrorCode AttachLevel(KCycleLevels *levels, PetscInt l)
+{
+  const PetscBool finest = (PetscBool)(l == levels->nlevels - 1),
+                  single = (PetscBool)(KC_PRECISION == KCYCLE_PRECISION_SINGLE);
+  const PetscInt n       = levels->level[l].st->box->npoints;
+
+  PetscFunctionBegin;
+  if (levels->kernels->attach)
+    PetscCall((*levels->kernels->attach)(&levels->level[l], (PetscBool)(single || !finest), finest));
+  if (!l && (single || levels->kernels->attach)) PetscCall(PetscMalloc2(n, &levels->coarse[0], n, &levels->coarse[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,17 +356,31 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
   (*levels)->nlevels = nlevels;
   (*levels)->parts   = parts;
   (*levels)->kernels = KCycleKernelsOf(place);
+  (*levels)->divisor = 1;
+#if defined(KCYCLE_SINGLE)
   (*levels)->divisor = PetscPowReal(2, PetscFloorReal(PetscLog2Real(scale))); /* numbers with few digits keep them */
+#else
+  (void)scale;
+#endif
   PetscCall(PetscCalloc1(nlevels, &(*levels)->level));
   for (PetscInt l = 0; l < nlevels; l++) {
     PetscCall(CreateLevel(*levels, l));
     PetscCall(CheckLevel(*levels, l));
+    PetscCall(AttachLevel(*levels, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The finest operator has new values; levels with numbers of their own keep the old ones */
+static PetscErrorCode Renew(KCycleLevels *levels)
+{
+  PetscFunctionBegin;
+  if (levels->kernels->renew) PetscCall((*levels->kernels->renew)(&levels->level[levels->nlevels - 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #if defined(KCYCLE_SINGLE)
-const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create, Run, Destroy};
+const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create, Run, Renew, Destroy};
 #else
-const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE, Create, Run, Destroy};
+const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE, Create, Run, Renew, Destroy};
 #endif

@@ -55,36 +55,50 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SumSquares(PetscInt n, const KCScalar *x, PetscReal *sum)
+static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
 {
   PetscFunctionBegin;
-  *sum = KCycleSumSquares(n, x);
+  *sum = KCycleSumSquares(level->st->box->npoints, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Largest(PetscInt n, const PetscScalar *x, PetscReal *most, PetscBool *bad)
+static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x, PetscReal *most, PetscBool *bad)
 {
   PetscFunctionBegin;
   *most = 0;
   *bad  = PETSC_FALSE;
-  for (PetscInt i = 0; i < n; i++) {
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) {
     *most = PetscMax(*most, PetscAbsScalar(x[i]));
     if (PetscIsInfOrNanScalar(x[i])) *bad = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Take(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) y[i] = (KCScalar)(x[i] / divisor);
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = (KCScalar)(x[i] / divisor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Give(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) y[i] = (PetscScalar)x[i] * factor;
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = (PetscScalar)x[i] * factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, PetscScalar *y)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
+{
+  PetscFunctionBegin;
+  PetscCall(Take(level, x, 1, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,4 +113,11 @@ const KCycleKernels KCycleKernels_Host = {"host",
                                           SumSquares,
                                           Largest,
                                           Take,
-                                          Give};
+                                          Give,
+                                          Fill,
+                                          Give,
+                                          Send,
+                                          NULL,
+                                          NULL,
+                                          NULL,
+                                          NULL};

@@ -113,6 +113,7 @@ PetscErrorCode KCycleSmootherCreate_Jacobi(KCycleSmoother *s)
   PetscFunctionBegin;
   PetscCall(PetscNew(&jacobi));
   s->data        = jacobi;
+  s->kind        = KCYCLE_SWEEPS_JACOBI;
   s->diagonal    = PETSC_TRUE;
   s->ops.setup   = SetUp;
   s->ops.sweeps  = Sweeps;

@@ -208,6 +208,7 @@ static PetscErrorCode Create(KCycleSmoother *s, PetscErrorCode (*setup)(KCycleSm
   s->ops.apart = Apart;
   s->ops.tile  = Tile;
   s->nsteps    = 2;
+  s->kind      = KCYCLE_SWEEPS_COLOURS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,12 @@
 
 const KCycleKernels *KCycleKernelsOf(KCyclePlace place)
 {
-  static const KCycleKernels *const places[KCYCLE_NUM_PLACES] = {&KCycleKernels_Host, &KCycleKernels_Counted};
+#if defined(KCYCLE_HAVE_CUDA)
+  const KCycleKernels *const device = &KCycleKernels_Device;
+#else
+  const KCycleKernels *const device = NULL;
+#endif
+  const KCycleKernels *const places[KCYCLE_NUM_PLACES] = {&KCycleKernels_Host, &KCycleKernels_Counted, device};
 
   return places[place];
 }

@@ -237,6 +237,7 @@ PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *s)
   s->ops.apart = Apart;
   s->ops.tile  = Tile;
   s->nsteps    = 2;
+  s->kind      = KCYCLE_SWEEPS_REDBLACK;
   s->strips    = PETSC_TRUE;
   s->fromzero  = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

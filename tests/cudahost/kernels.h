@@ -39,17 +39,33 @@ template <typename Call> void HostKernel(dim3 grid, dim3 block, Call call)
   }
 }
 
+/* runtime.cpp: pointers are to the memory of the device, in structures as well */
+extern "C" void HostCheckArgument(const void *argument, std::size_t bytes);
+
+template <typename... Params, std::size_t... I>
+void HostCheck(void (*)(Params...), void **args, std::index_sequence<I...>)
+{
+  (HostCheckArgument(args[I], sizeof(Params)), ...);
+}
+
 template <typename... Params, std::size_t... I>
 void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
 {
   kernel(*static_cast<typename std::remove_reference<Params>::type *>(args[I])...);
 }
 
-template <typename Kernel, typename... Params>
+template <typename... Params>
 cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t, cudaStream_t)
 {
+  HostCheck(kernel, args, std::index_sequence_for<Params...>{});
   HostKernel(grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); });
   return cudaSuccess;
+}
+/* As PETSc calls it */
+template <typename Kernel, typename... Params>
+cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t n, cudaStream_t s)
+{
+  return HostLaunch(kernel, grid, block, args, n, s);
 }
 #define cudaLaunchKernel HostLaunch
 

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <map>
 #include <vector>
+#include <sys/mman.h>
 
 thread_local uint3 hostThread, hostBlock;
 thread_local dim3  hostBlockDim, hostGridDim;
@@ -183,6 +184,25 @@ cudaError_t cudaMemset(void *p, int value, size_t bytes)
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
 {
   return cudaMemset(p, value, bytes);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *all)
+{
+  return *available = *all = 0, cudaSuccess;
+}
+
+/* An argument of a kernel. Where it has the address of memory that this program has, that must be the device's. A
+   small number in front of bytes that nobody has set is no address */
+void HostCheckArgument(const void *argument, size_t bytes)
+{
+  for (size_t i = 0; i + sizeof(uintptr_t) <= bytes; i += sizeof(uintptr_t)) {
+    uintptr_t word;
+
+    memcpy(&word, (const char *)argument + i, sizeof(word));
+    if (word >> 47 || (uint32_t)word < 65536 || In(device.memory, (const void *)word)) continue;
+    if (!msync((void *)(word & ~(uintptr_t)4095), 1, MS_ASYNC))
+      Fail("an argument of a kernel is not in the memory of the device");
+  }
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)

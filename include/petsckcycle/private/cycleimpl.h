@@ -98,6 +98,7 @@ typedef struct {
   PetscErrorCode (*create)(MPI_Comm, KCyclePlace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
                            KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);
+  PetscErrorCode (*renew)(KCycleLevels *);
   PetscErrorCode (*destroy)(KCycleLevels **);
 } KCycleEngine;
 

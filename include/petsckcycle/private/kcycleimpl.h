@@ -198,6 +198,7 @@ typedef struct {
   KCycleInterpolation interpolation;
   PCKCycleAnisotropy  anisotropy;
   PCKCyclePrecision   precision;      /* of levels */
+  PCKCyclePlace       place;          /* where structured levels are to live */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
@@ -263,9 +264,14 @@ typedef struct {
   KCycleLevel        *level;            /* coarsest first */
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
+  KCyclePlace         at;               /* where the engine has its levels, */
+  char                onhost[400];      /* and why that is not the device, which has the vectors */
   KCycleLevels       *levels;
   KCycleLevelParts   *parts;                      /* coarsest first */
   Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
+  Vec                 residual;                   /* of the finest of levels on a device */
+  Vec                 staged[2];                  /* right side and solution of these for vectors of the host */
+  PetscObjectState    attached;                   /* of the finest operator, when its copy there was made */
   PetscBool           symmetric, symmetric_known; /* the operators of all levels */
   PetscInt64         *calls;                      /* what PCKCycleGetLevelCalls() hands out, finest first */
   PetscInt64          cycles;                     /* calls of the cycle on the finest level since set-up */
@@ -348,6 +354,15 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscB
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
                                                   PCRichardsonConvergedReason *);
+
+/* kcplace.c: where levels live */
+PETSC_INTERN PetscErrorCode PCKCyclePlaceChoose(PC);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceFollow(PC);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceCompose(PC, PetscBool);
 
 /* kccycle.c */
 PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, const KCycleStop *, PCRichardsonConvergedReason *);

@@ -113,6 +113,7 @@ typedef struct {
 typedef enum {
   KCYCLE_PLACE_HOST,
   KCYCLE_PLACE_COUNTED, /* the host, with calls and bytes counted */
+  KCYCLE_PLACE_DEVICE,  /* where the library was built with kernels for it */
   KCYCLE_NUM_PLACES
 } KCyclePlace;
 

@@ -23,6 +23,9 @@ typedef struct {
   PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES];
 } KCycleTraffic;
 
+/* What a level has on a device, see device.c */
+typedef struct _KCycleDeviceLevel KCycleDeviceLevel;
+
 /* A level. Smoothers: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencil  *st;
@@ -30,12 +33,13 @@ typedef struct {
   KCycleSmoother       *smoother[2];
   KCScalar             *b, *x, *r;
   KCycleTraffic        *traffic; /* where it is counted */
+  KCycleDeviceLevel    *device;  /* copies of these on a device */
 } KCycleLevelData;
 
 /* The coarser level of a transfer is the one before the level in the array of levels */
 typedef struct {
   const char *name;
-  KCyclePlace memory; /* where the data have to be that they work on */
+  KCyclePlace memory; /* where the data have to be that they work on, or that attach copies */
   /* x <- sweeps(x) with the first or the second smoother */
   PetscErrorCode (*smooth)(const KCycleLevelData *, int which, const KCycleSweeps *);
   /* the same, coarse b <- R (b - A x), and, unless it is NULL, the sum of the squares of the owned b - A x; for
@@ -49,17 +53,28 @@ typedef struct {
   PetscErrorCode (*restriction)(const KCycleLevelData *, const KCScalar *r);
   /* x <- x + P coarse x, or P coarse x */
   PetscErrorCode (*interpolate)(const KCycleLevelData *, PetscBool add);
-  /* the sum of the squares of n numbers */
-  PetscErrorCode (*sumsquares)(PetscInt n, const KCScalar *, PetscReal *sum);
-  /* the largest of n numbers; bad becomes true if one is Inf or NaN */
-  PetscErrorCode (*largest)(PetscInt n, const PetscScalar *, PetscReal *most, PetscBool *bad);
+  /* of vectors of a level: the sum of the squares */
+  PetscErrorCode (*sumsquares)(const KCycleLevelData *, const KCScalar *, PetscReal *sum);
+  /* the largest number; bad becomes true if one is Inf or NaN */
+  PetscErrorCode (*largest)(const KCycleLevelData *, const PetscScalar *, PetscReal *most, PetscBool *bad);
   /* between PETSc's numbers and those of the level: y = x / divisor, y = x factor */
-  PetscErrorCode (*take)(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y);
-  PetscErrorCode (*give)(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
+  PetscErrorCode (*take)(const KCycleLevelData *, const PetscScalar *x, PetscReal divisor, KCScalar *y);
+  PetscErrorCode (*give)(const KCycleLevelData *, const KCScalar *x, PetscReal factor, PetscScalar *y);
+  PetscErrorCode (*fill)(const KCycleLevelData *, PetscScalar, PetscScalar *y);
+  /* of the coarsest level, from the place to the host and back: y = x factor, y = x */
+  PetscErrorCode (*bring)(const KCycleLevelData *, const KCScalar *x, PetscReal factor, PetscScalar *y);
+  PetscErrorCode (*send)(const KCycleLevelData *, const PetscScalar *x, KCScalar *y);
+  /* NULL: levels have all that they need. Makes it for a level, coarser ones have it: arrays b and x, if it is to have
+     its own, and r; destroys it; makes it follow new values of the operator */
+  PetscErrorCode (*attach)(KCycleLevelData *, PetscBool own, PetscBool finest);
+  PetscErrorCode (*detach)(KCycleLevelData *);
+  PetscErrorCode (*renew)(const KCycleLevelData *);
+  /* until all is done that was begun; NULL: it is */
+  PetscErrorCode (*wait)(void);
 } KCycleKernels;
 
-/* places.c */
+/* places.c; NULL: the library has none for it */
 PETSC_INTERN const KCycleKernels *KCycleKernelsOf(KCyclePlace);
 
-/* host.c, counted.c */
-PETSC_INTERN const KCycleKernels KCycleKernels_Host, KCycleKernels_Counted;
+/* host.c, counted.c, device.c */
+PETSC_INTERN const KCycleKernels KCycleKernels_Host, KCycleKernels_Counted, KCycleKernels_Device;

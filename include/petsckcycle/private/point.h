@@ -136,6 +136,16 @@ KC_POINT KCScalar KCyclePointSumConstant(const int nl, const int box, const KCSc
   return sum;
 }
 
+/* The same for a shape of any kind: coefficients and neighbours of one point, in their order */
+KC_POINT KCScalar KCyclePointDot(const int n, const KCScalar c[], const KCScalar x[])
+{
+  KCScalar sum = 0;
+
+  KC_UNROLL
+  for (int o = 0; o < n; o++) sum += c[o] * x[o];
+  return sum;
+}
+
 /* The sum without the diagonal; x[o] and c[o] belong to coefficient o of n */
 KC_POINT KCScalar KCyclePointNeighbours(const int n, const KCScalar *const c[], const KCScalar *const x[], PetscInt i)
 {

@@ -20,8 +20,32 @@
   #define KCycleColoursDestroy             KCycleColoursDestroy_Single
   #define KCycleColoursRelaxLine           KCycleColoursRelaxLine_Single
   #define KCycleColoursSetUp               KCycleColoursSetUp_Single
+  #define KCycleCudaCompute                KCycleCudaCompute_Single
+  #define KCycleCudaFill                   KCycleCudaFill_Single
+  #define KCycleCudaGather                 KCycleCudaGather_Single
+  #define KCycleCudaGive                   KCycleCudaGive_Single
+  #define KCycleCudaInterpolate            KCycleCudaInterpolate_Single
+  #define KCycleCudaLargest                KCycleCudaLargest_Single
+  #define KCycleCudaMove                   KCycleCudaMove_Single
+  #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
+  #define KCycleCudaRestrict               KCycleCudaRestrict_Single
+  #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
+  #define KCycleCudaTake                   KCycleCudaTake_Single
+  #define KCycleDeviceCopy                 KCycleDeviceCopy_Single
+  #define KCycleDeviceFree                 KCycleDeviceFree_Single
+  #define KCycleDeviceGridCreate           KCycleDeviceGridCreate_Single
+  #define KCycleDeviceGridDestroy          KCycleDeviceGridDestroy_Single
+  #define KCycleDeviceGridExchange         KCycleDeviceGridExchange_Single
+  #define KCycleDeviceGridReduce           KCycleDeviceGridReduce_Single
+  #define KCycleDeviceMalloc               KCycleDeviceMalloc_Single
+  #define KCycleDeviceStencilCreate        KCycleDeviceStencilCreate_Single
+  #define KCycleDeviceStencilDestroy       KCycleDeviceStencilDestroy_Single
+  #define KCycleDeviceStencilFill          KCycleDeviceStencilFill_Single
+  #define KCycleDeviceStencilStep          KCycleDeviceStencilStep_Single
+  #define KCycleDeviceStencilSweeps        KCycleDeviceStencilSweeps_Single
   #define KCycleKernelsOf                  KCycleKernelsOf_Single
   #define KCycleKernels_Counted            KCycleKernels_Counted_Single
+  #define KCycleKernels_Device             KCycleKernels_Device_Single
   #define KCycleKernels_Host               KCycleKernels_Host_Single
   #define KCycleLineAdd                    KCycleLineAdd_Single
   #define KCycleLineCoefficients           KCycleLineCoefficients_Single
@@ -69,11 +93,20 @@
   #define KCycleSmootherSweeps             KCycleSmootherSweeps_Single
   #define KCycleSmootherTile               KCycleSmootherTile_Single
   #define KCycleSmootherTrips              KCycleSmootherTrips_Single
+  #define KCycleSmootherTry                KCycleSmootherTry_Single
   #define KCycleSmootherView               KCycleSmootherView_Single
   #define KCycleSmootherWrapClusters       KCycleSmootherWrapClusters_Single
   #define KCycleStencilCompute             KCycleStencilCompute_Single
   #define KCycleStencilDiagonal            KCycleStencilDiagonal_Single
-  #define KCycleSmootherTry                KCycleSmootherTry_Single
+  #define KCycleTileCreate                 KCycleTileCreate_Single
+  #define KCycleTileDestroy                KCycleTileDestroy_Single
+  #define KCycleTileInterpolate            KCycleTileInterpolate_Single
+  #define KCycleTilePackB                  KCycleTilePackB_Single
+  #define KCycleTilePackX                  KCycleTilePackX_Single
+  #define KCycleTileRelax                  KCycleTileRelax_Single
+  #define KCycleTileRelaxZero              KCycleTileRelaxZero_Single
+  #define KCycleTileRestrict               KCycleTileRestrict_Single
+  #define KCycleTileUnpack                 KCycleTileUnpack_Single
   #define KCycleTransferInterpolate        KCycleTransferInterpolate_Single
   #define KCycleTransferInterpolateHalf    KCycleTransferInterpolateHalf_Single
   #define KCycleTransferInterpolateLine    KCycleTransferInterpolateLine_Single
@@ -84,15 +117,6 @@
   #define KCycleTransferRestrictLine       KCycleTransferRestrictLine_Single
   #define KCycleTransferShare              KCycleTransferShare_Single
   #define KCycleTransferTouch              KCycleTransferTouch_Single
-  #define KCycleTileCreate                 KCycleTileCreate_Single
-  #define KCycleTileDestroy                KCycleTileDestroy_Single
-  #define KCycleTileInterpolate            KCycleTileInterpolate_Single
-  #define KCycleTilePackB                  KCycleTilePackB_Single
-  #define KCycleTilePackX                  KCycleTilePackX_Single
-  #define KCycleTileRelax                  KCycleTileRelax_Single
-  #define KCycleTileRelaxZero              KCycleTileRelaxZero_Single
-  #define KCycleTileRestrict               KCycleTileRestrict_Single
-  #define KCycleTileUnpack                 KCycleTileUnpack_Single
   #define KCycleTridiagonalBack            KCycleTridiagonalBack_Single
   #define KCycleTridiagonalCouple          KCycleTridiagonalCouple_Single
   #define KCycleTridiagonalCoupleLine      KCycleTridiagonalCoupleLine_Single

@@ -60,6 +60,15 @@ struct _KCyclePass {
   KCycleStep            step[KC_PASS_STEPS];
 };
 
+/* What sweeps are, for places that compute them by kernels of their own */
+typedef enum {
+  KCYCLE_SWEEPS_OTHER, /* nothing but the host knows */
+  KCYCLE_SWEEPS_JACOBI,
+  KCYCLE_SWEEPS_CHEBYSHEV,
+  KCYCLE_SWEEPS_REDBLACK, /* points by the parity of the sum of their coordinates */
+  KCYCLE_SWEEPS_COLOURS   /* points by the parities of their coordinates */
+} KCycleSweepsKind;
+
 /* Operations; NULL where nothing is said */
 typedef struct {
   /* for new values; an operator that it is not for is an error */
@@ -114,15 +123,17 @@ struct _KCycleSmoother {
   /* what it says of itself when it is made, or at set-up */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
      writes on other planes; 0: none */
-  int       nsteps;
-  int       trips;    /* of other sweeps: so often each goes through the grid */
-  PetscBool diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
-  PetscBool strips;   /* a step relaxes the lines of a plane in any order */
-  PetscBool whole;    /* nothing can be done between its sweeps */
+  int              nsteps;
+  KCycleSweepsKind kind;
+  int              trips;    /* of other sweeps: so often each goes through the grid */
+  PetscBool        diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
+  PetscBool        strips;   /* a step relaxes the lines of a plane in any order */
+  PetscBool        whole;    /* nothing can be done between its sweeps */
   PetscBool local; /* it relaxes points or lines one after the other: corrections of clusters behind its sweeps pay */
 
   /* what it finds at set-up */
   PetscReal  weight;   /* damping that is used */
+  PetscReal  upper;    /* of polynomials: bound of the eigenvalues of D^-1 A */
   PetscReal *sums;     /* for its passes */
   PetscBool  planes;   /* steps can go plane by plane, since processes share whole planes */
   PetscBool  fromzero; /* the first step can do with an x that holds anything */

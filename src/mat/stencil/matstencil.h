@@ -38,6 +38,8 @@ typedef struct {
   PetscObjectState aijstate;                  /* of the matrix when it was last converted for MatGetDiagonalBlock() */
   PetscErrorCode (*dmview)(Mat, PetscViewer); /* how the DMDA shows contents: in natural order */
   KCycleScan       scan;
+  void            *device;          /* a copy for products on a device, or NULL, */
+  PetscObjectState device_state;    /* and the state of the matrix when that was made */
   PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
   PetscBool        symmetric;
 } Mat_Stencil;

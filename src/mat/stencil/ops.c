@@ -3,6 +3,88 @@
 */
 #include "matstencil.h"
 #include <petsckcycle/private/levelimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
+#include <petsckcycle/private/devicelevelimpl.h>
+
+#if defined(KCYCLE_HAVE_CUDA)
+/* The copy for products on a device, with the values of now */
+static PetscErrorCode MakeDeviceStencil(Mat A)
+{
+  Mat_Stencil     *st = (Mat_Stencil *)A->data;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (!st->device) PetscCall(KCycleDeviceStencilCreate(&st->s, (KCycleDeviceStencil **)&st->device));
+  else if (st->device_state != state) PetscCall(KCycleDeviceStencilFill(&st->s, (KCycleDeviceStencil *)st->device));
+  st->device_state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
+{
+  const PetscScalar *xa, *ba = NULL;
+  KCycleCudaStep     step;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(MakeDeviceStencil(A));
+  PetscCall(VecGetArrayReadAndMemType(x, &xa, NULL));
+  if (b && b != y) PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
+  if (b == y) PetscCall(VecGetArrayAndMemType(y, &ya, NULL));
+  else PetscCall(VecGetArrayWriteAndMemType(y, &ya, NULL));
+  step.op = op;
+  step.x  = xa;
+  step.b  = b == y ? ya : ba;
+  step.y  = ya;
+  step.w = step.keep = 0;
+  step.d             = NULL;
+  PetscCall(KCycleDeviceStencilStep((KCycleDeviceStencil *)((Mat_Stencil *)A->data)->device, &step));
+  if (b == y) PetscCall(VecRestoreArrayAndMemType(y, &ya));
+  else PetscCall(VecRestoreArrayWriteAndMemType(y, &ya));
+  if (b && b != y) PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilDeviceReset(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceStencilDestroy((KCycleDeviceStencil **)&((Mat_Stencil *)A->data)->device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
+{
+  (void)A;
+  (void)op;
+  (void)x;
+  (void)b;
+  (void)y;
+  return PETSC_ERR_PLIB;
+}
+
+PetscErrorCode MatStencilDeviceReset(Mat A)
+{
+  (void)A;
+  return PETSC_SUCCESS;
+}
+#endif
+
+/* Are all of them on a device that there are kernels for? */
+static PetscErrorCode AreOnDevice(Vec x, Vec b, Vec y, PetscBool *device)
+{
+  const Vec v[3] = {x, b ? b : x, y};
+
+  PetscFunctionBegin;
+#if defined(KCYCLE_HAVE_CUDA)
+  *device = PETSC_TRUE;
+#else
+  *device = PETSC_FALSE;
+#endif
+  for (int i = 0; i < 3 && *device; i++) PetscCall(KCycleVecOnDevice(v[i], device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* y = A x, b + A x or b - A x */
 PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
@@ -10,10 +92,16 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
   Mat_Stencil       *st = (Mat_Stencil *)A->data;
   const PetscScalar *xa, *ba = NULL;
   PetscScalar       *ya;
+  PetscBool          device;
 
   PetscFunctionBegin;
   PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(AreOnDevice(x, b, y, &device));
+  if (device) {
+    PetscCall(ComputeOnDevice(A, op, x, b, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(x, &xa));
   if (b && b != y) PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(y, &ya));

@@ -65,6 +65,7 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatStencilStoreReset(A));
+  PetscCall(MatStencilDeviceReset(A));
   PetscCall(PetscFree(st->dense));
   PetscCall(MatStencilStashReset(A));
   PetscCall(PetscFree(st->s.zeros));

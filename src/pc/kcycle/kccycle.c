@@ -409,6 +409,8 @@ typedef struct {
   Vec                hb, hx; /* what the finest level works with */
   Vec                padded; /* x, or a copy that has pads for rows of other processes */
   Vec                kept;   /* right side of that level before, given through PCMGSetRhs() */
+  Vec                r;      /* and its residual before, where levels are on a device */
+  PetscBool          stays;  /* vectors are not borrowed from: levels take them where they are */
 } KCycleLoan;
 
 /*
@@ -420,7 +422,7 @@ static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLo
   PetscFunctionBegin;
   loan->b = *b;
   loan->x = *x;
-  if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->host[0] || loan->stays) PetscFunctionReturn(PETSC_SUCCESS);
   *b = kc->host[0];
   *x = kc->host[1];
   if (kc->found.pads) {
@@ -438,7 +440,7 @@ static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLo
 static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
 {
   PetscFunctionBegin;
-  if (!kc->host[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->host[0] || loan->stays) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->found.pads) {
     PetscCall(PCKCyclePadsReturn(kc, loan->padded, loan->x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -457,6 +459,11 @@ static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, Pets
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
+  loan->r = fine->r;
+  if (loan->stays) {
+    if (!kc->residual) PetscCall(VecDuplicate(x, &kc->residual));
+    fine->r = kc->residual;
+  }
   PetscCall(KCycleBorrowArrays(kc, zero, loan, &b, &x));
   loan->hb   = b;
   loan->hx   = x;
@@ -474,6 +481,7 @@ static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan
   PetscFunctionBegin;
   fine->b = loan->kept;
   fine->x = NULL;
+  fine->r = loan->r;
   PetscCall(KCycleReturnArrays(kc, loan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -495,6 +503,7 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   KCycleCall(KCycleLevelsCheck(pc));
   if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
+  loan.stays = (PetscBool)(arrays && kc->at == KCYCLE_PLACE_DEVICE);
   KCycleCall(KCycleLendVectors(pc, kc, b, x, visit->zeroguess, &loan));
   ierr = arrays ? PCKCycleEngineApply(pc, visit, loan.hb, loan.hx)
                 : KCycleApply(pc, kc, visit->transpose ? &StepsTranspose : &StepsVec, visit);
@@ -554,6 +563,7 @@ static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec
              "-pc_kcycle_precision single is for kappa-cycles, and this is -pc_mg_type %s: use double",
              PCMGTypes[((PC_MG *)pc->data)->am]);
   PetscCall(PCKCycleGatheredFollow(pc));
+  loan.stays = PETSC_FALSE;
   PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
   ierr = (*apply)(pc, b, x);
   PetscCall(KCycleReturnArrays(kc, &loan));
@@ -782,6 +792,7 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLoosenSmoothers(pc));
+  loan.stays = (PetscBool)(kc->engine && kc->at == KCYCLE_PLACE_DEVICE);
   PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
   *outits = its;
   ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);

@@ -22,6 +22,7 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
   PetscCall(VecDestroy(&kc->correction));
+  PetscCall(PCKCyclePlaceReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,6 +144,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   PetscCheck(!kc->handed[0] || !kc->count, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_count_bytes is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
   kc->symmetric_known = PETSC_FALSE;
+  PetscCall(PCKCyclePlaceChoose(pc));
   if (kc->handed[0]) {
     PetscCall(PCKCycleEngineReset(kc));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,9 +154,9 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
       kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1 ? &KCycleEngine_Single : &KCycleEngine_Double;
   if (!kc->engine->borrows && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
-  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc),
-                                  kc->count ? KCYCLE_PLACE_COUNTED : KCycleStencilPlace(kc->parts[kc->nlevels - 1].st),
-                                  kc->nlevels, kc->parts, facts->scale, &kc->levels));
+  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
+  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), kc->at, kc->nlevels, kc->parts, facts->scale,
+                                  &kc->levels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,13 +258,19 @@ static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun 
   return (PetscBool)(!kc->level[l].fused || (run->visit.full && run->visit.transpose));
 }
 
+/* Does the engine work on arrays of PCMG's vectors? */
+static PetscBool Lends(const PC_KCycle *kc)
+{
+  return (PetscBool)(kc->engine->borrows && kc->at != KCYCLE_PLACE_DEVICE);
+}
+
 /* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */
 static PetscErrorCode GetArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
-  for (PetscInt l = 1; l < kc->nlevels && kc->engine->borrows; l++) {
+  for (PetscInt l = 1; l < kc->nlevels && Lends(kc); l++) {
     if (NeedsResidual(kc, l, run)) PetscCall(VecGetArray(mg->levels[l]->r, &kc->parts[l].r));
     if (l == kc->nlevels - 1) continue;
     PetscCall(VecGetArray(mg->levels[l]->b, &kc->parts[l].b));
@@ -276,7 +284,7 @@ static PetscErrorCode RestoreArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
-  for (PetscInt l = 1; l < kc->nlevels && kc->engine->borrows; l++) {
+  for (PetscInt l = 1; l < kc->nlevels && Lends(kc); l++) {
     if (NeedsResidual(kc, l, run)) PetscCall(VecRestoreArray(mg->levels[l]->r, &kc->parts[l].r));
     if (l == kc->nlevels - 1) continue;
     PetscCall(VecRestoreArray(mg->levels[l]->b, &kc->parts[l].b));
@@ -290,9 +298,13 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
 {
   const PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
   PC                  smoother;
+  PetscObjectState    state;
 
   PetscFunctionBegin;
   if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &state));
+  if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
+  kc->attached = state;
   PetscCall(KSPGetPC(fine->smoothd, &smoother));
   PetscCall(PCRelaxRenew(smoother));
   if (fine->smoothu == fine->smoothd) PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,15 +313,29 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors are on the host, in the order of the finest grid */
-static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
+/* On the arrays of vectors */
+static PetscErrorCode RunOnHost(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec x)
 {
-  PC                 pc = solve->pc;
-  PC_MG             *mg = (PC_MG *)pc->data;
-  PC_KCycle         *kc;
   const PetscScalar *ba;
   PetscScalar       *xa;
   PetscErrorCode     ierr;
+
+  KCycleCall(VecGetArrayRead(b, &ba));
+  KCycleCall(VecGetArray(x, &xa));
+  ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
+  KCycleCall(VecRestoreArray(x, &xa));
+  KCycleCall(VecRestoreArrayRead(b, &ba));
+  KCycleCall(ierr);
+  return PETSC_SUCCESS;
+}
+
+/* Vectors are in the order of the finest grid; on the host, unless levels are on a device */
+static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
+{
+  PC             pc = solve->pc;
+  PC_MG         *mg = (PC_MG *)pc->data;
+  PC_KCycle     *kc;
+  PetscErrorCode ierr;
 
   KCycleCall(PCKCycleGetContext(pc, &kc));
   run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
@@ -318,11 +344,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
   KCycleCall(GetArrays(pc, kc, run));
-  KCycleCall(VecGetArrayRead(b, &ba));
-  KCycleCall(VecGetArray(x, &xa));
-  ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
-  KCycleCall(VecRestoreArray(x, &xa));
-  KCycleCall(VecRestoreArrayRead(b, &ba));
+  ierr = kc->at == KCYCLE_PLACE_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
   KCycleCall(RestoreArrays(pc, kc, run));
   if (mg->stageApply) KCycleCall(PetscLogStagePop());
   KCycleCall(ierr);

@@ -674,9 +674,9 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(PCKCycleCoarseBefore(pc));
   PetscCall(SetUpInherited(pc));
   PetscCall(PCKCycleCoarseAfter(pc));
+  if (!kc->ready) PetscCall(KCycleMatOnDevice(pc->pmat, &kc->device)); /* until a solver shows its vectors */
   PetscCall(FinishCycle(pc));
   PetscCall(PCKCycleFinishLevels(pc));
-  if (!kc->ready) PetscCall(KCycleMatOnDevice(pc->pmat, &kc->device)); /* until a solver shows its vectors */
   kc->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

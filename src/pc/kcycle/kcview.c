@@ -174,19 +174,6 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What it costs that the solver's vectors are on a device, and the levels on the host */
-static PetscErrorCode ViewCopies(PC pc, PC_KCycle *kc, PetscViewer viewer)
-{
-  PetscBool product;
-
-  PetscFunctionBegin;
-  if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleMatOnDevice(pc->mat, &product));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the host: vectors are copied 2 times a cycle%s\n",
-                                   product ? "" : ", and 2 times a product with the operator"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* How many processes go on with the coarsest level, and why */
 static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
@@ -225,7 +212,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
-  PetscCall(ViewCopies(pc, kc, viewer));
+  PetscCall(PCKCyclePlaceView(pc, viewer));
   if (kc->engine && !kc->engine->borrows)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision, the coarsest problem excepted\n", kc->engine->name));
   if (kc->handed[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    run by PCMG: %s\n", kc->handed));

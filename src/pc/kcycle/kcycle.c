@@ -106,6 +106,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(KCycleVecOnDevice(x, &kc->device));
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
+  PetscCall(PCKCyclePlaceFollow(pc));
   PetscCall(PCKCycleModelSetUp(pc));
   PetscCall(PCKCycleAutoUse(pc, ksp));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
@@ -559,6 +560,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscCall(PCKCycleFoundCompose(pc, present));
   PetscCall(PCKCycleTimeCompose(pc, present));
+  PetscCall(PCKCyclePlaceCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -574,6 +576,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_precision (double|single)     - precision of structured levels
+. -pc_kcycle_place (auto|host|device)      - where structured levels live
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels

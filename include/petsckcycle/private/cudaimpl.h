@@ -1,0 +1,88 @@
+/*
+  Kernels on a device: what they work on, and the functions that launch them. As those of the host they know no PETSc
+  object and no MPI, and there is one source for each precision. All pointers lead to memory of the device. Nothing
+  waits: a launch has happened when its stream has come so far.
+
+  Indices of lines, blocks, classes, sets and halos are those of the host, see kernelimpl.h.
+*/
+#pragma once
+
+#include <petsckcycle/private/kernelimpl.h>
+#include <cuda_runtime_api.h>
+
+/* The part of a grid that a process owns */
+typedef struct {
+  PetscInt        n[3], npoints;
+  PetscInt        reach[3];
+  PetscInt        xhalo, left, right;
+  const PetscInt *offset;
+} KCycleCudaBox;
+
+/* The operator */
+typedef struct {
+  KCycleCudaBox      box;
+  KCycleShape        shape;
+  PetscInt           half;   /* coefficients that blocks leave out */
+  PetscInt           length; /* of a class */
+  const KCycleClass *classes;
+  const KCScalar    *shared, *own;
+  const PetscInt    *set;
+  const PetscInt64  *block;
+  KCScalar          *halo; /* of the grid */
+} KCycleCudaStencil;
+
+typedef struct {
+  KCycleCudaBox   fine, coarse;
+  PetscInt        factor[3], shift[3], stride;
+  const KCScalar *weights;
+  const PetscInt *set;
+  KCScalar       *halo; /* of the coarse grid */
+} KCycleCudaTransfer;
+
+/* What is computed of all owned points, from x with its halo */
+typedef struct {
+  int             op;   /* see KCyclePointOp */
+  KCScalar        w;    /* weight of a relaxation */
+  const KCScalar *x;    /* NULL, of a relaxation: zeros */
+  const KCScalar *b;    /* or NULL, for a product */
+  KCScalar       *y;    /* is not x */
+  KCScalar       *d;    /* or NULL; the change of x, d <- keep d + w D^-1 (b - A x), y = x + d */
+  PetscReal       keep; /* 0: d holds nothing yet */
+} KCycleCudaStep;
+
+/* Points of one colour are relaxed in place */
+typedef struct {
+  const KCScalar *b;
+  KCScalar       *x;
+  KCScalar        w;
+  PetscInt        zeroguess; /* x counts as zero, and is written everywhere */
+  PetscInt        each;      /* the colour has a bit for each direction; or 0: it is the parity of their sum */
+  PetscInt        colour;
+  PetscInt        parity[3]; /* of the first point of the owned box */
+} KCycleCudaColour;
+
+/* Parts of a sum or of a maximum that are left for the host */
+#define KC_CUDA_PARTS   256
+/* Numbers that the kernels need for them */
+#define KC_CUDA_SCRATCH (KC_CUDA_PARTS * (KC_CUDA_PARTS + 1))
+
+/* stencilcuda.cu */
+PETSC_INTERN cudaError_t KCycleCudaCompute(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaStep *);
+PETSC_INTERN cudaError_t KCycleCudaRelaxColour(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaColour *);
+
+/* transfercuda.cu: x = P e or x += P e, and b = P^T r with what belongs to other processes in the halo */
+PETSC_INTERN cudaError_t KCycleCudaInterpolate(cudaStream_t, const KCycleCudaTransfer *, const KCScalar *e,
+                                               PetscBool add, KCScalar *x);
+PETSC_INTERN cudaError_t KCycleCudaRestrict(cudaStream_t, const KCycleCudaTransfer *, const KCScalar *r, KCScalar *b);
+
+/* vectorcuda.cu: y[to[i]] = x[from[i]], where NULL counts on; y[to[i]] += sum of x[from[s]], start[i] <= s <
+   start[i + 1], where start NULL counts on */
+PETSC_INTERN cudaError_t KCycleCudaMove(cudaStream_t, PetscInt n, const PetscInt *from, const KCScalar *x,
+                                        const PetscInt *to, KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaGather(cudaStream_t, PetscInt n, const PetscInt *start, const PetscInt *from,
+                                          const KCScalar *x, const PetscInt *to, KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaSumSquares(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal *scratch);
+PETSC_INTERN cudaError_t KCycleCudaLargest(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal *scratch);
+PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);

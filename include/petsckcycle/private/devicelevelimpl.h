@@ -1,0 +1,61 @@
+/*
+  Levels on a device: copies of grids, operators and transfers that are made once, after the set-up on the host, and
+  what runs on them. Streams are those of PETSc's device context.
+
+  Halos between processes are packed on the device and go through memory of the host that does not move; those that a
+  process has of itself, where a direction wraps around, stay on the device.
+*/
+#pragma once
+
+#include <petsckcycle/private/placeimpl.h>
+
+#if defined(KCYCLE_HAVE_CUDA)
+
+  #include <petsckcycle/private/cudaimpl.h>
+  #include <petscdevice_cuda.h>
+
+/* Places of an exchange of halos: roots in the vector, leaves in the halo */
+typedef struct {
+  PetscInt  npairs, *leaf, *root;      /* within the process, each leaf with its root */
+  PetscInt  nsums, *sum, *start, *add; /* the same for sums: roots, and the leaves that are added to each */
+  PetscInt  nsent, *sent;              /* roots that other processes read */
+  PetscInt  ngot, *got;                /* leaves that are read from them */
+  KCScalar *packed[2];                 /* on the device: of roots, of leaves */
+  KCScalar *staged[2];                 /* on the host */
+  PetscSF   sf;                        /* between these; NULL: no process reads from another */
+} KCycleDeviceExchange;
+
+/* A grid; exchanges without and with the corner lines */
+typedef struct {
+  KCycleCudaBox         box;
+  const KCycleBox      *of;
+  PetscInt              nhalo;
+  PetscBool             talks;
+  KCScalar             *halo;
+  KCycleDeviceExchange *exchange[2];
+} KCycleDeviceGrid;
+
+/* An operator */
+typedef struct {
+  KCycleDeviceGrid *grid;
+  KCycleCudaStencil st;
+} KCycleDeviceStencil;
+
+/* devicegrid.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer);
+PETSC_INTERN PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
+PETSC_INTERN PetscErrorCode KCycleDeviceFree(const void *);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *, KCycleDeviceGrid **);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *, KCScalar *x);
+
+/* devicestencil.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, KCycleDeviceStencil **);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *, KCycleDeviceStencil *);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *, const KCycleCudaStep *);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
+                                                      const KCycleSweeps *, const KCScalar *b, KCScalar *x,
+                                                      KCScalar *const work[2]);
+#endif

@@ -1,0 +1,35 @@
+/*
+  What all files of kernels for devices need: one thread for each of n pieces of work, consecutive threads for
+  consecutive ones.
+*/
+#pragma once
+
+#include <petsckcycle/private/cudaimpl.h>
+#include <cuda_runtime.h>
+
+#define KC_CUDA_THREADS 256 /* of a block */
+
+/* The number of this thread */
+static __device__ __forceinline__ PetscInt KCycleCudaThread(void)
+{
+  return (PetscInt)blockIdx.x * (PetscInt)blockDim.x + (PetscInt)threadIdx.x;
+}
+
+/* Arguments have the types that the kernel says */
+template <typename Type> struct KCycleSame {
+  typedef Type type;
+};
+
+template <typename... Types>
+static cudaError_t KCycleCudaLaunch(cudaStream_t stream, PetscInt n, void (*kernel)(Types...),
+                                    typename KCycleSame<Types>::type... arguments)
+{
+  void       *places[] = {(void *)&arguments...};
+  cudaError_t status;
+
+  if (n <= 0) return cudaSuccess;
+  status = cudaLaunchKernel(kernel, dim3((unsigned)((n + KC_CUDA_THREADS - 1) / KC_CUDA_THREADS)),
+                            dim3(KC_CUDA_THREADS), places, 0, stream);
+  if (status != cudaSuccess) return status;
+  return cudaGetLastError();
+}

@@ -1,0 +1,142 @@
+/*
+  Vectors and halos: what is moved, added up and converted.
+
+  Sums and maxima come down in two steps to KC_CUDA_PARTS numbers, in an order that does not depend on the device: no
+  thread waits for others.
+*/
+#include "launchcuda.h"
+
+static __global__ void Move(PetscInt n, const PetscInt *from, const KCScalar *x, const PetscInt *to, KCScalar *y)
+{
+  const PetscInt i = KCycleCudaThread();
+
+  if (i < n) y[to ? to[i] : i] = x[from ? from[i] : i];
+}
+
+static __global__ void Gather(PetscInt n, const PetscInt *start, const PetscInt *from, const KCScalar *x,
+                              const PetscInt *to, KCScalar *y)
+{
+  const PetscInt i = KCycleCudaThread();
+  KCScalar       sum;
+
+  if (i >= n) return;
+  sum = y[to[i]];
+  for (PetscInt s = start ? start[i] : i; s < (start ? start[i + 1] : i + 1); s++) sum += x[from ? from[s] : s];
+  y[to[i]] = sum;
+}
+
+/* A thread has every parts-th number */
+static __global__ void SumSquares(PetscInt n, PetscInt parts, const KCScalar *x, PetscReal *sum)
+{
+  const PetscInt thread = KCycleCudaThread();
+  PetscReal      s      = 0;
+
+  if (thread >= parts) return;
+  for (PetscInt64 i = thread; i < n; i += parts) s += KCycleSquare(x[i]);
+  sum[thread] = s;
+}
+
+static __global__ void Sum(PetscInt n, PetscInt parts, const PetscReal *x, PetscReal *sum)
+{
+  const PetscInt thread = KCycleCudaThread();
+  PetscReal      s      = 0;
+
+  if (thread >= parts) return;
+  for (PetscInt i = thread; i < n; i += parts) s += x[i];
+  sum[thread] = s;
+}
+
+/* -1: one of the numbers is Inf or NaN, or was */
+static __device__ __forceinline__ PetscReal Larger(PetscReal most, PetscReal a)
+{
+  return most < 0 || !(a - a == 0) ? (PetscReal)-1 : a > most ? a : most;
+}
+
+static __global__ void Largest(PetscInt n, PetscInt parts, const PetscScalar *x, PetscReal *largest)
+{
+  const PetscInt thread = KCycleCudaThread();
+  PetscReal      most   = 0;
+
+  if (thread >= parts) return;
+  for (PetscInt64 i = thread; i < n; i += parts) most = Larger(most, x[i] < 0 ? -x[i] : x[i]);
+  largest[thread] = most;
+}
+
+static __global__ void LargestPart(PetscInt n, PetscInt parts, const PetscReal *x, PetscReal *largest)
+{
+  const PetscInt thread = KCycleCudaThread();
+  PetscReal      most   = 0;
+
+  if (thread >= parts) return;
+  for (PetscInt i = thread; i < n; i += parts) most = x[i] < 0 ? -1 : Larger(most, x[i]);
+  largest[thread] = most;
+}
+
+static __global__ void Take(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+{
+  const PetscInt i = KCycleCudaThread();
+
+  if (i < n) y[i] = (KCScalar)(x[i] / divisor);
+}
+
+static __global__ void Give(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+{
+  const PetscInt i = KCycleCudaThread();
+
+  if (i < n) y[i] = (PetscScalar)x[i] * factor;
+}
+
+static __global__ void Fill(PetscInt n, PetscScalar value, PetscScalar *y)
+{
+  const PetscInt i = KCycleCudaThread();
+
+  if (i < n) y[i] = value;
+}
+
+cudaError_t KCycleCudaMove(cudaStream_t stream, PetscInt n, const PetscInt *from, const KCScalar *x, const PetscInt *to,
+                           KCScalar *y)
+{
+  return KCycleCudaLaunch(stream, n, Move, n, from, x, to, y);
+}
+
+cudaError_t KCycleCudaGather(cudaStream_t stream, PetscInt n, const PetscInt *start, const PetscInt *from,
+                             const KCScalar *x, const PetscInt *to, KCScalar *y)
+{
+  return KCycleCudaLaunch(stream, n, Gather, n, start, from, x, to, y);
+}
+
+/* The parts are the first KC_CUDA_PARTS numbers of scratch */
+cudaError_t KCycleCudaSumSquares(cudaStream_t stream, PetscInt n, const KCScalar *x, PetscReal *scratch)
+{
+  const PetscInt    parts  = KC_CUDA_SCRATCH - KC_CUDA_PARTS;
+  const cudaError_t status = KCycleCudaLaunch(stream, parts, SumSquares, n, parts, x, scratch + KC_CUDA_PARTS);
+
+  return status == cudaSuccess
+             ? KCycleCudaLaunch(stream, KC_CUDA_PARTS, Sum, parts, KC_CUDA_PARTS, scratch + KC_CUDA_PARTS, scratch)
+             : status;
+}
+
+cudaError_t KCycleCudaLargest(cudaStream_t stream, PetscInt n, const PetscScalar *x, PetscReal *scratch)
+{
+  const PetscInt    parts  = KC_CUDA_SCRATCH - KC_CUDA_PARTS;
+  const cudaError_t status = KCycleCudaLaunch(stream, parts, Largest, n, parts, x, scratch + KC_CUDA_PARTS);
+
+  return status == cudaSuccess ? KCycleCudaLaunch(stream, KC_CUDA_PARTS, LargestPart, parts, KC_CUDA_PARTS,
+                                                  scratch + KC_CUDA_PARTS, scratch)
+                               : status;
+}
+
+cudaError_t KCycleCudaTake(cudaStream_t stream, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+{
+  return KCycleCudaLaunch(stream, n, Take, n, x, divisor, y);
+}
+
+cudaError_t KCycleCudaGive(cudaStream_t stream, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+{
+  return KCycleCudaLaunch(stream, n, Give, n, x, factor, y);
+}
+
+cudaError_t KCycleCudaFill(cudaStream_t stream, PetscInt n, PetscScalar value, PetscScalar *y)
+{
+  return KCycleCudaLaunch(stream, n, Fill, n, value, y);
+}

@@ -1,0 +1,302 @@
+/*
+  Levels on a device. Operator, transfer and smoother of a level are on the host, where set-up made them; attach makes
+  copies of what kernels read, and arrays. Of the coarsest level right side and solution come to the host and go back.
+*/
+#include <petsckcycle/private/devicelevelimpl.h>
+
+#if defined(KCYCLE_HAVE_CUDA)
+
+struct _KCycleDeviceLevel {
+  KCycleDeviceStencil *st;
+  KCycleCudaTransfer   tr;
+  KCScalar            *arrays;  /* all that the level has, in one allocation */
+  KCScalar            *change;  /* of x, for polynomials */
+  KCScalar            *staged;  /* on the host, of the coarsest level */
+  PetscReal           *scratch; /* of the finest level: for sums, */
+  PetscReal           *parts;   /* and their parts on the host */
+};
+
+static size_t Bytes(const KCycleLevelData *level)
+{
+  return (size_t)level->st->box->npoints * sizeof(KCScalar);
+}
+
+static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
+{
+  KCScalar *const work[2] = {level->r, level->device->change};
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceStencilSweeps(level->device->st, level->smoother[which], sweeps, level->b, level->x, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Residual(const KCycleLevelData *level)
+{
+  const KCycleCudaStep step = {KC_RESIDUAL, 0, level->x, level->b, level->r, NULL, 0};
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceStencilStep(level->device->st, &step));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *r)
+{
+  const KCycleLevelData *coarse = level - 1;
+  cudaStream_t           stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaRestrict(stream, &level->device->tr, r, coarse->b));
+  PetscCall(KCycleDeviceGridReduce(coarse->device->st->grid, coarse->b));
+  PetscCall(PetscLogGpuFlops(4.0 * level->st->box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
+{
+  const KCycleLevelData *coarse = level - 1;
+  cudaStream_t           stream;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceGridExchange(coarse->device->st->grid, PETSC_TRUE, coarse->x));
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaInterpolate(stream, &level->device->tr, coarse->x, add, level->x));
+  PetscCall(PetscLogGpuFlops(4.0 * level->st->box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parts of a sum or maximum, on the host */
+static PetscErrorCode GetParts(const KCycleLevelData *level, cudaStream_t stream)
+{
+  const size_t bytes = KC_CUDA_PARTS * sizeof(PetscReal);
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemcpyAsync(level->device->parts, level->device->scratch, bytes, cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaSumSquares(stream, level->st->box->npoints, x, level->device->scratch));
+  PetscCall(GetParts(level, stream));
+  *sum = 0;
+  for (int i = 0; i < KC_CUDA_PARTS; i++) *sum += level->device->parts[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x, PetscReal *most, PetscBool *bad)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaLargest(stream, level->st->box->npoints, x, level->device->scratch));
+  PetscCall(GetParts(level, stream));
+  *most = 0;
+  *bad  = PETSC_FALSE;
+  for (int i = 0; i < KC_CUDA_PARTS; i++) {
+    *most = PetscMax(*most, level->device->parts[i]);
+    if (level->device->parts[i] < 0) *bad = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaTake(stream, level->st->box->npoints, x, divisor, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaGive(stream, level->st->box->npoints, x, factor, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, PetscScalar *y)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaFill(stream, level->st->box->npoints, value, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Bring(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
+{
+  const KCScalar *staged = level->device->staged;
+  cudaStream_t    stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(level->device->staged, x, Bytes(level), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)Bytes(level)));
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = (PetscScalar)staged[i] * factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The array on the host is free again when the next one is brought, which waits */
+static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < level->st->box->npoints; i++) level->device->staged[i] = (KCScalar)x[i];
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(y, level->device->staged, Bytes(level), cudaMemcpyHostToDevice, stream));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)Bytes(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Wait(void)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The kernels do each step by itself */
+static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
+                                     PetscReal *sum)
+{
+  PetscFunctionBegin;
+  PetscCall(Smooth(level, which, sweeps));
+  PetscCall(Residual(level));
+  if (sum) PetscCall(SumSquares(level, level->r, sum));
+  PetscCall(Restriction(level, level->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
+{
+  PetscFunctionBegin;
+  PetscCall(Interpolate(level, PETSC_TRUE));
+  PetscCall(Smooth(level, which, sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AttachTransfer(const KCycleLevelData *level)
+{
+  const KCycleTransfer   *from   = level->tr;
+  const KCycleDeviceGrid *coarse = level[-1].device->st->grid;
+  KCycleCudaTransfer     *tr     = &level->device->tr;
+
+  PetscFunctionBegin;
+  PetscCheck(from->coarse == coarse->of && from->fine == level->device->st->grid->of, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A transfer is between other grids than those of its levels");
+  tr->fine   = level->device->st->grid->box;
+  tr->coarse = coarse->box;
+  tr->halo   = coarse->halo;
+  tr->stride = from->stride;
+  PetscCall(PetscArraycpy(tr->factor, from->factor, 3));
+  PetscCall(PetscArraycpy(tr->shift, from->shift, 3));
+  PetscCall(KCycleDeviceCopy(from->weights.v, (size_t)from->weights.used * sizeof(KCScalar), &tr->weights));
+  PetscCall(KCycleDeviceCopy(from->set, 4 * (size_t)from->fine->nextended * sizeof(*from->set), &tr->set));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Arrays for the residual, for polynomials, and for right side and solution unless these are the caller's */
+static PetscErrorCode AttachArrays(KCycleLevelData *level, PetscBool own)
+{
+  const PetscInt n      = level->st->box->npoints;
+  PetscBool      change = PETSC_FALSE;
+  KCScalar      *next;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) {
+    if (level->smoother[i] && level->smoother[i]->kind == KCYCLE_SWEEPS_CHEBYSHEV) change = PETSC_TRUE;
+  }
+  PetscCall(KCycleDeviceMalloc(((own ? 2 : 0) + (level->tr ? 1 : 0) + (change ? 1 : 0)) * Bytes(level),
+                               &level->device->arrays));
+  next = level->device->arrays;
+  if (own) {
+    level->b = next;
+    level->x = next + n;
+    next += 2 * n;
+  }
+  level->r              = level->tr ? next : NULL;
+  level->device->change = change ? next + n : NULL;
+  if (!level->tr) PetscCallCUDA(cudaMallocHost((void **)&level->device->staged, Bytes(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Attach(KCycleLevelData *level, PetscBool own, PetscBool finest)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&level->device));
+  PetscCall(KCycleDeviceStencilCreate(level->st, &level->device->st));
+  if (level->tr) PetscCall(AttachTransfer(level));
+  PetscCall(AttachArrays(level, own));
+  if (finest) {
+    PetscCall(KCycleDeviceMalloc(KC_CUDA_SCRATCH * sizeof(PetscReal), &level->device->scratch));
+    PetscCallCUDA(cudaMallocHost((void **)&level->device->parts, KC_CUDA_PARTS * sizeof(PetscReal)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Detach(KCycleLevelData *level)
+{
+  KCycleDeviceLevel *device = level->device;
+
+  PetscFunctionBegin;
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDeviceStencilDestroy(&device->st));
+  PetscCall(KCycleDeviceFree(device->tr.weights));
+  PetscCall(KCycleDeviceFree(device->tr.set));
+  PetscCall(KCycleDeviceFree(device->arrays));
+  PetscCall(KCycleDeviceFree(device->scratch));
+  if (device->parts) PetscCallCUDA(cudaFreeHost(device->parts));
+  if (device->staged) PetscCallCUDA(cudaFreeHost(device->staged));
+  PetscCall(PetscFree(level->device));
+  level->b = level->x = level->r = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator has new values */
+static PetscErrorCode Renew(const KCycleLevelData *level)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceStencilFill(level->st, level->device->st));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const KCycleKernels KCycleKernels_Device = {"device",
+                                            KCYCLE_PLACE_HOST,
+                                            Smooth,
+                                            SmoothRestrict,
+                                            InterpolateSmooth,
+                                            Residual,
+                                            Restriction,
+                                            Interpolate,
+                                            SumSquares,
+                                            Largest,
+                                            Take,
+                                            Give,
+                                            Fill,
+                                            Bring,
+                                            Send,
+                                            Attach,
+                                            Detach,
+                                            Renew,
+                                            Wait};
+
+#endif

@@ -1,0 +1,320 @@
+/*
+  Grids on a device: their memory, and the exchange of halos.
+*/
+#include <petsckcycle/private/devicelevelimpl.h>
+
+#if defined(KCYCLE_HAVE_CUDA)
+
+  #if defined(KCYCLE_SINGLE)
+    #define NUMBER MPI_FLOAT
+    #define SUM    MPI_SUM
+  #else
+    #define NUMBER MPIU_SCALAR
+    #define SUM    MPIU_SUM
+  #endif
+
+/* pointer: to a pointer */
+PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer)
+{
+  size_t      available = 0, all = 0;
+  cudaError_t status;
+
+  PetscFunctionBegin;
+  *(void **)pointer = NULL;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  status = cudaMalloc((void **)pointer, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    status = cudaGetLastError(); /* which is this one, and forgotten then */
+    PetscCallCUDA(cudaMemGetInfo(&available, &all));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
+            "Levels on the device need %zu bytes more there, and %zu of its %zu are free: use more processes with a "
+            "device each, -pc_kcycle_precision single or -pc_kcycle_place host",
+            bytes, available, all);
+  }
+  PetscCallCUDA(status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To new memory */
+PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceMalloc(bytes, pointer));
+  if (bytes) PetscCallCUDA(cudaMemcpy(*(void **)pointer, from, bytes, cudaMemcpyHostToDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceFree(const void *pointer)
+{
+  PetscFunctionBegin;
+  if (pointer) PetscCallCUDA(cudaFree((void *)pointer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CopyIndices(PetscInt n, const PetscInt from[], PetscInt **to)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceCopy(from, (size_t)n * sizeof(*from), to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves of this process by their roots, for sums: those of root r are add[start[s]] to add[start[s + 1] - 1], where r
+   is sum[s] */
+static PetscErrorCode CopySums(PetscInt nroots, PetscInt n, const PetscInt leaf[], const PetscInt root[],
+                               KCycleDeviceExchange *ex)
+{
+  PetscInt *count, *sum, *start, *add;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc4(nroots + 1, &count, n, &sum, n + 1, &start, n, &add));
+  for (PetscInt i = 0; i < n; i++) count[root[i] + 1]++;
+  for (PetscInt r = 0; r < nroots; r++) {
+    if (count[r + 1]) {
+      sum[ex->nsums]     = r;
+      start[ex->nsums++] = count[r];
+    }
+    count[r + 1] += count[r];
+  }
+  start[ex->nsums] = n;
+  for (PetscInt i = 0; i < n; i++) add[count[root[i]]++] = leaf[i];
+  PetscCall(CopyIndices(ex->nsums, sum, &ex->sum));
+  PetscCall(CopyIndices(ex->nsums + 1, start, &ex->start));
+  PetscCall(CopyIndices(n, add, &ex->add));
+  PetscCall(PetscFree4(count, sum, start, add));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pairs of leaves and roots that are both on this process */
+static PetscErrorCode TakePairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchange *ex)
+{
+  const PetscInt    *ilocal;
+  const PetscSFNode *remote;
+  PetscInt           nroots, nleaves, *leaf, *root;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &remote));
+  PetscCall(PetscMalloc2(nleaves, &leaf, nleaves, &root));
+  for (PetscInt i = 0; i < nleaves; i++) {
+    if (remote[i].rank != rank) continue;
+    leaf[ex->npairs]   = ilocal ? ilocal[i] : i;
+    root[ex->npairs++] = remote[i].index;
+  }
+  PetscCall(CopyIndices(ex->npairs, leaf, &ex->leaf));
+  PetscCall(CopyIndices(ex->npairs, root, &ex->root));
+  PetscCall(CopySums(nroots, ex->npairs, leaf, root, ex));
+  PetscCall(PetscFree2(leaf, root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which owned points other processes read, in number[]: their place in a packed array, or -1; and what a leaf has as
+   its root there, in from[] */
+static PetscErrorCode NumberSent(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, PetscInt number[], PetscInt from[])
+{
+  const PetscInt    *ilocal;
+  const PetscSFNode *remote;
+  PetscInt           nroots, nleaves, n = 0, *read;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &remote));
+  PetscCall(PetscCalloc1(nhalo, &read));
+  PetscCall(PetscArrayzero(number, nroots));
+  for (PetscInt i = 0; i < nleaves; i++) read[ilocal ? ilocal[i] : i] = remote[i].rank != rank;
+  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, read, number, MPI_MAX));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, read, number, MPI_MAX));
+  for (PetscInt r = 0; r < nroots; r++) number[r] = number[r] ? n++ : -1;
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, number, from, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, number, from, MPI_REPLACE));
+  PetscCall(PetscFree(read));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is read from other processes, packed */
+static PetscErrorCode TakeOthers(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, KCycleDeviceExchange *ex)
+{
+  const PetscInt    *ilocal;
+  const PetscSFNode *remote;
+  PetscSFNode       *packed;
+  PetscInt           nroots, nleaves, *number, *from, *got;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &remote));
+  PetscCall(PetscMalloc4(nroots, &number, nhalo, &from, nleaves, &got, nleaves, &packed));
+  PetscCall(NumberSent(sf, rank, nhalo, number, from));
+  for (PetscInt i = 0; i < nleaves; i++) {
+    const PetscInt leaf = ilocal ? ilocal[i] : i;
+
+    if (remote[i].rank == rank) continue;
+    packed[ex->ngot].rank  = remote[i].rank;
+    packed[ex->ngot].index = from[leaf];
+    got[ex->ngot++]        = leaf;
+  }
+  for (PetscInt r = 0; r < nroots; r++) {
+    if (number[r] >= 0) number[ex->nsent++] = r;
+  }
+  PetscCall(CopyIndices(ex->nsent, number, &ex->sent));
+  PetscCall(CopyIndices(ex->ngot, got, &ex->got));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sf), &ex->sf));
+  PetscCall(PetscSFSetGraph(ex->sf, ex->nsent, ex->ngot, NULL, PETSC_COPY_VALUES, packed, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(ex->sf));
+  PetscCall(PetscFree4(number, from, got, packed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ExchangeCreate(PetscSF sf, PetscInt nhalo, KCycleDeviceExchange **exchange)
+{
+  KCycleDeviceExchange *ex;
+  PetscMPIInt           size, rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sf), &size));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sf), &rank));
+  PetscCall(PetscNew(&ex));
+  *exchange = ex;
+  PetscCall(TakePairs(sf, rank, ex));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TakeOthers(sf, rank, nhalo, ex));
+  for (int i = 0; i < 2; i++) {
+    const size_t bytes = (size_t)(i ? ex->ngot : ex->nsent) * sizeof(KCScalar);
+
+    PetscCall(KCycleDeviceMalloc(bytes, &ex->packed[i]));
+    if (bytes) PetscCallCUDA(cudaMallocHost((void **)&ex->staged[i], bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ExchangeDestroy(KCycleDeviceExchange **exchange)
+{
+  KCycleDeviceExchange *ex = *exchange;
+
+  PetscFunctionBegin;
+  if (!ex) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDeviceFree(ex->leaf));
+  PetscCall(KCycleDeviceFree(ex->root));
+  PetscCall(KCycleDeviceFree(ex->sum));
+  PetscCall(KCycleDeviceFree(ex->start));
+  PetscCall(KCycleDeviceFree(ex->add));
+  PetscCall(KCycleDeviceFree(ex->sent));
+  PetscCall(KCycleDeviceFree(ex->got));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(KCycleDeviceFree(ex->packed[i]));
+    if (ex->staged[i]) PetscCallCUDA(cudaFreeHost(ex->staged[i]));
+  }
+  PetscCall(PetscSFDestroy(&ex->sf));
+  PetscCall(PetscFree(*exchange));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid of the host must stay */
+PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **grid)
+{
+  KCycleDeviceGrid *g;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(&g));
+  *grid    = g;
+  g->of    = box;
+  g->talks = KCycleBoxTalks(box);
+  g->nhalo = box->nhalo;
+  for (int d = 0; d < 3; d++) {
+    g->box.n[d]     = box->n[d];
+    g->box.reach[d] = box->reach[d];
+  }
+  g->box.npoints = box->npoints;
+  g->box.xhalo   = box->xhalo ? 1 : 0;
+  g->box.left    = box->left;
+  g->box.right   = box->right;
+  PetscCall(CopyIndices(box->nextended, box->offset, (PetscInt **)&g->box.offset));
+  PetscCall(KCycleDeviceMalloc((size_t)box->nhalo * sizeof(KCScalar), &g->halo));
+  PetscCallCUDA(cudaMemset(g->halo, 0, (size_t)box->nhalo * sizeof(KCScalar)));
+  if (!g->talks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ExchangeCreate(KCycleBoxGetSF(box, PETSC_FALSE), box->nhalo, &g->exchange[0]));
+  if (KCycleBoxGetSF(box, PETSC_TRUE) == KCycleBoxGetSF(box, PETSC_FALSE)) g->exchange[1] = g->exchange[0];
+  else PetscCall(ExchangeCreate(KCycleBoxGetSF(box, PETSC_TRUE), box->nhalo, &g->exchange[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
+{
+  KCycleDeviceGrid *g = *grid;
+
+  PetscFunctionBegin;
+  if (!g) PetscFunctionReturn(PETSC_SUCCESS);
+  if (g->exchange[1] != g->exchange[0]) PetscCall(ExchangeDestroy(&g->exchange[1]));
+  PetscCall(ExchangeDestroy(&g->exchange[0]));
+  PetscCall(KCycleDeviceFree(g->box.offset));
+  PetscCall(KCycleDeviceFree(g->halo));
+  PetscCall(PetscFree(*grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers between the packed array of the device and that of the host; these are there when it returns */
+static PetscErrorCode ToHost(cudaStream_t stream, PetscInt n, const KCScalar *packed, KCScalar *staged)
+{
+  const size_t bytes = (size_t)n * sizeof(KCScalar);
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemcpyAsync(staged, packed, bytes, cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ToDevice(cudaStream_t stream, PetscInt n, const KCScalar *staged, KCScalar *packed)
+{
+  const size_t bytes = (size_t)n * sizeof(KCScalar);
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemcpyAsync(packed, staged, bytes, cudaMemcpyHostToDevice, stream));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills the halo of the grid from x */
+PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool corners, const KCScalar *x)
+{
+  const KCycleDeviceExchange *ex = grid->exchange[corners ? 1 : 0];
+  cudaStream_t                stream;
+
+  PetscFunctionBegin;
+  if (!grid->talks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaMove(stream, ex->npairs, ex->root, x, ex->leaf, grid->halo));
+  if (!ex->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(KCycleCudaMove(stream, ex->nsent, ex->sent, x, NULL, ex->packed[0]));
+  PetscCall(ToHost(stream, ex->nsent, ex->packed[0], ex->staged[0]));
+  PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
+                                         ex->staged[1], MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
+  PetscCall(ToDevice(stream, ex->ngot, ex->staged[1], ex->packed[1]));
+  PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, NULL, ex->packed[1], ex->got, grid->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the halo of the grid to the points of x that it stands for; then it is zero */
+PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *grid, KCScalar *x)
+{
+  const KCycleDeviceExchange *ex = grid->exchange[1];
+  cudaStream_t                stream;
+
+  PetscFunctionBegin;
+  if (!grid->talks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaGather(stream, ex->nsums, ex->start, ex->add, grid->halo, ex->sum, x));
+  if (ex->sf) {
+    PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, ex->got, grid->halo, NULL, ex->packed[1]));
+    PetscCall(ToHost(stream, ex->ngot, ex->packed[1], ex->staged[1]));
+    PetscCall(PetscArrayzero(ex->staged[0], ex->nsent));
+    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[1], PETSC_MEMTYPE_HOST,
+                                            ex->staged[0], SUM));
+    PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->staged[1], ex->staged[0], SUM));
+    PetscCall(ToDevice(stream, ex->nsent, ex->staged[0], ex->packed[0]));
+    PetscCallCUDA(KCycleCudaGather(stream, ex->nsent, NULL, NULL, ex->packed[0], ex->sent, x));
+  }
+  PetscCallCUDA(cudaMemsetAsync(grid->halo, 0, (size_t)grid->nhalo * sizeof(KCScalar), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

@@ -1,0 +1,213 @@
+/*
+  Operators on a device: products, and the sweeps of smoothers that have kernels there.
+*/
+#include <petsckcycle/private/devicelevelimpl.h>
+
+#if defined(KCYCLE_HAVE_CUDA)
+
+/* The coefficients as they are on the host now */
+PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceStencil *to)
+{
+  const KCycleBox   *box = from->box;
+  KCycleCudaStencil *st  = &to->st;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceFree(st->classes));
+  PetscCall(KCycleDeviceFree(st->shared));
+  PetscCall(KCycleDeviceFree(st->own));
+  PetscCall(KCycleDeviceFree(st->set));
+  PetscCall(KCycleDeviceFree(st->block));
+  st->shape  = from->shape;
+  st->half   = from->half ? from->shape.ncoeffs / 2 : 0;
+  st->length = KCycleClassLength(box, &from->shape);
+  PetscCall(KCycleDeviceCopy(from->classes, (size_t)from->nclasses * sizeof(*from->classes), &st->classes));
+  PetscCall(KCycleDeviceCopy(from->shared.v, (size_t)from->shared.used * sizeof(KCScalar), &st->shared));
+  PetscCall(KCycleDeviceCopy(from->own.v, (size_t)from->own.used * sizeof(KCScalar), &st->own));
+  PetscCall(KCycleDeviceCopy(from->set, (size_t)box->nlines * sizeof(*from->set), &st->set));
+  PetscCall(KCycleDeviceCopy(from->block, (size_t)box->nextended * sizeof(*from->block), &st->block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *from, KCycleDeviceStencil **stencil)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(stencil));
+  PetscCall(KCycleDeviceGridCreate(from->box, &(*stencil)->grid));
+  (*stencil)->st.box  = (*stencil)->grid->box;
+  (*stencil)->st.halo = (*stencil)->grid->halo;
+  PetscCall(KCycleDeviceStencilFill(from, *stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **stencil)
+{
+  PetscFunctionBegin;
+  if (!*stencil) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDeviceFree((*stencil)->st.classes));
+  PetscCall(KCycleDeviceFree((*stencil)->st.shared));
+  PetscCall(KCycleDeviceFree((*stencil)->st.own));
+  PetscCall(KCycleDeviceFree((*stencil)->st.set));
+  PetscCall(KCycleDeviceFree((*stencil)->st.block));
+  PetscCall(KCycleDeviceGridDestroy(&(*stencil)->grid));
+  PetscCall(PetscFree(*stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the exchange of the halo of x */
+PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *stencil, const KCycleCudaStep *step)
+{
+  const KCycleShape *shape = &stencil->st.shape;
+  cudaStream_t       stream;
+
+  PetscFunctionBegin;
+  if (step->x) PetscCall(KCycleDeviceGridExchange(stencil->grid, (PetscBool)(shape->box != 0), step->x));
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaCompute(stream, &stencil->st, step));
+  PetscCall(PetscLogGpuFlops(((step->x ? 2.0 * shape->ncoeffs : 0) + (step->op == KC_MULT ? 0 : 3)) *
+                             stencil->st.box.npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Steps that compute a new x from the one before, which stand in x and in work[0] by turns */
+typedef struct {
+  const KCycleDeviceStencil *st;
+  const KCScalar            *b;
+  KCScalar                  *x, *now, *work[2];
+  PetscBool                  zero; /* what now holds counts as zero */
+} Iterate;
+
+/* So that the last one of so many steps leaves it in x */
+static PetscErrorCode IterateBegin(Iterate *it, PetscInt steps)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  it->now = steps % 2 ? it->work[0] : it->x;
+  if (it->zero || it->now == it->x) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(it->now, it->x, (size_t)it->st->st.box.npoints * sizeof(KCScalar),
+                                cudaMemcpyDeviceToDevice, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- x + w D^-1 (b - A x); with a direction: d <- keep d + w D^-1 (b - A x), x <- x + d */
+static PetscErrorCode IterateStep(Iterate *it, PetscReal w, PetscBool direction, PetscReal keep)
+{
+  KCycleCudaStep step;
+
+  PetscFunctionBegin;
+  step.op   = KC_RELAX;
+  step.x    = it->zero ? NULL : it->now;
+  step.b    = it->b;
+  step.y    = it->now == it->x ? it->work[0] : it->x;
+  step.w    = (KCScalar)w;
+  step.d    = direction ? it->work[1] : NULL;
+  step.keep = keep;
+  PetscCall(KCycleDeviceStencilStep(it->st, &step));
+  it->now  = step.y;
+  it->zero = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepsJacobi(const KCycleSmoother *s, PetscInt its, Iterate *it)
+{
+  PetscFunctionBegin;
+  PetscCall(IterateBegin(it, its));
+  for (PetscInt i = 0; i < its; i++) PetscCall(IterateStep(it, s->weight, PETSC_FALSE, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As chebyshev.c does */
+static PetscErrorCode SweepsChebyshev(const KCycleSmoother *s, PetscInt its, Iterate *it)
+{
+  const PetscReal upper = s->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * s->st->box->dim),
+                  theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
+
+  PetscFunctionBegin;
+  PetscCall(IterateBegin(it, its * s->degree));
+  for (PetscInt i = 0; i < its; i++) {
+    PetscReal rho = 1 / sigma;
+
+    PetscCall(IterateStep(it, 1 / theta, PETSC_TRUE, 0));
+    for (PetscInt k = 1; k < s->degree; k++) {
+      const PetscReal next = 1 / (2 * sigma - rho);
+
+      PetscCall(IterateStep(it, 2 * next / delta, PETSC_TRUE, rho * next));
+      rho = next;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One sweep: colours in their order, or in the reverse one */
+static PetscErrorCode SweepColours(const KCycleDeviceStencil *st, const KCycleSmoother *s, PetscBool backward,
+                                   KCycleCudaColour *colour)
+{
+  const PetscInt n = colour->each ? 1 << s->st->box->dim : 2;
+  cudaStream_t   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  for (PetscInt c = 0; c < n; c++) {
+    colour->colour = backward ? n - 1 - c : c;
+    if (!colour->zeroguess)
+      PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), colour->x));
+    PetscCallCUDA(KCycleCudaRelaxColour(stream, &st->st, colour));
+    colour->zeroguess = 0;
+  }
+  PetscCall(PetscLogGpuFlops((2.0 * st->st.shape.ncoeffs + 3) * st->st.box.npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepsColours(const KCycleDeviceStencil *st, const KCycleSmoother *s, const KCycleSweeps *sweeps,
+                                    const KCScalar *b, KCScalar *x)
+{
+  const KCycleBox *box = s->st->box;
+  KCycleCudaColour colour;
+
+  PetscFunctionBegin;
+  colour.b         = b;
+  colour.x         = x;
+  colour.w         = (KCScalar)s->weight;
+  colour.zeroguess = sweeps->zeroguess ? 1 : 0;
+  colour.each      = s->kind == KCYCLE_SWEEPS_COLOURS ? 1 : 0;
+  for (int d = 0; d < 3; d++) colour.parity[d] = d < box->dim ? (box->start[d] + s->origin[d]) & 1 : 0;
+  for (PetscInt i = 0; i < sweeps->its; i++) {
+    PetscCall(SweepColours(st, s, KCycleSweepsBackward(sweeps), &colour));
+    if (sweeps->order == PC_RELAX_SYMMETRIC) PetscCall(SweepColours(st, s, PETSC_TRUE, &colour));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- sweeps(x). work: two vectors; the second one is for polynomials */
+PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KCycleSmoother *s,
+                                         const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
+                                         KCScalar *const work[2])
+{
+  Iterate      it = {st, b, x, NULL, {work[0], work[1]}, sweeps->zeroguess};
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!sweeps->its) {
+    PetscCall(PetscGetCurrentCUDAStream(&stream));
+    if (sweeps->zeroguess) PetscCallCUDA(cudaMemsetAsync(x, 0, (size_t)st->st.box.npoints * sizeof(KCScalar), stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  switch (s->kind) {
+  case KCYCLE_SWEEPS_JACOBI:
+    PetscCall(SweepsJacobi(s, sweeps->its, &it));
+    break;
+  case KCYCLE_SWEEPS_CHEBYSHEV:
+    PetscCall(SweepsChebyshev(s, sweeps->its, &it));
+    break;
+  case KCYCLE_SWEEPS_REDBLACK:
+  case KCYCLE_SWEEPS_COLOURS:
+    PetscCall(SweepsColours(st, s, sweeps, b, x));
+    break;
+  default:
+    SETERRQ(s->comm, PETSC_ERR_PLIB, "The smoother %s has no kernels for devices", s->name);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

@@ -1,0 +1,262 @@
+/*
+  Where structured levels live: on the host, or on a device that has the vectors of the solver.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
+
+const char *const PCKCyclePlaces[] = {"auto", "host", "device", "PCKCyclePlace", "PC_KCYCLE_PLACE_", NULL};
+
+/* What keeps levels from a device, or nothing */
+static PetscErrorCode FindObstacle(const PC_KCycle *kc, size_t len, char keeps[])
+{
+  PetscFunctionBegin;
+  keeps[0] = 0;
+  if (!KCycleKernelsOf(KCYCLE_PLACE_DEVICE))
+    PetscCall(PetscSNPrintf(keeps, len, "the library has no kernels for devices: it was built without CUDA"));
+  else if (kc->handed[0]) PetscCall(PetscSNPrintf(keeps, len, "%s", kc->handed));
+  else if (kc->found.pads) PetscCall(PetscSNPrintf(keeps, len, "rows of the operator move to other processes"));
+  else if (kc->count) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_count_bytes counts on the host"));
+  else if (kc->nlevels == 1) PetscCall(PetscSNPrintf(keeps, len, "there is one level only"));
+  for (PetscInt l = 1; l < kc->nlevels && !keeps[0]; l++) {
+    for (int i = 0; i < 2 && !keeps[0]; i++) {
+      const KCycleSmoother *s = kc->parts[l].smoother[i];
+
+      if (s->kind == KCYCLE_SWEEPS_OTHER)
+        PetscCall(PetscSNPrintf(keeps, len, "level %" PetscInt_FMT ": the smoother %s has no kernels for devices",
+                                l + kc->gathered.below, s->clusters ? "that corrects clusters" : s->name));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When it is known which levels there are */
+PetscErrorCode PCKCyclePlaceChoose(PC pc)
+{
+  PC_KCycle *kc;
+  char       keeps[400];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->at        = kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST;
+  kc->onhost[0] = 0;
+  if (kc->finer.exists || kc->place == PC_KCYCLE_PLACE_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->place == PC_KCYCLE_PLACE_AUTO && !kc->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindObstacle(kc, sizeof(keeps), keeps));
+  PetscCheck(!keeps[0] || kc->place != PC_KCYCLE_PLACE_DEVICE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_place device is for structured levels with the smoothers jacobi, chebyshev, redblack, "
+             "fourcolor and eightcolor of PCRELAX, and here %s: use auto or host",
+             keeps);
+  if (!keeps[0]) kc->at = KCYCLE_PLACE_DEVICE;
+  PetscCall(PetscStrncpy(kc->onhost, keeps, sizeof(kc->onhost)));
+  PetscCall(PetscInfo(pc, "Structured levels are on the %s%s%s\n", keeps[0] ? "host" : "device", keeps[0] ? ": " : "",
+                      keeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver has shown its vectors */
+PetscErrorCode PCKCyclePlaceFollow(PC pc)
+{
+  PC_KCycle  *kc;
+  KCyclePlace at;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->engine) PetscFunctionReturn(PETSC_SUCCESS);
+  at = kc->at;
+  PetscCall(PCKCyclePlaceChoose(pc));
+  if (kc->at != at) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCyclePlaceReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&kc->residual));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->staged[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(KCYCLE_HAVE_CUDA)
+/* The vector itself if it is on a device, else one there, with its values if these are wanted */
+static PetscErrorCode Stage(PC_KCycle *kc, Vec v, PetscBool values, int which, Vec *used)
+{
+  PetscBool device;
+  PetscInt  n, N;
+
+  PetscFunctionBegin;
+  *used = v;
+  PetscCall(KCycleVecOnDevice(v, &device));
+  if (device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->staged[which]) {
+    PetscCall(VecGetLocalSize(v, &n));
+    PetscCall(VecGetSize(v, &N));
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)v), &kc->staged[which]));
+    PetscCall(VecSetSizes(kc->staged[which], n, N));
+    PetscCall(VecSetType(kc->staged[which], VECCUDA));
+  }
+  *used = kc->staged[which];
+  if (values) PetscCall(VecCopy(v, *used));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A run on arrays of the device */
+PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec x)
+{
+  const PetscBool    zero = run->visit.zeroguess;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+  Vec                there[2];
+  PetscErrorCode     ierr;
+
+  KCycleCall(Stage(kc, b, PETSC_TRUE, 0, &there[0]));
+  KCycleCall(Stage(kc, x, (PetscBool)!zero, 1, &there[1]));
+  KCycleCall(VecGetArrayReadAndMemType(there[0], &ba, NULL));
+  KCycleCall(zero ? VecGetArrayWriteAndMemType(there[1], &xa, NULL) : VecGetArrayAndMemType(there[1], &xa, NULL));
+  ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
+  KCycleCall(zero ? VecRestoreArrayWriteAndMemType(there[1], &xa) : VecRestoreArrayAndMemType(there[1], &xa));
+  KCycleCall(VecRestoreArrayReadAndMemType(there[0], &ba));
+  KCycleCall(ierr);
+  if (there[1] != x) KCycleCall(VecCopy(there[1], x));
+  return PETSC_SUCCESS;
+}
+#else
+PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec x)
+{
+  (void)kc;
+  (void)run;
+  (void)b;
+  (void)x;
+  return PETSC_ERR_PLIB;
+}
+#endif
+
+/* What it costs that the solver's vectors are on a device and the levels on the host, or the other way round */
+PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
+{
+  PC_KCycle *kc;
+  PetscBool  product;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the device, set up on the host%s\n",
+                                     kc->device ? "" : ": vectors are copied 2 times a cycle"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: %s\n",
+                                     kc->gathered.ours ? "the levels that go on on fewer processes"
+                                                       : "the solver of the coarsest problem"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleMatOnDevice(pc->mat, &product));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the host: vectors are copied 2 times a cycle%s\n",
+                                   product ? "" : ", and 2 times a product with the operator"));
+  if (kc->onhost[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    not on the device: %s\n", kc->onhost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels that are there move at once */
+static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->place == place) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->place = place;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetPlace - Sets where structured levels live.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- place - `PC_KCYCLE_PLACE_AUTO`, `PC_KCYCLE_PLACE_HOST` or `PC_KCYCLE_PLACE_DEVICE`
+
+  Options Database Key:
+. -pc_kcycle_place (auto|host|device) - the place
+
+  Level: intermediate
+
+  Notes:
+  By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECKOKKOS` with CUDA), if the library
+  was built with CUDA and all smoothers are Jacobi, Chebyshev or coloured Gauss-Seidel of `PCRELAX`; `-ksp_view` says
+  where they are, and why. They are set up on the host and copied once; a cycle copies nothing then but the right side
+  and the solution of the coarsest level, and halos between processes. Levels that go on on fewer processes stay on the
+  host.
+
+  `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetPrecision()`, `PCRELAX`
+@*/
+PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlace place)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, place, 2);
+  PetscTryMethod(pc, "PCKCycleSetPlace_C", (PC, PCKCyclePlace), (pc, place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetPlace_KCycle(PC pc, PCKCyclePlace *place)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *place = kc->place;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetPlace - Gets where structured levels are to live.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. place - `PC_KCYCLE_PLACE_AUTO`, `PC_KCYCLE_PLACE_HOST` or `PC_KCYCLE_PLACE_DEVICE`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetPlace()`
+@*/
+PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlace *place)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(place, 2);
+  PetscUseMethod(pc, "PCKCycleGetPlace_C", (PC, PCKCyclePlace *), (pc, place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle    *kc;
+  PCKCyclePlace place;
+  PetscBool     flg;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  place = kc->place;
+  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaces,
+                             (PetscEnum)place, (PetscEnum *)&place, &flg));
+  if (flg) PetscCall(PCKCycleSetPlace(pc, place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCyclePlaceCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetPlace_C", compose ? PCKCycleSetPlace_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetPlace_C", compose ? PCKCycleGetPlace_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

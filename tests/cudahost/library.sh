@@ -1,0 +1,26 @@
+#!/bin/sh
+# library.sh PETSC_DIR PETSC_ARCH BUILD FOLDER: makes FOLDER/libpetsckcycle.so for the stand-in of make.sh that is in the same folder. It has the objects of the
+# library that was built in BUILD, but the kernels for devices are compiled for the host, from the same sources.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$(dirname "$here")")
+petsc=$1 arch=$2 build=$3 out=$4
+cuda=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
+
+compile() { # source object flags...
+  source=$1 object=$2
+  shift 2
+  # shellcheck disable=SC2046 # words
+  g++ -std=c++17 -O1 -fPIC -fvisibility=hidden -w -include "$here/kernels.h" -DTHRUST_DEVICE_SYSTEM=4 -DKCYCLE_HAVE_CUDA "$@" -I"$top/include" -I"$out/include" -I"$cuda/include/cccl" -I"$cuda/include" \
+    -I"$petsc/include" -I"$petsc/$arch/include" $(mpicxx --showme:compile) -x c++ -c "$source" -o "$object"
+}
+
+mkdir -p "$out/kernels"
+for source in "$top"/src/kernel/cuda/*.cu; do
+  compile "$source" "$out/kernels/$(basename "$source" .cu).o"
+  compile "$source" "$out/kernels/single_$(basename "$source" .cu).o" -DKCYCLE_SINGLE
+done
+find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
+ls "$out"/kernels/*.o >> "$out/library"
+mpicc -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* -lstdc++ -lm
+mv "$out/libpetsckcycle.part" "$out/libpetsckcycle.so"
