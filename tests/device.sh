@@ -142,7 +142,7 @@ same_history() { # part program processes matrix options...
       -ksp_converged_reason -ksp_view -malloc_dump -pc_kcycle_process_eq_limit 0 "$@" > "$KC_WORK/$vectors" 2>&1 || { cat "$KC_WORK/$vectors"; return 1; }
   done
   cat "$KC_WORK/cuda"
-  grep -q 'structured levels on the device' "$KC_WORK/cuda" || return 1
+  grep -q -e 'structured levels on the device' -e 'sweeps on the device' "$KC_WORK/cuda" || return 1
   [ "$(grep 'solve converged' "$KC_WORK/cuda")" = "$(grep 'solve converged' "$KC_WORK/standard")" ] || { cat "$KC_WORK/standard"; return 1; }
   awk -v part="$part" '
     FNR == 1 { n = 0 }
@@ -181,6 +181,8 @@ levels_on_device() {
     works "$claim, single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single
     works "$claim, single precision, Chebyshev, F-cycles" "" same_history 1e-6 ex45 $processes aijcusparse $cube -pc_kcycle_precision single -mg_levels_pc_relax_type chebyshev \
       -pc_kcycle_kappa 2
+    for type in jacobi chebyshev redblack; do works "sweeps on the device as on the host, $processes processes, $type" "" same_history 1e-12 ex45 $processes aijcusparse $cube -pc_type relax \
+      -pc_relax_type $type; done
     works "$claim, Richardson in single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single -ksp_type richardson
   done
   works "vectors of the host, levels on the device" "structured levels on the device.*: vectors are copied 2 times a cycle" poisson 1 aij standard -pc_kcycle_place device
@@ -254,6 +256,6 @@ else
   works "$claim, 2 processes" "" copies 1 9 1 2 aijcusparse cuda -pc_kcycle_place host
   works "$claim, Richardson" "" copies 0 6 0 1 aijcusparse cuda -ksp_type richardson -pc_kcycle_place host
   works "$claim, full multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type full -pc_kcycle_place host
-  works "$claim, additive multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type additive -pc_kcycle_place host
+  works "$claim, additive multigrid" "" copies 1 6 1 1 aijcusparse cuda -pc_mg_type additive
   works "$claim, smoothers with work vectors" "" copies 1 6 1 1 aijcusparse cuda -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi
 fi

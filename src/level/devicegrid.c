@@ -35,12 +35,18 @@ PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To new memory */
+/* To new memory. Streams of PETSc need not wait for CUDA's own one, so that this goes through theirs */
 PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer)
 {
+  cudaStream_t stream;
+
   PetscFunctionBegin;
   PetscCall(KCycleDeviceMalloc(bytes, pointer));
-  if (bytes) PetscCallCUDA(cudaMemcpy(*(void **)pointer, from, bytes, cudaMemcpyHostToDevice));
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(*(void **)pointer, from, bytes, cudaMemcpyHostToDevice, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,6 +214,7 @@ static PetscErrorCode ExchangeDestroy(KCycleDeviceExchange **exchange)
 PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **grid)
 {
   KCycleDeviceGrid *g;
+  cudaStream_t      stream;
 
   PetscFunctionBegin;
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
@@ -226,7 +233,8 @@ PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **g
   g->box.right   = box->right;
   PetscCall(CopyIndices(box->nextended, box->offset, (PetscInt **)&g->box.offset));
   PetscCall(KCycleDeviceMalloc((size_t)box->nhalo * sizeof(KCScalar), &g->halo));
-  PetscCallCUDA(cudaMemset(g->halo, 0, (size_t)box->nhalo * sizeof(KCScalar)));
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaMemsetAsync(g->halo, 0, (size_t)box->nhalo * sizeof(KCScalar), stream));
   if (!g->talks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ExchangeCreate(KCycleBoxGetSF(box, PETSC_FALSE), box->nhalo, &g->exchange[0]));
   if (KCycleBoxGetSF(box, PETSC_TRUE) == KCycleBoxGetSF(box, PETSC_FALSE)) g->exchange[1] = g->exchange[0];
@@ -248,14 +256,14 @@ PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers between the packed array of the device and that of the host; these are there when it returns */
+/* Numbers between the packed array of the device and that of the host. When the first returns all that was begun is
+   done, so that MPI may read and write what is staged */
 static PetscErrorCode ToHost(cudaStream_t stream, PetscInt n, const KCScalar *packed, KCScalar *staged)
 {
   const size_t bytes = (size_t)n * sizeof(KCScalar);
 
   PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemcpyAsync(staged, packed, bytes, cudaMemcpyDeviceToHost, stream));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(staged, packed, bytes, cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);

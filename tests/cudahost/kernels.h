@@ -41,6 +41,7 @@ template <typename Call> void HostKernel(dim3 grid, dim3 block, Call call)
 
 /* runtime.cpp: pointers are to the memory of the device, in structures as well */
 extern "C" void HostCheckArgument(const void *argument, std::size_t bytes);
+extern "C" void HostCountLaunch(void);
 
 template <typename... Params, std::size_t... I>
 void HostCheck(void (*)(Params...), void **args, std::index_sequence<I...>)
@@ -57,6 +58,7 @@ void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
 template <typename... Params>
 cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t, cudaStream_t)
 {
+  HostCountLaunch();
   HostCheck(kernel, args, std::index_sequence_for<Params...>{});
   HostKernel(grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); });
   return cudaSuccess;

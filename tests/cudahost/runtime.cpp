@@ -49,6 +49,7 @@ static struct Device {
   Blocks memory, pinned;
   long   copies[2], bytes[2]; /* to the device, to the host */
   long   products[2];         /* with sparse, with dense matrices */
+  long   launches;            /* of kernels by cudaLaunchKernel() */
 
   ~Device()
   {
@@ -56,8 +57,9 @@ static struct Device {
     if (!getenv("CUDAHOST_REPORT")) return;
     fprintf(
         stderr,
-        "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense\n",
-        copies[0], bytes[0], copies[1], bytes[1], products[0], products[1]);
+        "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense; "
+        "%ld launches\n",
+        copies[0], bytes[0], copies[1], bytes[1], products[0], products[1], launches);
   }
 } device;
 
@@ -189,6 +191,11 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
 cudaError_t cudaMemGetInfo(size_t *available, size_t *all)
 {
   return *available = *all = 0, cudaSuccess;
+}
+
+void HostCountLaunch(void)
+{
+  device.launches++;
 }
 
 /* An argument of a kernel. Where it has the address of memory that this program has, that must be the device's. A

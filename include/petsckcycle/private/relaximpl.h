@@ -51,6 +51,7 @@ typedef struct {
   Mat             A; /* the operator as a MATSTENCIL */
   KCycleSmoother *smoother;
   PetscBool       symmetric; /* A has been found symmetric, which the transpose needs */
+  Vec             work[2];   /* of sweeps on a device */
 } PC_Relax;
 
 /* With auto resolved */
@@ -103,6 +104,11 @@ static inline const KCycleLine *KCycleLinesAt(KCycleLines *lines, PetscInt j, Pe
   }
   return &lines->line[place];
 }
+
+/* relaxdevice.c: sweeps on a device */
+PETSC_INTERN PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *, Vec b, Vec x, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *, const KCycleSweeps *, Vec b, Vec x);
+PETSC_INTERN PetscErrorCode KCycleRelaxDeviceReset(PC_Relax *);
 
 /* search.c */
 PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, const KCycleSeeds *, KCycleClusterList *);

@@ -1,6 +1,7 @@
 /*
   The sources of kernels and levels are compiled twice, for PETSc's numbers and for single precision. These are the
-  names that the functions of the second kind have for the linker.
+  names that the functions of the second kind have for the linker, and the arguments of kernels for devices, of whose
+  types C++ makes names.
 */
 #pragma once
 
@@ -20,6 +21,7 @@
   #define KCycleColoursDestroy             KCycleColoursDestroy_Single
   #define KCycleColoursRelaxLine           KCycleColoursRelaxLine_Single
   #define KCycleColoursSetUp               KCycleColoursSetUp_Single
+  #define KCycleCudaColour                 KCycleCudaColour_Single
   #define KCycleCudaCompute                KCycleCudaCompute_Single
   #define KCycleCudaFill                   KCycleCudaFill_Single
   #define KCycleCudaGather                 KCycleCudaGather_Single
@@ -29,8 +31,11 @@
   #define KCycleCudaMove                   KCycleCudaMove_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
+  #define KCycleCudaStencil                KCycleCudaStencil_Single
+  #define KCycleCudaStep                   KCycleCudaStep_Single
   #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
   #define KCycleCudaTake                   KCycleCudaTake_Single
+  #define KCycleCudaTransfer               KCycleCudaTransfer_Single
   #define KCycleDeviceCopy                 KCycleDeviceCopy_Single
   #define KCycleDeviceFree                 KCycleDeviceFree_Single
   #define KCycleDeviceGridCreate           KCycleDeviceGridCreate_Single

@@ -106,6 +106,7 @@ PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *,
 PETSC_INTERN PetscErrorCode MatStencilFillAlone(Mat, Mat *);
 
 /* ops.c */
+PETSC_INTERN PetscErrorCode MatStencilGetDevice(Mat, void **stencil); /* see devicelevelimpl.h */
 PETSC_INTERN PetscErrorCode MatStencilDeviceReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);

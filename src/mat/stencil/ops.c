@@ -8,7 +8,7 @@
 
 #if defined(KCYCLE_HAVE_CUDA)
 /* The copy for products on a device, with the values of now */
-static PetscErrorCode MakeDeviceStencil(Mat A)
+PetscErrorCode MatStencilGetDevice(Mat A, void **stencil)
 {
   Mat_Stencil     *st = (Mat_Stencil *)A->data;
   PetscObjectState state;
@@ -18,6 +18,7 @@ static PetscErrorCode MakeDeviceStencil(Mat A)
   if (!st->device) PetscCall(KCycleDeviceStencilCreate(&st->s, (KCycleDeviceStencil **)&st->device));
   else if (st->device_state != state) PetscCall(KCycleDeviceStencilFill(&st->s, (KCycleDeviceStencil *)st->device));
   st->device_state = state;
+  *stencil         = st->device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -25,10 +26,11 @@ static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
 {
   const PetscScalar *xa, *ba = NULL;
   KCycleCudaStep     step;
+  void              *stencil;
   PetscScalar       *ya;
 
   PetscFunctionBegin;
-  PetscCall(MakeDeviceStencil(A));
+  PetscCall(MatStencilGetDevice(A, &stencil));
   PetscCall(VecGetArrayReadAndMemType(x, &xa, NULL));
   if (b && b != y) PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
   if (b == y) PetscCall(VecGetArrayAndMemType(y, &ya, NULL));
@@ -39,7 +41,7 @@ static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
   step.y  = ya;
   step.w = step.keep = 0;
   step.d             = NULL;
-  PetscCall(KCycleDeviceStencilStep((KCycleDeviceStencil *)((Mat_Stencil *)A->data)->device, &step));
+  PetscCall(KCycleDeviceStencilStep((KCycleDeviceStencil *)stencil, &step));
   if (b == y) PetscCall(VecRestoreArrayAndMemType(y, &ya));
   else PetscCall(VecRestoreArrayWriteAndMemType(y, &ya));
   if (b && b != y) PetscCall(VecRestoreArrayReadAndMemType(b, &ba));

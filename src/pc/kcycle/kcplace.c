@@ -7,13 +7,15 @@
 const char *const PCKCyclePlaces[] = {"auto", "host", "device", "PCKCyclePlace", "PC_KCYCLE_PLACE_", NULL};
 
 /* What keeps levels from a device, or nothing */
-static PetscErrorCode FindObstacle(const PC_KCycle *kc, size_t len, char keeps[])
+static PetscErrorCode FindObstacle(const PC_KCycle *kc, PCMGType type, size_t len, char keeps[])
 {
   PetscFunctionBegin;
   keeps[0] = 0;
   if (!KCycleKernelsOf(KCYCLE_PLACE_DEVICE))
     PetscCall(PetscSNPrintf(keeps, len, "the library has no kernels for devices: it was built without CUDA"));
   else if (kc->handed[0]) PetscCall(PetscSNPrintf(keeps, len, "%s", kc->handed));
+  else if (type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL)
+    PetscCall(PetscSNPrintf(keeps, len, "PCMG runs -pc_mg_type %s", PCMGTypes[type]));
   else if (kc->found.pads) PetscCall(PetscSNPrintf(keeps, len, "rows of the operator move to other processes"));
   else if (kc->count) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_count_bytes counts on the host"));
   else if (kc->nlevels == 1) PetscCall(PetscSNPrintf(keeps, len, "there is one level only"));
@@ -41,7 +43,7 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
   kc->onhost[0] = 0;
   if (kc->finer.exists || kc->place == PC_KCYCLE_PLACE_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->place == PC_KCYCLE_PLACE_AUTO && !kc->device) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindObstacle(kc, sizeof(keeps), keeps));
+  PetscCall(FindObstacle(kc, ((PC_MG *)pc->data)->am, sizeof(keeps), keeps));
   PetscCheck(!keeps[0] || kc->place != PC_KCYCLE_PLACE_DEVICE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_place device is for structured levels with the smoothers jacobi, chebyshev, redblack, "
              "fourcolor and eightcolor of PCRELAX, and here %s: use auto or host",

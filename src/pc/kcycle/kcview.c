@@ -91,7 +91,8 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
   PetscCall(PCKCycleComputeLevelCalls(kc->kappa, kc->finer.nlevels + kc->nlevels - l, &calls));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n",
-      l + kc->gathered.below, rows, entries, calls, bytes, device ? "device" : "host", down, up));
+      l + kc->gathered.below, rows, entries, calls, bytes,
+      device || (l && kc->engine && kc->at == KCYCLE_PLACE_DEVICE) ? "device" : "host", down, up));
   total[0] += rows;
   total[1] += entries;
   total[2] += bytes;

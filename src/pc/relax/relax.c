@@ -3,6 +3,7 @@
 */
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
+#include <petsckcycle/private/placeimpl.h>
 
 const char *const PCRelaxOrders[] = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
 const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};
@@ -13,6 +14,7 @@ static PetscErrorCode PCReset_Relax(PC pc)
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherDestroy(&relax->smoother));
+  PetscCall(KCycleRelaxDeviceReset(relax));
   PetscCall(MatDestroy(&relax->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,9 +181,15 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   const KCycleSweeps sweeps = {its, zeroguess, relax->reverse, KCycleRelaxOrder(relax)};
   const PetscScalar *ba;
   PetscScalar       *xa;
+  PetscBool          device;
 
   PetscFunctionBegin;
   PetscCall(PCRelaxRenew(pc));
+  PetscCall(KCycleRelaxIsOnDevice(relax, b, x, &device));
+  if (device) {
+    PetscCall(KCycleRelaxSweepsOnDevice(relax, &sweeps, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(KCycleSmootherSweeps(relax->smoother, &sweeps, ba, xa));
@@ -844,7 +852,12 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
-  if (device) PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the host: vectors are copied\n"));
+  if (device)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the %s\n",
+                                     KCycleKernelsOf(KCYCLE_PLACE_DEVICE) && relax->smoother &&
+                                             relax->smoother->kind != KCYCLE_SWEEPS_OTHER
+                                         ? "device"
+                                         : "host: vectors are copied"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n",
                                    relax->smoother ? relax->smoother->name : relax->type,
                                    PCRelaxOrders[relax->smoother ? KCycleRelaxOrder(relax) : relax->order]));

@@ -1,0 +1,68 @@
+/*
+  Sweeps of PCRELAX on vectors of a device.
+*/
+#include <petsckcycle/private/devicelevelimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
+#include <petsckcycle/private/relaximpl.h>
+
+PetscErrorCode KCycleRelaxDeviceReset(PC_Relax *relax)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&relax->work[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(KCYCLE_HAVE_CUDA)
+/* Does the smoother have kernels for a device that both vectors are on? */
+PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscBool *device)
+{
+  PetscFunctionBegin;
+  *device = (PetscBool)(relax->smoother->kind != KCYCLE_SWEEPS_OTHER);
+  if (*device) PetscCall(KCycleVecOnDevice(b, device));
+  if (*device) PetscCall(KCycleVecOnDevice(x, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Work vectors are kept */
+PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sweeps, Vec b, Vec x)
+{
+  const int n = relax->smoother->kind == KCYCLE_SWEEPS_CHEBYSHEV ? 2 : relax->smoother->kind == KCYCLE_SWEEPS_JACOBI;
+  KCycleDeviceStencil *st;
+  const PetscScalar   *ba;
+  PetscScalar         *xa, *work[2] = {NULL, NULL};
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetDevice(relax->A, (void **)&st));
+  for (int i = 0; i < n; i++) {
+    if (!relax->work[i]) PetscCall(VecDuplicate(x, &relax->work[i]));
+    PetscCall(VecGetArrayWriteAndMemType(relax->work[i], &work[i], NULL));
+  }
+  PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
+  if (sweeps->zeroguess) PetscCall(VecGetArrayWriteAndMemType(x, &xa, NULL));
+  else PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  PetscCall(KCycleDeviceStencilSweeps(st, relax->smoother, sweeps, ba, xa, work));
+  if (sweeps->zeroguess) PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
+  else PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  for (int i = 0; i < n; i++) PetscCall(VecRestoreArrayWriteAndMemType(relax->work[i], &work[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscBool *device)
+{
+  (void)relax;
+  (void)b;
+  (void)x;
+  *device = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sweeps, Vec b, Vec x)
+{
+  (void)relax;
+  (void)sweeps;
+  (void)b;
+  (void)x;
+  return PETSC_ERR_PLIB;
+}
+#endif
