@@ -171,6 +171,7 @@ levels_on_device() {
     works "$claim, two dimensions, 9 coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 40,37 -scheme elements -random 3 -ends pp,ss $points
     works "$claim, an odd number of points that wraps around" "" same_history 1e-12 battery $processes aijcusparse -cells 39,37 -random 3 -ends pp,pp $points
     works "$claim, semicoarsening" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -layers 2:5 -pc_kcycle_semicoarsen xy $points
+    for d in x z; do works "$claim, prisms along $d" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen $d $points; done
     works "$claim, single precision, coefficients that vary" "" same_history 1e-6 battery $processes stencil -cells 39,37 -random 3 -ends pp,pp -pc_kcycle_precision single \
       -pc_kcycle_kappa 2 $points
     works "$claim, 27 points" "" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_interpolation operator

@@ -177,6 +177,7 @@ template <int NC> static __global__ void RelaxColour(KCycleCudaStencil st, KCycl
    : (st)->shape.ncoeffs == 5  ? kernel<5>  \
    : (st)->shape.ncoeffs == 7  ? kernel<7>  \
    : (st)->shape.ncoeffs == 9  ? kernel<9>  \
+   : (st)->shape.ncoeffs == 15 ? kernel<15> \
    : (st)->shape.ncoeffs == 27 ? kernel<27> \
                                : NULL)
 
