@@ -242,7 +242,7 @@ PETSC_EXTERN const char *const PCKCyclePrecisions[];
   PCKCyclePlace - where the structured levels of `PCKCYCLE` live
 
   Values:
-+ `PC_KCYCLE_PLACE_AUTO`   - on the device where the solver's vectors are there and all smoothers have kernels for it
++ `PC_KCYCLE_PLACE_AUTO`   - on the device where vectors are there and the finest smoother has kernels for it
 . `PC_KCYCLE_PLACE_HOST`   - on the host, vectors of a device are copied
 - `PC_KCYCLE_PLACE_DEVICE` - on the device, vectors of the host are copied
 
@@ -357,6 +357,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetPrecision(PC, PCKCyclePrecision);
 PETSC_EXTERN PetscErrorCode PCKCycleGetPrecision(PC, PCKCyclePrecision *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetPlace(PC, PCKCyclePlace);
 PETSC_EXTERN PetscErrorCode PCKCycleGetPlace(PC, PCKCyclePlace *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetHostBelow(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetHostBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, KCycleGrid *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);

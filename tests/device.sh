@@ -125,8 +125,8 @@ kcycle() { # matrix vectors
   for processes in 1 2; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
   works "$claim: operator as a stencil" "structured levels on the $on" as_on_host 1 stencil "$2"
   works "$claim: structured levels on the host" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host 1 "$1" "$2" -pc_kcycle_place host
-  works "$claim: a smoother without kernels" "not on the device: level 1: the smoother zebra_x has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x
-  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level 1: the smoother zebra_x has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x \
+  works "$claim: a smoother without kernels" "not on the device: level [0-9]*: the smoother zebra_x has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x
+  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: the smoother zebra_x has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x \
     -pc_kcycle_place device
   # shellcheck disable=SC2086 # words
   works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" $general
@@ -177,6 +177,14 @@ levels_on_device() {
     works "$claim, 27 points" "" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_interpolation operator
     works "$claim, an even number of points, a singular operator" "" same_history 1e-12 ex34 $processes aijcusparse -da_grid_x 16 -da_grid_y 14 -da_grid_z 12
     works "$claim, one dimension" "" same_history 1e-12 ex25 $processes stencil -da_grid_x 129 -mg_levels_pc_relax_type chebyshev
+    for kappa in 1 2 w; do works "$claim, coarse ones on the host, kappa $kappa" "and coarser ones, one vector goes there and back a visit; level 1: it has fewer unknowns" \
+      same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 300 -pc_kcycle_kappa $kappa; done
+    works "$claim, coarse ones on the host, full multigrid" "and coarser ones" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 -pc_mg_type full
+    works "$claim, coarse ones on the host, Richardson" "and coarser ones" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 -ksp_type richardson
+    works "$claim, coarse ones on the host, single precision" "and coarser ones" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 \
+      -pc_kcycle_precision single -pc_kcycle_kappa 2
+    works "$claim, lines on coarse ones, which are on the host" "level 1: the smoother zebra_x has no kernels" same_history 1e-12 ex45 $processes stencil $cube \
+      -mg_levels_1_pc_relax_type zebra_x
     works "$claim, full multigrid" "" same_history 1e-12 ex45 $processes stencil $cube -pc_mg_type full
     works "$claim, Richardson" "" same_history 1e-12 ex45 $processes stencil $cube -ksp_type richardson
     works "$claim, single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single

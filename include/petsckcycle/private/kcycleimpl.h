@@ -187,6 +187,18 @@ typedef struct {
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
 */
+/* Levels on a device from one level on, coarser ones on the host: two engines, of which that on the device has the
+   last level of the host as its coarsest one */
+typedef struct {
+  PetscInt          level; /* the finest one on the host; 0: nothing but the coarsest problem is there */
+  KCycleLevels     *host;
+  KCycleLevelParts *parts; /* of the engine on the device, coarsest first */
+  /* visits of that level are counted and timed on the host: for those that the device thinks of */
+  PetscInt64        calls;
+  KCycleTimer       timer;
+  PetscLogEvent     event[KCYCLE_NUM_PHASES];
+} KCycleSplit;
+
 typedef struct {
   /* parameters */
   PetscInt            kappa;          /* cycle counter of the finest level */
@@ -199,6 +211,7 @@ typedef struct {
   PCKCycleAnisotropy  anisotropy;
   PCKCyclePrecision   precision;      /* of levels */
   PCKCyclePlace       place;          /* where structured levels are to live */
+  PetscInt            host_below;     /* those with fewer unknowns are on the host */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
@@ -267,6 +280,7 @@ typedef struct {
   KCyclePlace         at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why that is not the device, which has the vectors */
   KCycleLevels       *levels;
+  KCycleSplit         split;                      /* of levels on a device and on the host */
   KCycleLevelParts   *parts;                      /* coarsest first */
   Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
   Vec                 residual;                   /* of the finest of levels on a device */
@@ -358,6 +372,7 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscB
 /* kcplace.c: where levels live */
 PETSC_INTERN PetscErrorCode PCKCyclePlaceChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceFollow(PC);
+PETSC_INTERN PetscErrorCode PCKCyclePlaceCreateLevels(PC, PetscReal scale);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);

@@ -18,6 +18,8 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
   if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->levels));
+  PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
+  PetscCall(PetscFree(kc->split.parts));
   kc->engine = NULL;
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
@@ -155,8 +157,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   if (!kc->engine->borrows && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
-  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), kc->at, kc->nlevels, kc->parts, facts->scale,
-                                  &kc->levels));
+  PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,6 +239,21 @@ static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Levels on the host go on with the visit of those on a device */
+static PetscErrorCode GoOnOnHost(void *ctx, const KCycleVisit *visit, const PetscScalar *b, PetscScalar *x)
+{
+  PC_KCycle *kc;
+  KCycleRun  run = {0};
+
+  KCycleCall(PCKCycleGetContext(((Solve *)ctx)->pc, &kc));
+  run.visit     = *visit;
+  run.ctx       = ctx;
+  run.coarsest  = SolveCoarsest;
+  run.continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
+  KCycleCall((*KCycleEngine_Double.run)(kc->split.host, &run, b, x));
+  return PETSC_SUCCESS;
+}
+
 /* Compares the residual behind the pre-smoother, as PCMG does */
 static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
 {
@@ -258,21 +274,23 @@ static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun 
   return (PetscBool)(!kc->level[l].fused || (run->visit.full && run->visit.transpose));
 }
 
-/* Does the engine work on arrays of PCMG's vectors? */
-static PetscBool Lends(const PC_KCycle *kc)
+/* The finest level that works on arrays of PCMG's vectors, or 0 */
+static PetscInt LentTo(const PC_KCycle *kc)
 {
-  return (PetscBool)(kc->engine->borrows && kc->at != KCYCLE_PLACE_DEVICE);
+  if (kc->at == KCYCLE_PLACE_DEVICE) return kc->split.level;
+  return kc->engine->borrows ? kc->nlevels - 1 : 0;
 }
 
 /* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */
 static PetscErrorCode GetArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG         *mg  = (PC_MG *)pc->data;
+  const PetscInt top = LentTo(kc);
 
   PetscFunctionBegin;
-  for (PetscInt l = 1; l < kc->nlevels && Lends(kc); l++) {
+  for (PetscInt l = 1; l <= top; l++) {
     if (NeedsResidual(kc, l, run)) PetscCall(VecGetArray(mg->levels[l]->r, &kc->parts[l].r));
-    if (l == kc->nlevels - 1) continue;
+    if (l == top) continue;
     PetscCall(VecGetArray(mg->levels[l]->b, &kc->parts[l].b));
     PetscCall(VecGetArray(mg->levels[l]->x, &kc->parts[l].x));
   }
@@ -281,12 +299,13 @@ static PetscErrorCode GetArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
 
 static PetscErrorCode RestoreArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG         *mg  = (PC_MG *)pc->data;
+  const PetscInt top = LentTo(kc);
 
   PetscFunctionBegin;
-  for (PetscInt l = 1; l < kc->nlevels && Lends(kc); l++) {
+  for (PetscInt l = 1; l <= top; l++) {
     if (NeedsResidual(kc, l, run)) PetscCall(VecRestoreArray(mg->levels[l]->r, &kc->parts[l].r));
-    if (l == kc->nlevels - 1) continue;
+    if (l == top) continue;
     PetscCall(VecRestoreArray(mg->levels[l]->b, &kc->parts[l].b));
     PetscCall(VecRestoreArray(mg->levels[l]->x, &kc->parts[l].x));
   }
@@ -338,9 +357,9 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   PetscErrorCode ierr;
 
   KCycleCall(PCKCycleGetContext(pc, &kc));
-  run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
+  run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours || kc->split.level);
   run->ctx       = solve;
-  run->coarsest  = SolveCoarsest;
+  run->coarsest  = kc->split.level ? GoOnOnHost : SolveCoarsest;
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
   KCycleCall(GetArrays(pc, kc, run));

@@ -19,13 +19,29 @@ static PetscErrorCode FindObstacle(const PC_KCycle *kc, PCMGType type, size_t le
   else if (kc->found.pads) PetscCall(PetscSNPrintf(keeps, len, "rows of the operator move to other processes"));
   else if (kc->count) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_count_bytes counts on the host"));
   else if (kc->nlevels == 1) PetscCall(PetscSNPrintf(keeps, len, "there is one level only"));
-  for (PetscInt l = 1; l < kc->nlevels && !keeps[0]; l++) {
-    for (int i = 0; i < 2 && !keeps[0]; i++) {
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The finest level that is on the host, with all coarser ones, and why: it has few unknowns, or a smoother without
+   kernels for devices; 0: none, but for the solver of the coarsest problem */
+static PetscErrorCode FindSplit(PC_KCycle *kc, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  kc->split.level = 0;
+  why[0]          = 0;
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    if (KCycleBoxGlobalRows(kc->parts[l].st->box) < kc->host_below) {
+      kc->split.level = l;
+      PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": it has fewer unknowns than -pc_kcycle_host_below",
+                              l + kc->gathered.below));
+    }
+    for (int i = 0; i < 2; i++) {
       const KCycleSmoother *s = kc->parts[l].smoother[i];
 
-      if (s->kind == KCYCLE_SWEEPS_OTHER)
-        PetscCall(PetscSNPrintf(keeps, len, "level %" PetscInt_FMT ": the smoother %s has no kernels for devices",
-                                l + kc->gathered.below, s->clusters ? "that corrects clusters" : s->name));
+      if (s->kind != KCYCLE_SWEEPS_OTHER) continue;
+      kc->split.level = l;
+      PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": the smoother %s has no kernels for devices",
+                              l + kc->gathered.below, s->clusters ? "that corrects clusters" : s->name));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -39,19 +55,52 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->at        = kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST;
-  kc->onhost[0] = 0;
+  kc->at          = kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST;
+  kc->onhost[0]   = 0;
+  kc->split.level = 0;
   if (kc->finer.exists || kc->place == PC_KCYCLE_PLACE_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->place == PC_KCYCLE_PLACE_AUTO && !kc->device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindObstacle(kc, ((PC_MG *)pc->data)->am, sizeof(keeps), keeps));
+  if (!keeps[0]) PetscCall(FindSplit(kc, sizeof(kc->onhost), kc->onhost));
+  if (kc->split.level == kc->nlevels - 1) {
+    PetscCall(PetscStrncpy(keeps, kc->onhost, sizeof(keeps)));
+    kc->split.level = 0;
+  }
   PetscCheck(!keeps[0] || kc->place != PC_KCYCLE_PLACE_DEVICE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_place device is for structured levels with the smoothers jacobi, chebyshev, redblack, "
-             "fourcolor and eightcolor of PCRELAX, and here %s: use auto or host",
+             "fourcolor and eightcolor of PCRELAX on the finest one, and here %s: use auto or host",
              keeps);
   if (!keeps[0]) kc->at = KCYCLE_PLACE_DEVICE;
-  PetscCall(PetscStrncpy(kc->onhost, keeps, sizeof(kc->onhost)));
-  PetscCall(PetscInfo(pc, "Structured levels are on the %s%s%s\n", keeps[0] ? "host" : "device", keeps[0] ? ": " : "",
-                      keeps));
+  else PetscCall(PetscStrncpy(kc->onhost, keeps, sizeof(kc->onhost)));
+  PetscCall(PetscInfo(pc, "Structured levels are on the %s%s%s\n", keeps[0] ? "host" : "device",
+                      kc->onhost[0] ? ", not all: " : "", kc->onhost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The engine, or one on the device and one on the host, which computes in PETSc's numbers */
+PetscErrorCode PCKCyclePlaceCreateLevels(PC pc, PetscReal scale)
+{
+  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle   *kc;
+  KCycleSplit *split;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  split = &kc->split;
+  n     = kc->nlevels - split->level;
+  if (!split->level) {
+    PetscCall((*kc->engine->create)(comm, kc->at, n, kc->parts, scale, &kc->levels));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(n, &split->parts));
+  PetscCall(PetscArraycpy(split->parts, kc->parts + split->level, n));
+  split->parts[0].tr    = NULL;
+  split->parts[0].calls = &split->calls;
+  split->parts[0].timer = &split->timer;
+  split->parts[0].event = split->event;
+  PetscCall((*kc->engine->create)(comm, kc->at, n, split->parts, scale, &kc->levels));
+  PetscCall((*KCycleEngine_Double.create)(comm, KCYCLE_PLACE_HOST, split->level + 1, kc->parts, scale, &split->host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,9 +192,15 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
   if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the device, set up on the host%s\n",
                                      kc->device ? "" : ": vectors are copied 2 times a cycle"));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: %s\n",
-                                     kc->gathered.ours ? "the levels that go on on fewer processes"
-                                                       : "the solver of the coarsest problem"));
+    if (kc->split.level)
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "    on the host: level %" PetscInt_FMT
+                                       " and coarser ones, one vector goes there and back a visit; %s\n",
+                                       kc->split.level + kc->gathered.below, kc->onhost));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: %s\n",
+                                       kc->gathered.ours ? "the levels that go on on fewer processes"
+                                                         : "the solver of the coarsest problem"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
@@ -185,14 +240,14 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
 
   Notes:
   By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECKOKKOS` with CUDA), if the library
-  was built with CUDA and all smoothers are Jacobi, Chebyshev or coloured Gauss-Seidel of `PCRELAX`; `-ksp_view` says
-  where they are, and why. They are set up on the host and copied once; a cycle copies nothing then but the right side
-  and the solution of the coarsest level, and halos between processes. Levels that go on on fewer processes stay on the
-  host.
+  was built with CUDA and the smoother of the finest level is Jacobi, Chebyshev or coloured Gauss-Seidel of `PCRELAX`. A
+  level with another smoother is on the host with all coarser ones; `-ksp_view` says where they are, and why. They are
+  set up on the host and copied once; a cycle copies nothing then but the right side and the solution of the coarsest
+  level there, and halos between processes. Levels that go on on fewer processes stay on the host.
 
   `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
 
-.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetPrecision()`, `PCRELAX`
+.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetHostBelow()`, `PCKCycleSetPrecision()`, `PCRELAX`
 @*/
 PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlace place)
 {
@@ -237,11 +292,94 @@ PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlace *place)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCKCycleSetHostBelow_KCycle(PC pc, PetscInt unknowns)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->host_below == unknowns) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->host_below = unknowns;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetHostBelow - Keeps small levels on the host where structured levels live on a device.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- unknowns - levels with fewer unknowns than these, on all processes together, are on the host; 0 (the default): none
+
+  Options Database Key:
+. -pc_kcycle_host_below <unknowns> - the number
+
+  Level: advanced
+
+  Notes:
+  Small levels do not fill a device, and cycles with kappa > 1 come to them often. One right side goes down and one
+  solution comes back each time that the levels on the host are visited; these compute in PETSc's precision. The cycle
+  is the same. Levels on the host alone are not changed by it.
+
+  Source:
+  Feng, Shu, Xu, Zhang, Numerical Study of Geometric Multigrid Methods on CPU-GPU Heterogeneous Computers, Algorithm
+  3.3 (`L_theta`).
+
+.seealso: `PCKCYCLE`, `PCKCycleGetHostBelow()`, `PCKCycleSetPlace()`
+@*/
+PetscErrorCode PCKCycleSetHostBelow(PC pc, PetscInt unknowns)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, unknowns, 2);
+  PetscCheck(unknowns >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_host_below is a number of unknowns, not %" PetscInt_FMT, unknowns);
+  PetscTryMethod(pc, "PCKCycleSetHostBelow_C", (PC, PetscInt), (pc, unknowns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetHostBelow_KCycle(PC pc, PetscInt *unknowns)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *unknowns = kc->host_below;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetHostBelow - Gets the number of unknowns below which levels stay on the host.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. unknowns - the number
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetHostBelow()`
+@*/
+PetscErrorCode PCKCycleGetHostBelow(PC pc, PetscInt *unknowns)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(unknowns, 2);
+  PetscUseMethod(pc, "PCKCycleGetHostBelow_C", (PC, PetscInt *), (pc, unknowns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_KCycle    *kc;
   PCKCyclePlace place;
+  PetscInt      unknowns;
   PetscBool     flg;
 
   PetscFunctionBegin;
@@ -250,6 +388,10 @@ PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptions
   PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaces,
                              (PetscEnum)place, (PetscEnum *)&place, &flg));
   if (flg) PetscCall(PCKCycleSetPlace(pc, place));
+  unknowns = kc->host_below;
+  PetscCall(PetscOptionsInt("-pc_kcycle_host_below", "Levels with fewer unknowns are on the host",
+                            "PCKCycleSetHostBelow", unknowns, &unknowns, &flg));
+  if (flg) PetscCall(PCKCycleSetHostBelow(pc, unknowns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,5 +402,7 @@ PetscErrorCode PCKCyclePlaceCompose(PC pc, PetscBool compose)
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetPlace_C", compose ? PCKCycleSetPlace_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetPlace_C", compose ? PCKCycleGetPlace_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetHostBelow_C", compose ? PCKCycleSetHostBelow_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetHostBelow_C", compose ? PCKCycleGetHostBelow_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
