@@ -88,9 +88,14 @@ static PetscErrorCode ReadView(KSP ksp, char line[512])
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank) {
     FILE *file = fopen(ViewName, "r");
+    char  factor[256];
 
     line[0] = 0;
-    while (file && fgets(line, 512, file) && !strstr(line, "kappa was chosen")) line[0] = 0;
+    while (file && fgets(line, 256, file) && !strstr(line, "kappa was chosen")) line[0] = 0;
+    if (file && line[0] && fgets(factor, 256, file)) { /* times alone may be the same by chance */
+      if (strstr(factor, " iterations")) *strstr(factor, " iterations") = 0;
+      strcat(line, factor);
+    }
     if (file) (void)fclose(file);
     (void)unlink(ViewName);
   }
