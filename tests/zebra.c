@@ -349,6 +349,7 @@ static PetscErrorCode TestSmall(void)
 static PetscErrorCode TestAll(void)
 {
   static const char *const zebra[]    = {"zebra_x", "zebra_y", "zebra_z"};
+  const Problem            wide       = {2, {301, 5, 1}, {PETSC_FALSE}, PETSC_FALSE};
   const Problem            problems[] = {
                  {1, {16, 1, 1}, {PETSC_FALSE}, PETSC_FALSE},
                  {1, {15, 1, 1}, {PETSC_TRUE}, PETSC_FALSE},
@@ -367,6 +368,7 @@ static PetscErrorCode TestAll(void)
     for (PetscInt d = 0; d < problems[i].dim; d++) PetscCall(Test(&problems[i], zebra[d], d, d));
     PetscCall(Test(&problems[i], "alternating", 0, problems[i].dim - 1));
   }
+  PetscCall(Test(&wide, "zebra_y", 1, 1));
   PetscFunctionReturn(0);
 }
 

@@ -53,12 +53,12 @@ KC_POINT void Shared(const KCycleFactors *f, PetscInt first, PetscInt end, Petsc
   cut[1] = f->high < first ? first : f->high > end ? end : f->high;
 }
 
-KC_POINT void Forward(const int shared, PetscInt n, const KCScalar *lower, const KCScalar *t, const KCScalar *last,
-                      KCScalar *y)
+KC_POINT void Forward(const int shared, const int step, PetscInt n, const KCScalar *lower, const KCScalar *t,
+                      const KCScalar *last, KCScalar *y)
 {
   const KCScalar l = lower[0];
 
-  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = t[2 * s] - (shared ? l : lower[s]) * last[s];
+  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = t[step * s] - (shared ? l : lower[s]) * last[s];
 }
 
 /* Row i of y = L^-1 t for systems first to end - 1, whose numbers are the even ones of t; last: row i - 1 of y */
@@ -73,14 +73,29 @@ KC_VERSIONS void KCycleTridiagonalForward(const KCycleFactors *f, PetscInt i, Pe
     return;
   }
   Shared(f, first, end, cut);
-  Forward(0, cut[0] - first, lower + first, t, last, y);
+  Forward(0, 2, cut[0] - first, lower + first, t, last, y);
   t += 2 * (cut[0] - first);
   last += cut[0] - first;
   y += cut[0] - first;
-  if (cut[1] > cut[0]) Forward(1, cut[1] - cut[0], lower + f->low, t, last, y);
+  if (cut[1] > cut[0]) Forward(1, 2, cut[1] - cut[0], lower + f->low, t, last, y);
   if (cut[1] == end) return;
-  Forward(0, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + 2 * (cut[1] - cut[0]), last + cut[1] - cut[0],
+  Forward(0, 2, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + 2 * (cut[1] - cut[0]), last + cut[1] - cut[0],
           y + cut[1] - cut[0]);
+}
+
+/* The same in place, for m systems; not for the first row, which stays as it is */
+KC_VERSIONS void KCycleTridiagonalForwardIn(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt m,
+                                            const KCScalar *last, KCScalar *y)
+{
+  const KCScalar *lower = f->lower + i * f->m;
+  PetscInt        cut[2], a, b;
+
+  Shared(f, first, first + m, cut);
+  a = cut[0] - first;
+  b = cut[1] - first;
+  if (a) Forward(0, 1, a, lower + first, y, last, y);
+  if (b > a) Forward(1, 1, b - a, lower + f->low, y + a, last + a, y + a);
+  if (b < m) Forward(0, 1, m - b, lower + KCycleFactorsPlace(f, cut[1]), y + b, last + b, y + b);
 }
 
 KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const KCScalar *upper, const KCScalar *next,
@@ -285,5 +300,41 @@ KC_VERSIONS void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, con
     for (PetscInt i = 0; i < n; i++) x[i] += weight * y[i];
   } else {
     for (PetscInt i = 0; i < n; i++) x[i * stride] += weight * y[i];
+  }
+}
+
+/* The n points of a row become those at even places and those at odd ones */
+KC_VERSIONS void KCycleLineSplit(PetscInt n, const KCScalar *KC_RESTRICT t, KCScalar *KC_RESTRICT even,
+                                 KCScalar *KC_RESTRICT odd)
+{
+  for (PetscInt i = 0; i < n / 2; i++) {
+    even[i] = t[2 * i];
+    odd[i]  = t[2 * i + 1];
+  }
+  if (n % 2) even[n / 2] = t[n - 1];
+}
+
+/* x += weight times both */
+KC_VERSIONS void KCycleLineAddBoth(PetscInt n, KCScalar weight, const KCScalar *KC_RESTRICT even,
+                                   const KCScalar *KC_RESTRICT odd, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n / 2; i++) {
+    x[2 * i] += weight * even[i];
+    x[2 * i + 1] += weight * odd[i];
+  }
+  if (n % 2) x[n - 1] += weight * even[n / 2];
+}
+
+/* n points at a stride of 2 lose what those between them, the first on the left, have found: e[-1] to e[n - 1]. c:
+   couplings with the left and the right, the same for all or at a stride of 2 */
+KC_VERSIONS void KCycleLineCouple(PetscInt n, PetscBool constant, const KCScalar *const c[2], KCScalar weight,
+                                  const KCScalar *e, KCScalar *KC_RESTRICT r)
+{
+  const KCScalar *KC_RESTRICT left = c[0], *KC_RESTRICT right = c[1], a = left[0] * weight, b = right[0] * weight;
+
+  if (constant) {
+    for (PetscInt k = 0; k < n; k++) r[k] -= a * e[k - 1] + b * e[k];
+  } else {
+    for (PetscInt k = 0; k < n; k++) r[k] -= weight * (left[2 * k] * e[k - 1] + right[2 * k] * e[k]);
   }
 }

@@ -143,7 +143,8 @@ static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KC
   const PetscInt step[3] = {1, 3, 9}, lines = block->end - block->first;
   const PetscInt rows = z->d == 0 ? 1 : z->n, nsystems = z->d == 0 && set->m > 1 ? KC_SYSTEMS : lines;
   const int     *find = st->shape.find, lower = find[13 - step[z->d]], upper = find[13 + step[z->d]];
-  KCycleFactors  f = {NULL, NULL, NULL, NULL, NULL, set->m, set->low, set->high};
+  const int      before = z->turned && block->parity ? 2 : 0; /* kind of the coupling with the point before */
+  KCycleFactors  f      = {NULL, NULL, NULL, NULL, NULL, set->m, set->low, set->high};
   PetscInt       x, last = -1;
   KCycleLine     l;
 
@@ -151,7 +152,8 @@ static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KC
     for (PetscInt s = 0; s < nsystems; s++) {
       if (s > set->low && s < set->high) continue;
       for (PetscInt i = row; i < (z->d == 0 ? z->n : row + 1); i++) {
-        const PetscInt at = i * set->m + KCycleFactorsPlace(&f, s), line = Meet(st, z, block, i, block->first + s, &x);
+        const PetscInt place = KCycleLinesRow(z, block, i), at = place * set->m + KCycleFactorsPlace(&f, s);
+        const PetscInt line = Meet(st, z, block, i, block->first + s, &x);
 
         c[0][at] = c[2][at] = 0;
         c[1][at]            = 1;
@@ -159,8 +161,8 @@ static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KC
         if (line != last) KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
         last     = line;
         c[1][at] = KCycleLineCoefficient(&l, find[13], x);
-        if (i > 0 || z->coupled[0]) c[0][at] = KCycleLineCoefficient(&l, lower, x);
-        if (i < z->n - 1 || z->coupled[1]) c[2][at] = KCycleLineCoefficient(&l, upper, x);
+        if (i > 0 || z->coupled[0]) c[before][at] = KCycleLineCoefficient(&l, lower, x);
+        if (i < z->n - 1 || z->coupled[1]) c[2 - before][at] = KCycleLineCoefficient(&l, upper, x);
       }
     }
   }
@@ -287,6 +289,7 @@ PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *s, PetscInt d, KCycleLines
   z->most      = d == 0 ? KC_SYSTEMS : (half + z->nblocks - 1) / z->nblocks;
   PetscCall(CountColours(st, z));
   PetscCall(KCycleLinesFindParts(s, z));
+  z->turned = (PetscBool)(d == 1 && box->dim == 2 && box->n[0] > 1 && !st->shape.box && !KCycleBoxTalks(box));
   PetscCall(PetscMalloc1(2 * z->nrows * (d == 0 ? z->nblocks : 1), &z->set));
   for (PetscInt row = 0; row < z->nrows; row++) PetscCall(FactorRow(st, z, row));
   PetscCall(PetscRealloc(z->used * sizeof(KCScalar), &z->factors));

@@ -45,9 +45,26 @@ typedef struct {
   size_t         used, room;
   KCScalar      *factors;
 
+  PetscBool      turned;          /* the systems of odd lines begin with the last point */
   PetscBool      cut, coupled[2]; /* the first and the last point are coupled with those of other parts */
   KCycleLineEnds ends;
 } KCycleLines;
+
+/* A sweep over both colours of lines in strips, see linestrips.c */
+typedef struct {
+  const KCycleStencil *st;
+  const KCycleLines   *lines;
+  int                  parity; /* of the lines that come first */
+  PetscReal            weight;
+  const KCScalar      *b;
+  KCScalar            *x, *work;
+} KCycleLineSweep;
+
+/* Row i of the systems of a block: its place along the lines */
+static inline PetscInt KCycleLinesRow(const KCycleLines *z, const KCycleLineBlock *block, PetscInt i)
+{
+  return z->turned && block->parity ? z->n - 1 - i : i;
+}
 
 /* Which lines of a row have a colour: their parity in the row, or -1 */
 static inline int KCycleLinesParity(const KCycleStencil *st, const KCycleLines *z, int colour, PetscInt row)
@@ -81,6 +98,10 @@ static inline KCycleLineBlock KCycleLinesBlock(const KCycleStencil *st, const KC
 PETSC_INTERN PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *, PetscInt d, KCycleLines *);
 PETSC_INTERN PetscErrorCode KCycleLinesDestroy(KCycleLines *);
 PETSC_INTERN PetscInt       KCycleLinesFactors(const KCycleLines *, const KCycleLineBlock *, KCycleFactors *);
+
+/* linestrips.c */
+PETSC_INTERN PetscInt KCycleLinesStripRoom(const KCycleStencil *, const KCycleLines *);
+PETSC_INTERN void     KCycleLinesSweepStrips(const KCycleLineSweep *);
 
 /* lineends.c */
 PETSC_INTERN PetscErrorCode KCycleLinesFindParts(const KCycleSmoother *, KCycleLines *);

@@ -6,7 +6,8 @@
   lines) would take less work, but rounding is worse in it.
 
   Where a process has all points of a grid that does not wrap around, colours go behind each other through
-  the grid, a row of lines (in 2D a block) apart, and find in the cache what they read.
+  the grid, a row of lines (in 2D a block) apart, and find in the cache what they read. Lines in y of stars in 2D are
+  relaxed in strips of columns, see linestrips.c.
 */
 #include "lines.h"
 
@@ -144,14 +145,16 @@ static void SolveYZ(const Sweep *sweep, const KCycleLineBlock *block, PetscBool 
 
   memset(zeros, 0, (size_t)m * sizeof(KCScalar));
   for (PetscInt i = 0; i < n; i++, y += distance) {
-    const KCScalar *r = zero ? sweep->b + PointOf(z, block, i) : Residuals(sweep, block, i, t);
+    const PetscInt  row = KCycleLinesRow(z, block, i);
+    const KCScalar *r   = zero ? sweep->b + PointOf(z, block, row) : Residuals(sweep, block, row, t);
 
     KCycleTridiagonalForward(&f, i, first, first + m, r, y - distance, y);
   }
   for (PetscInt i = n - 1; i >= 0; i--) {
     y -= distance;
     KCycleTridiagonalBack(&f, i, first, first + m, i == n - 1 ? zeros : y + distance, y);
-    if (!z->cut) KCycleLineAdd(m, 2, (KCScalar)sweep->weight, y, sweep->x + PointOf(z, block, i));
+    if (!z->cut)
+      KCycleLineAdd(m, 2, (KCScalar)sweep->weight, y, sweep->x + PointOf(z, block, KCycleLinesRow(z, block, i)));
   }
   if (z->cut) {
     KCScalar *mine = z->ends.mine + NumberOf(z, block, colour);
@@ -254,6 +257,16 @@ static void SolveBehind(const Sweep *sweep)
   }
 }
 
+static void SolveStrips(const Sweep *sweep)
+{
+  const KCycleLines    *z      = sweep->lines;
+  const KCycleLineSweep strips = {sweep->st,     z,        KCycleLinesParity(sweep->st, z, ColourOf(sweep, 0), 0),
+                                  sweep->weight, sweep->b, sweep->x,
+                                  sweep->work};
+
+  KCycleLinesSweepStrips(&strips);
+}
+
 /* Does this process, with one thread, have all that a colour needs of the one before it? */
 static PetscBool IsAlone(const KCycleBox *box)
 {
@@ -276,7 +289,8 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
     for (int d = 0; d < zebra->ndirections; d++) {
       sweep.lines = &zebra->lines[sweep.back ? zebra->ndirections - 1 - d : d];
       sweep.first = FirstColour(s, sweep.lines);
-      if (IsAlone(s->st->box)) SolveBehind(&sweep);
+      if (IsAlone(s->st->box) && sweep.lines->turned) SolveStrips(&sweep);
+      else if (IsAlone(s->st->box)) SolveBehind(&sweep);
       else PetscCall(SolveApart(&sweep));
       sweep.zero = PETSC_FALSE;
     }
@@ -311,6 +325,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
     PetscCall(KCycleLinesSetUp(s, z->d, z));
     s->trips += IsAlone(box) ? 1 : z->ncolours;
     cut         = (PetscBool)(cut || z->cut);
+    zebra->room = PetscMax(zebra->room, KCycleLinesStripRoom(s->st, z));
     zebra->room = PetscMax(zebra->room, (z->d == 0 ? KC_SYSTEMS : z->most) * (z->n + KC_SYSTEMS + 8) + 4 * z->most + 2);
   }
   if (cut) PetscCall(PetscMalloc1(box->npoints, &zebra->y));

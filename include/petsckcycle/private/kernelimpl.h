@@ -337,6 +337,8 @@ PETSC_INTERN void KCycleTridiagonalSolve(PetscInt n, PetscInt m, const KCScalar 
                                          const KCScalar *upper, KCScalar *y);
 PETSC_INTERN void KCycleTridiagonalForward(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt end,
                                            const KCScalar *t, const KCScalar *last, KCScalar *y);
+PETSC_INTERN void KCycleTridiagonalForwardIn(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt m,
+                                             const KCScalar *last, KCScalar *y);
 PETSC_INTERN void KCycleTridiagonalBack(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt end,
                                         const KCScalar *next, KCScalar *y);
 PETSC_INTERN void KCycleTridiagonalCouple(const KCycleFactors *, PetscInt i, PetscInt first, PetscInt end,
@@ -345,6 +347,11 @@ PETSC_INTERN void KCycleTridiagonalSolveLines(const KCycleFactors *, PetscInt n,
 PETSC_INTERN void KCycleTridiagonalCoupleLine(const KCycleFactors *, PetscInt n, PetscInt s, KCScalar before,
                                               KCScalar behind, KCScalar *y);
 PETSC_INTERN void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, const KCScalar *y, KCScalar *x);
+PETSC_INTERN void KCycleLineAddBoth(PetscInt n, KCScalar weight, const KCScalar *even, const KCScalar *odd,
+                                    KCScalar *x);
+PETSC_INTERN void KCycleLineSplit(PetscInt n, const KCScalar *t, KCScalar *even, KCScalar *odd);
+PETSC_INTERN void KCycleLineCouple(PetscInt n, PetscBool constant, const KCScalar *const c[2], KCScalar weight,
+                                   const KCScalar *e, KCScalar *r);
 
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
 static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)

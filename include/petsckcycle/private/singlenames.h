@@ -53,12 +53,15 @@
   #define KCycleKernels_Device             KCycleKernels_Device_Single
   #define KCycleKernels_Host               KCycleKernels_Host_Single
   #define KCycleLineAdd                    KCycleLineAdd_Single
+  #define KCycleLineAddBoth                KCycleLineAddBoth_Single
   #define KCycleLineCoefficients           KCycleLineCoefficients_Single
   #define KCycleLineCompute                KCycleLineCompute_Single
+  #define KCycleLineCouple                 KCycleLineCouple_Single
   #define KCycleLineGather                 KCycleLineGather_Single
   #define KCycleLinePart                   KCycleLinePart_Single
   #define KCycleLineRelaxBoth              KCycleLineRelaxBoth_Single
   #define KCycleLineScale                  KCycleLineScale_Single
+  #define KCycleLineSplit                  KCycleLineSplit_Single
   #define KCycleLinesBeyond                KCycleLinesBeyond_Single
   #define KCycleLinesDestroy               KCycleLinesDestroy_Single
   #define KCycleLinesDestroyEnds           KCycleLinesDestroyEnds_Single
@@ -67,6 +70,8 @@
   #define KCycleLinesGatherEnds            KCycleLinesGatherEnds_Single
   #define KCycleLinesSetUp                 KCycleLinesSetUp_Single
   #define KCycleLinesSetUpEnds             KCycleLinesSetUpEnds_Single
+  #define KCycleLinesStripRoom             KCycleLinesStripRoom_Single
+  #define KCycleLinesSweepStrips           KCycleLinesSweepStrips_Single
   #define KCyclePassExchange               KCyclePassExchange_Single
   #define KCyclePassInnerPlanes            KCyclePassInnerPlanes_Single
   #define KCyclePassInterpolateSmooth      KCyclePassInterpolateSmooth_Single
@@ -127,6 +132,7 @@
   #define KCycleTridiagonalCoupleLine      KCycleTridiagonalCoupleLine_Single
   #define KCycleTridiagonalFactor          KCycleTridiagonalFactor_Single
   #define KCycleTridiagonalForward         KCycleTridiagonalForward_Single
+  #define KCycleTridiagonalForwardIn       KCycleTridiagonalForwardIn_Single
   #define KCycleTridiagonalSolve           KCycleTridiagonalSolve_Single
   #define KCycleTridiagonalSolveLines      KCycleTridiagonalSolveLines_Single
 #endif

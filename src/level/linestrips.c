@@ -1,0 +1,191 @@
+/*
+  Lines in y of a grid in 2D with a star stencil that one process has alone: both colours in one sweep over strips of
+  columns, so narrow that their residuals stay in a cache.
+
+    down    the residuals of all points of the strip; the first colour's systems are eliminated
+    up      the first colour's systems are solved, what they change is taken off the residuals of the second colour
+            in the same row, and its systems are eliminated: from their ends, see KCycleLines.turned
+    down    the second colour's systems are solved, and all that is found is added to x
+
+  A strip has the lines of the second colour whose neighbours are solved with it: its last column waits for the strip
+  that follows, where what its left neighbour adds is in x already.
+
+  If the systems of the first colour are those that are eliminated from their ends, all this is upside down.
+*/
+#include "lines.h"
+
+/* Where systems are the same, the residuals of a strip may take so many bytes, and it has so many lines of a colour at
+   least. Measured at 1024^2 and 2048^2. Where factors and coefficients are read, too, from so many places at a time,
+   strips cost more than they save, and there is one that has all lines */
+#define BYTES 2400000
+#define LEAST 32
+
+/* So many rows are asked for before they are read */
+#define AHEAD 8
+
+/* In arrays of two, 0 is the colour that comes first in a sweep */
+typedef struct {
+  PetscInt      first[2], m[2];  /* lines of each colour: the first one, their number */
+  PetscInt      column, columns; /* of which the residual is computed */
+  int           head;            /* colour of the first one */
+  PetscInt      distance;        /* from row to row of the residuals of a colour, and half of that of both */
+  PetscInt      shift;           /* from a line of the second colour to the one of the first on the right of it */
+  PetscBool     upside;          /* down is up */
+  KCycleFactors f[2];
+} Strip;
+
+/* Lines of a colour that strips have room for */
+static PetscInt Width(const KCycleStencil *st, const KCycleLines *z)
+{
+  const PetscInt        all   = (st->box->n[0] + 1) / 2;
+  const PetscInt        lines = (PetscInt)(BYTES / (2 * sizeof(KCScalar)) / (size_t)z->n) / 8 * 8;
+  const KCycleLineBlock block = {0, 0, all, 0};
+  KCycleFactors         f;
+
+  (void)KCycleLinesFactors(z, &block, &f);
+  return f.high - f.low < all / 2 ? all : PetscMin(PetscMax(lines, LEAST), all);
+}
+
+/* Numbers of work: the residuals of a strip and of a row */
+PetscInt KCycleLinesStripRoom(const KCycleStencil *st, const KCycleLines *z)
+{
+  return z->turned ? 2 * (z->n + 2) * (Width(st, z) + 8) : 0;
+}
+
+/* Row i from where the systems of the first colour begin */
+static PetscInt RowOf(const KCycleLineSweep *sweep, const Strip *strip, PetscInt i)
+{
+  return strip->upside ? sweep->lines->n - 1 - i : i;
+}
+
+static KCScalar *Kept(const KCycleLineSweep *sweep, const Strip *strip, PetscInt i, int colour)
+{
+  return sweep->work + (2 * i + colour) * strip->distance;
+}
+
+static void Eliminate(const KCycleLineSweep *sweep, const Strip *strip)
+{
+  const KCycleStencil *st = sweep->st;
+  const PetscInt       n = st->box->n[0], rows = sweep->lines->n, next = strip->upside ? -n : n;
+  KCScalar            *t = Kept(sweep, strip, rows, 0);
+  KCycleLine           l;
+
+  for (PetscInt i = 0; i < rows; i++) {
+    const PetscInt j = RowOf(sweep, strip, i), at = strip->column + n * j;
+    KCScalar      *y = Kept(sweep, strip, i, 0);
+
+    KCycleLineGather(st, sweep->x, st->halo, j, 0, &l);
+    KCycleLinePart(&st->shape, strip->column, strip->column + strip->columns, &l);
+    if (i + AHEAD < rows) {
+      KCycleFetch(strip->columns, sweep->x + at + AHEAD * next);
+      KCycleFetch(strip->columns, sweep->b + at + AHEAD * next);
+    }
+    KCycleLineCompute(&st->shape, KC_RESIDUAL, &l, sweep->b + at, NULL, t);
+    KCycleLineSplit(strip->columns, t, Kept(sweep, strip, i, strip->head), Kept(sweep, strip, i, !strip->head));
+    if (i) KCycleTridiagonalForwardIn(&strip->f[0], i, strip->first[0], strip->m[0], y - 2 * strip->distance, y);
+  }
+}
+
+/* One line's point of the second colour loses what its neighbours, if the strip has them, have added */
+static void CouplePoint(const Strip *strip, const KCycleShape *shape, const KCycleLine *l, PetscInt k, KCScalar weight,
+                        const KCScalar *e, KCScalar *r)
+{
+  const PetscInt right = k + strip->shift, at = strip->column + (strip->head == 1 ? 0 : 1) + 2 * k;
+
+  if (right > 0 && right <= strip->m[0]) r[k] -= weight * KCycleLineCoefficient(l, shape->find[12], at) * e[right - 1];
+  if (right < strip->m[0]) r[k] -= weight * KCycleLineCoefficient(l, shape->find[14], at) * e[right];
+}
+
+/* Row j of the residuals r of the second colour, once the first one has found e there */
+static void Couple(const KCycleLineSweep *sweep, const Strip *strip, PetscInt j, const KCScalar *e, KCScalar *r)
+{
+  const KCycleShape *shape  = &sweep->st->shape;
+  const KCScalar     weight = (KCScalar)sweep->weight;
+  const int          left = shape->find[12], right = shape->find[14];
+  const PetscInt     column = strip->column + (strip->head == 1 ? 0 : 1);
+  const KCScalar    *c[2];
+  KCycleLine         l;
+  PetscInt           low, high;
+
+  KCycleLineCoefficients(sweep->st, j, 0, &l);
+  low  = l.constant ? l.constant->a : 1;
+  high = l.constant ? l.constant->b : l.n - 1;
+  low  = PetscMin(PetscMax(1 - strip->shift, (low - column + 1) / 2), strip->m[1]);
+  low  = PetscMax(low, 0);
+  high = PetscMin(PetscMin(strip->m[1], strip->m[0] - strip->shift), (high - column + 1) / 2);
+  high = PetscMax(low, high);
+  for (PetscInt k = 0; k < low; k++) CouplePoint(strip, shape, &l, k, weight, e, r);
+  for (PetscInt k = high; k < strip->m[1]; k++) CouplePoint(strip, shape, &l, k, weight, e, r);
+  c[0] = l.constant ? &l.constant->middle[left] : l.c[left] + column + 2 * low;
+  c[1] = l.constant ? &l.constant->middle[right] : l.c[right] + column + 2 * low;
+  KCycleLineCouple(high - low, (PetscBool)(l.constant != NULL), c, weight, e + low + strip->shift, r + low);
+}
+
+static void SolveAndEliminate(const KCycleLineSweep *sweep, const Strip *strip)
+{
+  const PetscInt rows = sweep->lines->n, end = strip->first[0] + strip->m[0];
+
+  for (PetscInt i = rows - 1; i >= 0; i--) {
+    KCScalar       *y = Kept(sweep, strip, i, 0), *r = y + strip->distance;
+    const KCScalar *next = i < rows - 1 ? y + 2 * strip->distance : sweep->st->zeros;
+
+    KCycleTridiagonalBack(&strip->f[0], i, strip->first[0], end, next, y);
+    Couple(sweep, strip, RowOf(sweep, strip, i), y, r);
+    if (i < rows - 1)
+      KCycleTridiagonalForwardIn(&strip->f[1], rows - 1 - i, strip->first[1], strip->m[1], r + 2 * strip->distance, r);
+  }
+}
+
+static void SolveAndAdd(const KCycleLineSweep *sweep, const Strip *strip)
+{
+  const PetscInt rows = sweep->lines->n, end = strip->first[1] + strip->m[1], n = sweep->st->box->n[0];
+  const PetscInt next = strip->upside ? -n : n;
+
+  for (PetscInt i = 0; i < rows; i++) {
+    KCScalar       *r = Kept(sweep, strip, i, 1), *x = sweep->x + strip->column + n * RowOf(sweep, strip, i);
+    const KCScalar *last = i ? r - 2 * strip->distance : sweep->st->zeros;
+
+    if (i + AHEAD < rows) KCycleFetch(strip->columns, x + AHEAD * next);
+    KCycleTridiagonalBack(&strip->f[1], rows - 1 - i, strip->first[1], end, last, r);
+    KCycleLineAddBoth(strip->columns, (KCScalar)sweep->weight, Kept(sweep, strip, i, strip->head),
+                      Kept(sweep, strip, i, !strip->head), x);
+  }
+}
+
+/* Lines low to high - 1 of the first colour, and those of the second one that are solved with them */
+static void MakeStrip(const KCycleLineSweep *sweep, PetscInt low, PetscInt high, Strip *strip)
+{
+  const PetscInt n = sweep->st->box->n[0], p = sweep->parity, behind = p ? 0 : 1; /* lines that begin behind */
+  const PetscInt lines[2] = {(n + 1 - p) / 2, (n + p) / 2};
+  const PetscInt end      = high == lines[0] ? lines[1] : high - behind;
+
+  strip->first[0] = low;
+  strip->m[0]     = high - low;
+  strip->first[1] = PetscMax(low - behind, 0);
+  strip->m[1]     = end - strip->first[1];
+  strip->head     = low || p ? 1 : 0;
+  strip->column   = low ? p + 2 * low - 1 : 0;
+  strip->columns  = strip->m[0] + strip->m[1];
+  strip->distance = Width(sweep->st, sweep->lines) + 8;
+  strip->shift    = strip->first[1] + behind - low;
+  strip->upside   = (PetscBool)(p == 1);
+  for (int c = 0; c < 2; c++) {
+    const KCycleLineBlock all = {0, 0, lines[c], c ? 1 - (int)p : (int)p};
+
+    (void)KCycleLinesFactors(sweep->lines, &all, &strip->f[c]);
+  }
+}
+
+void KCycleLinesSweepStrips(const KCycleLineSweep *sweep)
+{
+  const PetscInt lines = (sweep->st->box->n[0] + 1 - sweep->parity) / 2, width = Width(sweep->st, sweep->lines);
+  const PetscInt strips = (lines + width - 1) / width;
+  Strip          strip;
+
+  for (PetscInt s = 0; s < strips; s++) {
+    MakeStrip(sweep, lines * s / strips, lines * (s + 1) / strips, &strip);
+    Eliminate(sweep, &strip);
+    SolveAndEliminate(sweep, &strip);
+    SolveAndAdd(sweep, &strip);
+  }
+}
