@@ -488,9 +488,49 @@ static PetscErrorCode TestSolve(void)
   PetscFunctionReturn(0);
 }
 
+/* Two sweeps on a grid that one process relaxes in several strips of columns, and several processes do not */
+static PetscErrorCode TestWide(void)
+{
+  const char *types[] = {"zebra_y", "alternating"};
+  Poisson     p       = {0};
+  PetscReal   norm[2];
+  DM          da;
+  Mat         A;
+  Vec         b, x, r;
+
+  PetscFunctionBeginUser;
+  p.dim        = 2;
+  p.n          = 801;
+  p.scale      = 1;
+  p.anisotropy = 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
+  PetscCall(DMSetMatType(da, MATSTENCIL));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(PoissonAssemble(&p, da, A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(PoissonFill(&p, da, b));
+  for (int t = 0; t < 2; t++) {
+    PetscCall(VecZeroEntries(x));
+    PetscCall(Relax(A, types[t], PETSC_TRUE, b, x));
+    PetscCall(VecNorm(x, NORM_2, &norm[0]));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(VecNorm(r, NORM_2, &norm[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %.10g, residual %.10g\n", types[t], (double)norm[0], (double)norm[1]));
+  }
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
-  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE;
+  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE, wide = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -498,9 +538,11 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-planes", &planes, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-wide", &wide, NULL));
   if (planes) PetscCall(TestPlanes());
   else if (small) PetscCall(TestSmall());
   else if (solve) PetscCall(TestSolve());
+  else if (wide) PetscCall(TestWide());
   else PetscCall(TestAll());
   PetscCall(PetscFinalize());
   return 0;
@@ -525,6 +567,11 @@ int main(int argc, char **args)
     suffix: planes
     nsize: {{1 2 3 4}}
     args: -planes -planes_pc_kcycle_hierarchy single -pc_relax_order {{forward backward symmetric}}
+
+  test:
+    suffix: wide
+    nsize: {{1 2 3}}
+    args: -wide
 
   testset:
     args: -solve
