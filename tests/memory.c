@@ -391,7 +391,7 @@ int main(int argc, char **args)
     test:
       suffix: variable_2
       nsize: 2
-      args: -kinds 1,2 -held 6,14.6,15.5 -setup 6,14.6,17.6
+      args: -kinds 1,2 -held 6,14.6,15.5 -setup 6,14.6,17.7
 
     # what is never written counts too
     test:
