@@ -183,10 +183,6 @@ typedef struct {
   char            reason[64];   /* why there was nothing to choose; or empty */
 } KCycleAuto;
 
-/*
-  PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
-  container.
-*/
 /* Levels on a device from one level on, coarser ones on the host: two engines, of which that on the device has the
    last level of the host as its coarsest one */
 typedef struct {
@@ -199,6 +195,10 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleSplit;
 
+/*
+  PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
+  container.
+*/
 typedef struct {
   /* parameters */
   PetscInt            kappa;          /* cycle counter of the finest level */
@@ -278,7 +278,7 @@ typedef struct {
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
   KCyclePlace         at;               /* where the engine has its levels, */
-  char                onhost[400];      /* and why that is not the device, which has the vectors */
+  char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */
   KCycleLevels       *levels;
   KCycleSplit         split;                      /* of levels on a device and on the host */
   KCycleLevelParts   *parts;                      /* coarsest first */
