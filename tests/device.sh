@@ -229,7 +229,7 @@ nothing_copied() {
 host=$KC_BUILD/cudahost
 stand_in() {
   made=$(find "$host" -maxdepth 1 -name 'libpetsc.so*' -newer "$KC_LIBDIR/libpetsc.so" 2> /dev/null)
-  [ -n "$made" ] && [ -z "$(find "$KC_TOP/tests/cudahost" -name '*.sh' ! -name library.sh -newer "$made" -o -name 'runtime.cpp' -newer "$made" -o -name kernels.h -newer "$made")" ] && return
+  [ -n "$made" ] && [ -z "$(find "$KC_TOP/tests/cudahost" -name make.sh -newer "$made" -o -name '*.cpp' -newer "$made" -o -name '*.h' -newer "$made")" ] && return
   rm -rf "$host"
   sh "$KC_TOP/tests/cudahost/make.sh" "$KC_CONF_DIR" "$KC_CONF_ARCH" "$host"
 }

@@ -1,11 +1,10 @@
 /*
-  CUDA C++ of PETSc compiled for the host: kernels are functions, called for one thread after the other, and Thrust's
-  device is its sequential one.
-
-  A kernel that waits for other threads of its block ends the program: nothing that is tested here needs it.
+  CUDA C++ compiled for the host, PETSc's and ours: kernels are functions, called for one thread after the other
+  (launcher.cpp), and Thrust's device is its sequential one.
 */
 #pragma once
 #include <cuda_runtime.h>
+#include "launcher.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,28 +14,63 @@
 #include <utility>
 #include <thrust/execution_policy.h>
 
-extern thread_local uint3 hostThread, hostBlock;
-extern thread_local dim3  hostBlockDim, hostGridDim;
 #define threadIdx hostThread
 #define blockIdx  hostBlock
 #define blockDim  hostBlockDim
 #define gridDim   hostGridDim
 
-static inline void __syncthreads()
+#define __syncthreads() HostWaitForBlock()
+
+static inline void __syncwarp(unsigned mask = ~0u)
 {
-  fprintf(stderr, "cudahost: a kernel waits for the threads of its block\n");
-  abort();
+  HostWaitForWarp(mask);
 }
 
-/* One dimension, as all kernels called here have */
-template <typename Call> void HostKernel(dim3 grid, dim3 block, Call call)
+/* The number of a thread in its warp */
+static inline unsigned HostLane(void)
 {
-  hostGridDim  = grid;
-  hostBlockDim = block;
-  hostBlock.y = hostBlock.z = hostThread.y = hostThread.z = 0;
-  for (hostBlock.x = 0; hostBlock.x < grid.x; hostBlock.x++) {
-    for (hostThread.x = 0; hostThread.x < block.x; hostThread.x++) call();
-  }
+  return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+}
+
+/* What the thread with another number has; where there is none, what this one has */
+template <typename T> T HostShuffle(unsigned mask, T value, unsigned lane, bool exists)
+{
+  T other;
+
+  static_assert(sizeof(T) <= 16, "a number is exchanged");
+  memcpy(HostWarpPlace(HostLane()), &value, sizeof(T));
+  HostWaitForWarp(mask);
+  memcpy(&other, HostWarpPlace(lane), sizeof(T));
+  HostWaitForWarp(mask);
+  return exists ? other : value;
+}
+
+template <typename T> T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
+{
+  const unsigned first = HostLane() / width * width;
+
+  return HostShuffle(mask, value, first + (unsigned)lane % width, true);
+}
+template <typename T> T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32)
+{
+  return HostShuffle(mask, value, HostLane() - by, HostLane() % width >= by);
+}
+template <typename T> T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32)
+{
+  return HostShuffle(mask, value, HostLane() + by, HostLane() % width + by < (unsigned)width);
+}
+template <typename T> T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32)
+{
+  return HostShuffle(mask, value, HostLane() ^ (unsigned)with,
+                     HostLane() / width == (HostLane() ^ (unsigned)with) / width);
+}
+
+/* call() as each thread */
+template <typename Call>
+void HostKernel(dim3 grid, dim3 block, Call call, std::size_t shared = 0, const void *kernel = NULL)
+{
+  HostRun(
+      kernel, grid, block, shared, [](void *ctx) { (*static_cast<Call *>(ctx))(); }, &call);
 }
 
 /* runtime.cpp: pointers are to the memory of the device, in structures as well */
@@ -56,11 +90,12 @@ void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
 }
 
 template <typename... Params>
-cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t, cudaStream_t)
+cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t shared, cudaStream_t)
 {
   HostCountLaunch();
   HostCheck(kernel, args, std::index_sequence_for<Params...>{});
-  HostKernel(grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); });
+  HostKernel(
+      grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); }, shared, (const void *)kernel);
   return cudaSuccess;
 }
 /* As PETSc calls it */

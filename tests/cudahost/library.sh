@@ -5,14 +5,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")
 petsc=$1 arch=$2 build=$3 out=$4
-cuda=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
 
 compile() { # source object flags...
-  source=$1 object=$2
-  shift 2
   # shellcheck disable=SC2046 # words
-  g++ -std=c++17 -O1 -fPIC -fvisibility=hidden -w -include "$here/kernels.h" -DTHRUST_DEVICE_SYSTEM=4 -DKCYCLE_HAVE_CUDA "$@" -I"$top/include" -I"$out/include" -I"$cuda/include/cccl" -I"$cuda/include" \
-    -I"$petsc/include" -I"$petsc/$arch/include" $(mpicxx --showme:compile) -x c++ -c "$source" -o "$object"
+  sh "$here/kernel.sh" "$@" -DKCYCLE_HAVE_CUDA -I"$top/include" -I"$out/include" -I"$petsc/include" -I"$petsc/$arch/include" $(mpicxx --showme:compile)
 }
 
 mkdir -p "$out/kernels"

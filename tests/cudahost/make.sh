@@ -1,6 +1,6 @@
 #!/bin/sh
 # make.sh PETSC_DIR PETSC_ARCH FOLDER: makes FOLDER/libpetsc.so.*, the PETSc that was built there with CUDA, but with its vectors, AIJ and dense matrices of
-# CUDA types compiled for the host, on stand-ins for the CUDA libraries (runtime.cpp): what these types do can be tested without a GPU, not how fast. Device
+# CUDA types compiled for the host, on stand-ins for the CUDA libraries (runtime.cpp, launcher.cpp): what these types do can be tested without a GPU, not how fast. Device
 # memory is separate, and new memory full of NaN, so that values that are not copied there or back are missed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -38,6 +38,7 @@ files="vec/vec/impls/seq/cupm/cuda/vecseqcupm vec/vec/impls/mpi/cupm/cuda/vecmpi
   mat/impls/dense/seq/cupm/cuda/matseqdensecuda mat/impls/dense/mpi/cupm/cuda/matmpidensecuda mat/impls/diagonal/cupm/cuda/matdiagonalcuda
   mat/impls/aij/seq/seqcusparse/aijcusparse mat/impls/aij/mpi/mpicusparse/mpiaijcusparse"
 compile "$here/runtime.cpp" "$out/runtime.o"
+compile "$here/launcher.cpp" "$out/launcher.o" -U_FORTIFY_SOURCE -O2 # which has objections to jumps between stacks
 pids=
 finish() { for pid in $pids; do wait "$pid" || exit 1; done; }
 for file in $files; do
@@ -54,5 +55,5 @@ done > "$out/objects"
 libraries=$(sed -n 's/^PETSC_EXTERNAL_LIB_BASIC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
 soname=$(readelf -d "$petsc/$arch/lib/libpetsc.so" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
 # shellcheck disable=SC2086 # words
-mpicc -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" $libraries
+mpicc -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" $libraries -ldl
 mv "$out/$soname.part" "$out/$soname"

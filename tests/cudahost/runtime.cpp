@@ -5,7 +5,7 @@
 
   CUDAHOST_REPORT=1 in the environment: at its end a program tells what it copied and how often it multiplied.
 */
-#include <cuda_runtime_api.h>
+#include "launcher.h"
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 #include <cusparse.h>
@@ -16,9 +16,6 @@
 #include <map>
 #include <vector>
 #include <sys/mman.h>
-
-thread_local uint3 hostThread, hostBlock;
-thread_local dim3  hostBlockDim, hostGridDim;
 
 extern "C" {
 double ddot_(const int *, const double *, const int *, const double *, const int *);
@@ -36,8 +33,7 @@ void   dgemm_(const char *, const char *, const int *, const int *, const int *,
 
 static void Fail(const char *what)
 {
-  fprintf(stderr, "cudahost: %s\n", what);
-  abort();
+  HostFail("%s", what);
 }
 
 /* Memory */
@@ -46,14 +42,15 @@ typedef std::map<const char *, size_t> Blocks;
 
 /* At the end nothing may be left of a device's memory */
 static struct Device {
-  Blocks memory, pinned;
+  Blocks pinned;
   long   copies[2], bytes[2]; /* to the device, to the host */
   long   products[2];         /* with sparse, with dense matrices */
   long   launches;            /* of kernels by cudaLaunchKernel() */
 
   ~Device()
   {
-    if (!memory.empty()) fprintf(stderr, "cudahost: %zu allocations of device memory are left\n", memory.size());
+    if (HostMemoryAllocations())
+      fprintf(stderr, "cudahost: %zu allocations of device memory are left\n", HostMemoryAllocations());
     if (!getenv("CUDAHOST_REPORT")) return;
     fprintf(
         stderr,
@@ -73,7 +70,7 @@ static bool In(const Blocks &blocks, const void *pointer)
 
 static void OnDevice(const void *pointer)
 {
-  if (pointer && !In(device.memory, pointer)) Fail("an argument is not in the memory of the device");
+  if (pointer && !HostMemoryHas(pointer)) Fail("an argument is not in the memory of the device");
 }
 
 /* NaN as doubles, and no index */
@@ -95,7 +92,7 @@ static void Delete(Blocks &blocks, void *p)
 
 static void Count(const void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
-  const bool           in = In(device.memory, to), out = In(device.memory, from);
+  const bool           in = HostMemoryHas(to), out = HostMemoryHas(from);
   const cudaMemcpyKind is = in    ? (out ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                             : out ? cudaMemcpyDeviceToHost
                                   : cudaMemcpyHostToHost;
@@ -110,13 +107,13 @@ extern "C" {
 
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t)
 {
-  *p = New(device.memory, bytes);
+  *p = HostMemoryNew(bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaFreeAsync(void *p, cudaStream_t)
 {
-  Delete(device.memory, p);
+  if (p) HostMemoryDelete(p);
   return cudaSuccess;
 }
 
@@ -206,7 +203,7 @@ void HostCheckArgument(const void *argument, size_t bytes)
     uintptr_t word;
 
     memcpy(&word, (const char *)argument + i, sizeof(word));
-    if (word >> 47 || (uint32_t)word < 65536 || In(device.memory, (const void *)word)) continue;
+    if (word >> 47 || (uint32_t)word < 65536 || HostMemoryHas((const void *)word)) continue;
     if (!msync((void *)(word & ~(uintptr_t)4095), 1, MS_ASYNC))
       Fail("an argument of a kernel is not in the memory of the device");
   }
@@ -215,7 +212,7 @@ void HostCheckArgument(const void *argument, size_t bytes)
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 {
   memset(a, 0, sizeof(*a));
-  a->type = In(device.memory, p)   ? cudaMemoryTypeDevice
+  a->type = HostMemoryHas(p)       ? cudaMemoryTypeDevice
             : In(device.pinned, p) ? cudaMemoryTypeHost
                                    : cudaMemoryTypeUnregistered;
   return cudaSuccess;
