@@ -4,6 +4,7 @@
 */
 #pragma once
 #include <cuda_runtime.h>
+#include "graphs.h"
 #include "launcher.h"
 #include <algorithm>
 #include <cmath>
@@ -90,10 +91,17 @@ void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
 }
 
 template <typename... Params>
-cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t shared, cudaStream_t)
+cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t shared,
+                       cudaStream_t stream)
 {
-  HostCountLaunch();
   HostCheck(kernel, args, std::index_sequence_for<Params...>{});
+  if (HostIsCaptured(stream)) {
+    HostCaptureKernel(
+        kernel, args, stream, [=](auto call) { HostKernel(grid, block, call, shared, (const void *)kernel); },
+        std::index_sequence_for<Params...>{});
+    return cudaSuccess;
+  }
+  HostCountLaunch();
   HostKernel(
       grid, block, [&] { HostCall(kernel, args, std::index_sequence_for<Params...>{}); }, shared, (const void *)kernel);
   return cudaSuccess;

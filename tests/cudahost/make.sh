@@ -39,6 +39,7 @@ files="vec/vec/impls/seq/cupm/cuda/vecseqcupm vec/vec/impls/mpi/cupm/cuda/vecmpi
   mat/impls/aij/seq/seqcusparse/aijcusparse mat/impls/aij/mpi/mpicusparse/mpiaijcusparse"
 compile "$here/runtime.cpp" "$out/runtime.o"
 compile "$here/launcher.cpp" "$out/launcher.o" -U_FORTIFY_SOURCE -O2 # which has objections to jumps between stacks
+compile "$here/graphs.cpp" "$out/graphs.o"
 pids=
 finish() { for pid in $pids; do wait "$pid" || exit 1; done; }
 for file in $files; do
@@ -55,5 +56,5 @@ done > "$out/objects"
 libraries=$(sed -n 's/^PETSC_EXTERNAL_LIB_BASIC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
 soname=$(readelf -d "$petsc/$arch/lib/libpetsc.so" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
 # shellcheck disable=SC2086 # words
-mpicc -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" $libraries -ldl
+mpicc -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" "$out/graphs.o" $libraries -ldl
 mv "$out/$soname.part" "$out/$soname"

@@ -5,6 +5,7 @@
 
   CUDAHOST_REPORT=1 in the environment: at its end a program tells what it copied and how often it multiplied.
 */
+#include "graphs.h"
 #include "launcher.h"
 #include <cublas_v2.h>
 #include <cusolverDn.h>
@@ -52,11 +53,14 @@ static struct Device {
     if (HostMemoryAllocations())
       fprintf(stderr, "cudahost: %zu allocations of device memory are left\n", HostMemoryAllocations());
     if (!getenv("CUDAHOST_REPORT")) return;
+    long graphs[2];
+
+    HostGraphsLaunched(graphs);
     fprintf(
         stderr,
         "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense; "
-        "%ld launches\n",
-        copies[0], bytes[0], copies[1], bytes[1], products[0], products[1], launches);
+        "%ld launches; %ld graphs with %ld kernels\n",
+        copies[0], bytes[0], copies[1], bytes[1], products[0], products[1], launches, graphs[0], graphs[1]);
   }
 } device;
 
@@ -103,6 +107,19 @@ static void Count(const void *to, const void *from, size_t bytes, cudaMemcpyKind
   device.bytes[out] += bytes;
 }
 
+static void Copy(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height,
+                 cudaMemcpyKind kind)
+{
+  if (width && height) Count(to, from, width * height, kind);
+  for (size_t i = 0; i < height; i++) memmove((char *)to + i * toPitch, (const char *)from + i * fromPitch, width);
+}
+
+static void Set(void *p, size_t pitch, int value, size_t width, size_t height)
+{
+  if (width && height) OnDevice(p);
+  for (size_t i = 0; i < height; i++) memset((char *)p + i * pitch, value, width);
+}
+
 extern "C" {
 
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t)
@@ -145,14 +162,17 @@ cudaError_t cudaMallocHost(void **p, size_t bytes)
 cudaError_t cudaMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height,
                          cudaMemcpyKind kind)
 {
-  if (width && height) Count(to, from, width * height, kind);
-  for (size_t i = 0; i < height; i++) memmove((char *)to + i * toPitch, (const char *)from + i * fromPitch, width);
+  Copy(to, toPitch, from, fromPitch, width, height, kind);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height,
-                              cudaMemcpyKind kind, cudaStream_t)
+                              cudaMemcpyKind kind, cudaStream_t stream)
 {
+  if (HostIsCaptured(stream)) {
+    HostCapture(stream, false, [=] { Copy(to, toPitch, from, fromPitch, width, height, kind); });
+    return cudaSuccess;
+  }
   return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
 }
 
@@ -160,29 +180,32 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 {
   return cudaMemcpy2D(to, 0, from, 0, bytes, 1, kind);
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
-  return cudaMemcpy(to, from, bytes, kind);
+  return cudaMemcpy2DAsync(to, 0, from, 0, bytes, 1, kind, stream);
 }
 
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-  if (width && height) OnDevice(p);
-  for (size_t i = 0; i < height; i++) memset((char *)p + i * pitch, value, width);
+  Set(p, pitch, value, width, height);
   return cudaSuccess;
 }
 
-cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t)
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
+  if (HostIsCaptured(stream)) {
+    HostCapture(stream, false, [=] { Set(p, pitch, value, width, height); });
+    return cudaSuccess;
+  }
   return cudaMemset2D(p, pitch, value, width, height);
 }
 cudaError_t cudaMemset(void *p, int value, size_t bytes)
 {
   return cudaMemset2D(p, 0, value, bytes, 1);
 }
-cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-  return cudaMemset(p, value, bytes);
+  return cudaMemset2DAsync(p, bytes, value, bytes, 1, stream);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *all)
@@ -293,7 +316,10 @@ cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned *f)
   return *f = cudaStreamNonBlocking, cudaSuccess;
 }
 SUCCEEDS(cudaError_t, cudaStreamQuery, cudaStream_t)
-SUCCEEDS(cudaError_t, cudaStreamSynchronize, cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+  return HostIsCaptured(stream) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
 SUCCEEDS(cudaError_t, cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
 CREATES(cudaError_t, cudaEventCreate, cudaEvent_t)
 CREATES(cudaError_t, cudaEventCreateWithFlags, cudaEvent_t, , unsigned)

@@ -1,0 +1,26 @@
+/*
+  Streams that are captured, and graphs; see graphs.cpp
+*/
+#pragma once
+#include <cuda_runtime_api.h>
+#include <cstddef>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+/* Is the stream captured? Then what it is asked for is to be handed over; kernel: it is a kernel */
+bool HostIsCaptured(cudaStream_t);
+void HostCapture(cudaStream_t, bool kernel, const std::function<void()> &);
+
+/* Graphs that have been launched, and kernels in them */
+void HostGraphsLaunched(long count[2]);
+
+/* Arguments are those of the moment */
+template <typename Run, typename... Params, std::size_t... I>
+void HostCaptureKernel(void (*kernel)(Params...), void **args, cudaStream_t stream, Run run, std::index_sequence<I...>)
+{
+  std::tuple<typename std::decay<Params>::type...> copies(
+      *static_cast<typename std::remove_reference<Params>::type *>(args[I])...);
+
+  HostCapture(stream, true, [=]() mutable { run([&] { kernel(std::get<I>(copies)...); }); });
+}
