@@ -1,6 +1,6 @@
 #!/bin/sh
 # - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles as device code.
-# - PCKCYCLE's structured levels live on the device where the vectors do: the same residuals as on the host, and a cycle copies nothing but the coarsest problem and
+# - PCKCYCLE's structured levels live on the device where the vectors do: the same residuals as on the host, and a cycle copies nothing but, with several processes, the coarsest problem and
 #   halos between processes. Where a smoother has no kernels there they stay on the host, copy vectors of a device once there and once back for a cycle, and say so;
 #   those of Kokkos are the host's where PETSc has no GPU, and nothing is copied.
 # - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
@@ -202,7 +202,7 @@ copied() { # points processes options...
   points=$1 processes=$2
   shift 2
   CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda \
-    -da_grid_x "$points" -da_grid_y "$points" -da_grid_z "$points" -pc_kcycle_process_eq_limit 0 "$@" 2>&1 | awk '/^cudahost/ { n += $13 } END { print n + 0 }'
+    -da_grid_x "$points" -da_grid_y "$points" -da_grid_z "$points" -pc_kcycle_process_eq_limit 0 "$@" 2>&1 | awk '/^cudahost: [0-9]* copies/ { n += $13; reports++ } END { if (reports) print n + 0 }'
 }
 
 # bytes for 17 points in a direction, and at most so many times as many for 33
@@ -211,18 +211,53 @@ grows() { # bytes times processes options...
   shift 2
   few=$(copied 17 "$@") many=$(copied 33 "$@")
   echo "$few bytes, and $many"
-  [ "$few" -gt 0 ] && [ "$few" -le "$most" ] && [ "$many" -le $((few * times)) ]
+  [ "$few" -le "$most" ] && [ "$many" -le $((few * times)) ]
 }
 
-# Five applications of the cycle bring the 27 numbers of the coarsest problem to the host; with halos faces of the grid, of which there are 4 times as many on
-# the finer one, and a level more, but 8 times as many points
+# The coarsest problem of one process is solved on the device; if somebody chose its solver, five applications of the cycle bring its 27 numbers to the host. With
+# halos faces of the grid, of which there are 4 times as many on the finer one, and a level more, but 8 times as many points
 nothing_copied() {
   claim="copied to the host in a solve"
-  works "$claim: the coarsest problem" "" grows 1080 1 1
-  works "$claim: the coarsest problem, Chebyshev" "" grows 1080 1 1 -mg_levels_pc_relax_type chebyshev
-  works "$claim: the coarsest problem, in numbers of 4 bytes, and parts of a maximum" "" grows $((540 + 5 * 2048)) 1 1 -pc_kcycle_precision single
+  works "$claim: nothing" "" grows 0 1 1
+  works "$claim: nothing, Chebyshev" "" grows 0 1 1 -mg_levels_pc_relax_type chebyshev
+  works "$claim: nothing, each kernel launched" "" grows 0 1 1 -pc_kcycle_graph off
+  works "$claim: parts of a maximum for single precision" "" grows $((5 * 2048)) 1 1 -pc_kcycle_precision single
+  works "$claim: the coarsest problem, whose solver somebody chose" "" grows 1080 1 1 -mg_coarse_pc_type lu
   works "$claim: halos of 2 processes" "" grows 400000 5 2
   works "$claim: halos of 4 processes" "" grows 900000 5 4
+}
+
+# A cycle is one launch, or as many as say, of at most so many kernels for each level but the coarsest; all kernels and launches that the solver ran are those of its cycles
+launches() { # launches kernels levels program options...
+  calls=$1 most=$2 levels=$3 program=$4
+  shift 4
+  CUDAHOST_REPORT=1 mpi 1 "$KC_WORK/$program" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda \
+    -ksp_view -malloc_dump "$@" > "$KC_WORK/launched" 2>&1 || { cat "$KC_WORK/launched"; return 1; }
+  grep -e 'cycle with kappa' -e 'full multigrid with' -e 'cycles are' -e '^cudahost' -e 'PetscMalloc' "$KC_WORK/launched"
+  awk -v calls="$calls" -v most="$most" -v levels="$levels" '
+    / with kappa [0-9w]*: / { kernels = $(NF - 3); if ($(NF - 1) != calls) { print calls " launches are wanted"; status = 1 } seen++ }
+    /^cudahost: .* left/ { status = 1 }
+    /^cudahost: .* graphs with/ { graphs = $(NF - 4); inside = $(NF - 1) }
+    END { if (kernels > most * levels || (calls < kernels && (graphs < 3 * calls || inside < 3 * kernels))) { print kernels " kernels, " inside " in " graphs " graphs"; status = 1 }
+          exit status || seen != 1 }' "$KC_WORK/launched"
+}
+
+# shellcheck disable=SC2086 # words
+graphs() {
+  one="-mg_levels_ksp_max_it 1"
+  works "a V-cycle on 1025^2 points is one launch, of at most 12 kernels for two levels" "" launches 1 12 9 ex29 -da_grid_x 1025 -da_grid_y 1025 $one
+  works "a V-cycle on 33^3 points is one launch" "" launches 1 12 4 ex45 -da_grid_x 33 -da_grid_y 33 -da_grid_z 33 $one
+  works "so is an F-cycle" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2
+  works "and one in single precision" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2 -pc_kcycle_precision single
+  works "and full multigrid" "" launches 1 24 3 ex45 $cube $one -pc_mg_type full
+  works "a W-cycle with levels on the host has a launch for each part" "" launches 5 24 2 ex45 $cube $one -pc_kcycle_kappa w -pc_kcycle_host_below 300
+  works "cycles with a launch for each kernel have the same history" "launched kernel by kernel: -pc_kcycle_graph is off" same_history 1e-12 ex45 1 stencil $cube -pc_kcycle_kappa 2 \
+    -pc_kcycle_graph off
+  works "BiCGStab, which has two pairs of vectors" "a cycle with kappa 1: [0-9]* kernels, 1 launch\$" same_history 1e-12 ex45 1 stencil $cube -ksp_type bcgs -ksp_rtol 1e-12
+  works "Richardson stops between parts of a cycle, of which two are launched with the two kernels of a norm" "a cycle with kappa 1: [0-9]* kernels, 4 launches\$" \
+    as_on_host 1 stencil cuda -ksp_type richardson
+  works "with two processes each kernel is launched" "launched kernel by kernel: halos between processes" same_history 1e-12 ex45 2 stencil $cube
+  works "while levels are logged each kernel is launched" "launched kernel by kernel: -pc_mg_log" same_history 1e-12 ex45 1 stencil $cube -pc_mg_log
 }
 
 # PETSc on the stand-ins, made again where it is older than what it is made of
@@ -259,6 +294,7 @@ else
   if [ -n "$device_kernels" ]; then
     levels_on_device
     nothing_copied
+    graphs
   fi
   claim="copies of kcycle on the stand-ins, levels on the host"
   works "$claim" "" copies 1 6 1 1 aijcusparse cuda -pc_kcycle_place host

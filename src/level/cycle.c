@@ -5,7 +5,7 @@
   their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit. The coarsest
   problem is solved in double precision.
 */
-#include <petsckcycle/private/cycleimpl.h>
+#include <petsckcycle/private/tapeimpl.h>
 
 struct _KCycleLevels {
   MPI_Comm                comm;
@@ -17,9 +17,13 @@ struct _KCycleLevels {
   PetscBool               stopped; /* until its test said stop */
   /* right side and solution of the coarsest level for its solver, where that cannot have the level's arrays; or NULL */
   PetscScalar            *coarse[2];
+  PetscBool               inverse; /* the place has the inverse of the coarsest operator, and needs no solver */
   /* of levels with numbers of their own: */
   PetscReal               divisor; /* of operators, else 1 */
   PetscReal               size;    /* of the right side of the run, in units of the divisor */
+  KCycleTapes            *tapes;   /* of cycles, where the place records them; or NULL */
+  PetscInt                ncosts;  /* of cycles that have run */
+  KCycleCost              cost[KC_COSTS];
 };
 
 /* Runs one step and logs it as a phase of a level */
@@ -39,6 +43,18 @@ static PetscErrorCode Test(KCycleLevels *levels, PetscReal sum)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of the residual that the finest level has */
+static PetscErrorCode TestResidual(KCycleLevels *levels)
+{
+  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
+  PetscReal              sum;
+
+  PetscFunctionBegin;
+  PetscCall((*levels->kernels->sumsquares)(finest, finest->r, &sum));
+  PetscCall(Test(levels, sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A visit is timed when its work is done */
 static PetscErrorCode Pause(KCycleLevels *levels, PetscInt l)
 {
@@ -49,7 +65,8 @@ static PetscErrorCode Pause(KCycleLevels *levels, PetscInt l)
   return PETSC_SUCCESS;
 }
 
-/* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so */
+/* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so, unless
+   a place that records cycles has to stop for a test between */
 static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 {
   const KCycleKernels    *kernels = levels->kernels;
@@ -61,7 +78,7 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
-  if (KCycleSmootherIsFused(level->smoother[which])) {
+  if (KCycleSmootherIsFused(level->smoother[which]) && !(tested && levels->tapes)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
     if (tested) PetscCall(Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,8 +86,9 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
   KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*kernels->residual)(level));
   if (tested) {
-    PetscCall((*kernels->sumsquares)(level, level->r, &sum));
-    PetscCall(Test(levels, sum));
+    PetscCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_TEST, NULL));
+    PetscCall(TestResidual(levels));
+    PetscCall(levels->stopped ? KCycleTapeDrop(levels->tapes) : KCycleTapeResume(levels->tapes));
   }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
   KCycleLogged(levels, l, KCYCLE_RESTRICT, (*kernels->restriction)(level, level->r));
@@ -102,6 +120,10 @@ static PetscErrorCode SolveCoarsest(KCycleLevels *levels, const KCycleVisit *vis
   const KCycleRun       *run   = levels->run;
   const KCycleLevelData *level = &levels->level[0];
 
+  if (levels->inverse) {
+    KCycleCall((*levels->kernels->invert)(level, visit->transpose, levels->divisor));
+    return PETSC_SUCCESS;
+  }
 #if !defined(KCYCLE_SINGLE)
   if (!levels->coarse[0]) {
     KCycleCall((*run->coarsest)(run->ctx, visit, level->b, level->x));
@@ -128,7 +150,9 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
   if (!zeroguess && !levels->run->continues) return PETSC_SUCCESS;
   KCycleTimerStart(timer);
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  if (!levels->inverse) KCycleCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_COARSEST, &visit));
   KCycleCall(SolveCoarsest(levels, &visit));
+  if (!levels->inverse) KCycleCall(KCycleTapeResume(levels->tapes));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   KCycleCall(Pause(levels, 0));
   KCycleTimerKeep(timer, zeroguess);
@@ -202,14 +226,80 @@ static PetscErrorCode FullTranspose(KCycleLevels *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Cycles(KCycleLevels *levels)
+/* What has been recorded of a cycle, and between its parts what the host does */
+static PetscErrorCode Play(KCycleLevels *levels, const KCycleTape *tape)
 {
-  const KCycleVisit *visit = &levels->run->visit;
+  for (PetscInt i = 0; i < tape->nparts && !levels->stopped; i++) {
+    const KCycleTapePart *part = &tape->part[i];
 
+    KCycleCall(KCycleTapePlay(levels->tapes, part));
+    if (part->behind == KCYCLE_BEHIND_COARSEST) KCycleCall(SolveCoarsest(levels, &part->visit));
+    else if (part->behind == KCYCLE_BEHIND_TEST) KCycleCall(TestResidual(levels));
+  }
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Steps(KCycleLevels *levels, const KCycleVisit *visit)
+{
   if (visit->full && visit->transpose) KCycleCall(FullTranspose(levels));
   else if (visit->full) KCycleCall(Full(levels));
-  for (PetscInt i = 0; !visit->full && i < visit->cycles && !levels->stopped; i++)
-    KCycleCall(Cycle(levels, levels->nlevels - 1, visit->kappa, (PetscBool)(visit->zeroguess && i == 0)));
+  else KCycleCall(Cycle(levels, levels->nlevels - 1, visit->kappa, visit->zeroguess));
+  return PETSC_SUCCESS;
+}
+
+/* Keeps what the last cycle with this kappa came to: kernels, and calls that have launched them */
+static void Count(KCycleLevels *levels, const KCycleVisit *visit, PetscInt64 kernels, PetscInt64 calls)
+{
+  PetscInt i = 0;
+
+  while (i < levels->ncosts && (levels->cost[i].kappa != visit->kappa || levels->cost[i].full != visit->full)) i++;
+  if (i == KC_COSTS) return;
+  if (i == levels->ncosts) levels->ncosts++;
+  levels->cost[i].kappa   = visit->kappa;
+  levels->cost[i].full    = visit->full;
+  levels->cost[i].kernels = kernels;
+  levels->cost[i].calls   = calls;
+}
+
+/*
+  One cycle. The first of its kind is not recorded: it may be the only one, and kernels are loaded by it. Clocks and
+  events of levels are for what happens when they run, so that nothing is recorded then
+*/
+static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
+{
+  const KCycleLevelParts *parts  = &levels->parts[levels->nlevels - 1];
+  const KCycleLevelData  *finest = &levels->level[levels->nlevels - 1];
+  const KCycleTapeKey     key    = {*visit, (PetscBool)(levels->run->test != NULL), finest->b, finest->x};
+  const PetscInt64        before = levels->kernels->launches ? (*levels->kernels->launches)() : 0;
+  KCycleTape             *tape   = NULL;
+  PetscBool               again  = PETSC_FALSE;
+
+  if (levels->tapes && levels->run->replays && !parts->event[KCYCLE_SMOOTH] && !parts->timer->seconds[0])
+    KCycleCall(KCycleTapesFind(levels->tapes, &key, &tape, &again));
+  if (again && tape->done) {
+    KCycleCall(Play(levels, tape));
+    return PETSC_SUCCESS;
+  }
+  if (again && !tape->refused) KCycleCall(KCycleTapeBegin(levels->tapes, tape));
+  KCycleCall(Steps(levels, visit));
+  if (again) KCycleCall(KCycleTapeEnd(levels->tapes));
+  if (levels->kernels->launches && !levels->stopped) {
+    const PetscInt64 kernels = (*levels->kernels->launches)() - before;
+
+    Count(levels, visit, kernels, again && tape->done ? kernels - tape->kernels + tape->nparts : kernels);
+  }
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Cycles(KCycleLevels *levels)
+{
+  KCycleVisit    visit  = levels->run->visit;
+  const PetscInt cycles = visit.full ? 1 : visit.cycles;
+
+  for (PetscInt i = 0; i < cycles && !levels->stopped; i++) {
+    KCycleCall(OneCycle(levels, &visit));
+    visit.zeroguess = PETSC_FALSE;
+  }
   return PETSC_SUCCESS;
 }
 
@@ -274,6 +364,7 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
 {
   PetscFunctionBegin;
   if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleTapesDestroy(&(*levels)->tapes));
   for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
     PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
 #if defined(KCYCLE_SINGLE)
@@ -368,6 +459,7 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
     PetscCall(CheckLevel(*levels, l));
     PetscCall(AttachLevel(*levels, l));
   }
+  if ((*levels)->kernels->record) PetscCall(KCycleTapesCreate((*levels)->kernels, nlevels, parts, &(*levels)->tapes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -375,12 +467,27 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
 static PetscErrorCode Renew(KCycleLevels *levels)
 {
   PetscFunctionBegin;
+  PetscCall(KCycleTapesForget(levels->tapes));
   if (levels->kernels->renew) PetscCall((*levels->kernels->renew)(&levels->level[levels->nlevels - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TakeInverse(KCycleLevels *levels, const PetscScalar inverse[])
+{
+  PetscFunctionBegin;
+  PetscCall((*levels->kernels->takeinverse)(&levels->level[0], inverse));
+  levels->inverse = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
+{
+  *cost = levels->cost;
+  return levels->ncosts;
+}
+
 #if defined(KCYCLE_SINGLE)
-const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create, Run, Renew, Destroy};
+const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create, Run, Renew, Destroy, TakeInverse, Costs};
 #else
-const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE, Create, Run, Renew, Destroy};
+const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE, Create, Run, Renew, Destroy, TakeInverse, Costs};
 #endif

@@ -12,6 +12,7 @@ struct _KCycleDeviceLevel {
   KCScalar            *arrays;  /* all that the level has, in one allocation */
   KCScalar            *change;  /* of x, for polynomials */
   KCScalar            *staged;  /* on the host, of the coarsest level */
+  PetscScalar         *inverse; /* of its operator, by columns; or NULL */
   PetscReal           *scratch; /* of the finest level: for sums, */
   PetscReal           *parts;   /* and their parts on the host */
 };
@@ -174,6 +175,33 @@ static PetscErrorCode Wait(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TakeInverse(const KCycleLevelData *level, const PetscScalar inverse[])
+{
+  const size_t n = (size_t)level->st->box->npoints;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceFree(level->device->inverse));
+  PetscCall(KCycleDeviceCopy(inverse, n * n * sizeof(*inverse), &level->device->inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Invert(const KCycleLevelData *level, PetscBool transpose, PetscReal factor)
+{
+  const PetscInt n = level->st->box->npoints;
+  cudaStream_t   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaInvert(stream, n, level->device->inverse, transpose, factor, level->b, level->x));
+  PetscCall(PetscLogGpuFlops(2.0 * n * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt64 Launches(void)
+{
+  return KCycleCudaLaunches;
+}
+
 /* The kernels do each step by itself */
 static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
                                      PetscReal *sum)
@@ -263,6 +291,7 @@ static PetscErrorCode Detach(KCycleLevelData *level)
   PetscCall(KCycleDeviceFree(device->tr.weights));
   PetscCall(KCycleDeviceFree(device->tr.set));
   PetscCall(KCycleDeviceFree(device->arrays));
+  PetscCall(KCycleDeviceFree(device->inverse));
   PetscCall(KCycleDeviceFree(device->scratch));
   if (device->parts) PetscCallCUDA(cudaFreeHost(device->parts));
   if (device->staged) PetscCallCUDA(cudaFreeHost(device->staged));
@@ -297,6 +326,13 @@ const KCycleKernels KCycleKernels_Device = {"device",
                                             Attach,
                                             Detach,
                                             Renew,
-                                            Wait};
+                                            Wait,
+                                            TakeInverse,
+                                            Invert,
+                                            KCycleDeviceRecord,
+                                            KCycleDeviceRecorded,
+                                            KCycleDevicePlay,
+                                            KCycleDeviceForget,
+                                            Launches};
 
 #endif

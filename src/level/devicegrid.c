@@ -321,7 +321,7 @@ PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *grid, KCScalar *x)
     PetscCall(ToDevice(stream, ex->nsent, ex->staged[0], ex->packed[0]));
     PetscCallCUDA(KCycleCudaGather(stream, ex->nsent, NULL, NULL, ex->packed[0], ex->sent, x));
   }
-  PetscCallCUDA(cudaMemsetAsync(grid->halo, 0, (size_t)grid->nhalo * sizeof(KCScalar), stream));
+  PetscCallCUDA(KCycleCudaZero(stream, grid->nhalo, grid->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -85,8 +85,7 @@ static PetscErrorCode IterateBegin(Iterate *it, PetscInt steps)
   it->now = steps % 2 ? it->work[0] : it->x;
   if (it->zero || it->now == it->x) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(it->now, it->x, (size_t)it->st->st.box.npoints * sizeof(KCScalar),
-                                cudaMemcpyDeviceToDevice, stream));
+  PetscCallCUDA(KCycleCudaMove(stream, it->st->st.box.npoints, NULL, it->x, NULL, it->now));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +189,7 @@ PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KC
   PetscFunctionBegin;
   if (!sweeps->its) {
     PetscCall(PetscGetCurrentCUDAStream(&stream));
-    if (sweeps->zeroguess) PetscCallCUDA(cudaMemsetAsync(x, 0, (size_t)st->st.box.npoints * sizeof(KCScalar), stream));
+    if (sweeps->zeroguess) PetscCallCUDA(KCycleCudaZero(stream, st->st.box.npoints, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   switch (s->kind) {

@@ -92,6 +92,13 @@ typedef void *KCycleCtxDestroyArg;
   #define KCYCLE_GRAPH_INDEX_ARGUMENTS  nindices, indices,
 #endif
 
+/* The type of streams that wait for no other one */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define KCYCLE_STREAM_NONBLOCKING PETSC_STREAM_GLOBAL_NONBLOCKING
+#else
+  #define KCYCLE_STREAM_NONBLOCKING PETSC_STREAM_NONBLOCKING
+#endif
+
 /* Is -pc_mg_levels an error for PCGAMG? */
 #if PETSC_VERSION_LT(3, 21, 0)
   #define KCYCLE_GAMG_CHOOSES_LEVELS PETSC_FALSE

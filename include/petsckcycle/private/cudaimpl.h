@@ -61,6 +61,9 @@ typedef struct {
   PetscInt        parity[3]; /* of the first point of the owned box */
 } KCycleCudaColour;
 
+/* Kernels that have been launched, or recorded; vectorcuda.cu */
+PETSC_INTERN PetscInt64 KCycleCudaLaunches;
+
 /* Parts of a sum or of a maximum that are left for the host */
 #define KC_CUDA_PARTS   256
 /* Numbers that the kernels need for them */
@@ -79,6 +82,7 @@ PETSC_INTERN cudaError_t KCycleCudaRestrict(cudaStream_t, const KCycleCudaTransf
    start[i + 1], where start NULL counts on */
 PETSC_INTERN cudaError_t KCycleCudaMove(cudaStream_t, PetscInt n, const PetscInt *from, const KCScalar *x,
                                         const PetscInt *to, KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaZero(cudaStream_t, PetscInt n, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaGather(cudaStream_t, PetscInt n, const PetscInt *start, const PetscInt *from,
                                           const KCScalar *x, const PetscInt *to, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaSumSquares(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal *scratch);
@@ -86,3 +90,7 @@ PETSC_INTERN cudaError_t KCycleCudaLargest(cudaStream_t, PetscInt n, const Petsc
 PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
+
+/* densecuda.cu: x = factor M b or factor M^T b, where M is kept by columns */
+PETSC_INTERN cudaError_t KCycleCudaInvert(cudaStream_t, PetscInt n, const PetscScalar *M, PetscBool transpose,
+                                          PetscReal factor, const KCScalar *b, KCScalar *x);

@@ -85,12 +85,22 @@ typedef struct {
   /* solves on the coarsest level, or goes on with the visit on levels of other processes */
   PetscErrorCode (*coarsest)(void *ctx, const KCycleVisit *, const PetscScalar *b, PetscScalar *x);
   PetscBool continues; /* it starts from the iterate, so that a second call improves it */
+  PetscBool replays;   /* cycles may be recorded and played, where the place does so */
   /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
      points */
   PetscErrorCode (*test)(void *ctx, PetscReal sum, PetscBool *stop);
 } KCycleRun;
 
 typedef struct _KCycleLevels KCycleLevels;
+
+#define KC_COSTS 8
+
+/* What a cycle on a device comes to */
+typedef struct {
+  PetscInt   kappa;
+  PetscBool  full;
+  PetscInt64 kernels, calls; /* calls that launch these: fewer where they have been recorded */
+} KCycleCost;
 
 typedef struct {
   const char *name;
@@ -100,6 +110,11 @@ typedef struct {
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);
   PetscErrorCode (*renew)(KCycleLevels *);
   PetscErrorCode (*destroy)(KCycleLevels **);
+  /* places whose kernels can do so multiply with the inverse of the coarsest operator, by columns, instead of calling
+     its solver */
+  PetscErrorCode (*takeinverse)(KCycleLevels *, const PetscScalar inverse[]);
+  /* of cycles that have run on a device, the last one with each kappa; returns their number */
+  PetscInt (*costs)(const KCycleLevels *, const KCycleCost **);
 } KCycleEngine;
 
 PETSC_INTERN const KCycleEngine KCycleEngine_Double, KCycleEngine_Single;

@@ -50,6 +50,12 @@ PETSC_INTERN PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *, KCScalar *x);
 
+/* devicegraph.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceRecord(KCycleRecord **);
+PETSC_INTERN PetscErrorCode KCycleDeviceRecorded(KCycleRecord *);
+PETSC_INTERN PetscErrorCode KCycleDevicePlay(const KCycleRecord *, PetscBool again);
+PETSC_INTERN PetscErrorCode KCycleDeviceForget(KCycleRecord **);
+
 /* devicestencil.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, KCycleDeviceStencil **);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **);

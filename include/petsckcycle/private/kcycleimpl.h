@@ -212,6 +212,7 @@ typedef struct {
   PCKCyclePrecision   precision;      /* of levels */
   PCKCyclePlace       place;          /* where structured levels are to live */
   PetscInt            host_below;     /* those with fewer unknowns are on the host */
+  PetscBool           graph;          /* cycles on a device are recorded */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
@@ -280,6 +281,8 @@ typedef struct {
   KCyclePlace         at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */
   KCycleLevels       *levels;
+  PetscBool           inverted;                   /* levels on a device have the inverse of the coarsest operator, */
+  const char         *notinverted;                /* or why they have not */
   KCycleSplit         split;                      /* of levels on a device and on the host */
   KCycleLevelParts   *parts;                      /* coarsest first */
   Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
@@ -378,6 +381,15 @@ PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec
 PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceCompose(PC, PetscBool);
+
+/* kcgraph.c: cycles that are recorded on a device */
+PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
+
+/* kcinverse.c: the coarsest problem on a device */
+PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
 
 /* kccycle.c */
 PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, const KCycleStop *, PCRichardsonConvergedReason *);

@@ -26,6 +26,9 @@ typedef struct {
 /* What a level has on a device, see device.c */
 typedef struct _KCycleDeviceLevel KCycleDeviceLevel;
 
+/* Work on levels that is recorded, see devicegraph.c */
+typedef struct _KCycleRecord KCycleRecord;
+
 /* A level. Smoothers: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencil  *st;
@@ -71,6 +74,18 @@ typedef struct {
   PetscErrorCode (*renew)(const KCycleLevelData *);
   /* until all is done that was begun; NULL: it is */
   PetscErrorCode (*wait)(void);
+  /* of the coarsest level, or NULL: takes the inverse of its operator, by columns; x <- factor times the inverse, or
+     its transpose, times b */
+  PetscErrorCode (*takeinverse)(const KCycleLevelData *, const PetscScalar inverse[]);
+  PetscErrorCode (*invert)(const KCycleLevelData *, PetscBool transpose, PetscReal factor);
+  /* NULL: there is no such thing. What is asked for between these two is recorded and not done */
+  PetscErrorCode (*record)(KCycleRecord **);
+  PetscErrorCode (*recorded)(KCycleRecord *);
+  /* does it, and logs its operations if they have been logged before */
+  PetscErrorCode (*play)(const KCycleRecord *, PetscBool again);
+  PetscErrorCode (*forget)(KCycleRecord **);
+  /* kernels that have been launched or recorded so far */
+  PetscInt64 (*launches)(void);
 } KCycleKernels;
 
 /* places.c; NULL: the library has none for it */

@@ -27,7 +27,9 @@
   #define KCycleCudaGather                 KCycleCudaGather_Single
   #define KCycleCudaGive                   KCycleCudaGive_Single
   #define KCycleCudaInterpolate            KCycleCudaInterpolate_Single
+  #define KCycleCudaInvert                 KCycleCudaInvert_Single
   #define KCycleCudaLargest                KCycleCudaLargest_Single
+  #define KCycleCudaLaunches               KCycleCudaLaunches_Single
   #define KCycleCudaMove                   KCycleCudaMove_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
@@ -36,13 +38,18 @@
   #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
   #define KCycleCudaTake                   KCycleCudaTake_Single
   #define KCycleCudaTransfer               KCycleCudaTransfer_Single
+  #define KCycleCudaZero                   KCycleCudaZero_Single
   #define KCycleDeviceCopy                 KCycleDeviceCopy_Single
+  #define KCycleDeviceForget               KCycleDeviceForget_Single
   #define KCycleDeviceFree                 KCycleDeviceFree_Single
   #define KCycleDeviceGridCreate           KCycleDeviceGridCreate_Single
   #define KCycleDeviceGridDestroy          KCycleDeviceGridDestroy_Single
   #define KCycleDeviceGridExchange         KCycleDeviceGridExchange_Single
   #define KCycleDeviceGridReduce           KCycleDeviceGridReduce_Single
   #define KCycleDeviceMalloc               KCycleDeviceMalloc_Single
+  #define KCycleDevicePlay                 KCycleDevicePlay_Single
+  #define KCycleDeviceRecord               KCycleDeviceRecord_Single
+  #define KCycleDeviceRecorded             KCycleDeviceRecorded_Single
   #define KCycleDeviceStencilCreate        KCycleDeviceStencilCreate_Single
   #define KCycleDeviceStencilDestroy       KCycleDeviceStencilDestroy_Single
   #define KCycleDeviceStencilFill          KCycleDeviceStencilFill_Single
@@ -108,6 +115,16 @@
   #define KCycleSmootherWrapClusters       KCycleSmootherWrapClusters_Single
   #define KCycleStencilCompute             KCycleStencilCompute_Single
   #define KCycleStencilDiagonal            KCycleStencilDiagonal_Single
+  #define KCycleTapeBegin                  KCycleTapeBegin_Single
+  #define KCycleTapeCut                    KCycleTapeCut_Single
+  #define KCycleTapeDrop                   KCycleTapeDrop_Single
+  #define KCycleTapeEnd                    KCycleTapeEnd_Single
+  #define KCycleTapePlay                   KCycleTapePlay_Single
+  #define KCycleTapeResume                 KCycleTapeResume_Single
+  #define KCycleTapesCreate                KCycleTapesCreate_Single
+  #define KCycleTapesDestroy               KCycleTapesDestroy_Single
+  #define KCycleTapesFind                  KCycleTapesFind_Single
+  #define KCycleTapesForget                KCycleTapesForget_Single
   #define KCycleTileCreate                 KCycleTileCreate_Single
   #define KCycleTileDestroy                KCycleTileDestroy_Single
   #define KCycleTileInterpolate            KCycleTileInterpolate_Single

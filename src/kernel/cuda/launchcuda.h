@@ -28,6 +28,7 @@ static cudaError_t KCycleCudaLaunch(cudaStream_t stream, PetscInt n, void (*kern
   cudaError_t status;
 
   if (n <= 0) return cudaSuccess;
+  KCycleCudaLaunches++;
   status = cudaLaunchKernel(kernel, dim3((unsigned)((n + KC_CUDA_THREADS - 1) / KC_CUDA_THREADS)),
                             dim3(KC_CUDA_THREADS), places, 0, stream);
   if (status != cudaSuccess) return status;

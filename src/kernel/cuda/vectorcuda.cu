@@ -6,6 +6,15 @@
 */
 #include "launchcuda.h"
 
+PetscInt64 KCycleCudaLaunches = 0;
+
+static __global__ void Zero(PetscInt n, KCScalar *y)
+{
+  const PetscInt i = KCycleCudaThread();
+
+  if (i < n) y[i] = 0;
+}
+
 static __global__ void Move(PetscInt n, const PetscInt *from, const KCScalar *x, const PetscInt *to, KCScalar *y)
 {
   const PetscInt i = KCycleCudaThread();
@@ -97,6 +106,11 @@ cudaError_t KCycleCudaMove(cudaStream_t stream, PetscInt n, const PetscInt *from
                            KCScalar *y)
 {
   return KCycleCudaLaunch(stream, n, Move, n, from, x, to, y);
+}
+
+cudaError_t KCycleCudaZero(cudaStream_t stream, PetscInt n, KCScalar *y)
+{
+  return KCycleCudaLaunch(stream, n, Zero, n, y);
 }
 
 cudaError_t KCycleCudaGather(cudaStream_t stream, PetscInt n, const PetscInt *start, const PetscInt *from,

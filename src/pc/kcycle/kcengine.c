@@ -158,6 +158,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
   PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
+  PetscCall(PCKCycleInverseSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -360,6 +361,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours || kc->split.level);
   run->ctx       = solve;
   run->coarsest  = kc->split.level ? GoOnOnHost : SolveCoarsest;
+  KCycleCall(PCKCycleGraphIsUsed(pc, &run->replays));
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
   KCycleCall(GetArrays(pc, kc, run));

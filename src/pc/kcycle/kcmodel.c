@@ -48,6 +48,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
                             i ? "," : "", parts->its[i], s->name));
   }
   PetscCall(PetscStrlcat(level->solver, kc->engine->borrows ? ",double" : ",single", sizeof(level->solver)));
+  if (kc->at == KCYCLE_PLACE_DEVICE && l > kc->split.level) level->launches = steps + 3; /* kernels */
   level->operations = level->rows * ((PetscReal)parts->st->shape.ncoeffs * (sweeps + 1) + 4);
   level->messages   = KCycleBoxTalks(box) ? steps + 3 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -197,10 +197,14 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
                                        "    on the host: level %" PetscInt_FMT
                                        " and coarser ones, one vector goes there and back a visit; %s\n",
                                        kc->split.level + kc->gathered.below, kc->onhost));
+    else if (kc->gathered.ours)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: the levels that go on on fewer processes\n"));
+    else if (kc->inverted)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest problem: product with its inverse\n"));
     else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: %s\n",
-                                       kc->gathered.ours ? "the levels that go on on fewer processes"
-                                                         : "the solver of the coarsest problem"));
+      PetscCall(
+          PetscViewerASCIIPrintf(viewer, "    on the host: the solver of the coarsest problem, %s\n", kc->notinverted));
+    PetscCall(PCKCycleGraphView(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,12 +246,14 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
   By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECKOKKOS` with CUDA), if the library
   was built with CUDA and the smoother of the finest level is Jacobi, Chebyshev or coloured Gauss-Seidel of `PCRELAX`. A
   level with another smoother is on the host with all coarser ones; `-ksp_view` says where they are, and why. They are
-  set up on the host and copied once; a cycle copies nothing then but the right side and the solution of the coarsest
-  level there, and halos between processes. Levels that go on on fewer processes stay on the host.
+  set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the solver of
+  the coarsest problem. Several processes copy halos, and right side and solution of the coarsest level. Levels that go
+  on on fewer processes stay on the host.
 
   `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
 
-.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetHostBelow()`, `PCKCycleSetPrecision()`, `PCRELAX`
+.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetHostBelow()`, `PCKCycleSetGraph()`, `PCKCycleSetPrecision()`,
+  `PCRELAX`
 @*/
 PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlace place)
 {

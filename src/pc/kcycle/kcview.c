@@ -92,7 +92,9 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n",
       l + kc->gathered.below, rows, entries, calls, bytes,
-      device || (l > kc->split.level && kc->engine && kc->at == KCYCLE_PLACE_DEVICE) ? "device" : "host", down, up));
+      device || (kc->engine && kc->at == KCYCLE_PLACE_DEVICE && (l > kc->split.level || kc->inverted)) ? "device"
+                                                                                                       : "host",
+      down, up));
   total[0] += rows;
   total[1] += entries;
   total[2] += bytes;

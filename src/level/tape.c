@@ -1,0 +1,162 @@
+/*
+  Tapes of cycles, see tapeimpl.h.
+*/
+#include <petsckcycle/private/tapeimpl.h>
+
+/* parts: as those of the levels */
+PetscErrorCode KCycleTapesCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
+                                 KCycleTapes **tapes)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(tapes));
+  (*tapes)->place   = place;
+  (*tapes)->nlevels = nlevels;
+  (*tapes)->parts   = parts;
+  PetscCall(PetscCalloc1(KC_TAPES, &(*tapes)->tape));
+  PetscCall(PetscCalloc1(nlevels, &(*tapes)->before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Empty(const KCycleTapes *tapes, KCycleTape *tape)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < tape->nparts; i++) {
+    PetscCall((*tapes->place->forget)(&tape->part[i].record));
+    PetscCall(PetscFree(tape->part[i].calls));
+  }
+  PetscCall(PetscFree(tape->part));
+  tape->kernels = 0;
+  tape->nparts  = 0;
+  tape->done    = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What kernels work on may be elsewhere now */
+PetscErrorCode KCycleTapesForget(KCycleTapes *tapes)
+{
+  PetscFunctionBegin;
+  if (!tapes) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < KC_TAPES; i++) {
+    PetscCall(Empty(tapes, &tapes->tape[i]));
+    tapes->tape[i].used = 0;
+  }
+  tapes->now = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleTapesDestroy(KCycleTapes **tapes)
+{
+  PetscFunctionBegin;
+  if (!*tapes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleTapesForget(*tapes));
+  PetscCall(PetscFree((*tapes)->tape));
+  PetscCall(PetscFree((*tapes)->before));
+  PetscCall(PetscFree(*tapes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool Same(const KCycleTapeKey *a, const KCycleTapeKey *b)
+{
+  return (PetscBool)(a->visit.kappa == b->visit.kappa && a->visit.full == b->visit.full &&
+                     a->visit.transpose == b->visit.transpose && a->visit.zeroguess == b->visit.zeroguess &&
+                     a->tested == b->tested && a->b == b->b && a->x == b->x);
+}
+
+/* again: such a cycle has been asked for before. Where more kinds come in turn than there are tapes, each finds that
+   its own is gone, and none is recorded */
+PetscErrorCode KCycleTapesFind(KCycleTapes *tapes, const KCycleTapeKey *key, KCycleTape **tape, PetscBool *again)
+{
+  KCycleTape *oldest = tapes->tape;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < KC_TAPES; i++) {
+    KCycleTape *t = &tapes->tape[i];
+
+    *again = (PetscBool)(t->used && Same(&t->key, key));
+    if (*again || t->used < oldest->used) oldest = t;
+    if (*again) break;
+  }
+  if (!*again) {
+    PetscCall(Empty(tapes, oldest));
+    oldest->key     = *key;
+    oldest->refused = PETSC_FALSE;
+  }
+  oldest->used = ++tapes->clock;
+  *tape        = oldest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleTapeResume(KCycleTapes *tapes)
+{
+  KCycleTape *tape = tapes ? tapes->now : NULL;
+
+  PetscFunctionBegin;
+  if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
+  if (tape->nparts == KC_TAPE_PARTS) { /* the rest of this cycle, and later ones, go on as ever */
+    PetscCall(KCycleTapeDrop(tapes));
+    tape->refused = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt l = 0; l < tapes->nlevels; l++) tapes->before[l] = *tapes->parts[l].calls;
+  tapes->kernels = (*tapes->place->launches)();
+  PetscCall((*tapes->place->record)(&tape->part[tape->nparts].record));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends a part and plays it, as it has only been recorded */
+PetscErrorCode KCycleTapeCut(KCycleTapes *tapes, KCycleBehind behind, const KCycleVisit *visit)
+{
+  KCycleTape     *tape = tapes ? tapes->now : NULL;
+  KCycleTapePart *part;
+
+  PetscFunctionBegin;
+  if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
+  part         = &tape->part[tape->nparts++];
+  part->behind = behind;
+  if (visit) part->visit = *visit;
+  PetscCall(PetscMalloc1(tapes->nlevels, &part->calls));
+  for (PetscInt l = 0; l < tapes->nlevels; l++) part->calls[l] = *tapes->parts[l].calls - tapes->before[l];
+  tape->kernels += (*tapes->place->launches)() - tapes->kernels;
+  PetscCall((*tapes->place->recorded)(part->record));
+  PetscCall((*tapes->place->play)(part->record, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleTapeBegin(KCycleTapes *tapes, KCycleTape *tape)
+{
+  PetscFunctionBegin;
+  tapes->now = tape;
+  PetscCall(PetscCalloc1(KC_TAPE_PARTS, &tape->part));
+  PetscCall(KCycleTapeResume(tapes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleTapeEnd(KCycleTapes *tapes)
+{
+  KCycleTape *tape = tapes->now;
+
+  PetscFunctionBegin;
+  if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleTapeCut(tapes, KCYCLE_BEHIND_NOTHING, NULL));
+  tapes->now = NULL;
+  tape->done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between parts: the cycle ends here, or has too many of them */
+PetscErrorCode KCycleTapeDrop(KCycleTapes *tapes)
+{
+  PetscFunctionBegin;
+  if (tapes && tapes->now) PetscCall(Empty(tapes, tapes->now));
+  if (tapes) tapes->now = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Once more, with its operations and calls counted */
+PetscErrorCode KCycleTapePlay(const KCycleTapes *tapes, const KCycleTapePart *part)
+{
+  PetscFunctionBegin;
+  PetscCall((*tapes->place->play)(part->record, PETSC_TRUE));
+  for (PetscInt l = 0; l < tapes->nlevels; l++) *tapes->parts[l].calls += part->calls[l];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

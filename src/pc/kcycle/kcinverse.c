@@ -1,0 +1,105 @@
+/*
+  The coarsest problem on a device: the inverse of its operator is made at set-up, column by column, by the solver that
+  the host would call, and is a matrix there. So a cycle on one process needs nothing of the host.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Has somebody set an option of the coarsest solver? */
+static PetscErrorCode HasOptions(KSP coarse, PetscBool *has)
+{
+  char *all, *found, name[256];
+
+  PetscFunctionBegin;
+  PetscCall(
+      PetscSNPrintf(name, sizeof(name), "-%s", ((PetscObject)coarse)->prefix ? ((PetscObject)coarse)->prefix : ""));
+  PetscCall(PetscOptionsGetAll(((PetscObject)coarse)->options, &all));
+  PetscCall(PetscStrstr(all, name, &found));
+  *has = (PetscBool)(found != NULL);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is it the one that solves by default: factors, or a pseudo-inverse, that nobody watches? */
+static PetscErrorCode IsDefault(KSP coarse, PetscBool *is)
+{
+  PetscBool preonly, direct, options = PETSC_FALSE;
+  PC        pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(coarse, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)coarse, KSPPREONLY, &preonly));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &direct, PCLU, PCCHOLESKY, PCSVD, ""));
+  PetscCall(HasOptions(coarse, &options));
+  *is = (PetscBool)(preonly && direct && !options && !coarse->numbermonitors);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why the coarsest problem is solved on the host; or nothing */
+static PetscErrorCode FindObstacle(PC pc, const char *why[])
+{
+  PC_KCycle  *kc;
+  PetscMPIInt size;
+  PetscBool   is = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(IsDefault(((PC_MG *)pc->data)->levels[0]->smoothd, &is));
+  *why = size > 1                                          ? "which several processes share"
+         : !is || kc->coarse_continues                     ? "which somebody chose"
+         : kc->parts[0].st->box->npoints > KCYCLE_INVERTED ? "which has too many unknowns for the inverse"
+                                                           : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Column j of what the solver does with consistent right sides; finite becomes false with Inf and NaN */
+static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, PetscInt j, PetscScalar column[], PetscBool *finite)
+{
+  Mat                A;
+  MatNullSpace       kernel;
+  const PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(VecZeroEntries(lv->b));
+  PetscCall(VecSetValue(lv->b, j, 1, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(lv->b));
+  PetscCall(VecAssemblyEnd(lv->b));
+  PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
+  PetscCall(MatGetTransposeNullSpace(A, &kernel));
+  if (!kernel) PetscCall(MatGetNullSpace(A, &kernel));
+  if (kernel) PetscCall(MatNullSpaceRemove(kernel, lv->b));
+  PetscCall(VecZeroEntries(lv->x));
+  PetscCall(KSPSolve(lv->smoothd, lv->b, lv->x));
+  PetscCall(VecGetArrayRead(lv->x, &x));
+  for (PetscInt i = 0; i < n; i++) {
+    column[i] = x[i];
+    if (PetscIsInfOrNanScalar(x[i])) *finite = PETSC_FALSE;
+  }
+  PetscCall(VecRestoreArrayRead(lv->x, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When the engine has its levels. A solver that fails does so each time that it is called, as on the host */
+PetscErrorCode PCKCycleInverseSetUp(PC pc)
+{
+  PC_MG_Levels *lv = ((PC_MG *)pc->data)->levels[0];
+  PC_KCycle    *kc;
+  PetscScalar  *inverse;
+  PetscInt      n;
+  PetscBool     finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->inverted = PETSC_FALSE;
+  if (kc->at != KCYCLE_PLACE_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindObstacle(pc, &kc->notinverted));
+  if (kc->notinverted) PetscFunctionReturn(PETSC_SUCCESS);
+  n = kc->parts[0].st->box->npoints;
+  PetscCall(PetscMalloc1(n * n, &inverse));
+  for (PetscInt j = 0; j < n && finite; j++) PetscCall(Column(lv, n, j, inverse + j * n, &finite));
+  if (finite) PetscCall((*kc->engine->takeinverse)(kc->levels, inverse));
+  else kc->notinverted = "which fails";
+  kc->inverted = finite;
+  PetscCall(PetscFree(inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
