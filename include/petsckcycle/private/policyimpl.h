@@ -94,8 +94,8 @@
   REAL(KCYCLE_AUTO_CHANGE, 0.1, "kappa is chosen anew for an operator that is turned by a larger sine",                \
        "-pc_kcycle_kappa", "autokappa")                                                                                \
   INT(KCYCLE_INVERTED, 512,                                                                                            \
-      "on a device a coarsest problem of so many rows is solved by its inverse: more take longer than the way to the " \
-      "host",                                                                                                          \
+      "on a device a coarsest problem of at most so many rows is solved by its inverse; an estimate, not measured on " \
+      "a GPU",                                                                                                         \
       "-mg_coarse_pc_type", "device")                                                                                  \
   INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                       \
       "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",              \
