@@ -26,13 +26,31 @@ struct _KCycleLevels {
   KCycleCost              cost[KC_COSTS];
 };
 
+/* Kernels on a device are timed there, with -log_view_gpu_time */
+static PetscErrorCode LogBegin(const KCycleLevels *levels, PetscLogEvent event)
+{
+  PetscFunctionBegin;
+  if (!event) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  if (levels->kernels->wait) PetscCall(PetscLogGpuTimeBegin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LogEnd(const KCycleLevels *levels, PetscLogEvent event)
+{
+  PetscFunctionBegin;
+  if (!event) PetscFunctionReturn(PETSC_SUCCESS);
+  if (levels->kernels->wait) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Runs one step and logs it as a phase of a level */
-#define KCycleLogged(levels, l, phase, call)                       \
-  do {                                                             \
-    const PetscLogEvent event_ = (levels)->parts[l].event[phase];  \
-    if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
-    PetscCall(call);                                               \
-    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
+#define KCycleLogged(levels, l, phase, call)                      \
+  do {                                                            \
+    PetscCall(LogBegin(levels, (levels)->parts[l].event[phase])); \
+    PetscCall(call);                                              \
+    PetscCall(LogEnd(levels, (levels)->parts[l].event[phase]));   \
   } while (0)
 
 /* sum: of the squares of the finest level's residual */

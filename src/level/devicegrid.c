@@ -6,11 +6,13 @@
 #if defined(KCYCLE_HAVE_CUDA)
 
   #if defined(KCYCLE_SINGLE)
-    #define NUMBER MPI_FLOAT
-    #define SUM    MPI_SUM
+    #define NUMBER         MPI_FLOAT
+    #define SUM            MPI_SUM
+    #define SUMS_ON_DEVICE 0 /* PetscSF adds up only PETSc's numbers there */
   #else
-    #define NUMBER MPIU_SCALAR
-    #define SUM    MPIU_SUM
+    #define NUMBER         MPIU_SCALAR
+    #define SUM            MPIU_SUM
+    #define SUMS_ON_DEVICE 1
   #endif
 
 /* pointer: to a pointer */
@@ -179,11 +181,12 @@ static PetscErrorCode ExchangeCreate(PetscSF sf, PetscInt nhalo, KCycleDeviceExc
   PetscCall(TakePairs(sf, rank, ex));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TakeOthers(sf, rank, nhalo, ex));
+  ex->aware = use_gpu_aware_mpi;
   for (int i = 0; i < 2; i++) {
     const size_t bytes = (size_t)(i ? ex->ngot : ex->nsent) * sizeof(KCScalar);
 
     PetscCall(KCycleDeviceMalloc(bytes, &ex->packed[i]));
-    if (bytes) PetscCallCUDA(cudaMallocHost((void **)&ex->staged[i], bytes));
+    if (bytes && !(ex->aware && SUMS_ON_DEVICE)) PetscCallCUDA(cudaMallocHost((void **)&ex->staged[i], bytes));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -280,6 +283,46 @@ static PetscErrorCode ToDevice(cudaStream_t stream, PetscInt n, const KCScalar *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Packed roots to packed leaves. MPI that knows devices has to find there what was packed */
+static PetscErrorCode Send(cudaStream_t stream, const KCycleDeviceExchange *ex)
+{
+  PetscFunctionBegin;
+  if (ex->aware) {
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_CUDA, ex->packed[0], PETSC_MEMTYPE_CUDA,
+                                           ex->packed[1], MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ToHost(stream, ex->nsent, ex->packed[0], ex->staged[0]));
+  PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
+                                         ex->staged[1], MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
+  PetscCall(ToDevice(stream, ex->ngot, ex->staged[1], ex->packed[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Packed roots become the sums of their packed leaves */
+static PetscErrorCode SendBack(cudaStream_t stream, const KCycleDeviceExchange *ex)
+{
+  PetscFunctionBegin;
+  if (ex->aware && SUMS_ON_DEVICE) {
+    PetscCallCUDA(KCycleCudaZero(stream, ex->nsent, ex->packed[0]));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_CUDA, ex->packed[1], PETSC_MEMTYPE_CUDA,
+                                            ex->packed[0], SUM));
+    PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->packed[1], ex->packed[0], SUM));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ToHost(stream, ex->ngot, ex->packed[1], ex->staged[1]));
+  PetscCall(PetscArrayzero(ex->staged[0], ex->nsent));
+  PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[1], PETSC_MEMTYPE_HOST,
+                                          ex->staged[0], SUM));
+  PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->staged[1], ex->staged[0], SUM));
+  PetscCall(ToDevice(stream, ex->nsent, ex->staged[0], ex->packed[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Fills the halo of the grid from x */
 PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool corners, const KCScalar *x)
 {
@@ -292,11 +335,7 @@ PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool 
   PetscCallCUDA(KCycleCudaMove(stream, ex->npairs, ex->root, x, ex->leaf, grid->halo));
   if (!ex->sf) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(KCycleCudaMove(stream, ex->nsent, ex->sent, x, NULL, ex->packed[0]));
-  PetscCall(ToHost(stream, ex->nsent, ex->packed[0], ex->staged[0]));
-  PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
-                                         ex->staged[1], MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
-  PetscCall(ToDevice(stream, ex->ngot, ex->staged[1], ex->packed[1]));
+  PetscCall(Send(stream, ex));
   PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, NULL, ex->packed[1], ex->got, grid->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -313,12 +352,7 @@ PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *grid, KCScalar *x)
   PetscCallCUDA(KCycleCudaGather(stream, ex->nsums, ex->start, ex->add, grid->halo, ex->sum, x));
   if (ex->sf) {
     PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, ex->got, grid->halo, NULL, ex->packed[1]));
-    PetscCall(ToHost(stream, ex->ngot, ex->packed[1], ex->staged[1]));
-    PetscCall(PetscArrayzero(ex->staged[0], ex->nsent));
-    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[1], PETSC_MEMTYPE_HOST,
-                                            ex->staged[0], SUM));
-    PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->staged[1], ex->staged[0], SUM));
-    PetscCall(ToDevice(stream, ex->nsent, ex->staged[0], ex->packed[0]));
+    PetscCall(SendBack(stream, ex));
     PetscCallCUDA(KCycleCudaGather(stream, ex->nsent, NULL, NULL, ex->packed[0], ex->sent, x));
   }
   PetscCallCUDA(KCycleCudaZero(stream, grid->nhalo, grid->halo));

@@ -2,8 +2,9 @@
   Levels on a device: copies of grids, operators and transfers that are made once, after the set-up on the host, and
   what runs on them. Streams are those of PETSc's device context.
 
-  Halos between processes are packed on the device and go through memory of the host that does not move; those that a
-  process has of itself, where a direction wraps around, stay on the device.
+  Halos between processes are packed on the device. MPI takes them from there where it can (-use_gpu_aware_mpi), else
+  they go through memory of the host that does not move; those that a process has of itself, where a direction wraps
+  around, stay on the device.
 */
 #pragma once
 
@@ -13,6 +14,7 @@
 
   #include <petsckcycle/private/cudaimpl.h>
   #include <petscdevice_cuda.h>
+  #include <petsc/private/petscimpl.h>
 
 /* Places of an exchange of halos: roots in the vector, leaves in the halo */
 typedef struct {
@@ -21,6 +23,7 @@ typedef struct {
   PetscInt  nsent, *sent;              /* roots that other processes read */
   PetscInt  ngot, *got;                /* leaves that are read from them */
   KCScalar *packed[2];                 /* on the device: of roots, of leaves */
+  PetscBool aware;                     /* MPI is called with these */
   KCScalar *staged[2];                 /* on the host */
   PetscSF   sf;                        /* between these; NULL: no process reads from another */
 } KCycleDeviceExchange;

@@ -41,7 +41,9 @@ static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
   step.y  = ya;
   step.w = step.keep = 0;
   step.d             = NULL;
+  PetscCall(PetscLogGpuTimeBegin());
   PetscCall(KCycleDeviceStencilStep((KCycleDeviceStencil *)stencil, &step));
+  PetscCall(PetscLogGpuTimeEnd());
   if (b == y) PetscCall(VecRestoreArrayAndMemType(y, &ya));
   else PetscCall(VecRestoreArrayWriteAndMemType(y, &ya));
   if (b && b != y) PetscCall(VecRestoreArrayReadAndMemType(b, &ba));

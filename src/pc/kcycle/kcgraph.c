@@ -13,6 +13,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   *why = !kc->graph                                ? "-pc_kcycle_graph is off"
+         : size > 1 && use_gpu_aware_mpi           ? "halos between processes are sent by MPI"
          : size > 1                                ? "halos between processes go through the host"
          : kc->level[kc->nlevels - 1].event[0] > 0 ? "-pc_mg_log logs each step"
                                                    : NULL;

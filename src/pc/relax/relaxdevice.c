@@ -40,7 +40,9 @@ PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sw
   PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
   if (sweeps->zeroguess) PetscCall(VecGetArrayWriteAndMemType(x, &xa, NULL));
   else PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  PetscCall(PetscLogGpuTimeBegin());
   PetscCall(KCycleDeviceStencilSweeps(st, relax->smoother, sweeps, ba, xa, work));
+  PetscCall(PetscLogGpuTimeEnd());
   if (sweeps->zeroguess) PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
   else PetscCall(VecRestoreArrayAndMemType(x, &xa));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
