@@ -49,11 +49,22 @@ PetscErrorCode KCycleBoxExchange(const KCycleBox *box, PetscBool corners, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds halo values to the points that they stand for */
+/* Adds halo values to the points that they stand for. What PETSc has instead of MPI adds up its own numbers only */
 PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const KCScalar *halo, KCScalar *x)
 {
+  PetscSF sf = KCycleBoxGetSF(box, PETSC_TRUE);
+
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceBegin(KCycleBoxGetSF(box, PETSC_TRUE), NUMBER, halo, x, SUM));
-  PetscCall(PetscSFReduceEnd(KCycleBoxGetSF(box, PETSC_TRUE), NUMBER, halo, x, SUM));
+#if defined(PETSC_HAVE_MPIUNI)
+  const PetscInt    *leaf;
+  const PetscSFNode *root;
+  PetscInt           n;
+
+  PetscCall(PetscSFGetGraph(sf, NULL, &n, &leaf, &root));
+  for (PetscInt i = 0; i < n; i++) x[root[i].index] += halo[leaf ? leaf[i] : i];
+#else
+  PetscCall(PetscSFReduceBegin(sf, NUMBER, halo, x, SUM));
+  PetscCall(PetscSFReduceEnd(sf, NUMBER, halo, x, SUM));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
