@@ -21,6 +21,9 @@
 /* The kappa that is cheapest by estimates, see PCKCycleSetKappa() */
 #define PC_KCYCLE_KAPPA_AUTO (-1)
 
+/* The split between device and host with which cycles are fastest, see PCKCycleSetHostBelow() */
+#define PC_KCYCLE_HOST_BELOW_AUTO (-1)
+
 /*E
   PCKCycleHierarchy - where `PCKCYCLE` takes its levels from
 

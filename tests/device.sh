@@ -8,6 +8,8 @@
 # Run by: make check SEARCH=device
 set -u
 . "$KC_TOP/conf/tap.sh"
+counts=${KC_PROCESSES:-1 2 4}
+few=$(for n in $counts; do [ "$n" -gt 2 ] || echo "$n"; done)
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)
 
 cat > "$KC_WORK/point.cu" <<'CUDA'
@@ -47,6 +49,7 @@ device() { "$nvcc" -c -arch=sm_90 -I"$KC_TOP/include" $(flags) "$KC_WORK/point.c
 
 claim="point.h compiles as device code for every stencil"
 if [ -z "$nvcc" ]; then skip "$claim" "no nvcc here"
+elif [ -n "${KC_PROGRAMS:-}" ]; then skip "$claim" "no sources here"
 elif petsc_has PETSC_USE_COMPLEX; then skip "$claim" "complex numbers have no stencils"
 else works "$claim" "" device; fi
 
@@ -59,7 +62,7 @@ same() { # processes type output program arguments...
 }
 
 as_aij() { # type output program arguments...
-  for processes in 1 2 4; do works "$2 on $1, $processes processes, is as on aij" "" same "$processes" "$@"; done
+  for processes in $counts; do works "$2 on $1, $processes processes, is as on aij" "" same "$processes" "$@"; done
 }
 
 programs() { # type tests of deflsub.c...
@@ -70,7 +73,8 @@ programs() { # type tests of deflsub.c...
   done
   for part in product reuse; do as_aij "$type" "incpoisson_$part" "$KC_WORK/incpoisson" -test $part; done
   for part; do as_aij "$type" "deflsub_$part" "$KC_WORK/deflsub" -test "$part"; done
-  works "Z stays on the device where subdomains stay, $type" "Z is kept on the device" mpi 2 "$KC_WORK/deflsub" -test reuse -type "$type" -info
+  works "Z stays on the device where subdomains stay, $type" "Z is kept on the device" mpi "${few##*
+}" "$KC_WORK/deflsub" -test reuse -type "$type" -info
   as_aij "$type" dpcg "$KC_WORK/dpcg" -pc_deflsub_coarse factor -deflation_pc_pc_type jacobi -deflation_pc_type redundant -deflsub_pc_type jacobi
 }
 
@@ -114,7 +118,7 @@ kcycle() { # matrix vectors
   compile c "$KC_TUTORIALS/ex45.c" "$KC_WORK/ex45" > "$log" 2>&1 || not_ok "ex45.c compiles" "$1"
   general="-pc_kcycle_structured off -mg_levels_esteig_ksp_type cg -mg_coarse_pc_type jacobi -mg_coarse_ksp_type cg -mg_coarse_ksp_max_it 10"
   if ! petsc_has PETSC_HAVE_CUDA && ! petsc_has PETSC_HAVE_HIP && ! petsc_has PETSC_HAVE_SYCL; then
-    for processes in 1 2; do works "$claim, which is the host: structured levels, $processes processes" "structured levels\$" not_copied "$processes" "$1" "$2"; done
+    for processes in $few; do works "$claim, which is the host: structured levels, $processes processes" "structured levels\$" not_copied "$processes" "$1" "$2"; done
     works "$claim, which is the host: operator as a stencil" "structured levels\$" not_copied 1 stencil "$2"
     # shellcheck disable=SC2086 # words
     works "$claim, which is the host: levels of PCMG" " host .*chebyshev(2)+sor\$" not_copied 1 "$1" "$2" $general
@@ -122,12 +126,13 @@ kcycle() { # matrix vectors
   fi
   on=device
   [ -n "$device_kernels" ] || on=host
-  for processes in 1 2; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
+  for processes in $few; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
   works "$claim: operator as a stencil" "structured levels on the $on" as_on_host 1 stencil "$2"
   works "$claim: structured levels on the host" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host 1 "$1" "$2" -pc_kcycle_place host
   works "$claim: a smoother without kernels" "not on the device: level [0-9]*: the smoother zebra_x has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x
   refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: the smoother zebra_x has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x \
     -pc_kcycle_place device
+  refuses "$claim: levels below a negative number of unknowns" "-pc_kcycle_host_below is a number of unknowns, or auto, not" poisson 1 "$1" "$2" -pc_kcycle_host_below -1
   # shellcheck disable=SC2086 # words
   works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" $general
 }
@@ -161,7 +166,7 @@ levels_on_device() {
     compile c "$KC_TUTORIALS/$program.c" "$KC_WORK/$program" -w > "$log" 2>&1 || not_ok "$program.c compiles" "with cuda"
   done
   compile c "$KC_TOP/bench/battery.c" "$KC_WORK/battery" -w -std=gnu99 "-I$KC_TOP/include" > "$log" 2>&1 || not_ok "battery.c compiles" "with cuda"
-  for processes in 1 2 4; do
+  for processes in $counts; do
     claim="levels on the device as on the host, $processes processes"
     for kappa in 1 2 w; do works "$claim, kappa $kappa" "" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_kappa $kappa; done
     for type in jacobi chebyshev redblack eightcolor; do works "$claim, $type" "" same_history 1e-12 ex45 $processes aijcusparse $cube -mg_levels_pc_relax_type $type; done
@@ -179,12 +184,15 @@ levels_on_device() {
     works "$claim, one dimension" "" same_history 1e-12 ex25 $processes stencil -da_grid_x 129 -mg_levels_pc_relax_type chebyshev
     for kappa in 1 2 w; do works "$claim, coarse ones on the host, kappa $kappa" "and coarser ones, one vector goes there and back a visit; level 1: it has fewer unknowns" \
       same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 300 -pc_kcycle_kappa $kappa; done
+    works "$claim, the fastest part of them on the host" "pc_kcycle_host_below auto: [2-9] ways tried, [0-9.e-]* s a cycle; [0-9.e-]* s with all levels on the device" \
+      same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below auto -pc_kcycle_kappa 2
     works "$claim, coarse ones on the host, full multigrid" "and coarser ones" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 -pc_mg_type full
     works "$claim, coarse ones on the host, Richardson" "and coarser ones" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 -ksp_type richardson
     works "$claim, coarse ones on the host, single precision" "and coarser ones" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 \
       -pc_kcycle_precision single -pc_kcycle_kappa 2
     works "$claim, lines on coarse ones, which are on the host" "level 1: the smoother zebra_x has no kernels" same_history 1e-12 ex45 $processes stencil $cube \
       -mg_levels_1_pc_relax_type zebra_x
+    works "$claim, each kernel launched" "launched kernel by kernel: " same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_kappa 2 -pc_kcycle_graph off
     works "$claim, full multigrid" "" same_history 1e-12 ex45 $processes stencil $cube -pc_mg_type full
     works "$claim, Richardson" "" same_history 1e-12 ex45 $processes stencil $cube -ksp_type richardson
     works "$claim, single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single
@@ -192,6 +200,8 @@ levels_on_device() {
       -pc_kcycle_kappa 2
     for type in jacobi chebyshev redblack; do works "sweeps on the device as on the host, $processes processes, $type" "" same_history 1e-12 ex45 $processes aijcusparse $cube -pc_type relax \
       -pc_relax_type $type; done
+    works "$claim, halos through the host" "" same_history 1e-12 battery $processes aijcusparse -cells 39,37 -random 3 -ends pp,pp $points -use_gpu_aware_mpi 0
+    works "$claim, halos through the host, single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single -use_gpu_aware_mpi 0
     works "$claim, Richardson in single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single -ksp_type richardson
   done
   works "vectors of the host, levels on the device" "structured levels on the device.*: vectors are copied 2 times a cycle" poisson 1 aij standard -pc_kcycle_place device
@@ -214,8 +224,8 @@ grows() { # bytes times processes options...
   [ "$few" -le "$most" ] && [ "$many" -le $((few * times)) ]
 }
 
-# The coarsest problem of one process is solved on the device; if somebody chose its solver, five applications of the cycle bring its 27 numbers to the host. With
-# halos faces of the grid, of which there are 4 times as many on the finer one, and a level more, but 8 times as many points
+# The coarsest problem of one process is solved on the device; if somebody chose its solver, or there are several processes, five applications of the cycle bring its 27
+# numbers to the host. With halos that go through the host faces of the grid, of which there are 4 times as many on the finer one, and a level more, but 8 times as many points
 nothing_copied() {
   claim="copied to the host in a solve"
   works "$claim: nothing" "" grows 0 1 1
@@ -223,8 +233,27 @@ nothing_copied() {
   works "$claim: nothing, each kernel launched" "" grows 0 1 1 -pc_kcycle_graph off
   works "$claim: parts of a maximum for single precision" "" grows $((5 * 2048)) 1 1 -pc_kcycle_precision single
   works "$claim: the coarsest problem, whose solver somebody chose" "" grows 1080 1 1 -mg_coarse_pc_type lu
-  works "$claim: halos of 2 processes" "" grows 400000 5 2
-  works "$claim: halos of 4 processes" "" grows 900000 5 4
+  works "$claim: halos of 2 processes" "" grows 400000 5 2 -use_gpu_aware_mpi 0
+  works "$claim: halos of 4 processes" "" grows 900000 5 4 -use_gpu_aware_mpi 0
+  for processes in 2 4; do works "$claim: MPI that knows devices sends halos, $processes processes" "" grows 2160 1 $processes; done
+}
+
+# Memory for levels grows until they fit. Each time before there is an error that says how much is missing, nothing is left of the levels, and the solver goes on on the host
+memory() {
+  for precision in double single; do
+    "$KC_WORK/memory" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type stencil -dm_vec_type cuda -pc_kcycle_precision $precision -pc_kcycle_place device -malloc_dump \
+      > "$KC_WORK/little" 2>&1 || { cat "$KC_WORK/little"; return 1; }
+    cat "$KC_WORK/little"
+    [ "$(grep -c '^enough, ' "$KC_WORK/little")" = 1 ] && [ "$(grep -c '^too little memory, ' "$KC_WORK/little")" -gt 5 ] || return 1
+    [ "$(sed 's/^[^,]*,//' "$KC_WORK/little" | sort -u | wc -l)" = 1 ] || return 1
+  done
+}
+
+little_memory() {
+  claim="not enough memory on the device"
+  compile c "$KC_TOP/tests/device/memory.c" memory -std=gnu99 "-I$KC_TOP/include" "-I$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include" "$host"/libpetsc.so.* "$plugin" \
+    "-Wl,-rpath,$host" > "$log" 2>&1 || not_ok "memory.c compiles" "with cuda"
+  works "$claim: an error, and the host takes over" "" memory
 }
 
 # A cycle is one launch, or as many as say, of at most so many kernels for each level but the coarsest; all kernels and launches that the solver ran are those of its cycles
@@ -251,12 +280,10 @@ graphs() {
   works "and one in single precision" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2 -pc_kcycle_precision single
   works "and full multigrid" "" launches 1 24 3 ex45 $cube $one -pc_mg_type full
   works "a W-cycle with levels on the host has a launch for each part" "" launches 5 24 2 ex45 $cube $one -pc_kcycle_kappa w -pc_kcycle_host_below 300
-  works "cycles with a launch for each kernel have the same history" "launched kernel by kernel: -pc_kcycle_graph is off" same_history 1e-12 ex45 1 stencil $cube -pc_kcycle_kappa 2 \
-    -pc_kcycle_graph off
   works "BiCGStab, which has two pairs of vectors" "a cycle with kappa 1: [0-9]* kernels, 1 launch\$" same_history 1e-12 ex45 1 stencil $cube -ksp_type bcgs -ksp_rtol 1e-12
   works "Richardson stops between parts of a cycle, of which two are launched with the two kernels of a norm" "a cycle with kappa 1: [0-9]* kernels, 4 launches\$" \
     as_on_host 1 stencil cuda -ksp_type richardson
-  works "with two processes each kernel is launched" "launched kernel by kernel: halos between processes" same_history 1e-12 ex45 2 stencil $cube
+  works "with two processes each kernel is launched" "launched kernel by kernel: halos between processes are sent by MPI" same_history 1e-12 ex45 2 stencil $cube
   works "while levels are logged each kernel is launched" "launched kernel by kernel: -pc_mg_log" same_history 1e-12 ex45 1 stencil $cube -pc_mg_log
 }
 
@@ -270,7 +297,7 @@ stand_in() {
 }
 
 plugin=$KC_LIBRARY # what PETSc's own programs load
-device_kernels=$(find "$KC_BUILD/src/kernel/cuda" -name '*.o' 2> /dev/null)
+device_kernels=${KC_DEVICE_KERNELS:-$(find "$KC_BUILD/src/kernel/cuda" -name '*.o' 2> /dev/null)}
 if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then
   programs aijkokkos labels identities reuse inverse special
   kcycle aijkokkos kokkos
@@ -294,6 +321,7 @@ else
   if [ -n "$device_kernels" ]; then
     levels_on_device
     nothing_copied
+    little_memory
     graphs
   fi
   claim="copies of kcycle on the stand-ins, levels on the host"

@@ -130,6 +130,14 @@ size_t HostMemoryAllocations(void)
   return memory.bytes.size();
 }
 
+size_t HostMemoryBytes(void)
+{
+  size_t sum = 0;
+
+  for (const auto &block : memory.bytes) sum += block.second;
+  return sum;
+}
+
 /* Threads of a block that have begun: each has a fibre, a stack of its own, while it waits. The first one has the
    stack of the program */
 

@@ -29,6 +29,7 @@ void       *HostMemoryNew(std::size_t bytes);
 void        HostMemoryDelete(void *);
 bool        HostMemoryHas(const void *);
 std::size_t HostMemoryAllocations(void);
+std::size_t HostMemoryBytes(void); /* of them all */
 
 /* Ends the program */
 [[noreturn]] void HostFail(const char *format, ...);

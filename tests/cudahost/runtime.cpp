@@ -4,6 +4,7 @@
   is called in the libraries, which refuse the handles that are made here.
 
   CUDAHOST_REPORT=1 in the environment: at its end a program tells what it copied and how often it multiplied.
+  CUDAHOST_MEMORY: bytes that the device has; it is looked up whenever memory is asked for.
 */
 #include "graphs.h"
 #include "launcher.h"
@@ -120,10 +121,20 @@ static void Set(void *p, size_t pitch, int value, size_t width, size_t height)
   for (size_t i = 0; i < height; i++) memset((char *)p + i * pitch, value, width);
 }
 
+static size_t Memory(void)
+{
+  const char *text = getenv("CUDAHOST_MEMORY");
+
+  return text ? (size_t)atoll(text) : (size_t)1 << 40;
+}
+
+static cudaError_t last = cudaSuccess; /* error that nobody has asked for */
+
 extern "C" {
 
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t)
 {
+  if (HostMemoryBytes() + bytes > Memory()) return last = cudaErrorMemoryAllocation;
   *p = HostMemoryNew(bytes);
   return cudaSuccess;
 }
@@ -210,7 +221,9 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *all)
 {
-  return *available = *all = 0, cudaSuccess;
+  *all       = Memory();
+  *available = *all - std::min(*all, HostMemoryBytes());
+  return cudaSuccess;
 }
 
 void HostCountLaunch(void)
@@ -299,7 +312,12 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *p, int)
   return *p = NULL, cudaSuccess;
 }
 SUCCEEDS(cudaError_t, cudaMemPoolSetAttribute, cudaMemPool_t, cudaMemPoolAttr, void *)
-SUCCEEDS(cudaError_t, cudaGetLastError, void)
+cudaError_t cudaGetLastError(void)
+{
+  const cudaError_t now = last;
+
+  return last = cudaSuccess, now;
+}
 SUCCEEDS(cudaError_t, cudaPeekAtLastError, void)
 const char *cudaGetErrorName(cudaError_t)
 {

@@ -187,6 +187,11 @@ typedef struct {
    last level of the host as its coarsest one */
 typedef struct {
   PetscInt          level; /* the finest one on the host; 0: nothing but the coarsest problem is there */
+  /* where that is chosen: the one with which cycles are fastest, how many were tried, seconds of a cycle then and with
+     all levels on the device */
+  PetscBool         chosen;
+  PetscInt          fastest, tried;
+  PetscReal         best, all;
   KCycleLevels     *host;
   KCycleLevelParts *parts; /* of the engine on the device, coarsest first */
   /* visits of that level are counted and timed on the host: for those that the device thinks of */
@@ -381,6 +386,13 @@ PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec
 PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceCompose(PC, PetscBool);
+
+/* kcsplit.c */
+PETSC_INTERN void           PCKCycleSplitReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleSplitSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleSplitView(const PC_KCycle *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleSplitSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleSplitCompose(PC, PetscBool);
 
 /* kcgraph.c: cycles that are recorded on a device */
 PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);

@@ -12,6 +12,7 @@ const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell",
 PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
+  PCKCycleSplitReset(kc);
   PetscCall(PCKCycleEngineReset(kc));
   /* an error may have left a level behind the last one */
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) {

@@ -353,6 +353,7 @@ PetscErrorCode PCKCycleModelSetUp(PC pc)
   timing = &kc->timing;
   if (kc->finer.exists || kc->failure[0] || !kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckType(pc));
+  PetscCall(PCKCycleSplitSetUp(pc));
   if (timing->calibrate || timing->save || timing->load) PetscCall(PCKCycleModelCalibrate(pc));
   if (timing->save && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
   timing->saved = PETSC_TRUE;

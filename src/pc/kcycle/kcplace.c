@@ -30,6 +30,10 @@ static PetscErrorCode FindSplit(PC_KCycle *kc, size_t len, char why[])
   kc->split.level = 0;
   why[0]          = 0;
   for (PetscInt l = 1; l < kc->nlevels; l++) {
+    if (l <= kc->split.fastest) {
+      kc->split.level = l;
+      PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": cycles are faster so", l + kc->gathered.below));
+    }
     if (KCycleBoxGlobalRows(kc->parts[l].st->box) < kc->host_below) {
       kc->split.level = l;
       PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": it has fewer unknowns than -pc_kcycle_host_below",
@@ -204,6 +208,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
     else
       PetscCall(
           PetscViewerASCIIPrintf(viewer, "    on the host: the solver of the coarsest problem, %s\n", kc->notinverted));
+    PetscCall(PCKCycleSplitView(kc, viewer));
     PetscCall(PCKCycleGraphView(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -298,94 +303,11 @@ PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlace *place)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetHostBelow_KCycle(PC pc, PetscInt unknowns)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->host_below == unknowns) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->host_below = unknowns;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  PCKCycleSetHostBelow - Keeps small levels on the host where structured levels live on a device.
-
-  Logically Collective
-
-  Input Parameters:
-+ pc - the preconditioner
-- unknowns - levels with fewer unknowns than these, on all processes together, are on the host; 0 (the default): none
-
-  Options Database Key:
-. -pc_kcycle_host_below <unknowns> - the number
-
-  Level: advanced
-
-  Notes:
-  Small levels do not fill a device, and cycles with kappa > 1 come to them often. One right side goes down and one
-  solution comes back each time that the levels on the host are visited; these compute in PETSc's precision. The cycle
-  is the same. Levels on the host alone are not changed by it.
-
-  Source:
-  Feng, Shu, Xu, Zhang, Numerical Study of Geometric Multigrid Methods on CPU-GPU Heterogeneous Computers, Algorithm
-  3.3 (`L_theta`).
-
-.seealso: `PCKCYCLE`, `PCKCycleGetHostBelow()`, `PCKCycleSetPlace()`
-@*/
-PetscErrorCode PCKCycleSetHostBelow(PC pc, PetscInt unknowns)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(pc, unknowns, 2);
-  PetscCheck(unknowns >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_host_below is a number of unknowns, not %" PetscInt_FMT, unknowns);
-  PetscTryMethod(pc, "PCKCycleSetHostBelow_C", (PC, PetscInt), (pc, unknowns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetHostBelow_KCycle(PC pc, PetscInt *unknowns)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *unknowns = kc->host_below;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  PCKCycleGetHostBelow - Gets the number of unknowns below which levels stay on the host.
-
-  Not Collective
-
-  Input Parameter:
-. pc - the preconditioner
-
-  Output Parameter:
-. unknowns - the number
-
-  Level: advanced
-
-.seealso: `PCKCYCLE`, `PCKCycleSetHostBelow()`
-@*/
-PetscErrorCode PCKCycleGetHostBelow(PC pc, PetscInt *unknowns)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(unknowns, 2);
-  PetscUseMethod(pc, "PCKCycleGetHostBelow_C", (PC, PetscInt *), (pc, unknowns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_KCycle    *kc;
   PCKCyclePlace place;
-  PetscInt      unknowns;
   PetscBool     flg;
 
   PetscFunctionBegin;
@@ -394,10 +316,6 @@ PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptions
   PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaces,
                              (PetscEnum)place, (PetscEnum *)&place, &flg));
   if (flg) PetscCall(PCKCycleSetPlace(pc, place));
-  unknowns = kc->host_below;
-  PetscCall(PetscOptionsInt("-pc_kcycle_host_below", "Levels with fewer unknowns are on the host",
-                            "PCKCycleSetHostBelow", unknowns, &unknowns, &flg));
-  if (flg) PetscCall(PCKCycleSetHostBelow(pc, unknowns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -408,7 +326,5 @@ PetscErrorCode PCKCyclePlaceCompose(PC pc, PetscBool compose)
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetPlace_C", compose ? PCKCycleSetPlace_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetPlace_C", compose ? PCKCycleGetPlace_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetHostBelow_C", compose ? PCKCycleSetHostBelow_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetHostBelow_C", compose ? PCKCycleGetHostBelow_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -561,6 +561,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleFoundCompose(pc, present));
   PetscCall(PCKCycleTimeCompose(pc, present));
   PetscCall(PCKCyclePlaceCompose(pc, present));
+  PetscCall(PCKCycleSplitCompose(pc, present));
   PetscCall(PCKCycleGraphCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -578,7 +579,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_precision (double|single)     - precision of structured levels
 . -pc_kcycle_place (auto|host|device)      - where structured levels live
-. -pc_kcycle_host_below <0>                - levels with fewer unknowns are on the host
+. -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
