@@ -2,6 +2,7 @@
 # Installs what a PETSc needs, builds it once, into a cache folder outside the repository, and prints PETSC_DIR=... PETSC_ARCH=... of the result.
 #
 #   petsc-build.sh latest            the newest release with CUDA (CPU-only where no nvcc is found)
+#   petsc-build.sh device            the newest release with CUDA and without MPI, for a machine with a GPU and little else
 #   petsc-build.sh headers VERSION   any release, configured without CUDA and not built: what compiling against it takes
 #   petsc-build.sh kokkos            3.18.5 with the Kokkos of Debian's Trilinos, 3.4, which that release works with but for the name of a function
 #
@@ -20,9 +21,11 @@ cuda_arch=${KCYCLE_CUDA_ARCH:-90}
 nvcc=$(command -v nvcc || true)
 case $kind in
   latest) version=${KCYCLE_PETSC_VERSION:-3.26.1} arch=$(if [ -n "$nvcc" ]; then echo "arch-cuda$cuda_arch"; else echo arch-cpu; fi) ;;
+  device) version=${KCYCLE_PETSC_VERSION:-3.26.1} arch=arch-device$cuda_arch
+          [ -n "$nvcc" ] || complain "no nvcc on PATH, and without it there is nothing for a GPU" ;;
   kokkos) version=3.18.5 arch=arch-kokkos ;;
   headers) version=${2:?which release?} arch=arch-headers ;;
-  *)      echo "usage: $0 latest|kokkos|headers VERSION" >&2; exit 2 ;;
+  *)      echo "usage: $0 latest|device|kokkos|headers VERSION" >&2; exit 2 ;;
 esac
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/petsc-kcycle
 source_dir=$cache/petsc-$version
@@ -47,8 +50,12 @@ prepare_for_kokkos() {
 }
 
 configure_and_build() {
+  compilers="--with-cc=mpicc --with-cxx=mpicxx"
   set --
   case $kind$nvcc in
+    device*)
+      compilers="--with-mpi=0 --with-cc=gcc --with-cxx=g++"
+      set -- --with-cuda=1 "--with-cuda-arch=$cuda_arch" CUDAOPTFLAGS=-O3 ;;
     kokkos*)
       prepare_for_kokkos
       set -- --with-kokkos-include=/usr/include/trilinos "--with-kokkos-lib=-ltrilinos_kokkoscontainers -ltrilinos_kokkosalgorithms -ltrilinos_kokkoscore" \
@@ -60,9 +67,10 @@ configure_and_build() {
     *) set -- --with-cuda=1 "--with-cuda-arch=$cuda_arch" CUDAOPTFLAGS=-O3 --with-fftw=1 ;;
   esac
   ( cd "$source_dir" && env -u PETSC_DIR -u PETSC_ARCH -u MAKEFLAGS -u MFLAGS -u MAKELEVEL sh -c '
-      ./configure PETSC_ARCH="$0" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 \
+      compilers=$1; shift
+      ./configure PETSC_ARCH="$0" $compilers --with-fc=0 --with-debugging=0 \
         --with-blaslapack-lib=-lopenblas --with-x=0 COPTFLAGS=-O3 CXXOPTFLAGS=-O3 "$@" &&
-      case $0 in *headers) ;; *) make PETSC_DIR="$PWD" PETSC_ARCH="$0" -j"$(nproc)" libs ;; esac' "$arch" "$@" ) > "$log" 2>&1 || {
+      case $0 in *headers) ;; *) make PETSC_DIR="$PWD" PETSC_ARCH="$0" -j"$(nproc)" libs ;; esac' "$arch" "$compilers" "$@" ) > "$log" 2>&1 || {
     tail -n 30 "$log" >&2
     complain "building PETSc $version failed; the whole log is $log"
   }
@@ -70,7 +78,7 @@ configure_and_build() {
 }
 
 if [ -n "${KCYCLE_CACHED:-}" ] && [ ! -f "$source_dir/$arch/built-for-kcycle" ]; then exit 3; fi
-sh "$(dirname "$0")/install-deps.sh" "$kind" >&2
+sh "$(dirname "$0")/install-deps.sh" "$(echo "$kind" | sed 's/^device$/latest/')" >&2
 fetch_source
 if [ ! -f "$source_dir/$arch/built-for-kcycle" ]; then
   echo "petsc-build: building PETSc $version in $source_dir, once; about $(if [ "$kind" = headers ]; then echo 1 minute; else echo 7 minutes on two cores; fi)" >&2

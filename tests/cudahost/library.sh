@@ -6,9 +6,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")
 petsc=$1 arch=$2 build=$3 out=$4
 
+linker=$(sed -n 's/^PCC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
+case $linker in *mpi*) mpi=$(mpicxx --showme:compile) ;; *) mpi=-I$petsc/include/petsc/mpiuni ;; esac
+
 compile() { # source object flags...
-  # shellcheck disable=SC2046 # words
-  sh "$here/kernel.sh" "$@" -DKCYCLE_HAVE_CUDA -I"$top/include" -I"$out/include" -I"$petsc/include" -I"$petsc/$arch/include" $(mpicxx --showme:compile)
+  # shellcheck disable=SC2086 # words
+  sh "$here/kernel.sh" "$@" -DKCYCLE_HAVE_CUDA -I"$top/include" -I"$out/include" -I"$petsc/include" -I"$petsc/$arch/include" $mpi
 }
 
 mkdir -p "$out/kernels"
@@ -18,5 +21,5 @@ for source in "$top"/src/kernel/cuda/*.cu; do
 done
 find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
 ls "$out"/kernels/*.o >> "$out/library"
-mpicc -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* -lstdc++ -lm
+$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* -lstdc++ -lm
 mv "$out/libpetsckcycle.part" "$out/libpetsckcycle.so"

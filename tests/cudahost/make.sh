@@ -13,6 +13,10 @@ complain() { echo "cudahost: $*" >&2; exit 1; }
 [ -d "$objects" ] || complain "$petsc/$arch has no object files: PETSc must have been built there"
 mkdir -p "$out/src" "$out/include/thrust/mr"
 
+# PETSc may have been built without MPI
+linker=$(sed -n 's/^PCC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
+case $linker in *mpi*) mpi=$(mpicxx --showme:compile) ;; *) mpi=-I$petsc/include/petsc/mpiuni ;; esac
+
 # Memory of thrust::device_vector is the device's
 sed -e 's/^\( *\)return ::operator new(bytes, .*/\1void *p; return cudaMalloc(\&p, bytes), p;/' -e 's/^\( *\)::operator delete(p, .*/\1cudaFree(p);/' \
   "$cuda/include/cccl/thrust/mr/new.h" > "$out/include/thrust/mr/new.h"
@@ -20,9 +24,9 @@ sed -e 's/^\( *\)return ::operator new(bytes, .*/\1void *p; return cudaMalloc(\&
 compile() { # source object flags...
   source=$1 object=$2
   shift 2
-  # shellcheck disable=SC2046 # words
+  # shellcheck disable=SC2086 # words
   g++ -std=c++17 -O1 -fPIC -w -include "$here/kernels.h" -DTHRUST_DEVICE_SYSTEM=4 -DPETSC_USING_NVCC=1 "$@" -I"$out/include" -I"$cuda/include/cccl" -I"$cuda/include" \
-    -I"$petsc/include" -I"$petsc/$arch/include" $(mpicxx --showme:compile) -x c++ -c "$source" -o "$object"
+    -I"$petsc/include" -I"$petsc/$arch/include" $mpi -x c++ -c "$source" -o "$object"
 }
 
 # The kernels that are launched in CUDA's own syntax are called
@@ -56,5 +60,5 @@ done > "$out/objects"
 libraries=$(sed -n 's/^PETSC_EXTERNAL_LIB_BASIC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
 soname=$(readelf -d "$petsc/$arch/lib/libpetsc.so" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
 # shellcheck disable=SC2086 # words
-mpicc -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" "$out/graphs.o" $libraries -ldl
+$linker -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" "$out/graphs.o" $libraries -ldl
 mv "$out/$soname.part" "$out/$soname"
