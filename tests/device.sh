@@ -129,8 +129,8 @@ kcycle() { # matrix vectors
   for processes in $few; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
   works "$claim: operator as a stencil" "structured levels on the $on" as_on_host 1 stencil "$2"
   works "$claim: structured levels on the host" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host 1 "$1" "$2" -pc_kcycle_place host
-  works "$claim: a smoother without kernels" "not on the device: level [0-9]*: the smoother zebra_x has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x
-  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: the smoother zebra_x has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type zebra_x \
+  works "$claim: a smoother without kernels" "not on the device: level [0-9]*: the smoother planes has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type planes
+  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: the smoother planes has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type planes \
     -pc_kcycle_place device
   refuses "$claim: levels below a negative number of unknowns" "-pc_kcycle_host_below is a number of unknowns, or auto, not" poisson 1 "$1" "$2" -pc_kcycle_host_below -1
   # shellcheck disable=SC2086 # words
@@ -156,7 +156,7 @@ same_history() { # part program processes matrix options...
     END { exit status || all < 3 }' "$KC_WORK/cuda" "$KC_WORK/standard"
 }
 
-# Neither clusters nor lines, which have no kernels for devices
+# Neither clusters nor lines, which lines_and_clusters has
 points="-repeat 1 -mg_levels_pc_relax_clusters off -pc_kcycle_anisotropy off"
 cube="-da_grid_x 17 -da_grid_y 17 -da_grid_z 17" square="-da_grid_x 33 -da_grid_y 25"
 
@@ -190,8 +190,8 @@ levels_on_device() {
     works "$claim, coarse ones on the host, Richardson" "and coarser ones" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 -ksp_type richardson
     works "$claim, coarse ones on the host, single precision" "and coarser ones" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 \
       -pc_kcycle_precision single -pc_kcycle_kappa 2
-    works "$claim, lines on coarse ones, which are on the host" "level 1: the smoother zebra_x has no kernels" same_history 1e-12 ex45 $processes stencil $cube \
-      -mg_levels_1_pc_relax_type zebra_x
+    works "$claim, planes on coarse ones, which are on the host" "level 1: the smoother planes has no kernels" same_history 1e-12 ex45 $processes stencil $cube \
+      -mg_levels_1_pc_relax_type planes
     works "$claim, each kernel launched" "launched kernel by kernel: " same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_kappa 2 -pc_kcycle_graph off
     works "$claim, full multigrid" "" same_history 1e-12 ex45 $processes stencil $cube -pc_mg_type full
     works "$claim, Richardson" "" same_history 1e-12 ex45 $processes stencil $cube -ksp_type richardson
@@ -205,6 +205,54 @@ levels_on_device() {
     works "$claim, Richardson in single precision" "" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_precision single -ksp_type richardson
   done
   works "vectors of the host, levels on the device" "structured levels on the device.*: vectors are copied 2 times a cycle" poisson 1 aij standard -pc_kcycle_place device
+}
+
+# Smoothers that relax lines, also where processes have parts of these or they wrap around, and corrections of clusters
+# shellcheck disable=SC2086 # words
+lines_and_clusters() {
+  compile c "$KC_TUTORIALS/../../../snes/tutorials/ex5.c" "$KC_WORK/ex5" -w > "$log" 2>&1 || not_ok "ex5.c compiles" "with cuda"
+  lines="-repeat 1 -mg_levels_pc_relax_clusters off -mg_levels_pc_relax_type" clusters="-repeat 1 -mg_levels_pc_relax_clusters on -mg_levels_pc_relax_type"
+  found="[1-9][0-9]* clusters of strongly coupled points"
+  for processes in $counts; do
+    claim="levels on the device as on the host, $processes processes"
+    split="-da_processors_x $processes -da_processors_y 1 -da_processors_z 1"
+    for d in x y z; do works "$claim, lines along $d" "" same_history 1e-12 ex45 $processes stencil $cube -mg_levels_pc_relax_type zebra_$d; done
+    for kappa in 2 w; do works "$claim, lines along all directions, kappa $kappa" "" same_history 1e-12 ex45 $processes stencil $cube -mg_levels_pc_relax_type alternating \
+      -pc_kcycle_kappa $kappa; done
+    [ $processes = 1 ] || works "$claim, lines along x that are cut" "lines along x" same_history 1e-12 ex45 $processes aijcusparse $cube $split -mg_levels_pc_relax_type zebra_x
+    works "$claim, lines of 27 points" "lines along z, x" same_history 1e-12 ex45 $processes stencil $cube $split -mg_levels_pc_relax_type alternating \
+      -mg_levels_pc_relax_directions zx -pc_kcycle_interpolation operator
+    for d in x y z; do
+      works "$claim, lines along $d, coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -ends pp,ss,nn $lines zebra_$d
+      works "$claim, lines along $d, 27 coefficients that vary" "" same_history 1e-12 battery $processes aijcusparse -cells 10,18,16 -scheme elements -random 3 -ends ss,pp,pp \
+        $lines zebra_$d
+    done
+    for d in x y; do
+      works "$claim, two dimensions, lines along $d" "" same_history 1e-12 ex29 $processes stencil $square -mg_levels_pc_relax_type zebra_$d
+      works "$claim, two dimensions, lines along $d, 9 coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 40,37 -scheme elements -random 3 -ends pp,ss \
+        $lines zebra_$d
+      works "$claim, lines along $d, an odd number of points that wraps around" "" same_history 1e-12 battery $processes aijcusparse -cells 39,37 -random 3 -ends pp,pp $lines zebra_$d
+    done
+    works "$claim, lines, damped sweeps" "omega 0.8" same_history 1e-12 battery $processes stencil -cells 39,37 -random 3 $lines alternating -mg_levels_pc_relax_omega 0.8 \
+      -mg_levels_ksp_max_it 2
+    works "$claim, lines, prisms" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen z $lines zebra_x
+    works "$claim, one line, damped" "" same_history 1e-12 ex25 $processes stencil -da_grid_x 129 -mg_levels_pc_relax_type zebra_x -mg_levels_pc_relax_omega 0.7
+    works "$claim, lines, single precision" "" same_history 1e-6 battery $processes stencil -cells 39,37 -random 3 -ends pp,pp -pc_kcycle_precision single -pc_kcycle_kappa 2 \
+      $lines alternating
+    works "$claim, lines that were chosen" "lines along x, y" same_history 1e-12 battery $processes stencil -cells 40,37 -stretch 1.3,1.3 -repeat 1
+    works "$claim, clusters" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 8 -ends pp,ss -repeat 1
+    works "$claim, clusters in three dimensions" "$found" same_history 1e-12 battery $processes stencil -cells 20,20,16 -region mixed:0.1 -contrast 1e4 -repeat 1
+    works "$claim, clusters and lines" "$found" same_history 1e-12 battery $processes aijcusparse -cells 40,37 -scheme elements -random 4 $clusters alternating
+    works "$claim, clusters and Jacobi" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 4 $clusters jacobi
+    works "$claim, clusters, single precision" "$found" same_history 1e-6 battery $processes stencil -cells 40,37 -random 4 -pc_kcycle_precision single $clusters zebra_x
+    works "$claim, lines, values that are renewed" "" same_history 1e-12 ex5 $processes aijcusparse $square -mg_levels_pc_relax_type alternating
+    works "$claim, clusters, values that are renewed" "$found" same_history 1e-12 ex5 $processes aijcusparse $square -mg_levels_pc_relax_type zebra_x -mg_levels_pc_relax_clusters on
+    claim="sweeps on the device as on the host, $processes processes"
+    works "$claim, lines" "" same_history 1e-12 ex45 $processes aijcusparse $cube -pc_type relax -pc_relax_type alternating
+    works "$claim, lines, sweeps forward and backward, damped" "" same_history 1e-12 ex45 $processes aijcusparse $cube -pc_type relax -pc_relax_type zebra_y \
+      -pc_relax_order symmetric -pc_relax_omega 0.9 -ksp_type richardson -ksp_max_it 20
+    works "$claim, clusters" "$found" same_history 1e-12 battery $processes aijcusparse -cells 20,18 -random 4 -repeat 1 -pc_type relax -pc_relax_clusters on
+  done
 }
 
 # Bytes that all processes copied to the host in a solve on a cube with so many points in a direction
@@ -224,12 +272,25 @@ grows() { # bytes times processes options...
   [ "$few" -le "$most" ] && [ "$many" -le $((few * times)) ]
 }
 
+# The program copies its vectors to look at them; a solve with corrections of clusters copies no more to the host than one without
+no_more_for_clusters() { # options...
+  for clusters in on off; do
+    CUDAHOST_REPORT=1 mpi 1 "$KC_WORK/battery" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda -repeat 1 \
+      -ksp_view -mg_levels_pc_relax_clusters $clusters "$@" > "$KC_WORK/clusters_$clusters" 2>&1 || { cat "$KC_WORK/clusters_$clusters"; return 1; }
+  done
+  grep -h -e '^cudahost' -e 'clusters of' "$KC_WORK/clusters_on" "$KC_WORK/clusters_off"
+  awk '/ clusters of/ { found = 1 } /^cudahost: [0-9]* copies/ { bytes[n++] = $13 } END { exit n != 2 || bytes[0] != bytes[1] || bytes[0] == 0 || !found }' \
+    "$KC_WORK/clusters_on" "$KC_WORK/clusters_off"
+}
+
 # The coarsest problem of one process is solved on the device; if somebody chose its solver, or there are several processes, five applications of the cycle bring its 27
 # numbers to the host. With halos that go through the host faces of the grid, of which there are 4 times as many on the finer one, and a level more, but 8 times as many points
 nothing_copied() {
   claim="copied to the host in a solve"
   works "$claim: nothing" "" grows 0 1 1
   works "$claim: nothing, Chebyshev" "" grows 0 1 1 -mg_levels_pc_relax_type chebyshev
+  works "$claim: nothing, lines" "" grows 0 1 1 -mg_levels_pc_relax_type alternating
+  works "$claim: nothing, clusters" "" no_more_for_clusters -cells 40,37 -random 4 -mg_levels_pc_relax_type zebra_y
   works "$claim: nothing, each kernel launched" "" grows 0 1 1 -pc_kcycle_graph off
   works "$claim: parts of a maximum for single precision" "" grows $((5 * 2048)) 1 1 -pc_kcycle_precision single
   works "$claim: the coarsest problem, whose solver somebody chose" "" grows 1080 1 1 -mg_coarse_pc_type lu
@@ -278,6 +339,7 @@ graphs() {
   works "a V-cycle on 33^3 points is one launch" "" launches 1 12 4 ex45 -da_grid_x 33 -da_grid_y 33 -da_grid_z 33 $one
   works "so is an F-cycle" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2
   works "and one in single precision" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2 -pc_kcycle_precision single
+  works "and one with lines along all directions" "" launches 1 50 3 ex45 $cube $one -mg_levels_pc_relax_type alternating
   works "and full multigrid" "" launches 1 24 3 ex45 $cube $one -pc_mg_type full
   works "a W-cycle with levels on the host has a launch for each part" "" launches 5 24 2 ex45 $cube $one -pc_kcycle_kappa w -pc_kcycle_host_below 300
   works "BiCGStab, which has two pairs of vectors" "a cycle with kappa 1: [0-9]* kernels, 1 launch\$" same_history 1e-12 ex45 1 stencil $cube -ksp_type bcgs -ksp_rtol 1e-12
@@ -308,6 +370,7 @@ elif nvidia-smi -L > /dev/null 2>&1; then
   programs aijcusparse labels identities reuse inverse special
   kcycle aijcusparse cuda
   levels_on_device
+  lines_and_clusters
 elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
 else
   works "PETSc's CUDA types compile for the host" "" stand_in
@@ -320,6 +383,7 @@ else
   kcycle aijcusparse cuda
   if [ -n "$device_kernels" ]; then
     levels_on_device
+    lines_and_clusters
     nothing_copied
     little_memory
     graphs

@@ -58,7 +58,7 @@ KC_POINT void Forward(const int shared, const int step, PetscInt n, const KCScal
 {
   const KCScalar l = lower[0];
 
-  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = t[step * s] - (shared ? l : lower[s]) * last[s];
+  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = KCyclePointForward(t[step * s], shared ? l : lower[s], last[s]);
 }
 
 /* Row i of y = L^-1 t for systems first to end - 1, whose numbers are the even ones of t; last: row i - 1 of y */
@@ -103,7 +103,8 @@ KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const 
 {
   const KCScalar d = inverse[0], u = upper[0];
 
-  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = y[s] * (shared ? d : inverse[s]) - (shared ? u : upper[s]) * next[s];
+  KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] =
+      KCyclePointBack(y[s], shared ? d : inverse[s], shared ? u : upper[s], next[s]);
 }
 
 /* Row i of y <- (D U)^-1 y; next: row i + 1 of the result, zeros behind the last one */
@@ -130,7 +131,8 @@ KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, Pet
   for (PetscInt s = first; s < end; s++) {
     const PetscInt place = i * f->m + KCycleFactorsPlace(f, s);
 
-    y[s - first] -= f->before[place] * before[s - first] + f->behind[place] * behind[s - first];
+    y[s - first] =
+        KCyclePointCouple(y[s - first], f->before[place], before[s - first], f->behind[place], behind[s - first]);
   }
 }
 
@@ -140,7 +142,7 @@ KC_VERSIONS void KCycleTridiagonalCoupleLine(const KCycleFactors *f, PetscInt n,
 {
   const KCScalar *v = f->before + KCycleFactorsPlace(f, s), *w = f->behind + KCycleFactorsPlace(f, s);
 
-  for (PetscInt i = 0; i < n; i++) y[i] -= v[i * f->m] * before + w[i * f->m] * behind;
+  for (PetscInt i = 0; i < n; i++) y[i] = KCyclePointCouple(y[i], v[i * f->m], before, w[i * f->m], behind);
 }
 
 #define SIDE   4 /* of squares that are transposed in registers */

@@ -5,34 +5,16 @@
 */
 #include <petsckcycle/private/clusterimpl.h>
 
-/* The smoother whose sweeps are followed by corrections */
-typedef struct {
-  KCycleSmoother *inner;
-  KCycleClusters *clusters;
-  PetscReal       divisor; /* of the operator that the rows of clusters are those of */
-} Wrapper;
-
 /* change <- 1^T (divisor b - A x)_C / d_C for the clusters first to last - 1; for parts their share of the sum */
 static void ComputeChanges(const KCycleSmoother *s, PetscInt first, PetscInt last, const KCScalar *b, const KCScalar *x,
                            PetscScalar *change)
 {
-  const KCycleClusters *cl      = ((Wrapper *)s->data)->clusters;
-  const PetscReal       divisor = ((Wrapper *)s->data)->divisor;
-  const PetscInt        n       = s->st->box->npoints;
-  const KCScalar       *halo    = s->st->halo;
+  const KCycleClusters   *cl   = s->clusters;
+  const KCycleClusterRows rows = {cl->start,           cl->size,  cl->column, cl->value, s->st->halo,
+                                  s->st->box->npoints, s->divisor};
 
-  for (PetscInt c = first; c < last; c++) {
-    PetscScalar r = 0;
-
-    for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) r += b[cl->column[e]];
-    r *= divisor;
-    for (PetscInt e = cl->start[c]; e < cl->start[c + 1]; e++) {
-      const PetscInt column = cl->column[e];
-
-      r -= cl->value[e] * (column < n ? x[column] : halo[column - n]);
-    }
-    change[c - first] = r * cl->inverse[c];
-  }
+  for (PetscInt c = first; c < last; c++)
+    change[c - first] = KCycleClusterResidual(&rows, c, 0, 1, b, x) * cl->inverse[c];
 }
 
 static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const PetscScalar *change, KCScalar *x)
@@ -42,28 +24,57 @@ static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, 
   }
 }
 
-/* One generation: all changes are computed before x changes, so that their order does not matter. Sums of parts are
-   on their way meanwhile */
+/* Sums of parts are on their way to the processes that add them up, and back */
+static PetscErrorCode AddUpBegin(const KCycleClusters *cl, PetscInt g, const PetscScalar *parts)
+{
+  PetscFunctionBegin;
+  if (!cl->sf[g]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArrayzero(cl->sum, cl->nslots));
+  PetscCall(PetscSFReduceBegin(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddUpReturn(const KCycleClusters *cl, PetscInt g, PetscScalar *parts)
+{
+  PetscFunctionBegin;
+  if (!cl->sf[g]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFReduceEnd(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
+  for (PetscInt i = 0; i < cl->nslots; i++) cl->sum[i] *= cl->slotinverse[i];
+  PetscCall(PetscSFBcastBegin(cl->sf[g], MPIU_SCALAR, cl->sum, parts, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddUpEnd(const KCycleClusters *cl, PetscInt g, PetscScalar *parts)
+{
+  PetscFunctionBegin;
+  if (cl->sf[g]) PetscCall(PetscSFBcastEnd(cl->sf[g], MPIU_SCALAR, cl->sum, parts, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Changes of the parts of a generation, from the share of each process */
+PetscErrorCode KCycleClustersAddUp(const KCycleClusters *cl, PetscInt g, PetscScalar *parts)
+{
+  PetscFunctionBegin;
+  PetscCall(AddUpBegin(cl, g, parts));
+  PetscCall(AddUpReturn(cl, g, parts));
+  PetscCall(AddUpEnd(cl, g, parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One generation: all changes are computed before x changes, so that their order does not matter */
 static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, const KCScalar *b, KCScalar *x)
 {
-  const KCycleClusters *cl    = ((Wrapper *)s->data)->clusters;
+  const KCycleClusters *cl    = s->clusters;
   const PetscInt        first = cl->generation[g], whole = first + cl->nparts[g], last = cl->generation[g + 1];
   PetscScalar          *parts = cl->change, *changes = cl->change + cl->nparts[g];
 
   PetscFunctionBegin;
   ComputeChanges(s, first, whole, b, x, parts);
-  if (cl->sf[g]) {
-    PetscCall(PetscArrayzero(cl->sum, cl->nslots));
-    PetscCall(PetscSFReduceBegin(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
-  }
+  PetscCall(AddUpBegin(cl, g, parts));
   ComputeChanges(s, whole, last, b, x, changes);
-  if (cl->sf[g]) {
-    PetscCall(PetscSFReduceEnd(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
-    for (PetscInt i = 0; i < cl->nslots; i++) cl->sum[i] *= cl->slotinverse[i];
-    PetscCall(PetscSFBcastBegin(cl->sf[g], MPIU_SCALAR, cl->sum, parts, MPI_REPLACE));
-  }
+  PetscCall(AddUpReturn(cl, g, parts));
   AddChanges(cl, whole, last, changes, x);
-  if (cl->sf[g]) PetscCall(PetscSFBcastEnd(cl->sf[g], MPIU_SCALAR, cl->sum, parts, MPI_REPLACE));
+  PetscCall(AddUpEnd(cl, g, parts));
   AddChanges(cl, first, whole, parts, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,7 +82,7 @@ static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, con
 /* Corrections of all clusters, the inner ones first, or last */
 static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, const KCScalar *b, KCScalar *x)
 {
-  const KCycleClusters *cl      = ((Wrapper *)s->data)->clusters;
+  const KCycleClusters *cl      = s->clusters;
   const PetscBool       corners = (PetscBool)(s->st->shape.box != 0);
 
   PetscFunctionBegin;
@@ -86,8 +97,7 @@ static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, cons
 /* A sweep in one order, and the clusters behind it; in the reverse order before it */
 static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one, const KCScalar *b, KCScalar *x)
 {
-  const Wrapper *w      = (Wrapper *)s->data;
-  KCycleSweeps   sweeps = *one;
+  KCycleSweeps sweeps = *one;
 
   PetscFunctionBegin;
   if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
@@ -95,7 +105,7 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
     sweeps.zeroguess = PETSC_FALSE;
     PetscCall(Correct(s, PETSC_TRUE, b, x));
   }
-  PetscCall(KCycleSmootherSweeps(w->inner, &sweeps, b, x));
+  PetscCall(KCycleSmootherSweeps(s->inner, &sweeps, b, x));
   if (!sweeps.reverse) PetscCall(Correct(s, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,18 +113,15 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
 /* One by one; a symmetric one is one forward and one backward */
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
-  const PetscBool both = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
-  KCycleSweeps    one  = {1, sweeps->zeroguess, (PetscBool)(sweeps->reverse && !both),
-                      both ? PC_RELAX_FORWARD : sweeps->order};
+  KCycleSweeps one[2];
+  const int    n = KCycleClustersSplitSweeps(sweeps, one);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sweeps->its; i++) {
-    PetscCall(SweepAndCorrect(s, &one, b, x));
-    one.zeroguess = PETSC_FALSE;
-    if (!both) continue;
-    one.reverse = PETSC_TRUE;
-    PetscCall(SweepAndCorrect(s, &one, b, x));
-    one.reverse = PETSC_FALSE;
+    for (int k = 0; k < n; k++) {
+      one[k].zeroguess = (PetscBool)(sweeps->zeroguess && !i && !k);
+      PetscCall(SweepAndCorrect(s, &one[k], b, x));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,7 +132,7 @@ static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORW
 static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
                                      const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
-  KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
+  KCycleSmoother *inner = s->inner;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherSweeps(s, sweeps, b, x));
@@ -136,7 +143,7 @@ static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *swee
 static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCycleTransfer *tr,
                                         const KCScalar *e, const KCScalar *b, KCScalar *x)
 {
-  KCycleSmoother *inner = ((Wrapper *)s->data)->inner;
+  KCycleSmoother *inner = s->inner;
 
   PetscFunctionBegin;
   PetscCall((*inner->ops.interpolatesmooth)(inner, &NoSweeps, tr, e, b, x));
@@ -147,53 +154,46 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherTile(((Wrapper *)s->data)->inner, s->tile_state));
+  PetscCall(KCycleSmootherTile(s->inner, s->tile_state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
 {
-  const Wrapper *w = (Wrapper *)s->data;
-  PetscInt64     all[2];
+  PetscInt64 all[2];
 
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherView(w->inner, viewer));
-  PetscCallMPI(MPI_Allreduce(w->clusters->found, all, 2, MPIU_INT64, MPI_SUM, s->comm));
+  PetscCall(KCycleSmootherView(s->inner, viewer));
+  PetscCallMPI(MPI_Allreduce(s->clusters->found, all, 2, MPIU_INT64, MPI_SUM, s->comm));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  %" PetscInt64_FMT " clusters of strongly coupled points in %" PetscInt_FMT
                                    " generations, %" PetscInt64_FMT " points together\n",
-                                   all[0], w->clusters->ngenerations, all[1]));
+                                   all[0], s->clusters->ngenerations, all[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Destroy(KCycleSmoother *s)
 {
-  Wrapper *w = (Wrapper *)s->data;
-
   PetscFunctionBegin;
-  PetscCall(KCycleClustersDestroy(&w->clusters));
-  PetscCall(KCycleSmootherDestroy(&w->inner));
+  PetscCall(KCycleClustersDestroy(&s->clusters));
+  PetscCall(KCycleSmootherDestroy(&s->inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoother becomes one that corrects clusters behind each sweep; it has them from now on. Its operator is that
-   of the clusters, divided */
-PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, PetscReal divisor, KCycleSmoother **smoother)
+/* The smoother becomes one that corrects clusters behind each sweep; it has them from now on */
+PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, KCycleSmoother **smoother)
 {
   KCycleSmoother *inner = *smoother, *s;
-  Wrapper        *w;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&w));
   PetscCall(PetscNew(&s));
-  w->inner      = inner;
-  w->clusters   = clusters;
-  w->divisor    = divisor;
   inner->single = PETSC_TRUE;
   *s            = *inner;
-  s->data       = w;
-  s->kind       = KCYCLE_SWEEPS_OTHER;
+  s->data       = NULL;
+  s->kind       = inner->kind == KCYCLE_SWEEPS_OTHER ? KCYCLE_SWEEPS_OTHER : KCYCLE_SWEEPS_CLUSTERS;
   s->clusters   = clusters;
+  s->inner      = inner;
+  s->copy       = NULL;
   s->run        = NULL;
   s->sums       = NULL;
   s->diagonal   = PETSC_FALSE;

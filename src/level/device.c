@@ -250,8 +250,8 @@ static PetscErrorCode AttachArrays(KCycleLevelData *level, PetscBool own)
   KCScalar      *next;
 
   PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) {
-    if (level->smoother[i] && level->smoother[i]->kind == KCYCLE_SWEEPS_CHEBYSHEV) change = PETSC_TRUE;
+  for (int i = 0; i < 2 && level->tr; i++) {
+    if (KCycleDeviceSmootherWork(level->smoother[i]) > 1) change = PETSC_TRUE;
   }
   PetscCall(KCycleDeviceMalloc(((own ? 2 : 0) + (level->tr ? 1 : 0) + (change ? 1 : 0)) * Bytes(level),
                                &level->device->arrays));
@@ -273,6 +273,7 @@ static PetscErrorCode Attach(KCycleLevelData *level, PetscBool own, PetscBool fi
   PetscCall(PetscNew(&level->device));
   PetscCall(KCycleDeviceStencilCreate(level->st, &level->device->st));
   if (level->tr) PetscCall(AttachTransfer(level));
+  for (int i = 0; i < 2 && level->tr; i++) PetscCall(KCycleDeviceSmootherCopy(level->smoother[i]));
   PetscCall(AttachArrays(level, own));
   if (finest) {
     PetscCall(KCycleDeviceMalloc(KC_CUDA_SCRATCH * sizeof(PetscReal), &level->device->scratch));

@@ -259,28 +259,29 @@ PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers between the packed array of the device and that of the host. When the first returns all that was begun is
-   done, so that MPI may read and write what is staged */
-static PetscErrorCode ToHost(cudaStream_t stream, PetscInt n, const KCScalar *packed, KCScalar *staged)
+/* When it returns all that was begun is done, so that MPI may read and write what is on the host */
+PetscErrorCode KCycleDeviceToHost(cudaStream_t stream, size_t bytes, const void *from, void *to)
 {
-  const size_t bytes = (size_t)n * sizeof(KCScalar);
-
   PetscFunctionBegin;
-  if (n) PetscCallCUDA(cudaMemcpyAsync(staged, packed, bytes, cudaMemcpyDeviceToHost, stream));
+  if (bytes) PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ToDevice(cudaStream_t stream, PetscInt n, const KCScalar *staged, KCScalar *packed)
+PetscErrorCode KCycleDeviceToDevice(cudaStream_t stream, size_t bytes, const void *from, void *to)
 {
-  const size_t bytes = (size_t)n * sizeof(KCScalar);
-
   PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemcpyAsync(packed, staged, bytes, cudaMemcpyHostToDevice, stream));
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of so many numbers */
+static size_t Bytes(PetscInt n)
+{
+  return (size_t)n * sizeof(KCScalar);
 }
 
 /* Packed roots to packed leaves. MPI that knows devices has to find there what was packed */
@@ -294,11 +295,11 @@ static PetscErrorCode Send(cudaStream_t stream, const KCycleDeviceExchange *ex)
     PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ToHost(stream, ex->nsent, ex->packed[0], ex->staged[0]));
+  PetscCall(KCycleDeviceToHost(stream, Bytes(ex->nsent), ex->packed[0], ex->staged[0]));
   PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
                                          ex->staged[1], MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
-  PetscCall(ToDevice(stream, ex->ngot, ex->staged[1], ex->packed[1]));
+  PetscCall(KCycleDeviceToDevice(stream, Bytes(ex->ngot), ex->staged[1], ex->packed[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,12 +315,12 @@ static PetscErrorCode SendBack(cudaStream_t stream, const KCycleDeviceExchange *
     PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->packed[1], ex->packed[0], SUM));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ToHost(stream, ex->ngot, ex->packed[1], ex->staged[1]));
+  PetscCall(KCycleDeviceToHost(stream, Bytes(ex->ngot), ex->packed[1], ex->staged[1]));
   PetscCall(PetscArrayzero(ex->staged[0], ex->nsent));
   PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[1], PETSC_MEMTYPE_HOST,
                                           ex->staged[0], SUM));
   PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->staged[1], ex->staged[0], SUM));
-  PetscCall(ToDevice(stream, ex->nsent, ex->staged[0], ex->packed[0]));
+  PetscCall(KCycleDeviceToDevice(stream, Bytes(ex->nsent), ex->staged[0], ex->packed[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

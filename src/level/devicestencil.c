@@ -178,7 +178,7 @@ static PetscErrorCode SweepsColours(const KCycleDeviceStencil *st, const KCycleS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- sweeps(x). work: two vectors; the second one is for polynomials */
+/* x <- sweeps(x). work: as many vectors as the smoother needs. It has its copy */
 PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KCycleSmoother *s,
                                          const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
                                          KCScalar *const work[2])
@@ -202,6 +202,12 @@ PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KC
   case KCYCLE_SWEEPS_REDBLACK:
   case KCYCLE_SWEEPS_COLOURS:
     PetscCall(SweepsColours(st, s, sweeps, b, x));
+    break;
+  case KCYCLE_SWEEPS_ZEBRA:
+    PetscCall(KCycleDeviceLinesSweeps(st, s, sweeps, b, x, work[0]));
+    break;
+  case KCYCLE_SWEEPS_CLUSTERS:
+    PetscCall(KCycleDeviceClustersSweeps(st, s, sweeps, b, x, work));
     break;
   default:
     SETERRQ(s->comm, PETSC_ERR_PLIB, "The smoother %s has no kernels for devices", s->name);

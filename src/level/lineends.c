@@ -30,10 +30,10 @@ static PetscErrorCode Gather(const KCycleLineEnds *e, PetscInt n, const KCScalar
 }
 
 /* The first points of n lines, then their last ones */
-PetscErrorCode KCycleLinesGatherEnds(KCycleLineEnds *e, PetscInt n)
+PetscErrorCode KCycleLinesGatherEnds(const KCycleLineEnds *e, PetscInt n, const KCScalar *mine, KCScalar *all)
 {
   PetscFunctionBegin;
-  PetscCall(Gather(e, 2 * n, e->mine, e->all));
+  PetscCall(Gather(e, 2 * n, mine, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

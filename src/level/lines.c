@@ -13,7 +13,7 @@
 /* Lines in y or z that are solved together, at most: rows are long, so that memory is read in order */
 #define MOST_LINES 1024
 
-/* A set keeps 1 / D, U, where parts of lines are coupled T^-1 of these couplings, and L unless U says what it is */
+/* Numbers that a set keeps of each point, see KCycleLineSetFactors() */
 static PetscInt Kinds(const KCycleLines *z, PetscBool symmetric)
 {
   return (z->cut ? 4 : 2) + (symmetric ? 0 : 1);
@@ -26,26 +26,10 @@ static PetscInt *SetOf(const KCycleLines *z, const KCycleLineBlock *block)
   return z->set + (z->d == 0 ? place * z->nblocks + block->first / KC_SYSTEMS : place);
 }
 
-static void Factors(const KCycleLines *z, PetscInt set, KCycleFactors *f)
-{
-  const KCycleLineSet *s = &z->sets[set];
-  const PetscInt       n = z->n * s->m;
-  const KCScalar      *a = z->factors + s->at;
-
-  f->m       = s->m;
-  f->low     = s->low;
-  f->high    = s->high;
-  f->inverse = a;
-  f->upper   = a + n;
-  f->before  = z->cut ? a + 2 * n : NULL;
-  f->behind  = z->cut ? a + 3 * n : NULL;
-  f->lower   = s->symmetric ? f->upper - s->m : a + (z->cut ? 4 : 2) * n;
-}
-
 /* Returns the number that the first line of the block has among the systems */
 PetscInt KCycleLinesFactors(const KCycleLines *z, const KCycleLineBlock *block, KCycleFactors *f)
 {
-  Factors(z, *SetOf(z, block), f);
+  KCycleLineSetFactors(&z->sets[*SetOf(z, block)], z->factors, z->n, z->cut, f);
   return z->d == 0 ? 0 : block->first;
 }
 

@@ -14,13 +14,6 @@ typedef struct {
   int      parity;
 } KCycleLineBlock;
 
-/* Factors of a block, or of a row: where they are */
-typedef struct {
-  size_t    at;
-  PetscInt  m, low, high;
-  PetscBool symmetric; /* the first row of L is U, one point further */
-} KCycleLineSet;
-
 /* Lines that several processes have parts of, or that wrap around, see lineends.c */
 typedef struct {
   MPI_Comm    comm; /* the processes of the lines, in their order; MPI_COMM_NULL: this one alone */
@@ -50,6 +43,15 @@ typedef struct {
   KCycleLineEnds ends;
 } KCycleLines;
 
+/* What the smoothers of zebra.c have */
+typedef struct {
+  int         ndirections;
+  KCycleLines lines[3];
+  PetscInt    room;             /* numbers of work for a thread */
+  KCScalar   *work, *allocated; /* from the beginning of a cache line on; of what */
+  KCScalar   *y;                /* T^-1 of all residuals, where lines are cut */
+} KCycleZebra;
+
 /* A sweep over both colours of lines in strips, see linestrips.c */
 typedef struct {
   const KCycleStencil *st;
@@ -59,6 +61,17 @@ typedef struct {
   const KCScalar      *b;
   KCScalar            *x, *work;
 } KCycleLineSweep;
+
+/* The colour of the lines that the coarse grid keeps */
+static inline int KCycleLinesFirstColour(const KCycleSmoother *s, const KCycleLines *z)
+{
+  int p[2] = {0, 0};
+
+  for (int i = 0; i < 2; i++) {
+    if (z->beside[i] < s->st->box->dim) p[i] = (int)(s->origin[z->beside[i]] & 1);
+  }
+  return z->ncolours == 1 ? 0 : s->st->shape.box ? p[0] + 2 * p[1] : p[0] ^ p[1];
+}
 
 /* Row i of the systems of a block: its place along the lines */
 static inline PetscInt KCycleLinesRow(const KCycleLines *z, const KCycleLineBlock *block, PetscInt i)
@@ -106,6 +119,7 @@ PETSC_INTERN void     KCycleLinesSweepStrips(const KCycleLineSweep *);
 /* lineends.c */
 PETSC_INTERN PetscErrorCode KCycleLinesFindParts(const KCycleSmoother *, KCycleLines *);
 PETSC_INTERN PetscErrorCode KCycleLinesSetUpEnds(const KCycleStencil *, KCycleLines *);
-PETSC_INTERN PetscErrorCode KCycleLinesGatherEnds(KCycleLineEnds *, PetscInt n);
+PETSC_INTERN PetscErrorCode KCycleLinesGatherEnds(const KCycleLineEnds *, PetscInt n, const KCScalar *mine,
+                                                  KCScalar *all);
 PETSC_INTERN void           KCycleLinesBeyond(KCycleLines *, int colour);
 PETSC_INTERN PetscErrorCode KCycleLinesDestroyEnds(KCycleLineEnds *);

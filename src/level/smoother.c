@@ -109,7 +109,7 @@ PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycl
   PetscCall(KCycleSmootherSetUp(*smoother));
   if (model->clusters) {
     model->clusters->references++;
-    PetscCall(KCycleSmootherWrapClusters(model->clusters, divisor, smoother));
+    PetscCall(KCycleSmootherWrapClusters(model->clusters, smoother));
   }
   PetscCall(KCycleSmootherTile(*smoother, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,6 +119,7 @@ PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **smoother)
 {
   PetscFunctionBegin;
   if (!*smoother) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((*smoother)->copy) PetscCall((*(*smoother)->destroycopy)(&(*smoother)->copy));
   if ((*smoother)->ops.destroy) PetscCall((*(*smoother)->ops.destroy)(*smoother));
   PetscCall(PetscFree((*smoother)->data));
   PetscCall(PetscFree((*smoother)->sums));

@@ -18,14 +18,6 @@
 #define LINE 16
 
 typedef struct {
-  int         ndirections;
-  KCycleLines lines[3];
-  PetscInt    room;             /* numbers of work for a thread */
-  KCScalar   *work, *allocated; /* from the beginning of a cache line on; of what */
-  KCScalar   *y;                /* T^-1 of all residuals, where lines are cut */
-} Zebra;
-
-typedef struct {
   const KCycleStencil *st;
   KCycleLines         *lines;
   int                  first; /* colour */
@@ -36,17 +28,6 @@ typedef struct {
   const KCScalar      *b;
   KCScalar            *x, *y, *work;
 } Sweep;
-
-/* The colour of the lines that the coarse grid keeps */
-static int FirstColour(const KCycleSmoother *s, const KCycleLines *z)
-{
-  int p[2] = {0, 0};
-
-  for (int i = 0; i < 2; i++) {
-    if (z->beside[i] < s->st->box->dim) p[i] = (int)(s->origin[z->beside[i]] & 1);
-  }
-  return z->ncolours == 1 ? 0 : s->st->shape.box ? p[0] + 2 * p[1] : p[0] ^ p[1];
-}
 
 /* Colour number c of a sweep */
 static int ColourOf(const Sweep *sweep, int c)
@@ -231,7 +212,7 @@ static PetscErrorCode SolveApart(const Sweep *sweep)
     KC_PARALLEL(st->box->npoints)
     SolveColour(sweep, c, PETSC_FALSE);
     if (!z->cut) continue;
-    PetscCall(KCycleLinesGatherEnds(&z->ends, z->start[colour][z->nrows]));
+    PetscCall(KCycleLinesGatherEnds(&z->ends, z->start[colour][z->nrows], z->ends.mine, z->ends.all));
     KC_PARALLEL(st->box->npoints)
     KCycleLinesBeyond(z, colour);
     KC_PARALLEL(st->box->npoints)
@@ -278,8 +259,8 @@ static PetscBool IsAlone(const KCycleBox *box)
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
-  Zebra    *zebra = (Zebra *)s->data;
-  const int turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1;
+  KCycleZebra *zebra = (KCycleZebra *)s->data;
+  const int    turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1;
   Sweep sweep = {s->st, NULL, 0, PETSC_FALSE, sweeps->zeroguess, s->weight, zebra->room, b, x, zebra->y, zebra->work};
 
   PetscFunctionBegin;
@@ -288,7 +269,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
     sweep.back = turns == 2 ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps);
     for (int d = 0; d < zebra->ndirections; d++) {
       sweep.lines = &zebra->lines[sweep.back ? zebra->ndirections - 1 - d : d];
-      sweep.first = FirstColour(s, sweep.lines);
+      sweep.first = KCycleLinesFirstColour(s, sweep.lines);
       if (IsAlone(s->st->box) && sweep.lines->turned) SolveStrips(&sweep);
       else if (IsAlone(s->st->box)) SolveBehind(&sweep);
       else PetscCall(SolveApart(&sweep));
@@ -301,7 +282,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  Zebra           *zebra = (Zebra *)s->data;
+  KCycleZebra     *zebra = (KCycleZebra *)s->data;
   const KCycleBox *box   = s->st->box;
   const PetscInt   dim   = box->dim;
   PetscBool        cut   = PETSC_FALSE;
@@ -337,7 +318,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
 
 static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
 {
-  const Zebra *zebra = (const Zebra *)s->data;
+  const KCycleZebra *zebra = (const KCycleZebra *)s->data;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  lines along "));
@@ -351,7 +332,7 @@ static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
 
 static PetscErrorCode Destroy(KCycleSmoother *s)
 {
-  Zebra *zebra = (Zebra *)s->data;
+  KCycleZebra *zebra = (KCycleZebra *)s->data;
 
   PetscFunctionBegin;
   for (int d = 0; d < zebra->ndirections; d++) PetscCall(KCycleLinesDestroy(&zebra->lines[d]));
@@ -362,13 +343,14 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
 
 static PetscErrorCode Create(KCycleSmoother *s, int ndirections, PetscInt d)
 {
-  Zebra *zebra;
+  KCycleZebra *zebra;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&zebra));
   s->data            = zebra;
   zebra->ndirections = ndirections;
   zebra->lines[0].d  = d;
+  s->kind            = KCYCLE_SWEEPS_ZEBRA;
   s->local           = PETSC_TRUE;
   s->ops.setup       = SetUp;
   s->ops.sweeps      = Sweeps;

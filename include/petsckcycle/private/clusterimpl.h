@@ -24,8 +24,21 @@ struct _KCycleClusters {
   PetscInt64   found[2];          /* clusters and points found by this process */
 };
 
+/* A sweep with its corrections is asked for by itself: what one of these is, or two where it is symmetric */
+static inline int KCycleClustersSplitSweeps(const KCycleSweeps *sweeps, KCycleSweeps one[2])
+{
+  const PetscBool    both    = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
+  const KCycleSweeps forward = {1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both),
+                                both ? PC_RELAX_FORWARD : sweeps->order};
+
+  one[0] = one[1] = forward;
+  one[1].reverse  = PETSC_TRUE;
+  return both ? 2 : 1;
+}
+
 /* clusters.c */
 PETSC_INTERN PetscErrorCode KCycleClustersDestroy(KCycleClusters **);
 
 /* corrections.c */
-PETSC_INTERN PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *, PetscReal divisor, KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleClustersAddUp(const KCycleClusters *, PetscInt g, PetscScalar *parts);
+PETSC_INTERN PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *, KCycleSmoother **);

@@ -61,6 +61,66 @@ typedef struct {
   PetscInt        parity[3]; /* of the first point of the owned box */
 } KCycleCudaColour;
 
+/* The grid lines along one direction that have one colour, see lines.h; line by line, rows behind each other */
+typedef struct {
+  PetscInt             d, n;                /* their direction, and points of a line */
+  PetscInt             step[3];             /* of places: along a line, from line to line of a row, from row to row */
+  PetscInt             nlines;              /* of the colour */
+  PetscInt             count[2], parity[2]; /* of its lines in even and in odd rows */
+  PetscInt             nblocks;             /* of a row and a parity that have sets of their own */
+  PetscInt             turned, cut;
+  KCScalar             weight;
+  const PetscInt      *set;
+  const KCycleLineSet *sets;
+  const KCScalar      *factors;
+  KCScalar            *y;      /* T^-1 of residuals: first points of all lines, second ones... */
+  KCScalar            *beyond; /* what comes before all lines, then what comes behind them */
+} KCycleCudaLines;
+
+/* Of the lines of the colour in a row */
+KC_POINT PetscInt KCycleCudaLineParity(const KCycleCudaLines *z, PetscInt row)
+{
+  return row & 1 ? z->parity[1] : z->parity[0];
+}
+
+/* Where the first point of line l of the colour stands, its row, and its number among the lines of the colour there */
+KC_POINT PetscInt KCycleCudaLineAt(const KCycleCudaLines *z, PetscInt l, PetscInt *row, PetscInt *number)
+{
+  const PetscInt both = z->count[0] + z->count[1], pair = l / both, rest = l - pair * both;
+  const PetscInt odd = rest >= z->count[0] ? 1 : 0;
+
+  *row    = 2 * pair + odd;
+  *number = odd ? rest - z->count[0] : rest;
+  return (KCycleCudaLineParity(z, *row) + 2 * *number) * z->step[1] + *row * z->step[2];
+}
+
+/* Line and place of a thread's point: neighbours in x are those of neighbouring threads */
+KC_POINT void KCycleCudaLinePoint(const KCycleCudaLines *z, PetscInt thread, PetscInt *l, PetscInt *i)
+{
+  const PetscInt length = z->d == 0 ? z->n : z->nlines, a = thread / length, b = thread - a * length;
+
+  *l = z->d == 0 ? a : b;
+  *i = z->d == 0 ? b : a;
+}
+
+/* The factors of a line. Returns its place in them */
+KC_POINT PetscInt KCycleCudaLineFactors(const KCycleCudaLines *z, PetscInt row, PetscInt number, KCycleFactors *f)
+{
+  const PetscInt place = 2 * row + KCycleCudaLineParity(z, row);
+  const PetscInt set   = z->set[z->d == 0 ? place * z->nblocks + number / KC_SYSTEMS : place];
+
+  KCycleLineSetFactors(&z->sets[set], z->factors, z->n, z->cut, f);
+  return KCycleFactorsPlace(f, z->d == 0 ? number % KC_SYSTEMS : number);
+}
+
+/* Clusters first to last - 1 */
+typedef struct {
+  KCycleClusterRows  rows;
+  PetscInt           first, last;
+  const PetscScalar *inverse; /* of all */
+  PetscScalar       *change;  /* of all */
+} KCycleCudaClusters;
+
 /* Kernels that have been launched, or recorded; vectorcuda.cu */
 PETSC_INTERN PetscInt64 KCycleCudaLaunches;
 
@@ -72,6 +132,22 @@ PETSC_INTERN PetscInt64 KCycleCudaLaunches;
 /* stencilcuda.cu */
 PETSC_INTERN cudaError_t KCycleCudaCompute(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaStep *);
 PETSC_INTERN cudaError_t KCycleCudaRelaxColour(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaColour *);
+
+/* The residuals of lines of a colour, into y; x NULL: zeros */
+PETSC_INTERN cudaError_t KCycleCudaLineResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaLines *,
+                                                const KCScalar *b, const KCScalar *x);
+
+/* linescuda.cu: y <- T^-1 y, or x += weight T^-1 y unless that is NULL; what comes before and behind lines, from the
+   ends of all parts; x += weight y, less what comes of these */
+PETSC_INTERN cudaError_t KCycleCudaLinesSolve(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
+PETSC_INTERN cudaError_t KCycleCudaLinesBeyond(cudaStream_t, const KCycleCudaLines *, PetscInt size,
+                                               const KCScalar *weight, const KCScalar *all);
+PETSC_INTERN cudaError_t KCycleCudaLinesAdd(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
+
+/* clustercuda.cu: change = inverse 1^T (divisor b - A x) of these clusters; x += change on their members */
+PETSC_INTERN cudaError_t KCycleCudaClusterChanges(cudaStream_t, const KCycleCudaClusters *, const KCScalar *b,
+                                                  const KCScalar *x);
+PETSC_INTERN cudaError_t KCycleCudaClusterAdd(cudaStream_t, const KCycleCudaClusters *, KCScalar *x);
 
 /* transfercuda.cu: x = P e or x += P e, and b = P^T r with what belongs to other processes in the halo */
 PETSC_INTERN cudaError_t KCycleCudaInterpolate(cudaStream_t, const KCycleCudaTransfer *, const KCScalar *e,

@@ -48,6 +48,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer);
 PETSC_INTERN PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
 PETSC_INTERN PetscErrorCode KCycleDeviceFree(const void *);
+PETSC_INTERN PetscErrorCode KCycleDeviceToHost(cudaStream_t, size_t bytes, const void *from, void *to);
+PETSC_INTERN PetscErrorCode KCycleDeviceToDevice(cudaStream_t, size_t bytes, const void *from, void *to);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *, KCycleDeviceGrid **);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
@@ -67,4 +69,27 @@ PETSC_INTERN PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *,
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
                                                       const KCycleSweeps *, const KCScalar *b, KCScalar *x,
                                                       KCScalar *const work[2]);
+
+/* devicesmoother.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceSmootherCopy(KCycleSmoother *);
+
+/* devicelines.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceLinesCreate(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleDeviceLinesSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
+                                                    const KCycleSweeps *, const KCScalar *b, KCScalar *x,
+                                                    KCScalar *work);
+
+/* deviceclusters.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceClustersCreate(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleDeviceClustersSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
+                                                       const KCycleSweeps *, const KCScalar *b, KCScalar *x,
+                                                       KCScalar *const work[2]);
+
+/* Vectors that sweeps need besides */
+static inline int KCycleDeviceSmootherWork(const KCycleSmoother *s)
+{
+  const KCycleSweepsKind kind = s->kind == KCYCLE_SWEEPS_CLUSTERS ? s->inner->kind : s->kind;
+
+  return kind == KCYCLE_SWEEPS_CHEBYSHEV ? 2 : kind == KCYCLE_SWEEPS_JACOBI || kind == KCYCLE_SWEEPS_ZEBRA ? 1 : 0;
+}
 #endif

@@ -326,9 +326,34 @@ typedef struct {
   PetscInt        m, low, high;
 } KCycleFactors;
 
-static inline PetscInt KCycleFactorsPlace(const KCycleFactors *f, PetscInt s)
+KC_POINT PetscInt KCycleFactorsPlace(const KCycleFactors *f, PetscInt s)
 {
   return s < f->low || f->low == f->high ? s : s < f->high ? f->low : s - (f->high - f->low) + 1;
+}
+
+/* Where the factors of some lines are among those of all */
+typedef struct {
+  size_t    at;
+  PetscInt  m, low, high;
+  PetscBool symmetric; /* the first row of L is U, one point further */
+} KCycleLineSet;
+
+/* A set keeps 1 / D, U, where parts of lines are coupled T^-1 of these couplings, and L unless U says what it is.
+   n: points of a line */
+KC_POINT void KCycleLineSetFactors(const KCycleLineSet *set, const KCScalar *factors, PetscInt n, int cut,
+                                   KCycleFactors *f)
+{
+  const PetscInt  all = n * set->m;
+  const KCScalar *a   = factors + set->at;
+
+  f->m       = set->m;
+  f->low     = set->low;
+  f->high    = set->high;
+  f->inverse = a;
+  f->upper   = a + all;
+  f->before  = cut ? a + 2 * all : NULL;
+  f->behind  = cut ? a + 3 * all : NULL;
+  f->lower   = set->symmetric ? f->upper - set->m : a + (cut ? 4 : 2) * all;
 }
 
 PETSC_INTERN void KCycleTridiagonalFactor(PetscInt n, PetscInt m, PetscReal epsilon, KCScalar *lower,
@@ -352,6 +377,32 @@ PETSC_INTERN void KCycleLineAddBoth(PetscInt n, KCScalar weight, const KCScalar 
 PETSC_INTERN void KCycleLineSplit(PetscInt n, const KCScalar *t, KCScalar *even, KCScalar *odd);
 PETSC_INTERN void KCycleLineCouple(PetscInt n, PetscBool constant, const KCScalar *const c[2], KCScalar weight,
                                    const KCScalar *e, KCScalar *r);
+
+/* Rows of clusters, see clusters.c, of the operator in PETSc's numbers */
+typedef struct {
+  const PetscInt    *start, *size, *column; /* owned points, and behind them the halo */
+  const PetscScalar *value;
+  const KCScalar    *halo;
+  PetscInt           npoints;
+  PetscReal          divisor; /* of the operator that right sides and solutions are of */
+} KCycleClusterRows;
+
+/* Of 1^T (divisor b - A x) of a cluster the part of its entries first, first + step... */
+KC_POINT PetscScalar KCycleClusterResidual(const KCycleClusterRows *rows, PetscInt c, PetscInt first, PetscInt step,
+                                           const KCScalar *b, const KCScalar *x)
+{
+  const PetscInt begin = rows->start[c] + first;
+  PetscScalar    r     = 0;
+
+  for (PetscInt e = begin; e < rows->start[c] + rows->size[c]; e += step) r += b[rows->column[e]];
+  r *= rows->divisor;
+  for (PetscInt e = begin; e < rows->start[c + 1]; e += step) {
+    const PetscInt column = rows->column[e];
+
+    r -= rows->value[e] * (column < rows->npoints ? x[column] : rows->halo[column - rows->npoints]);
+  }
+  return r;
+}
 
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */
 static inline const KCScalar *KCycleCoefficientsFrom(const KCycleStencil *st, PetscInt j, PetscInt k, int o)

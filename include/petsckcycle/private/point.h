@@ -182,3 +182,20 @@ KC_POINT KCScalar KCyclePointFinish(const int op, KCScalar s, KCScalar b, KCScal
 {
   return op == KC_MULT ? s : op == KC_ADD ? b + s : op == KC_RESIDUAL ? b - s : x + w * (b - s) * inverse;
 }
+
+/* Rows of T = L D U: of y = L^-1 t, from row i - 1 of y; of (D U)^-1 y, from row i + 1 of it; and less what comes
+   before a part of a line and behind it, see lineends.c */
+KC_POINT KCScalar KCyclePointForward(KCScalar t, KCScalar lower, KCScalar last)
+{
+  return t - lower * last;
+}
+
+KC_POINT KCScalar KCyclePointBack(KCScalar y, KCScalar inverse, KCScalar upper, KCScalar next)
+{
+  return y * inverse - upper * next;
+}
+
+KC_POINT KCScalar KCyclePointCouple(KCScalar y, KCScalar v, KCScalar before, KCScalar w, KCScalar behind)
+{
+  return y - (v * before + w * behind);
+}

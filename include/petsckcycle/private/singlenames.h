@@ -17,10 +17,14 @@
   #define KCycleBoxTileRelax               KCycleBoxTileRelax_Single
   #define KCycleBoxTileRestrict            KCycleBoxTileRestrict_Single
   #define KCycleBoxTileUnpack              KCycleBoxTileUnpack_Single
+  #define KCycleClustersAddUp              KCycleClustersAddUp_Single
   #define KCycleColoursCreate              KCycleColoursCreate_Single
   #define KCycleColoursDestroy             KCycleColoursDestroy_Single
   #define KCycleColoursRelaxLine           KCycleColoursRelaxLine_Single
   #define KCycleColoursSetUp               KCycleColoursSetUp_Single
+  #define KCycleCudaClusterAdd             KCycleCudaClusterAdd_Single
+  #define KCycleCudaClusterChanges         KCycleCudaClusterChanges_Single
+  #define KCycleCudaClusters               KCycleCudaClusters_Single
   #define KCycleCudaColour                 KCycleCudaColour_Single
   #define KCycleCudaCompute                KCycleCudaCompute_Single
   #define KCycleCudaFill                   KCycleCudaFill_Single
@@ -30,6 +34,11 @@
   #define KCycleCudaInvert                 KCycleCudaInvert_Single
   #define KCycleCudaLargest                KCycleCudaLargest_Single
   #define KCycleCudaLaunches               KCycleCudaLaunches_Single
+  #define KCycleCudaLineResidual           KCycleCudaLineResidual_Single
+  #define KCycleCudaLines                  KCycleCudaLines_Single
+  #define KCycleCudaLinesAdd               KCycleCudaLinesAdd_Single
+  #define KCycleCudaLinesBeyond            KCycleCudaLinesBeyond_Single
+  #define KCycleCudaLinesSolve             KCycleCudaLinesSolve_Single
   #define KCycleCudaMove                   KCycleCudaMove_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
@@ -39,6 +48,8 @@
   #define KCycleCudaTake                   KCycleCudaTake_Single
   #define KCycleCudaTransfer               KCycleCudaTransfer_Single
   #define KCycleCudaZero                   KCycleCudaZero_Single
+  #define KCycleDeviceClustersCreate       KCycleDeviceClustersCreate_Single
+  #define KCycleDeviceClustersSweeps       KCycleDeviceClustersSweeps_Single
   #define KCycleDeviceCopy                 KCycleDeviceCopy_Single
   #define KCycleDeviceForget               KCycleDeviceForget_Single
   #define KCycleDeviceFree                 KCycleDeviceFree_Single
@@ -46,15 +57,20 @@
   #define KCycleDeviceGridDestroy          KCycleDeviceGridDestroy_Single
   #define KCycleDeviceGridExchange         KCycleDeviceGridExchange_Single
   #define KCycleDeviceGridReduce           KCycleDeviceGridReduce_Single
+  #define KCycleDeviceLinesCreate          KCycleDeviceLinesCreate_Single
+  #define KCycleDeviceLinesSweeps          KCycleDeviceLinesSweeps_Single
   #define KCycleDeviceMalloc               KCycleDeviceMalloc_Single
   #define KCycleDevicePlay                 KCycleDevicePlay_Single
   #define KCycleDeviceRecord               KCycleDeviceRecord_Single
   #define KCycleDeviceRecorded             KCycleDeviceRecorded_Single
+  #define KCycleDeviceSmootherCopy         KCycleDeviceSmootherCopy_Single
   #define KCycleDeviceStencilCreate        KCycleDeviceStencilCreate_Single
   #define KCycleDeviceStencilDestroy       KCycleDeviceStencilDestroy_Single
   #define KCycleDeviceStencilFill          KCycleDeviceStencilFill_Single
   #define KCycleDeviceStencilStep          KCycleDeviceStencilStep_Single
   #define KCycleDeviceStencilSweeps        KCycleDeviceStencilSweeps_Single
+  #define KCycleDeviceToDevice             KCycleDeviceToDevice_Single
+  #define KCycleDeviceToHost               KCycleDeviceToHost_Single
   #define KCycleKernelsOf                  KCycleKernelsOf_Single
   #define KCycleKernels_Counted            KCycleKernels_Counted_Single
   #define KCycleKernels_Device             KCycleKernels_Device_Single

@@ -66,7 +66,9 @@ typedef enum {
   KCYCLE_SWEEPS_JACOBI,
   KCYCLE_SWEEPS_CHEBYSHEV,
   KCYCLE_SWEEPS_REDBLACK, /* points by the parity of the sum of their coordinates */
-  KCYCLE_SWEEPS_COLOURS   /* points by the parities of their coordinates */
+  KCYCLE_SWEEPS_COLOURS,  /* points by the parities of their coordinates */
+  KCYCLE_SWEEPS_ZEBRA,    /* lines */
+  KCYCLE_SWEEPS_CLUSTERS  /* those of another smoother, clusters behind them */
 } KCycleSweepsKind;
 
 /* Operations; NULL where nothing is said */
@@ -113,7 +115,8 @@ struct _KCycleSmoother {
   const PetscInt      *origin;     /* parity of the points whose colour comes first: those that the coarse grid keeps */
   const char          *directions; /* of lines, or across planes, in their order; "": all */
   const char          *lines;      /* that are relaxed behind planes */
-  KCycleClusters      *clusters;   /* that are corrected behind its sweeps; or NULL */
+  KCycleClusters      *clusters;   /* that are corrected behind the sweeps of another smoother; or NULL */
+  KCycleSmoother      *inner;      /* which is this one */
   PetscReal            divisor;    /* of the operator, beside that which solvers of planes have */
   const char          *prefix;     /* of options, for solvers of planes */
   KCyclePlaneSolvers  *solvers;    /* of planes; or NULL: those are made at set-up */
@@ -142,6 +145,10 @@ struct _KCycleSmoother {
   PetscErrorCode (*run)(const KCyclePass *);
   PetscInt         most;       /* steps that it takes, one for the residual included */
   PetscObjectState tile_state; /* of the operator when it was made */
+
+  /* what a place has made of it for its own kernels, and what destroys that; or NULL */
+  void *copy;
+  PetscErrorCode (*destroycopy)(void **);
 };
 
 /* smoother.c */

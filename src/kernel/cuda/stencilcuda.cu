@@ -171,6 +171,21 @@ template <int NC> static __global__ void RelaxColour(KCycleCudaStencil st, KCycl
   }
 }
 
+/* One thread for each point of the lines */
+template <int NC>
+static __global__ void LineResidual(KCycleCudaStencil st, KCycleCudaLines z, const KCScalar *b, const KCScalar *x)
+{
+  const PetscInt thread = KCycleCudaThread();
+  PetscInt       l, i, row, number, place;
+  KCScalar       sum, middle;
+
+  if (thread >= z.nlines * z.n) return;
+  KCycleCudaLinePoint(&z, thread, &l, &i);
+  place = KCycleCudaLineAt(&z, l, &row, &number) + i * z.step[0];
+  (void)Sum<NC>(st, x, PointAt(st.box, place), &sum, &middle);
+  z.y[i * z.nlines + l] = KCyclePointFinish(KC_RESIDUAL, sum, b[place], middle, 0, 0);
+}
+
 /* A shape with another number of coefficients is one more of these */
 #define BY_SHAPE(kernel, st)                \
   ((st)->shape.ncoeffs == 3    ? kernel<3>  \
@@ -196,4 +211,14 @@ cudaError_t KCycleCudaRelaxColour(cudaStream_t stream, const KCycleCudaStencil *
 
   if (!relax) return cudaErrorInvalidValue;
   return KCycleCudaLaunch(stream, (st->box.n[0] + 1) / 2 * st->box.n[1] * st->box.n[2], relax, *st, *colour);
+}
+
+cudaError_t KCycleCudaLineResidual(cudaStream_t stream, const KCycleCudaStencil *st, const KCycleCudaLines *z,
+                                   const KCScalar *b, const KCScalar *x)
+{
+  void (*const residual)(KCycleCudaStencil, KCycleCudaLines, const KCScalar *, const KCScalar *) =
+      BY_SHAPE(LineResidual, st);
+
+  if (!residual) return cudaErrorInvalidValue;
+  return KCycleCudaLaunch(stream, z->nlines * z->n, residual, *st, *z, b, x);
 }

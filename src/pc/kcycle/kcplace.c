@@ -45,7 +45,7 @@ static PetscErrorCode FindSplit(PC_KCycle *kc, size_t len, char why[])
       if (s->kind != KCYCLE_SWEEPS_OTHER) continue;
       kc->split.level = l;
       PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": the smoother %s has no kernels for devices",
-                              l + kc->gathered.below, s->clusters ? "that corrects clusters" : s->name));
+                              l + kc->gathered.below, s->name));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,8 +71,8 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
     kc->split.level = 0;
   }
   PetscCheck(!keeps[0] || kc->place != PC_KCYCLE_PLACE_DEVICE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_kcycle_place device is for structured levels with the smoothers jacobi, chebyshev, redblack, "
-             "fourcolor and eightcolor of PCRELAX on the finest one, and here %s: use auto or host",
+             "-pc_kcycle_place device is for structured levels whose finest one is smoothed by PCRELAX, not by planes, "
+             "and here %s: use auto or host",
              keeps);
   if (!keeps[0]) kc->at = KCYCLE_PLACE_DEVICE;
   else PetscCall(PetscStrncpy(kc->onhost, keeps, sizeof(kc->onhost)));
@@ -249,11 +249,11 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
 
   Notes:
   By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECKOKKOS` with CUDA), if the library
-  was built with CUDA and the smoother of the finest level is Jacobi, Chebyshev or coloured Gauss-Seidel of `PCRELAX`. A
-  level with another smoother is on the host with all coarser ones; `-ksp_view` says where they are, and why. They are
-  set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the solver of
-  the coarsest problem. Several processes copy halos, and right side and solution of the coarsest level. Levels that go
-  on on fewer processes stay on the host.
+  was built with CUDA and the smoother of the finest level has kernels there, as those of `PCRELAX` for points and lines
+  have. A level with another smoother is on the host with all coarser ones; `-ksp_view` says where they are, and why.
+  They are set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the
+  solver of the coarsest problem. Several processes copy halos, first and last points of lines that they have parts of,
+  and right side and solution of the coarsest level. Levels that go on on fewer processes stay on the host.
 
   `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
 

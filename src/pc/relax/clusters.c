@@ -282,6 +282,6 @@ PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, c
 
   PetscFunctionBegin;
   PetscCall(ClustersCreate(A, seeds, &clusters));
-  if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, 1, smoother));
+  if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,16 +23,17 @@ PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Work vectors are kept */
+/* Work vectors are kept, and what the smoother has there */
 PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sweeps, Vec b, Vec x)
 {
-  const int n = relax->smoother->kind == KCYCLE_SWEEPS_CHEBYSHEV ? 2 : relax->smoother->kind == KCYCLE_SWEEPS_JACOBI;
+  const int            n = KCycleDeviceSmootherWork(relax->smoother);
   KCycleDeviceStencil *st;
   const PetscScalar   *ba;
   PetscScalar         *xa, *work[2] = {NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(MatStencilGetDevice(relax->A, (void **)&st));
+  PetscCall(KCycleDeviceSmootherCopy(relax->smoother));
   for (int i = 0; i < n; i++) {
     if (!relax->work[i]) PetscCall(VecDuplicate(x, &relax->work[i]));
     PetscCall(VecGetArrayWriteAndMemType(relax->work[i], &work[i], NULL));
