@@ -7,9 +7,15 @@ static char help[] = "Interpolation that follows the operator, point by point be
     v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S,
 
   where the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it is next to
-  nothing the weights are scaled to add up to one. Where walls leave points without couplings these get some, 1e-8 of
-  the geometric mean in their direction, to a power of two; such points take nothing in the end. Every process works all
-  of it out on the whole grid, from coefficients that are functions of places.
+  nothing the weights are scaled to add up to one. Where couplings along a direction of S are weak beside those along
+  another direction e, by a factor of 10 at 5 % of the points, weights w(o) of the neighbours o are solved for along e,
+  with the couplings s(+-) ahead and behind:
+
+    (sum_o |c(o)| + excess) w(o) + sum_+- s(+-) (w(o) - w(o)(+-)) = |c(o)|
+
+  Where walls leave points without couplings these get some, 1e-8 of the geometric mean in their direction, to a power
+  of two; such points take nothing in the end. Every process works all of it out on the whole grid, from coefficients
+  that are functions of places.
 */
 #include <petsckcycle.h>
 #include "poisson.h"
@@ -44,6 +50,7 @@ static const Case cases[] = {
 typedef struct {
   const Case *c;
   PetscInt    dim, n[3], first;
+  int         along[8];                       /* for each S: the direction along which weights are solved for, or -1 */
   PetscReal   fill[3];                        /* couplings of points that are coupled to nobody, in each direction */
   PetscReal   v[MAX_POINTS], sum[MAX_POINTS]; /* interpolated function, sum of weights */
 } Grid;
@@ -221,34 +228,147 @@ static PetscBool IsBesideEnd(const Grid *g, const PetscInt at[], int S)
   return PETSC_FALSE;
 }
 
-static void Interpolate(Grid *g, const PetscInt at[], int S)
-{
-  const PetscInt p = Number(g, at);
-  PetscReal      a[27], c[27] = {0}, sizes = 0, excess = 0;
+/* The equation of a point that lies between in the directions S: what couples it with its neighbours there, the sum of
+   that and of the excess if that counts, and couplings behind and ahead along direction e. complete: weights are to add
+   up to one */
+typedef struct {
+  PetscReal c[27], total, beside[2];
+  PetscBool complete;
+} Equation;
 
-  g->v[p] = g->sum[p] = 0;
+static void GetEquation(const Grid *g, const PetscInt at[], int S, int e, Equation *q)
+{
+  PetscReal a[27], excess = 0;
+
   FilledRow(g, at, a);
+  memset(q, 0, sizeof(*q));
   for (PetscInt m = 0; m < 27; m++) {
     const PetscInt o[3] = {S & 1 ? m % 3 - 1 : 0, S & 2 ? m / 3 % 3 - 1 : 0, S & 4 ? m / 9 - 1 : 0};
 
-    c[o[0] + 1 + 3 * (o[1] + 1) + 9 * (o[2] + 1)] += a[m];
+    q->c[o[0] + 1 + 3 * (o[1] + 1) + 9 * (o[2] + 1)] += a[m];
     excess += a[m];
   }
+  q->c[13] = 0;
+  for (PetscInt m = 0; m < 27; m++) {
+    q->c[m] = PetscAbsReal(q->c[m]);
+    q->total += q->c[m];
+  }
+  for (int side = 0; side < 2 && e >= 0; side++) {
+    PetscInt to[3] = {at[0], at[1], at[2]};
+
+    to[e] += 2 * side - 1;
+    q->beside[side] = to[e] < 0 || to[e] >= g->n[e] ? 0 : PetscMax(0, -a[Next(e, side)]);
+  }
+  if (IsBesideEnd(g, at, S)) {
+    q->total += PetscMax(0, excess);
+    q->complete = (PetscBool)(excess <= 0.01 * PetscAbsReal(a[13]));
+  }
+  if (IsAlone(g, at) && !IsFilled(g)) q->total = 0;
+}
+
+/* A point from its neighbours in the directions S */
+static void Interpolate(Grid *g, const PetscInt at[], const Equation *q, const PetscReal weights[])
+{
+  const PetscInt p = Number(g, at);
+
+  g->v[p] = g->sum[p] = 0;
+  if (q->total == 0) return;
   for (PetscInt m = 0; m < 27; m++) {
     PetscInt to[3] = {at[0] + m % 3 - 1, at[1] + m / 3 % 3 - 1, at[2] + m / 9 - 1};
 
-    if (m == 13 || c[m] == 0) continue;
-    sizes += PetscAbsReal(c[m]);
-    if (!Inside(g, to)) continue;
-    g->v[p] += PetscAbsReal(c[m]) * g->v[Number(g, to)];
-    g->sum[p] += PetscAbsReal(c[m]) * g->sum[Number(g, to)];
+    if (weights[m] == 0 || !Inside(g, to)) continue;
+    g->v[p] += weights[m] * g->v[Number(g, to)];
+    g->sum[p] += weights[m] * g->sum[Number(g, to)];
   }
-  if (IsBesideEnd(g, at, S) && excess > 0.01 * PetscAbsReal(a[13])) sizes += excess;
-  else if (IsBesideEnd(g, at, S)) sizes = g->sum[p];
-  if ((IsAlone(g, at) && !IsFilled(g)) || sizes == 0) g->v[p] = g->sum[p] = 0;
-  else {
-    g->v[p] /= sizes;
-    g->sum[p] /= sizes;
+  if (!q->complete || g->sum[p] == 0) return;
+  g->v[p] /= g->sum[p];
+  g->sum[p] = 1;
+}
+
+static void InterpolatePoint(Grid *g, const PetscInt at[], int S)
+{
+  PetscReal weights[27];
+  Equation  q;
+
+  GetEquation(g, at, S, -1, &q);
+  for (PetscInt m = 0; m < 27; m++) weights[m] = q.total == 0 ? 0 : q.c[m] / q.total;
+  Interpolate(g, at, &q, weights);
+}
+
+#define MAX_LINE 24
+
+/* The line along e that begins at a point */
+static void InterpolateLine(Grid *g, const PetscInt first[], int S)
+{
+  const int       e = g->along[S];
+  static Equation q[MAX_LINE];
+  PetscInt        at[3] = {first[0], first[1], first[2]};
+
+  for (at[e] = 0; at[e] < g->n[e]; at[e]++) GetEquation(g, at, S, e, &q[at[e]]);
+  for (PetscInt i = 0; i < g->n[e]; i++) q[i].complete = (PetscBool)(q[i].complete && q[i].total != 0);
+  for (PetscInt i = 0; i < g->n[e]; i++) {
+    PetscReal diagonal = q[i].total + q[i].beside[0] + q[i].beside[1];
+
+    if (i) diagonal -= q[i].beside[0] * q[i - 1].beside[1];
+    for (PetscInt m = 0; m < 27; m++) {
+      if (i) q[i].c[m] += q[i].beside[0] * q[i - 1].c[m];
+      q[i].c[m] = diagonal == 0 ? 0 : q[i].c[m] / diagonal;
+    }
+    q[i].beside[1] = diagonal == 0 ? 0 : q[i].beside[1] / diagonal;
+  }
+  for (PetscInt i = g->n[e] - 2; i >= 0; i--) {
+    for (PetscInt m = 0; m < 27; m++) q[i].c[m] += q[i].beside[1] * q[i + 1].c[m];
+  }
+  for (at[e] = 0; at[e] < g->n[e]; at[e]++) {
+    if (Between(g, at) == S) Interpolate(g, at, &q[at[e]], q[at[e]].c);
+  }
+}
+
+/* At how many points are couplings along d weak beside those along another direction, and how many points are there? */
+static void CountWeak(const Grid *g, PetscReal weak[3][3], PetscReal *points)
+{
+  PetscReal count[3] = {0, 0, 0};
+
+  memset(weak, 0, 9 * sizeof(weak[0][0]));
+  for (PetscInt p = 0; p < g->n[0] * g->n[1] * g->n[2]; p++) {
+    const PetscInt at[3] = {p % g->n[0], p / g->n[0] % g->n[1], p / g->n[0] / g->n[1]};
+    PetscReal      a[27], larger[3], smaller[3];
+
+    Row(g, at, a);
+    for (int d = 0; d < 3; d++) {
+      PetscReal sum[2] = {0, 0};
+
+      for (PetscInt m = 0; m < 27; m++) {
+        const PetscInt place = (d == 0 ? m : d == 1 ? m / 3 : m / 9) % 3;
+
+        if (place != 1) sum[place / 2] -= a[m];
+      }
+      count[d] += (sum[0] != 0) + (sum[1] != 0);
+      larger[d]  = PetscMax(0, PetscMax(sum[0], sum[1]));
+      smaller[d] = PetscMin(sum[0], sum[1]) > 0 ? PetscMin(sum[0], sum[1]) : larger[d];
+    }
+    for (int i = 0; i < 9; i++) weak[i / 3][i % 3] += larger[i / 3] > 0 && larger[i / 3] < smaller[i % 3] / 10;
+  }
+  *points = PetscMax(count[0], PetscMax(count[1], count[2])) / 2;
+}
+
+/* Directions along which weights are solved for */
+static void FindAlong(Grid *g)
+{
+  PetscReal weak[3][3], points;
+
+  CountWeak(g, weak, &points);
+  for (int S = 0; S < 8; S++) {
+    PetscReal most = 0.05 * points;
+
+    g->along[S] = -1;
+    for (int d = 0; d < 3; d++) {
+      for (int e = 0; e < 3; e++) {
+        if (!(S >> d & 1) || S >> e & 1 || weak[d][e] <= most) continue;
+        most        = weak[d][e];
+        g->along[S] = e;
+      }
+    }
   }
 }
 
@@ -256,18 +376,19 @@ static void Interpolate(Grid *g, const PetscInt at[], int S)
 static void Reference(Grid *g)
 {
   FindFill(g);
+  FindAlong(g);
   for (int count = 0; count <= g->dim; count++) {
     for (PetscInt p = 0; p < g->n[0] * g->n[1] * g->n[2]; p++) {
       const PetscInt at[3] = {p % g->n[0], p / g->n[0] % g->n[1], p / g->n[0] / g->n[1]};
-      const int      S     = Between(g, at);
+      const int      S = Between(g, at), e = g->along[S];
 
       if (((S & 1) + (S >> 1 & 1) + (S >> 2 & 1)) != count) continue;
-      if (count) Interpolate(g, at, S);
-      else {
+      if (!count) {
         g->sum[p] = IsAlone(g, at) && !IsFilled(g) ? 0 : 1;
         g->v[p]   = g->sum[p] * CoarseFunction((at[0] - g->first) / 2, (at[1] - (g->dim > 1 ? g->first : 0)) / 2,
                                              g->dim > 2 ? (at[2] - g->first) / 2 : 0);
-      }
+      } else if (e < 0) InterpolatePoint(g, at, S);
+      else if (at[e] == g->first) InterpolateLine(g, at, S);
     }
   }
 }

@@ -92,6 +92,26 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
   directions[n] = 0;
 }
 
+/* The direction along which weights of points between coarse ones in the directions S are solved for, -1: none. It is
+   one of lines, and weak directions are among S */
+int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
+{
+  PetscReal most  = KCYCLE_LINES * Points(facts);
+  int       along = -1;
+
+  for (int d = 0; d < 3; d++) {
+    if (S >> d & 1 && factor[d] == 1) return -1;
+  }
+  for (int d = 0; d < 3; d++) {
+    for (int e = 0; e < 3 && S >> d & 1; e++) {
+      if (S >> e & 1 || facts->weak[d][e] <= most) continue;
+      most  = facts->weak[d][e];
+      along = e;
+    }
+  }
+  return along;
+}
+
 /* May planes across direction d be needed? It is coarsened, and weak beside both others at some places */
 PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor[], int d)
 {

@@ -17,7 +17,8 @@
        "-pc_kcycle_semicoarsen", "policy")                                                                             \
   REAL(KCYCLE_LINES, 0.05,                                                                                             \
        "lines are relaxed along a direction beside which one that is coarsened is weak, by a factor of 10, at this "   \
-       "part of the points: there point smoothers do not smooth",                                                      \
+       "part of the points: there point smoothers do not smooth; interpolation that follows the operator is solved "   \
+       "for along it, too",                                                                                            \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_PLANES, 0.005,                                                                                           \
        "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
@@ -155,6 +156,7 @@ PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const Pets
                                               PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
                                          char directions[4]);
+PETSC_INTERN int       KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);
 PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
 PETSC_INTERN void      KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);

@@ -45,12 +45,14 @@ typedef struct {
   KCycleTransfer      *tr;
   KCycleSets          *sets; /* of weights */
   KCycleInterpolation  interpolation;
-  const PetscBool     *neumann; /* no flux through the low and the high end, in each direction */
-  KCycleMask          *mask;    /* NULL if all points are coupled to others */
-  PetscBool            gaps;    /* some points have next to no coupling with one of their neighbours */
-  PetscBool            filled;  /* masked points have couplings, and are masked in the end */
-  PetscScalar         *temp;    /* weights of one line on up to four coarse lines */
-  const KCycleStencil *st;      /* of the fine grid */
+  const PetscBool     *neumann;  /* no flux through the low and the high end, in each direction */
+  KCycleMask          *mask;     /* NULL if all points are coupled to others */
+  PetscBool            gaps;     /* some points have next to no coupling with one of their neighbours */
+  PetscBool            filled;   /* masked points have couplings, and are masked in the end */
+  PetscInt             along[8]; /* for each set of directions: one that weights are solved for along, -1: none */
+  Mat                  P;        /* the interpolation, of all processes */
+  PetscScalar         *temp;     /* weights of one line on up to four coarse lines */
+  const KCycleStencil *st;       /* of the fine grid */
 } KCycleWeights;
 
 /* The mask of an extended line from point 0 on; NULL: it is outside the grid, or there is no mask */
@@ -59,11 +61,30 @@ static inline const PetscScalar *KCycleMaskOf(const KCycleMask *mask, PetscInt e
   return mask && mask->set[e] >= 0 ? mask->pool.v + (size_t)mask->set[e] * (size_t)mask->length + 1 : NULL;
 }
 
+/* Weights of points that lie between coarse ones in the directions S (bit by bit), solved for along lines, see along.c.
+   Points are those of the overlap that coincide with coarse ones in the directions but S and e; e has all */
+typedef struct {
+  int          S, e;
+  int          m;                       /* weights of a point; 0: there are no such lines */
+  int          o[8];                    /* the neighbours that they belong to, of 27 */
+  PetscInt     first[3], step[3], n[3]; /* place of the first point in each direction, from one to the next, number */
+  PetscInt     npoints;                 /* all */
+  PetscScalar *w;                       /* [m][npoints]: right sides, then weights */
+  PetscScalar *total, *behind, *ahead;  /* of the diagonal without couplings along e, and these */
+} KCycleAlong;
+
 PETSC_INTERN PetscErrorCode KCycleSetsKeep(KCycleSets *, const PetscScalar[], PetscInt *number);
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 
+/* along.c */
+PETSC_INTERN PetscErrorCode KCycleAlongCreate(const KCycleTransfer *, int S, int e, int m, KCycleAlong *);
+PETSC_INTERN PetscErrorCode KCycleAlongDestroy(KCycleAlong *);
+PETSC_INTERN PetscBool      KCycleAlongLine(const KCycleAlong *, PetscInt j, PetscInt k, PetscInt *point);
+PETSC_INTERN PetscErrorCode KCycleAlongSolve(KCycleAlong *, Mat P);
+
 /* overlap.c */
+PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *, PetscScalar *values);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
 PETSC_INTERN void           KCycleOverlapWrap(Mat P);
 PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *, PetscScalar *temp);

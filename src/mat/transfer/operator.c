@@ -16,6 +16,9 @@
   that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
   else not be free to move on the coarse grid.
 
+  Where couplings in S are weak beside those along another direction the weights w(o) are solved for along it, see
+  along.c.
+
   Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are
   kept.
 */
@@ -33,8 +36,11 @@ typedef struct {
   PetscScalar         *excess;
   /* 1: the excess of a point's equation is that of a boundary; then 1: that is next to nothing */
   PetscScalar         *boundary;
-  PetscScalar         *side[2]; /* couplings of the points ahead and behind in one direction */
+  PetscBool            boundaries; /* some points have it */
+  PetscScalar         *side[2];    /* couplings of the points ahead and behind in one direction */
   PetscScalar         *row[4];
+  PetscBool            solved;   /* there are lines along which weights are solved for, */
+  KCycleAlong          along[8]; /* for each S */
 } Operator;
 
 static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
@@ -42,6 +48,7 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
   const size_t length = (size_t)(27 - 2 * KCycleOffsetsFirst(ws->tr->fine->dim)) * (ws->tr->coarse->n[0] + 2);
 
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(op->along, sizeof(op->along)));
   op->ws  = ws;
   op->st  = KCycleStencilOf(A);
   op->n   = ws->tr->coarse->n[0];
@@ -56,6 +63,7 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
 static PetscErrorCode OperatorDestroy(Operator *op)
 {
   PetscFunctionBegin;
+  for (int S = 0; S < 8; S++) PetscCall(KCycleAlongDestroy(&op->along[S]));
   PetscCall(KCycleApartDestroy(&op->apart));
   PetscCall(PetscFree7(op->sums, op->w, op->inverse, op->excess, op->boundary, op->side[0], op->side[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -174,21 +182,22 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
   for (PetscInt i = 0; i < n; i++) w[i] = PetscAbsScalar(c[i]) * factor[i];
 }
 
-/* Weights of the neighbours of a line's points that lie between coarse ones in the directions S, relative to their sum
-   and the excess; 0 for a point that is coupled to nobody. boundaries: some points lie beside one */
-static void NeighbourWeights(Operator *op, int S, const PetscScalar diagonal[], const PetscScalar *const c[],
-                             PetscInt j, PetscInt k, PetscBool *boundaries)
+/* Sizes of the couplings of a line's points, of kind x, in the directions S, and their excess, to op->inverse; 0 for a
+   point that is coupled to nobody. boundaries: some points lie beside one */
+static void Totals(Operator *op, int S, int x, const PetscScalar *from, const PetscScalar *const c[], PetscInt j,
+                   PetscInt k)
 {
-  const KCycleTransfer *tr   = op->ws->tr;
-  const PetscScalar    *mask = KCycleMaskOf(op->ws->mask, KCycleBoxExtended(tr->fine, j, k));
+  const KCycleTransfer *tr       = op->ws->tr;
+  const PetscScalar    *mask     = KCycleMaskOf(op->ws->mask, KCycleBoxExtended(tr->fine, j, k));
+  const PetscScalar    *diagonal = from + op->st->shape.ncoeffs / 2 * op->pad;
 
   for (PetscInt i = 0; i < op->pad; i++) op->inverse[i] = op->excess[i] = 0;
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddSizes(op->pad, c[o], op->inverse, op->excess);
   }
-  FindBoundaries(op, S, S & 1, j, k, boundaries);
-  if (op->ws->gaps) FindGaps(op, S, c, boundaries);
-  for (PetscInt i = 0; *boundaries && i < op->pad; i++) {
+  FindBoundaries(op, S, x, j, k, &op->boundaries);
+  if (op->ws->gaps) FindGaps(op, S, c, &op->boundaries);
+  for (PetscInt i = 0; op->boundaries && i < op->pad; i++) {
     const PetscReal excess = PetscMax(PetscRealPart(c[13][i] + op->excess[i]), 0);
 
     if (op->boundary[i] == (PetscScalar)0.0) continue;
@@ -196,14 +205,88 @@ static void NeighbourWeights(Operator *op, int S, const PetscScalar diagonal[], 
     op->boundary[i] = excess <= KCYCLE_EXCESS * PetscAbsScalar(diagonal[i]) ? 1 : 0;
   }
   for (PetscInt i = -1; mask && !op->ws->filled && i < op->n; i++) {
-    const PetscInt at = tr->factor[0] * i + tr->shift[0] + (S & 1);
+    const PetscInt at = tr->factor[0] * i + tr->shift[0] + x;
 
     if (at >= 0 && at < tr->fine->n[0] && mask[at] == (PetscScalar)0.0) op->inverse[i + 1] = 0;
   }
+}
+
+/* Weights of the neighbours of points that lie between coarse ones in the directions S, relative to their totals */
+static void NeighbourWeights(Operator *op, int S, const PetscScalar *const c[], PetscInt j, PetscInt k)
+{
+  const KCycleTransfer *tr = op->ws->tr;
+  const KCycleAlong    *al = &op->along[S];
+  PetscInt              row;
+
   Invert(op->pad, op->inverse);
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) Scale(op->pad, c[o], op->inverse, op->w + (o - op->low) * op->pad);
   }
+  if (!al->m || !KCycleAlongLine(al, j, k, &row)) return;
+  for (int t = 0; t < al->m; t++) {
+    PetscScalar *w = op->w + (al->o[t] - op->low) * op->pad + 1;
+
+    for (PetscInt i = -1; i < op->n; i++) {
+      const PetscInt at = tr->factor[0] * i + tr->shift[0] + (S & 1) - al->first[0];
+
+      if (at < 0 || at / al->step[0] >= al->n[0] || op->inverse[i + 1] == (PetscScalar)0.0) continue;
+      w[i] = al->w[t * al->npoints + row + at / al->step[0]];
+    }
+  }
+}
+
+/* The systems of points of kind x of line (j, k), which begins at such a point: right sides, and couplings along the
+   line. c: coefficients summed up, from: as they are */
+static void PutSystems(Operator *op, KCycleAlong *al, int x, const PetscScalar *from, const PetscScalar *const c[],
+                       PetscInt row)
+{
+  const KCycleTransfer *tr    = op->ws->tr;
+  const int             place = al->e == 0 ? 1 : al->e == 1 ? 3 : 9, *find = op->st->shape.find;
+  const PetscScalar    *middle = from + op->st->shape.ncoeffs / 2 * op->pad + 1;
+  const PetscScalar    *ahead = from + find[13 + place] * op->pad + 1, *behind = from + find[13 - place] * op->pad + 1;
+
+  for (PetscInt i = -1; i < op->n; i++) {
+    const PetscInt  at = tr->factor[0] * i + tr->shift[0] + x - al->first[0], p = row + at / al->step[0];
+    const PetscReal sign = PetscRealPart(middle[i]) < 0 ? 1 : -1;
+
+    if (at < 0 || at / al->step[0] >= al->n[0]) continue;
+    al->total[p]  = op->inverse[i + 1];
+    al->ahead[p]  = PetscMax(0, sign * PetscRealPart(ahead[i]));
+    al->behind[p] = PetscMax(0, sign * PetscRealPart(behind[i]));
+    for (int t = 0; t < al->m; t++) al->w[t * al->npoints + p] = PetscAbsScalar(c[al->o[t]][i + 1]);
+  }
+}
+
+/* Weights of points between in the directions S, solved for along direction e */
+static PetscErrorCode SolveAlong(Operator *op, int S, int e)
+{
+  const KCycleTransfer *tr = op->ws->tr;
+  KCycleAlong          *al = &op->along[S];
+  const PetscScalar    *apart[2], *c[27];
+  PetscInt              row;
+  int                   m = 0, o[8];
+
+  PetscFunctionBegin;
+  KCycleApartLine(&op->apart, 0, 0, apart);
+  Collapse(op, S, apart[0], c);
+  for (int i = 0; i < 27; i++) {
+    if (c[i] && i != 13) o[m++] = i;
+  }
+  PetscCall(KCycleAlongCreate(tr, S, e, m, al));
+  PetscCall(PetscArraycpy(al->o, o, m));
+  for (PetscInt k = 0; k < tr->fine->n[2]; k++) {
+    for (PetscInt j = 0; j < tr->fine->n[1]; j++) {
+      if (!KCycleAlongLine(al, j, k, &row)) continue;
+      KCycleApartLine(&op->apart, j, k, apart);
+      for (int x = S & 1; x <= (e == 0 ? tr->factor[0] - 1 : S & 1); x++) {
+        Collapse(op, S, apart[x], c);
+        Totals(op, S, x, apart[x], c, j, k);
+        PutSystems(op, al, x, apart[x], c, row);
+      }
+    }
+  }
+  PetscCall(KCycleAlongSolve(al, op->ws->P));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The rows of the points o further, as terms of the rows of this line: [coarse line][same, left, right] */
@@ -259,12 +342,12 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   const PetscInt     first = -x;
   const PetscScalar *apart[2], *c[27];
   KCycleTerms        terms[4][3];
-  PetscBool          boundaries;
 
   PetscFunctionBegin;
   KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
-  NeighbourWeights(op, S, apart[x] + op->st->shape.ncoeffs / 2 * op->pad, c, j, k, &boundaries);
+  Totals(op, S, x, apart[x], c, j, k);
+  NeighbourWeights(op, S, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) AddRows(op, o, x, j, k, touch, terms);
@@ -280,7 +363,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
       KCycleSumOfProducts(&terms[q][i], op->n - first, PETSC_FALSE, to[i] + first);
     }
   }
-  if (boundaries) CompleteRows(op, x, touch);
+  if (op->boundaries) CompleteRows(op, x, touch);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,7 +407,7 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   const int             S   = Between(tr, 1, j) | Between(tr, 2, k);
 
   memset(sign, 0, sizeof(*sign));
-  sign->set = KCycleClassOf(op->st, j, k);
+  sign->set = op->solved ? -1 : KCycleClassOf(op->st, j, k);
   if (sign->set < 0) return;
   for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
     for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {
@@ -367,6 +450,12 @@ PetscErrorCode KCycleOperatorWeights(KCycleWeights *ws, Mat A)
 
   PetscFunctionBegin;
   PetscCall(OperatorCreate(ws, A, &op));
+  op.solved = PETSC_FALSE;
+  for (int S = 1; S < 8; S++) {
+    if (ws->along[S] < 0) continue;
+    op.solved = PETSC_TRUE;
+    PetscCall(SolveAlong(&op, S, (int)ws->along[S]));
+  }
   PetscCall(PetscMalloc2(box->n[1], &signs[0], box->n[1], &signs[1]));
   for (PetscInt count = 0; count < box->dim; count++) {
     for (PetscInt k = 0; k < box->n[2]; k++) {

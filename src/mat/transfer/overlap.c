@@ -173,6 +173,61 @@ static PetscErrorCode Exchange(const KCycleTransfer *tr, const KCycleStencil *st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What has come for points that are not owned */
+static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const KCycleAlong *al,
+                       const PetscScalar *halo, PetscScalar *values)
+{
+  for (PetscInt line = 0; line < all->nlines; line++) {
+    const PetscInt  j = line % all->n[1] - ov->low[1], k = line / all->n[1] - ov->low[2];
+    const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
+    PetscInt        row;
+    const PetscBool has = KCycleAlongLine(al, line % all->n[1], line / all->n[1], &row);
+
+    for (PetscInt i = 0; i < all->n[0]; i++) {
+      const PetscInt at = i - al->first[0];
+
+      if (owned && i >= ov->low[0] && i < ov->low[0] + box->n[0]) continue;
+      if (has && at >= 0 && at % al->step[0] == 0) values[row + at / al->step[0]] = *halo;
+      halo++;
+    }
+  }
+}
+
+/* Collective. A number of each point of some kind, known at owned points, for points of the overlap beside these */
+PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *al, PetscScalar *values)
+{
+  Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
+  const KCycleOverlap *ov  = &p->overlap;
+  const KCycleBox     *box = p->t.fine, *all;
+  PetscInt             depth[3], row, next = 0;
+  PetscScalar         *rim, *halo;
+
+  PetscFunctionBegin;
+  if (!ov->P) PetscFunctionReturn(PETSC_SUCCESS);
+  all = KCycleTransferOf(ov->P)->fine;
+  RimDepth(&p->t, depth);
+  PetscCall(PetscCalloc2(ov->nrim, &rim, all->npoints - box->npoints, &halo));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt  j = line % box->n[1], k = line / box->n[1], n = box->n[0];
+    const PetscBool whole = (PetscBool)(j < depth[1] || j >= box->n[1] - depth[1] || k < depth[2] ||
+                                        k >= box->n[2] - depth[2] || n <= 2 * depth[0]);
+    const PetscBool has   = KCycleAlongLine(al, j + ov->low[1], k + ov->low[2], &row);
+
+    for (PetscInt i = 0; i < n; i++) {
+      const PetscInt at = i + ov->low[0] - al->first[0];
+
+      if (!whole && i >= depth[0] && i < n - depth[0]) continue;
+      if (has && at >= 0 && at % al->step[0] == 0) rim[next] = values[row + at / al->step[0]];
+      next++;
+    }
+  }
+  PetscCall(PetscSFBcastBegin(ov->sf, MPIU_SCALAR, rim, halo, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(ov->sf, MPIU_SCALAR, rim, halo, MPI_REPLACE));
+  TakeBeyond(ov, box, all, al, halo, values);
+  PetscCall(PetscFree2(rim, halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* So many points from the halo, behind those of a line that are there */
 static void FromHalo(int nc, PetscInt width, PetscInt first, PetscInt end, const PetscScalar **halo,
                      PetscScalar *values)

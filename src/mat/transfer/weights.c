@@ -572,6 +572,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
   PetscCall(MatStencilScan(A, &scan));
   PetscCall(KCycleOverlapGet(P, A, &Q, &B));
   ws.tr   = &((Mat_StencilTransfer *)Q->data)->t;
+  ws.P    = P;
   ws.sets = &sets;
   if (scan->alone) {
     PetscCall(MaskLines(B, &mask));
@@ -580,7 +581,8 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
   if (scan->alone && scan->walls && interpolation == KCYCLE_INTERPOLATION_OPERATOR)
     PetscCall(MatStencilFillAlone(A, &filled));
   ws.filled = ((Mat_StencilTransfer *)P->data)->filled = (PetscBool)(filled != NULL);
-  ws.gaps                                              = (PetscBool)(scan->jump * KCYCLE_GAP > 1);
+  for (int S = 0; S < 8; S++) ws.along[S] = KCyclePolicyAlong(scan, ws.tr->factor, S);
+  ws.gaps = (PetscBool)(scan->jump * KCYCLE_GAP > 1);
   if (filled) {
     PetscCall(KCycleOverlapGet(P, filled, &Q, &C));
     PetscCall(MatDestroy(&B));

@@ -1,0 +1,205 @@
+/*
+  Interpolation along strong directions. A fine point that lies between coarse ones in the directions S takes weights
+  from its equation, summed over the other directions, as if its neighbours there had the same weights. Where it is
+  coupled more strongly with these than with the points that it is interpolated from, as on stretched grids, and
+  coefficients jump, weights would then change from point to point along the strong direction e, and coarse functions
+  oscillate there at a high price. Smooth ones leave the couplings along e where they are:
+
+    (sum_o |c(o)| + excess) w(o) + sum_+- s(+-) (w(o) - w(o)(+-)) = |c(o)|
+
+  for each neighbour o in S, a tridiagonal system for each grid line along e, with the couplings s(+-) ahead and behind.
+  Where these are weak, or weights do not change, the solutions are the weights that the points have of their own.
+
+  Lines are solved from their first point to their last one, from process to process, so that weights do not depend on
+  the number of processes. Where a direction wraps around lines are cut.
+*/
+#include "mattransfer.h"
+
+/* The first of the points of one kind in each direction, at a distance of each other, and their number: in S those
+   between, along e all, else those that coincide */
+static void FindPoints(const KCycleTransfer *tr, KCycleAlong *al)
+{
+  for (int d = 0; d < 3; d++) {
+    const PetscInt between = al->S >> d & 1;
+
+    al->step[d]  = d == al->e ? 1 : tr->factor[d];
+    al->first[d] = d == al->e ? 0 : (tr->shift[d] + between) % tr->factor[d];
+    al->n[d]     = PetscMax(0, (tr->fine->n[d] - al->first[d] + al->step[d] - 1) / al->step[d]);
+  }
+  al->npoints = al->n[0] * al->n[1] * al->n[2];
+}
+
+/* For points between in directions S, along e, with weights of m neighbours; tr: of the overlap */
+PetscErrorCode KCycleAlongCreate(const KCycleTransfer *tr, int S, int e, int m, KCycleAlong *al)
+{
+  PetscFunctionBegin;
+  al->S = S;
+  al->e = e;
+  al->m = m;
+  FindPoints(tr, al);
+  PetscCall(PetscCalloc4(m * al->npoints, &al->w, al->npoints, &al->total, al->npoints, &al->behind, al->npoints,
+                         &al->ahead));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleAlongDestroy(KCycleAlong *al)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree4(al->w, al->total, al->behind, al->ahead));
+  al->m = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is fine line (j, k) one of these? Then its first point */
+PetscBool KCycleAlongLine(const KCycleAlong *al, PetscInt j, PetscInt k, PetscInt *point)
+{
+  const PetscInt jj = j - al->first[1], kk = k - al->first[2];
+
+  if (jj < 0 || kk < 0 || jj % al->step[1] || kk % al->step[2]) return PETSC_FALSE;
+  *point = al->n[0] * (jj / al->step[1] + al->n[1] * (kk / al->step[2]));
+  return PETSC_TRUE;
+}
+
+/* Owned points in each direction: the first one and one past the last. low: points of the overlap before owned ones */
+static void FindOwned(const KCycleAlong *al, const KCycleBox *box, const PetscInt low[], PetscInt start[],
+                      PetscInt end[])
+{
+  for (int d = 0; d < 3; d++) {
+    const PetscInt from = low[d] - al->first[d], to = from + box->n[d];
+
+    start[d] = PetscMin(PetscMax(0, (from + al->step[d] - 1) / al->step[d]), al->n[d]);
+    end[d]   = PetscMin(PetscMax(start[d], (to + al->step[d] - 1) / al->step[d]), al->n[d]);
+  }
+}
+
+/* The lines of this process, and the processes with the parts before and behind; -1: none */
+typedef struct {
+  PetscInt     start[3], end[3]; /* of owned points */
+  PetscInt     across[2];        /* the other two directions */
+  PetscInt     step, nlines;     /* from point to point of a line */
+  PetscMPIInt  before, behind, tag;
+  MPI_Comm     comm;
+  PetscScalar *passed; /* from part to part: of each line m + 2 numbers */
+} Lines;
+
+static PetscErrorCode LinesCreate(const KCycleAlong *al, Mat P, Lines *lines)
+{
+  Mat_StencilTransfer *p     = (Mat_StencilTransfer *)P->data;
+  const KCycleBox     *box   = p->t.fine;
+  const PetscInt       zeros = 0, none[3] = {zeros, zeros, zeros};
+  PetscMPIInt          away  = 1;
+  PetscInt             place = box->rank;
+
+  PetscFunctionBegin;
+  FindOwned(al, box, p->overlap.P ? p->overlap.low : none, lines->start, lines->end);
+  for (int d = 0; d < al->e; d++) {
+    away *= (PetscMPIInt)box->nproc[d];
+    place /= box->nproc[d];
+  }
+  place %= box->nproc[al->e];
+  lines->before    = place > 0 ? box->rank - away : -1;
+  lines->behind    = place < box->nproc[al->e] - 1 ? box->rank + away : -1;
+  lines->across[0] = al->e == 0 ? 1 : 0;
+  lines->across[1] = al->e == 2 ? 1 : 2;
+  lines->step      = al->e == 0 ? 1 : al->e == 1 ? al->n[0] : al->n[0] * al->n[1];
+  lines->nlines    = 1;
+  for (int t = 0; t < 2; t++) lines->nlines *= lines->end[lines->across[t]] - lines->start[lines->across[t]];
+  PetscCall(PetscObjectGetComm((PetscObject)P, &lines->comm));
+  PetscCall(PetscObjectGetNewTag((PetscObject)P, &lines->tag));
+  PetscCall(PetscMalloc1((al->m + 2) * lines->nlines, &lines->passed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Place number i along the lines of the point of line number l */
+static PetscInt PointOf(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l)
+{
+  const PetscInt a = lines->across[0], b = lines->across[1], width = lines->end[a] - lines->start[a];
+  PetscInt       at[3];
+
+  at[al->e] = i;
+  at[a]     = lines->start[a] + l % width;
+  at[b]     = lines->start[b] + l / width;
+  return at[0] + al->n[0] * (at[1] + al->n[1] * at[2]);
+}
+
+/* One equation, with the unknown of the point before eliminated: its divisor, what couples it ahead, and right sides */
+static void Eliminate(const KCycleAlong *al, PetscInt p, const PetscScalar *last, PetscInt distance)
+{
+  const PetscScalar f = last[0] == (PetscScalar)0.0 ? (PetscScalar)0.0 : al->behind[p] / last[0];
+
+  al->total[p] += al->behind[p] - f * last[distance];
+  for (int t = 0; t < al->m; t++) al->w[t * al->npoints + p] += f * last[(2 + t) * distance];
+}
+
+/* Forward, after the part before, and what the one behind needs */
+static PetscErrorCode Forward(const KCycleAlong *al, Lines *lines)
+{
+  const PetscInt first = lines->start[al->e], last = lines->end[al->e] - 1, n = lines->nlines;
+  const int      count = al->m + 2;
+  PetscScalar    before[2 + 8];
+
+  PetscFunctionBegin;
+  if (lines->before >= 0)
+    PetscCallMPI(MPI_Recv(lines->passed, (PetscMPIInt)(count * n), MPIU_SCALAR, lines->before, lines->tag, lines->comm,
+                          MPI_STATUS_IGNORE));
+  for (PetscInt l = 0; l < n; l++) {
+    if (lines->before < 0) al->behind[PointOf(al, lines, first, l)] = 0;
+    if (lines->behind < 0) al->ahead[PointOf(al, lines, last, l)] = 0;
+    for (int t = 0; t < count; t++) before[t] = lines->before < 0 ? 0 : lines->passed[t * n + l];
+    for (PetscInt i = first, p = PointOf(al, lines, first, l); i <= last; i++, p += lines->step) {
+      al->total[p] += al->ahead[p];
+      Eliminate(al, p, before, 1);
+      before[0] = al->total[p];
+      before[1] = al->ahead[p];
+      for (int t = 0; t < al->m; t++) before[2 + t] = al->w[t * al->npoints + p];
+    }
+    for (int t = 0; t < count; t++) lines->passed[t * n + l] = before[t];
+  }
+  if (lines->behind >= 0)
+    PetscCallMPI(
+        MPI_Send(lines->passed, (PetscMPIInt)(count * n), MPIU_SCALAR, lines->behind, lines->tag, lines->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Back, after the part behind */
+static PetscErrorCode Back(const KCycleAlong *al, Lines *lines)
+{
+  const PetscInt first = lines->start[al->e], last = lines->end[al->e] - 1, n = lines->nlines;
+
+  PetscFunctionBegin;
+  if (lines->behind >= 0)
+    PetscCallMPI(MPI_Recv(lines->passed, (PetscMPIInt)(al->m * n), MPIU_SCALAR, lines->behind, lines->tag, lines->comm,
+                          MPI_STATUS_IGNORE));
+  for (PetscInt l = 0; l < n; l++) {
+    for (int t = 0; t < al->m; t++) {
+      PetscScalar next = lines->behind < 0 ? 0 : lines->passed[t * n + l];
+
+      for (PetscInt i = last, p = PointOf(al, lines, last, l); i >= first; i--, p -= lines->step) {
+        PetscScalar *w = &al->w[t * al->npoints + p];
+
+        *w   = al->total[p] == (PetscScalar)0.0 ? (PetscScalar)0.0 : (*w + al->ahead[p] * next) / al->total[p];
+        next = *w;
+      }
+      lines->passed[t * n + l] = next;
+    }
+  }
+  if (lines->before >= 0)
+    PetscCallMPI(
+        MPI_Send(lines->passed, (PetscMPIInt)(al->m * n), MPIU_SCALAR, lines->before, lines->tag, lines->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Solves the systems, whose right sides are in w; then these are the weights of all points of the
+   overlap */
+PetscErrorCode KCycleAlongSolve(KCycleAlong *al, Mat P)
+{
+  Lines lines;
+
+  PetscFunctionBegin;
+  PetscCall(LinesCreate(al, P, &lines));
+  PetscCall(Forward(al, &lines));
+  PetscCall(Back(al, &lines));
+  PetscCall(PetscFree(lines.passed));
+  for (int t = 0; t < al->m; t++) PetscCall(KCycleOverlapExchange(P, al, al->w + t * al->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
