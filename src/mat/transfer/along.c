@@ -84,11 +84,11 @@ typedef struct {
 
 static PetscErrorCode LinesCreate(const KCycleAlong *al, Mat P, Lines *lines)
 {
-  Mat_StencilTransfer *p     = (Mat_StencilTransfer *)P->data;
-  const KCycleBox     *box   = p->t.fine;
-  const PetscInt       zeros = 0, none[3] = {zeros, zeros, zeros};
-  PetscMPIInt          away  = 1;
-  PetscInt             place = box->rank;
+  Mat_StencilTransfer *p       = (Mat_StencilTransfer *)P->data;
+  const KCycleBox     *box     = p->t.fine;
+  const PetscInt       none[3] = {0, 0, 0};
+  PetscMPIInt          away    = 1;
+  PetscInt             place   = box->rank;
 
   PetscFunctionBegin;
   FindOwned(al, box, p->overlap.P ? p->overlap.low : none, lines->start, lines->end);
@@ -110,82 +110,87 @@ static PetscErrorCode LinesCreate(const KCycleAlong *al, Mat P, Lines *lines)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Place number i along the lines of the point of line number l */
-static PetscInt PointOf(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l)
+/* Calls a function for the points of all lines at place i along them: number of the line, of the point */
+typedef void (*Visit)(const KCycleAlong *, const Lines *, PetscInt i, PetscInt l, PetscInt p);
+
+static void VisitPoints(const KCycleAlong *al, const Lines *lines, PetscInt i, Visit visit)
 {
-  const PetscInt a = lines->across[0], b = lines->across[1], width = lines->end[a] - lines->start[a];
-  PetscInt       at[3];
+  const PetscInt a = lines->across[0], b = lines->across[1];
+  PetscInt       at[3], l                = 0;
 
   at[al->e] = i;
-  at[a]     = lines->start[a] + l % width;
-  at[b]     = lines->start[b] + l / width;
-  return at[0] + al->n[0] * (at[1] + al->n[1] * at[2]);
-}
-
-/* One equation, with the unknown of the point before eliminated: its divisor, what couples it ahead, and right sides */
-static void Eliminate(const KCycleAlong *al, PetscInt p, const PetscScalar *last, PetscInt distance)
-{
-  const PetscScalar f = last[0] == (PetscScalar)0.0 ? (PetscScalar)0.0 : al->behind[p] / last[0];
-
-  al->total[p] += al->behind[p] - f * last[distance];
-  for (int t = 0; t < al->m; t++) al->w[t * al->npoints + p] += f * last[(2 + t) * distance];
-}
-
-/* Forward, after the part before, and what the one behind needs */
-static PetscErrorCode Forward(const KCycleAlong *al, Lines *lines)
-{
-  const PetscInt first = lines->start[al->e], last = lines->end[al->e] - 1, n = lines->nlines;
-  const int      count = al->m + 2;
-  PetscScalar    before[2 + 8];
-
-  PetscFunctionBegin;
-  if (lines->before >= 0)
-    PetscCallMPI(MPI_Recv(lines->passed, (PetscMPIInt)(count * n), MPIU_SCALAR, lines->before, lines->tag, lines->comm,
-                          MPI_STATUS_IGNORE));
-  for (PetscInt l = 0; l < n; l++) {
-    if (lines->before < 0) al->behind[PointOf(al, lines, first, l)] = 0;
-    if (lines->behind < 0) al->ahead[PointOf(al, lines, last, l)] = 0;
-    for (int t = 0; t < count; t++) before[t] = lines->before < 0 ? 0 : lines->passed[t * n + l];
-    for (PetscInt i = first, p = PointOf(al, lines, first, l); i <= last; i++, p += lines->step) {
-      al->total[p] += al->ahead[p];
-      Eliminate(al, p, before, 1);
-      before[0] = al->total[p];
-      before[1] = al->ahead[p];
-      for (int t = 0; t < al->m; t++) before[2 + t] = al->w[t * al->npoints + p];
-    }
-    for (int t = 0; t < count; t++) lines->passed[t * n + l] = before[t];
+  for (at[b] = lines->start[b]; at[b] < lines->end[b]; at[b]++) {
+    for (at[a] = lines->start[a]; at[a] < lines->end[a]; at[a]++)
+      visit(al, lines, i, l++, at[0] + al->n[0] * (at[1] + al->n[1] * at[2]));
   }
-  if (lines->behind >= 0)
-    PetscCallMPI(
-        MPI_Send(lines->passed, (PetscMPIInt)(count * n), MPIU_SCALAR, lines->behind, lines->tag, lines->comm));
+}
+
+/* One equation, with the unknown of the point before eliminated */
+static void Eliminate(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+{
+  const PetscBool    inside = (PetscBool)(i > lines->start[al->e]);
+  const PetscInt     q = p - lines->step, n = lines->nlines, distance = inside ? al->npoints : n;
+  const PetscScalar *w       = inside ? al->w + q : lines->passed + 2 * n + l;
+  const PetscScalar  divisor = inside ? al->total[q] : lines->passed[l],
+                    coupling = inside ? al->ahead[q] : lines->passed[n + l];
+  PetscScalar f;
+
+  if (!inside && lines->before < 0) al->behind[p] = 0;
+  if (i == lines->end[al->e] - 1 && lines->behind < 0) al->ahead[p] = 0;
+  f = divisor == (PetscScalar)0.0 ? (PetscScalar)0.0 : al->behind[p] / divisor;
+  al->total[p] += al->ahead[p];
+  al->total[p] += al->behind[p] - f * coupling;
+  for (int t = 0; t < al->m; t++) al->w[t * al->npoints + p] += f * w[t * distance];
+}
+
+/* What the part behind needs: the divisors, what couples them ahead, and right sides */
+static void PassForward(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+{
+  const PetscInt n = lines->nlines;
+
+  (void)i;
+  lines->passed[l]     = al->total[p];
+  lines->passed[n + l] = al->ahead[p];
+  for (int t = 0; t < al->m; t++) lines->passed[(2 + t) * n + l] = al->w[t * al->npoints + p];
+}
+
+/* One point from the one behind; what is solved first needs nothing, as nothing is coupled with it ahead */
+static void Substitute(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+{
+  const PetscBool    inside   = (PetscBool)(i < lines->end[al->e] - 1);
+  const PetscInt     distance = inside ? al->npoints : lines->nlines;
+  const PetscScalar *next     = inside ? al->w + p + lines->step : lines->passed + l;
+  const PetscScalar  inverse  = al->total[p] == (PetscScalar)0.0 ? (PetscScalar)0.0 : 1 / al->total[p];
+
+  for (int t = 0; t < al->m; t++) {
+    PetscScalar *w = &al->w[t * al->npoints + p];
+
+    *w = (*w + al->ahead[p] * next[t * distance]) * inverse;
+  }
+}
+
+static void PassBack(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+{
+  (void)i;
+  for (int t = 0; t < al->m; t++) lines->passed[t * lines->nlines + l] = al->w[t * al->npoints + p];
+}
+
+static PetscErrorCode Receive(const Lines *lines, int count, PetscMPIInt from)
+{
+  PetscFunctionBegin;
+  if (from < 0) PetscCall(PetscArrayzero(lines->passed, count * lines->nlines));
+  else
+    PetscCallMPI(MPI_Recv(lines->passed, (PetscMPIInt)(count * lines->nlines), MPIU_SCALAR, from, lines->tag,
+                          lines->comm, MPI_STATUS_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back, after the part behind */
-static PetscErrorCode Back(const KCycleAlong *al, Lines *lines)
+static PetscErrorCode Send(const Lines *lines, int count, PetscMPIInt to)
 {
-  const PetscInt first = lines->start[al->e], last = lines->end[al->e] - 1, n = lines->nlines;
-
   PetscFunctionBegin;
-  if (lines->behind >= 0)
-    PetscCallMPI(MPI_Recv(lines->passed, (PetscMPIInt)(al->m * n), MPIU_SCALAR, lines->behind, lines->tag, lines->comm,
-                          MPI_STATUS_IGNORE));
-  for (PetscInt l = 0; l < n; l++) {
-    for (int t = 0; t < al->m; t++) {
-      PetscScalar next = lines->behind < 0 ? 0 : lines->passed[t * n + l];
-
-      for (PetscInt i = last, p = PointOf(al, lines, last, l); i >= first; i--, p -= lines->step) {
-        PetscScalar *w = &al->w[t * al->npoints + p];
-
-        *w   = al->total[p] == (PetscScalar)0.0 ? (PetscScalar)0.0 : (*w + al->ahead[p] * next) / al->total[p];
-        next = *w;
-      }
-      lines->passed[t * n + l] = next;
-    }
-  }
-  if (lines->before >= 0)
+  if (to >= 0)
     PetscCallMPI(
-        MPI_Send(lines->passed, (PetscMPIInt)(al->m * n), MPIU_SCALAR, lines->before, lines->tag, lines->comm));
+        MPI_Send(lines->passed, (PetscMPIInt)(count * lines->nlines), MPIU_SCALAR, to, lines->tag, lines->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,12 +198,21 @@ static PetscErrorCode Back(const KCycleAlong *al, Lines *lines)
    overlap */
 PetscErrorCode KCycleAlongSolve(KCycleAlong *al, Mat P)
 {
-  Lines lines;
+  Lines    lines;
+  PetscInt first, last;
 
   PetscFunctionBegin;
   PetscCall(LinesCreate(al, P, &lines));
-  PetscCall(Forward(al, &lines));
-  PetscCall(Back(al, &lines));
+  first = lines.start[al->e];
+  last  = lines.end[al->e] - 1;
+  PetscCall(Receive(&lines, al->m + 2, lines.before));
+  for (PetscInt i = first; i <= last; i++) VisitPoints(al, &lines, i, Eliminate);
+  VisitPoints(al, &lines, last, PassForward);
+  PetscCall(Send(&lines, al->m + 2, lines.behind));
+  PetscCall(Receive(&lines, al->m, lines.behind));
+  for (PetscInt i = last; i >= first; i--) VisitPoints(al, &lines, i, Substitute);
+  VisitPoints(al, &lines, first, PassBack);
+  PetscCall(Send(&lines, al->m, lines.before));
   PetscCall(PetscFree(lines.passed));
   for (int t = 0; t < al->m; t++) PetscCall(KCycleOverlapExchange(P, al, al->w + t * al->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
