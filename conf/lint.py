@@ -42,7 +42,7 @@ PATTERNS = [
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
     (r"src/kernel/(?!cuda/).*", "strings", r"#[ \t]*include(?![ \t]*<petsckcycle/private/kernelimpl\.h>)", "kernels know kernelimpl.h alone"),
     (r"src/kernel/cuda/.*|include/petsckcycle/private/cudaimpl\.h$", "strings",
-     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:kernel|cuda)impl\.h>|"launchcuda\.h"|<cuda_runtime(?:_api)?\.h>))',
+     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:kernel|cuda)impl\.h>|"[a-z]+cuda\.h"|<cuda_runtime(?:_api)?\.h>|<string\.h>))',
      "kernels for devices know cudaimpl.h and CUDA alone"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
      r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h|string\.h|omp\.h)",

@@ -362,6 +362,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetPlace(PC, PCKCyclePlace);
 PETSC_EXTERN PetscErrorCode PCKCycleGetPlace(PC, PCKCyclePlace *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetHostBelow(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetHostBelow(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetBlockBelow(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetBlockBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGraph(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGraph(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);

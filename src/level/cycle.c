@@ -5,6 +5,7 @@
   their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit. The coarsest
   problem is solved in double precision.
 */
+#include <petsckcycle/private/bottomimpl.h>
 #include <petsckcycle/private/tapeimpl.h>
 
 struct _KCycleLevels {
@@ -15,6 +16,7 @@ struct _KCycleLevels {
   const KCycleKernels    *kernels;
   const KCycleRun        *run;     /* that is going on, */
   PetscBool               stopped; /* until its test said stop */
+  PetscBool               watched; /* its steps are logged or timed, each by itself */
   /* right side and solution of the coarsest level for its solver, where that cannot have the level's arrays; or NULL */
   PetscScalar            *coarse[2];
   PetscBool               inverse; /* the place has the inverse of the coarsest operator, and needs no solver */
@@ -22,6 +24,7 @@ struct _KCycleLevels {
   PetscReal               divisor; /* of operators, else 1 */
   PetscReal               size;    /* of the right side of the run, in units of the divisor */
   KCycleTapes            *tapes;   /* of cycles, where the place records them; or NULL */
+  KCycleBottoms          *bottoms; /* of cycles, where the place performs them by one kernel; or NULL */
   PetscInt                ncosts;  /* of cycles that have run */
   KCycleCost              cost[KC_COSTS];
 };
@@ -177,71 +180,96 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
   return PETSC_SUCCESS;
 }
 
+static PetscErrorCode Below(KCycleLevels *, PetscInt, const KCycleVisit *);
+
 /*
   x <- kappa-cycle(x, b) on level l: one recursive call that inherits kappa, then one with kappa - 1 if that is
   positive; in the transposed cycle the weaker one comes first. kappa = 1 is the V-cycle, 2 the F-cycle, at least the
   number of levels the W-cycle.
 */
-static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, PetscInt kappa, PetscBool zeroguess)
+static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  const PetscBool transpose = levels->run->visit.transpose;
-  const PetscInt  first = transpose && kappa > 1 ? kappa - 1 : kappa, second = transpose ? kappa : kappa - 1;
-  KCycleTimer    *timer = levels->parts[l].timer;
+  const PetscInt kappa = visit->kappa, weaker = kappa > 1 ? kappa - 1 : kappa;
+  KCycleVisit    below = {visit->transpose ? weaker : kappa, 1, PETSC_FALSE, visit->transpose, PETSC_TRUE};
+  KCycleTimer   *timer = levels->parts[l].timer;
 
-  if (!l) {
-    KCycleCall(Coarsest(levels, kappa, zeroguess, PETSC_FALSE));
-    return PETSC_SUCCESS;
-  }
   *levels->parts[l].calls += 1;
   KCycleTimerStart(timer);
-  KCycleCall(Down(levels, l, zeroguess));
+  KCycleCall(Down(levels, l, visit->zeroguess));
   KCycleCall(Pause(levels, l));
   if (levels->stopped) return PETSC_SUCCESS;
-  KCycleCall(Cycle(levels, l - 1, first, PETSC_TRUE));
-  if (kappa > 1) KCycleCall(Cycle(levels, l - 1, second, PETSC_FALSE));
+  KCycleCall(Below(levels, l - 1, &below));
+  below.kappa     = visit->transpose ? kappa : weaker;
+  below.zeroguess = PETSC_FALSE;
+  if (kappa > 1) KCycleCall(Below(levels, l - 1, &below));
   KCycleTimerResume(timer);
   KCycleCall(Up(levels, l));
   KCycleCall(Pause(levels, l));
-  KCycleTimerKeep(timer, zeroguess);
+  KCycleTimerKeep(timer, visit->zeroguess);
   return PETSC_SUCCESS;
 }
 
-/* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle
-   on the next */
-static PetscErrorCode Full(KCycleLevels *levels)
+static PetscErrorCode Restrict(KCycleLevels *levels, PetscInt l, PetscBool residual)
 {
-  const KCycleLevelData *level = levels->level;
+  const KCycleLevelData *level = &levels->level[l];
 
   PetscFunctionBegin;
-  for (PetscInt l = levels->nlevels - 1; l > 0; l--)
-    KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(&level[l], level[l].b));
-  PetscCall(Coarsest(levels, levels->run->visit.kappa, PETSC_TRUE, PETSC_TRUE));
-  for (PetscInt l = 1; l < levels->nlevels; l++) {
-    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&level[l], PETSC_FALSE));
-    PetscCall(Cycle(levels, l, levels->run->visit.kappa, PETSC_FALSE));
-  }
+  if (residual) KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*levels->kernels->residual)(level));
+  KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(level, residual ? level->r : level->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool add)
+{
+  PetscFunctionBegin;
+  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&levels->level[l], add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  The full cycle is M_l = E_l P M_{l-1} R + N_l with the cycle N_l from zero and its error propagation E_l = I - N_l
-  A_l, hence M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed
-  restrictions on the way up.
-*/
-static PetscErrorCode FullTranspose(KCycleLevels *levels)
-{
-  const KCycleLevelData *level = levels->level;
+  Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle on
+  the next.
 
-  PetscFunctionBegin;
-  for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
-    PetscCall(Cycle(levels, l, levels->run->visit.kappa, PETSC_TRUE));
-    KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*levels->kernels->residual)(&level[l]));
-    KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(&level[l], level[l].r));
+  That is M_l = E_l P M_{l-1} R + N_l with the cycle N_l from zero and its error propagation E_l = I - N_l A_l, hence
+  M_l^T = R^T M_{l-1}^T P^T (I - A_l^T N_l^T) + N_l^T: transposed cycles on the way down, transposed restrictions on the
+  way up.
+*/
+static PetscErrorCode Full(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
+{
+  const KCycleVisit cycle = {visit->kappa, 1, PETSC_FALSE, visit->transpose, visit->transpose};
+
+  if (visit->transpose) KCycleCall(Below(levels, l, &cycle));
+  KCycleCall(Restrict(levels, l, visit->transpose));
+  KCycleCall(Below(levels, l - 1, visit));
+  KCycleCall(Interpolate(levels, l, visit->transpose));
+  if (!visit->transpose) KCycleCall(Below(levels, l, &cycle));
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Steps(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
+{
+  if (!l) KCycleCall(Coarsest(levels, visit->kappa, (PetscBool)(visit->full || visit->zeroguess), visit->full));
+  else if (visit->full) KCycleCall(Full(levels, l, visit));
+  else KCycleCall(Cycle(levels, l, visit));
+  return PETSC_SUCCESS;
+}
+
+/* A visit of level l, by one kernel if it is a bottom */
+static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
+{
+  KCycleBottom *bottom = levels->watched ? NULL : KCycleBottomFind(levels->bottoms, l, visit);
+
+  if (bottom && !bottom->tried) {
+    PetscErrorCode ierr;
+
+    KCycleCall(KCycleBottomBegin(levels->bottoms, l, bottom));
+    ierr = Steps(levels, l, visit);
+    KCycleCall(KCycleBottomEnd(levels->bottoms, l));
+    KCycleCall(ierr);
   }
-  PetscCall(Coarsest(levels, levels->run->visit.kappa, PETSC_TRUE, PETSC_TRUE));
-  for (PetscInt l = 1; l < levels->nlevels; l++)
-    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&level[l], PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (bottom && bottom->program) KCycleCall(KCycleBottomRun(levels->bottoms, l, bottom));
+  else KCycleCall(Steps(levels, l, visit));
+  return PETSC_SUCCESS;
 }
 
 /* What has been recorded of a cycle, and between its parts what the host does */
@@ -254,14 +282,6 @@ static PetscErrorCode Play(KCycleLevels *levels, const KCycleTape *tape)
     if (part->behind == KCYCLE_BEHIND_COARSEST) KCycleCall(SolveCoarsest(levels, &part->visit));
     else if (part->behind == KCYCLE_BEHIND_TEST) KCycleCall(TestResidual(levels));
   }
-  return PETSC_SUCCESS;
-}
-
-static PetscErrorCode Steps(KCycleLevels *levels, const KCycleVisit *visit)
-{
-  if (visit->full && visit->transpose) KCycleCall(FullTranspose(levels));
-  else if (visit->full) KCycleCall(Full(levels));
-  else KCycleCall(Cycle(levels, levels->nlevels - 1, visit->kappa, visit->zeroguess));
   return PETSC_SUCCESS;
 }
 
@@ -292,15 +312,17 @@ static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
   KCycleTape             *tape   = NULL;
   PetscBool               again  = PETSC_FALSE;
 
-  if (levels->tapes && levels->run->replays && !parts->event[KCYCLE_SMOOTH] && !parts->timer->seconds[0])
+  levels->watched = (PetscBool)(parts->event[KCYCLE_SMOOTH] || parts->timer->seconds[0]);
+  if (levels->tapes && levels->run->replays && !levels->watched)
     KCycleCall(KCycleTapesFind(levels->tapes, &key, &tape, &again));
   if (again && tape->done) {
     KCycleCall(Play(levels, tape));
     return PETSC_SUCCESS;
   }
-  if (again && !tape->refused) KCycleCall(KCycleTapeBegin(levels->tapes, tape));
-  KCycleCall(Steps(levels, visit));
+  if (again && tape->ran && !tape->refused) KCycleCall(KCycleTapeBegin(levels->tapes, tape));
+  KCycleCall(Below(levels, levels->nlevels - 1, visit));
   if (again) KCycleCall(KCycleTapeEnd(levels->tapes));
+  if (tape && !levels->stopped) tape->ran = PETSC_TRUE;
   if (levels->kernels->launches && !levels->stopped) {
     const PetscInt64 kernels = (*levels->kernels->launches)() - before;
 
@@ -383,6 +405,7 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
   PetscFunctionBegin;
   if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleTapesDestroy(&(*levels)->tapes));
+  PetscCall(KCycleBottomsDestroy(&(*levels)->bottoms));
   for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
     PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
 #if defined(KCYCLE_SINGLE)
@@ -478,6 +501,8 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
     PetscCall(AttachLevel(*levels, l));
   }
   if ((*levels)->kernels->record) PetscCall(KCycleTapesCreate((*levels)->kernels, nlevels, parts, &(*levels)->tapes));
+  if ((*levels)->kernels->write)
+    PetscCall(KCycleBottomsCreate((*levels)->kernels, nlevels, parts, &(*levels)->bottoms));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -486,6 +511,7 @@ static PetscErrorCode Renew(KCycleLevels *levels)
 {
   PetscFunctionBegin;
   PetscCall(KCycleTapesForget(levels->tapes));
+  PetscCall(KCycleBottomsForget(levels->bottoms));
   if (levels->kernels->renew) PetscCall((*levels->kernels->renew)(&levels->level[levels->nlevels - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -498,6 +524,20 @@ static PetscErrorCode TakeInverse(KCycleLevels *levels, const PetscScalar invers
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode BlockBelow(KCycleLevels *levels, PetscInt unknowns)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleTapesForget(levels->tapes));
+  PetscCall(KCycleBottomsSetTop(levels->bottoms, levels->inverse ? unknowns : 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt Block(const KCycleLevels *levels, PetscInt *refused)
+{
+  *refused = levels->bottoms->refused;
+  return levels->bottoms->top;
+}
+
 static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 {
   *cost = levels->cost;
@@ -505,7 +545,9 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 }
 
 #if defined(KCYCLE_SINGLE)
-const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create, Run, Renew, Destroy, TakeInverse, Costs};
+const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create,     Run,   Renew,
+                                          Destroy,  TakeInverse, BlockBelow, Block, Costs};
 #else
-const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE, Create, Run, Renew, Destroy, TakeInverse, Costs};
+const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE,  Create,     Run,   Renew,
+                                          Destroy,  TakeInverse, BlockBelow, Block, Costs};
 #endif

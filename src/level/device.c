@@ -335,6 +335,10 @@ const KCycleKernels KCycleKernels_Device = {
     .recorded          = KCycleDeviceRecorded,
     .play              = KCycleDevicePlay,
     .forget            = KCycleDeviceForget,
+    .write             = KCycleDeviceWrite,
+    .written           = KCycleDeviceWritten,
+    .perform           = KCycleDevicePerform,
+    .erase             = KCycleDeviceErase,
     .launches          = Launches,
 };
 

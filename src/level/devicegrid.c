@@ -213,6 +213,26 @@ static PetscErrorCode ExchangeDestroy(KCycleDeviceExchange **exchange)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* n / number is n factor / 2^shift, rounded down, for 0 <= n < 2^31: factor is 2^shift / number, rounded up, and
+   2^(shift - 31) at least as large as the number */
+static KCycleCudaDivisor Divisor(PetscInt number)
+{
+  KCycleCudaDivisor divisor = {number, 0, 31};
+
+  while (((PetscInt64)1 << (divisor.shift - 31)) < number) divisor.shift++;
+  divisor.factor = (unsigned)(((PetscInt64)1 << divisor.shift) / number + 1);
+  return divisor;
+}
+
+static void SetDivisors(KCycleCudaBox *box)
+{
+  box->line       = Divisor(box->n[0]);
+  box->plane      = Divisor(box->n[1]);
+  box->pairs      = Divisor((box->n[0] + 1) / 2);
+  box->widerline  = Divisor(box->n[0] + 2 * box->xhalo);
+  box->widerplane = Divisor(box->n[1] + 2 * box->reach[1]);
+}
+
 /* The grid of the host must stay */
 PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **grid)
 {
@@ -234,6 +254,7 @@ PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **g
   g->box.xhalo   = box->xhalo ? 1 : 0;
   g->box.left    = box->left;
   g->box.right   = box->right;
+  SetDivisors(&g->box);
   PetscCall(CopyIndices(box->nextended, box->offset, (PetscInt **)&g->box.offset));
   PetscCall(KCycleDeviceMalloc((size_t)box->nhalo * sizeof(KCScalar), &g->halo));
   PetscCall(PetscGetCurrentCUDAStream(&stream));

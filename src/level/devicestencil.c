@@ -17,7 +17,12 @@ PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceSt
   PetscCall(KCycleDeviceFree(st->own));
   PetscCall(KCycleDeviceFree(st->set));
   PetscCall(KCycleDeviceFree(st->block));
-  st->shape  = from->shape;
+  st->shape = from->shape;
+  for (int o = 0; o < from->shape.ncoeffs; o++) {
+    const int q = from->shape.line[o];
+
+    st->away[o] = from->shape.dx[o] + box->n[0] * (from->shape.dy[q] + box->n[1] * from->shape.dz[q]);
+  }
   st->half   = from->half ? from->shape.ncoeffs / 2 : 0;
   st->length = KCycleClassLength(box, &from->shape);
   PetscCall(KCycleDeviceCopy(from->classes, (size_t)from->nclasses * sizeof(*from->classes), &st->classes));

@@ -80,6 +80,7 @@ PetscErrorCode KCycleTapesFind(KCycleTapes *tapes, const KCycleTapeKey *key, KCy
     PetscCall(Empty(tapes, oldest));
     oldest->key     = *key;
     oldest->refused = PETSC_FALSE;
+    oldest->ran     = PETSC_FALSE;
   }
   oldest->used = ++tapes->clock;
   *tape        = oldest;

@@ -20,6 +20,7 @@
 #define blockDim  hostBlockDim
 #define gridDim   hostGridDim
 
+#define __launch_bounds__(...)
 #define __syncthreads() HostWaitForBlock()
 
 static inline void __syncwarp(unsigned mask = ~0u)

@@ -10,20 +10,30 @@
 #include <petsckcycle/private/kernelimpl.h>
 #include <cuda_runtime_api.h>
 
-/* The part of a grid that a process owns */
+/* A number to divide by, see KCycleCudaQuotient() */
 typedef struct {
-  PetscInt        n[3], npoints;
-  PetscInt        reach[3];
-  PetscInt        xhalo, left, right;
-  const PetscInt *offset;
+  PetscInt number;
+  unsigned factor;
+  int      shift;
+} KCycleCudaDivisor;
+
+/* The part of a grid that a process owns. Divisors: points of a line, lines of a plane; pairs of points of a line; both
+   with those of the halo */
+typedef struct {
+  PetscInt          n[3], npoints;
+  PetscInt          reach[3];
+  PetscInt          xhalo, left, right;
+  KCycleCudaDivisor line, plane, pairs, widerline, widerplane;
+  const PetscInt   *offset;
 } KCycleCudaBox;
 
 /* The operator */
 typedef struct {
   KCycleCudaBox      box;
   KCycleShape        shape;
-  PetscInt           half;   /* coefficients that blocks leave out */
-  PetscInt           length; /* of a class */
+  PetscInt           away[KC_MAX_COEFFS]; /* so far in a vector is the neighbour of each coefficient */
+  PetscInt           half;                /* coefficients that blocks leave out */
+  PetscInt           length;              /* of a class */
   const KCycleClass *classes;
   const KCScalar    *shared, *own;
   const PetscInt    *set;
@@ -121,6 +131,38 @@ typedef struct {
   PetscScalar       *change;  /* of all */
 } KCycleCudaClusters;
 
+/* What one block can do among other things, see blockcuda.cu */
+typedef enum {
+  KC_DO_ZERO,
+  KC_DO_MOVE,
+  KC_DO_GATHER,
+  KC_DO_COMPUTE,
+  KC_DO_CHANGE,
+  KC_DO_COLOUR,
+  KC_DO_INTERPOLATE,
+  KC_DO_RESTRICT,
+  KC_DO_INVERT
+} KCycleCudaKind;
+
+#define KC_BLOCK_WORDS        120
+#define KC_BLOCK_INSTRUCTIONS 1024  /* of a program, at most, */
+#define KC_BLOCK_STEPS        16384 /* and steps */
+
+/* What a kernel would be launched with: its struct of workcuda.h */
+typedef struct {
+  PetscInt   kind, n; /* threads */
+  PetscInt64 work[KC_BLOCK_WORDS];
+} KCycleCudaInstruction;
+
+/* A program, while it is written on the host: which instructions are done, one after the other */
+typedef struct {
+  PetscInt               nsteps, ninstructions;
+  PetscInt              *step;        /* room for KC_BLOCK_STEPS */
+  KCycleCudaInstruction *instruction; /* room for KC_BLOCK_INSTRUCTIONS */
+  int                    unknown;     /* there was a kernel that one block cannot run, */
+  int                    toolong;     /* or no room: the program is worth nothing then */
+} KCycleCudaProgram;
+
 /* Kernels that have been launched, or recorded; vectorcuda.cu */
 PETSC_INTERN PetscInt64 KCycleCudaLaunches;
 
@@ -170,3 +212,10 @@ PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar va
 /* densecuda.cu: x = factor M b or factor M^T b, where M is kept by columns */
 PETSC_INTERN cudaError_t KCycleCudaInvert(cudaStream_t, PetscInt n, const PetscScalar *M, PetscBool transpose,
                                           PetscReal factor, const KCScalar *b, KCScalar *x);
+
+/* blockcuda.cu: unless this is NULL, kernels are added to the program instead of being launched */
+PETSC_INTERN KCycleCudaProgram *KCycleCudaWriting;
+PETSC_INTERN void               KCycleCudaWrite(KCycleCudaKind, PetscInt n, const void *work, size_t bytes);
+/* a program, on the device, by one block */
+PETSC_INTERN cudaError_t        KCycleCudaPerform(cudaStream_t, PetscInt nsteps, const PetscInt *step,
+                                                  const KCycleCudaInstruction *);

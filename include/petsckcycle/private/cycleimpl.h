@@ -113,6 +113,10 @@ typedef struct {
   /* places whose kernels can do so multiply with the inverse of the coarsest operator, by columns, instead of calling
      its solver */
   PetscErrorCode (*takeinverse)(KCycleLevels *, const PetscScalar inverse[]);
+  /* places that can do so run levels with fewer unknowns, and their coarsest problem, in one kernel; 0: none */
+  PetscErrorCode (*blockbelow)(KCycleLevels *, PetscInt unknowns);
+  /* the finest of these levels, or 0; refused: visits of it that are too long for one kernel */
+  PetscInt (*block)(const KCycleLevels *, PetscInt *refused);
   /* of cycles that have run on a device, the last one with each kappa; returns their number */
   PetscInt (*costs)(const KCycleLevels *, const KCycleCost **);
 } KCycleEngine;

@@ -61,6 +61,12 @@ PETSC_INTERN PetscErrorCode KCycleDeviceRecorded(KCycleRecord *);
 PETSC_INTERN PetscErrorCode KCycleDevicePlay(const KCycleRecord *, PetscBool again);
 PETSC_INTERN PetscErrorCode KCycleDeviceForget(KCycleRecord **);
 
+/* deviceblock.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceWrite(void);
+PETSC_INTERN PetscErrorCode KCycleDeviceWritten(KCycleProgram **);
+PETSC_INTERN PetscErrorCode KCycleDevicePerform(const KCycleProgram *, PetscBool again);
+PETSC_INTERN PetscErrorCode KCycleDeviceErase(KCycleProgram **);
+
 /* devicestencil.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, KCycleDeviceStencil **);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **);

@@ -218,6 +218,7 @@ typedef struct {
   PCKCyclePlace       place;          /* where structured levels are to live */
   PetscInt            host_below;     /* those with fewer unknowns are on the host */
   PetscBool           graph;          /* cycles on a device are recorded */
+  PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
@@ -395,6 +396,10 @@ PETSC_INTERN PetscErrorCode PCKCycleSplitSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleSplitCompose(PC, PetscBool);
 
 /* kcgraph.c: cycles that are recorded on a device */
+PETSC_INTERN PetscErrorCode PCKCycleBlockSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleBlockView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleBlockSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleBlockCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);

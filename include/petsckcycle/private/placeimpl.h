@@ -29,6 +29,9 @@ typedef struct _KCycleDeviceLevel KCycleDeviceLevel;
 /* Work on levels that is recorded, see devicegraph.c */
 typedef struct _KCycleRecord KCycleRecord;
 
+/* Work on levels as one kernel of one block, see deviceblock.c */
+typedef struct _KCycleProgram KCycleProgram;
+
 /* A level. Smoothers: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencil  *st;
@@ -84,6 +87,13 @@ typedef struct {
   /* does it, and logs its operations if they have been logged before */
   PetscErrorCode (*play)(const KCycleRecord *, PetscBool again);
   PetscErrorCode (*forget)(KCycleRecord **);
+  /* NULL: there is no such thing. What is asked for between these two is written down and not done; the program is NULL
+     where one block cannot do it */
+  PetscErrorCode (*write)(void);
+  PetscErrorCode (*written)(KCycleProgram **);
+  /* does it, by one launch, and logs its operations if they have been logged before */
+  PetscErrorCode (*perform)(const KCycleProgram *, PetscBool again);
+  PetscErrorCode (*erase)(KCycleProgram **);
   /* kernels that have been launched or recorded so far */
   PetscInt64 (*launches)(void);
 } KCycleKernels;

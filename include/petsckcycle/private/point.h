@@ -136,11 +136,10 @@ KC_POINT KCScalar KCyclePointSumConstant(const int nl, const int box, const KCSc
   return sum;
 }
 
-/* The same for a shape of any kind: coefficients and neighbours of one point, in their order */
-KC_POINT KCScalar KCyclePointDot(const int n, const KCScalar c[], const KCScalar x[])
+/* The same for a shape of any kind: coefficients and neighbours of one point, in their order, or n of them, which are
+   added to the sum of those before */
+KC_POINT KCScalar KCyclePointDot(const int n, KCScalar sum, const KCScalar c[], const KCScalar x[])
 {
-  KCScalar sum = 0;
-
   KC_UNROLL
   for (int o = 0; o < n; o++) sum += c[o] * x[o];
   return sum;

@@ -6,6 +6,14 @@
 #pragma once
 
 #if defined(KCYCLE_SINGLE)
+  #define KCycleBottomBegin                KCycleBottomBegin_Single
+  #define KCycleBottomEnd                  KCycleBottomEnd_Single
+  #define KCycleBottomFind                 KCycleBottomFind_Single
+  #define KCycleBottomRun                  KCycleBottomRun_Single
+  #define KCycleBottomsCreate              KCycleBottomsCreate_Single
+  #define KCycleBottomsDestroy             KCycleBottomsDestroy_Single
+  #define KCycleBottomsForget              KCycleBottomsForget_Single
+  #define KCycleBottomsSetTop              KCycleBottomsSetTop_Single
   #define KCycleBoxExchange                KCycleBoxExchange_Single
   #define KCycleBoxExchangeBegin           KCycleBoxExchangeBegin_Single
   #define KCycleBoxExchangeEnd             KCycleBoxExchangeEnd_Single
@@ -26,12 +34,17 @@
   #define KCycleCudaClusterChanges         KCycleCudaClusterChanges_Single
   #define KCycleCudaClusters               KCycleCudaClusters_Single
   #define KCycleCudaColour                 KCycleCudaColour_Single
+  #define KCycleCudaColourWork             KCycleCudaColourWork_Single
   #define KCycleCudaCompute                KCycleCudaCompute_Single
+  #define KCycleCudaComputeWork            KCycleCudaComputeWork_Single
   #define KCycleCudaFill                   KCycleCudaFill_Single
   #define KCycleCudaGather                 KCycleCudaGather_Single
+  #define KCycleCudaGatherWork             KCycleCudaGatherWork_Single
   #define KCycleCudaGive                   KCycleCudaGive_Single
   #define KCycleCudaInterpolate            KCycleCudaInterpolate_Single
+  #define KCycleCudaInterpolateWork        KCycleCudaInterpolateWork_Single
   #define KCycleCudaInvert                 KCycleCudaInvert_Single
+  #define KCycleCudaInvertWork             KCycleCudaInvertWork_Single
   #define KCycleCudaLargest                KCycleCudaLargest_Single
   #define KCycleCudaLaunches               KCycleCudaLaunches_Single
   #define KCycleCudaLineResidual           KCycleCudaLineResidual_Single
@@ -40,17 +53,24 @@
   #define KCycleCudaLinesBeyond            KCycleCudaLinesBeyond_Single
   #define KCycleCudaLinesSolve             KCycleCudaLinesSolve_Single
   #define KCycleCudaMove                   KCycleCudaMove_Single
+  #define KCycleCudaMoveWork               KCycleCudaMoveWork_Single
+  #define KCycleCudaPerform                KCycleCudaPerform_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
+  #define KCycleCudaRestrictWork           KCycleCudaRestrictWork_Single
   #define KCycleCudaStencil                KCycleCudaStencil_Single
   #define KCycleCudaStep                   KCycleCudaStep_Single
   #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
   #define KCycleCudaTake                   KCycleCudaTake_Single
   #define KCycleCudaTransfer               KCycleCudaTransfer_Single
+  #define KCycleCudaWrite                  KCycleCudaWrite_Single
+  #define KCycleCudaWriting                KCycleCudaWriting_Single
   #define KCycleCudaZero                   KCycleCudaZero_Single
   #define KCycleDeviceClustersCreate       KCycleDeviceClustersCreate_Single
   #define KCycleDeviceClustersSweeps       KCycleDeviceClustersSweeps_Single
+  #define KCycleCudaZeroWork               KCycleCudaZeroWork_Single
   #define KCycleDeviceCopy                 KCycleDeviceCopy_Single
+  #define KCycleDeviceErase                KCycleDeviceErase_Single
   #define KCycleDeviceForget               KCycleDeviceForget_Single
   #define KCycleDeviceFree                 KCycleDeviceFree_Single
   #define KCycleDeviceGridCreate           KCycleDeviceGridCreate_Single
@@ -60,6 +80,7 @@
   #define KCycleDeviceLinesCreate          KCycleDeviceLinesCreate_Single
   #define KCycleDeviceLinesSweeps          KCycleDeviceLinesSweeps_Single
   #define KCycleDeviceMalloc               KCycleDeviceMalloc_Single
+  #define KCycleDevicePerform              KCycleDevicePerform_Single
   #define KCycleDevicePlay                 KCycleDevicePlay_Single
   #define KCycleDeviceRecord               KCycleDeviceRecord_Single
   #define KCycleDeviceRecorded             KCycleDeviceRecorded_Single
@@ -71,6 +92,8 @@
   #define KCycleDeviceStencilSweeps        KCycleDeviceStencilSweeps_Single
   #define KCycleDeviceToDevice             KCycleDeviceToDevice_Single
   #define KCycleDeviceToHost               KCycleDeviceToHost_Single
+  #define KCycleDeviceWrite                KCycleDeviceWrite_Single
+  #define KCycleDeviceWritten              KCycleDeviceWritten_Single
   #define KCycleKernelsOf                  KCycleKernelsOf_Single
   #define KCycleKernels_Counted            KCycleKernels_Counted_Single
   #define KCycleKernels_Device             KCycleKernels_Device_Single

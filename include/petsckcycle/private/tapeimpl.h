@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
   KCycleTapeKey   key;
   PetscInt64      used; /* when last; 0: never */
+  PetscBool       ran;  /* as ever and to its end, so that bottoms have been written that it has */
   PetscBool       done, refused;
   PetscInt64      kernels; /* in all parts */
   PetscInt        nparts;

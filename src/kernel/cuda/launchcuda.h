@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/cudaimpl.h>
+#include "workcuda.h"
 #include <cuda_runtime.h>
 
 #define KC_CUDA_THREADS 256 /* of a block, */
@@ -16,21 +16,35 @@ static __device__ __forceinline__ PetscInt KCycleCudaThread(void)
   return (PetscInt)blockIdx.x * (PetscInt)blockDim.x + (PetscInt)threadIdx.x;
 }
 
+/* n / divisor, without the division that a device has no instruction for */
+static __device__ __forceinline__ PetscInt KCycleCudaQuotient(PetscInt n, const KCycleCudaDivisor &divisor)
+{
+#if defined(PETSC_USE_64BIT_INDICES)
+  return n / divisor.number;
+#else
+  return (PetscInt)(((unsigned long long)(unsigned)n * divisor.factor) >> divisor.shift);
+#endif
+}
+
 /* Arguments have the types that the kernel says */
 template <typename Type> struct KCycleSame {
   typedef Type type;
 };
 
+/* While a program is written, a kernel that comes here is none that one block can run */
 template <typename... Types>
-static cudaError_t KCycleCudaLaunchBlocks(cudaStream_t stream, PetscInt n, int threads, void (*kernel)(Types...),
-                                          typename KCycleSame<Types>::type... arguments)
+static cudaError_t KCycleCudaLaunchBlocks(cudaStream_t stream, unsigned blocks, unsigned threads,
+                                          void (*kernel)(Types...), typename KCycleSame<Types>::type... arguments)
 {
   void       *places[] = {(void *)&arguments...};
   cudaError_t status;
 
-  if (n <= 0) return cudaSuccess;
+  if (KCycleCudaWriting) {
+    KCycleCudaWriting->unknown = 1;
+    return cudaSuccess;
+  }
   KCycleCudaLaunches++;
-  status = cudaLaunchKernel(kernel, dim3((unsigned)((n + threads - 1) / threads)), dim3(threads), places, 0, stream);
+  status = cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), places, 0, stream);
   if (status != cudaSuccess) return status;
   return cudaGetLastError();
 }
@@ -39,7 +53,9 @@ template <typename... Types>
 static cudaError_t KCycleCudaLaunch(cudaStream_t stream, PetscInt n, void (*kernel)(Types...),
                                     typename KCycleSame<Types>::type... arguments)
 {
-  return KCycleCudaLaunchBlocks<Types...>(stream, n, KC_CUDA_THREADS, kernel, arguments...);
+  if (n <= 0) return cudaSuccess;
+  return KCycleCudaLaunchBlocks(stream, (unsigned)((n + KC_CUDA_THREADS - 1) / KC_CUDA_THREADS), KC_CUDA_THREADS,
+                                kernel, arguments...);
 }
 
 /* Few pieces of long work, which many multiprocessors share */
@@ -47,5 +63,19 @@ template <typename... Types>
 static cudaError_t KCycleCudaLaunchFew(cudaStream_t stream, PetscInt n, void (*kernel)(Types...),
                                        typename KCycleSame<Types>::type... arguments)
 {
-  return KCycleCudaLaunchBlocks<Types...>(stream, n, KC_CUDA_FEW, kernel, arguments...);
+  if (n <= 0) return cudaSuccess;
+  return KCycleCudaLaunchBlocks(stream, (unsigned)((n + KC_CUDA_FEW - 1) / KC_CUDA_FEW), KC_CUDA_FEW, kernel,
+                                arguments...);
+}
+
+/* Launches a kernel that one block can run, too, or adds it to the program that is being written */
+template <typename Work>
+static cudaError_t KCycleCudaDo(cudaStream_t stream, PetscInt n, KCycleCudaKind kind, void (*kernel)(Work),
+                                typename KCycleSame<Work>::type work)
+{
+  static_assert(sizeof(Work) <= sizeof(((KCycleCudaInstruction *)NULL)->work), "an instruction has room for it");
+  if (n <= 0) return cudaSuccess;
+  if (!KCycleCudaWriting) return KCycleCudaLaunch(stream, n, kernel, work);
+  KCycleCudaWrite(kind, n, &work, sizeof(work));
+  return cudaSuccess;
 }

@@ -1,137 +1,31 @@
 /*
-  Interpolation, one thread a fine point, and restriction, one thread a coarse point: both gather, so that no two
-  threads write to the same place. See kernelimpl.h for weights and lines.
+  Kernels between levels: interpolation, one thread a fine point, and restriction, one thread a coarse point.
 */
-#include "launchcuda.h"
+#include "transfercuda.h"
 
-static __device__ __forceinline__ PetscInt ExtendedLine(const KCycleCudaBox &box, PetscInt j, PetscInt k)
+static __global__ void Interpolate(const KCycleCudaInterpolateWork work)
 {
-  return (j + box.reach[1]) + (box.n[1] + 2 * box.reach[1]) * (k + box.reach[2]);
+  InterpolatePoint(work, KCycleCudaThread());
 }
 
-static __device__ __forceinline__ PetscInt FloorHalf(PetscInt i)
+static __global__ void Restrict(const KCycleCudaRestrictWork work)
 {
-  return i >= 0 ? i / 2 : -((1 - i) / 2);
-}
-
-/* The first coarse place that fine place i touches in a direction, and how many there are */
-static __device__ __forceinline__ PetscInt Touch(const KCycleCudaTransfer &tr, int d, PetscInt i, PetscInt *count)
-{
-  const PetscInt away = i - tr.shift[d], low = tr.factor[d] == 1 ? away : FloorHalf(away);
-
-  *count = tr.factor[d] == 1 || 2 * low == away ? 1 : 2;
-  return low;
-}
-
-/* Point i of coarse line (j, k), owned or not */
-static __device__ __forceinline__ KCScalar CoarseAt(const KCycleCudaTransfer &tr, const KCScalar *e, PetscInt i,
-                                                    PetscInt j, PetscInt k)
-{
-  const KCycleCudaBox &box = tr.coarse;
-  const PetscInt       f = ExtendedLine(box, j, k), n = box.n[0];
-
-  if (i < 0 || i >= n) return box.xhalo ? tr.halo[(i < 0 ? box.left : box.right) + f] : (KCScalar)0;
-  return box.offset[f] < 0 ? e[i + n * (j + box.n[1] * k)] : tr.halo[box.offset[f] + i];
-}
-
-/* The share of one coarse line in point i of a fine line; w: its weights */
-static __device__ __forceinline__ KCScalar FromLine(const KCycleCudaTransfer &tr, const KCScalar *w, const KCScalar *e,
-                                                    PetscInt i, const PetscInt at[2])
-{
-  const PetscInt n = tr.coarse.n[0];
-  PetscInt       count;
-  const PetscInt c = Touch(tr, 0, i, &count);
-
-  if (count == 1) return w[1 + c] * CoarseAt(tr, e, c, at[0], at[1]);
-  return w[n + 3 + c] * CoarseAt(tr, e, c, at[0], at[1]) + w[2 * n + 4 + c] * CoarseAt(tr, e, c + 1, at[0], at[1]);
-}
-
-static __global__ void Interpolate(KCycleCudaTransfer tr, const KCScalar *e, PetscInt add, KCScalar *x)
-{
-  const PetscInt place = KCycleCudaThread(), line = place / tr.fine.n[0], k = line / tr.fine.n[1],
-                 j = line - k * tr.fine.n[1], fine = ExtendedLine(tr.fine, j, k);
-  PetscInt low[2], count[2];
-  KCScalar sum;
-
-  if (place >= tr.fine.npoints) return;
-  sum    = add ? x[place] : (KCScalar)0;
-  low[0] = Touch(tr, 1, j, &count[0]);
-  low[1] = Touch(tr, 2, k, &count[1]);
-  for (PetscInt q = 0; q < count[0] * count[1]; q++) {
-    const PetscInt at[2] = {low[0] + q % count[0], low[1] + q / count[0]}, set = tr.set[4 * fine + q];
-
-    if (set >= 0 && tr.coarse.offset[ExtendedLine(tr.coarse, at[0], at[1])] != 0)
-      sum += FromLine(tr, tr.weights + (size_t)set * tr.stride, e, place - line * tr.fine.n[0], at);
-  }
-  x[place] = sum;
-}
-
-/* What coarse point c gets from a fine line; w: weights on its coarse line */
-static __device__ __forceinline__ KCScalar FromFine(const KCycleCudaTransfer &tr, const KCScalar *w, const KCScalar *r,
-                                                    PetscInt c)
-{
-  const PetscInt n = tr.coarse.n[0], m = tr.fine.n[0], i = tr.factor[0] * c + tr.shift[0];
-  KCScalar       sum = 0;
-
-  if (tr.factor[0] == 2 && i > 0 && i <= m) sum += w[2 * n + 4 + c - 1] * r[i - 1];
-  if (c >= 0 && c < n) sum += w[1 + c] * r[i];
-  if (tr.factor[0] == 2 && i >= -1 && i < m - 1) sum += w[n + 3 + c] * r[i + 1];
-  return sum;
-}
-
-/* All that coarse point c of line (j, k) gets */
-static __device__ __forceinline__ KCScalar Collect(const KCycleCudaTransfer &tr, const KCScalar *r, PetscInt c,
-                                                   PetscInt j, PetscInt k)
-{
-  const PetscInt wide[2] = {tr.factor[1] - 1, tr.factor[2] - 1},
-                 at[2]   = {tr.factor[1] * j + tr.shift[1], tr.factor[2] * k + tr.shift[2]};
-  KCScalar sum           = 0;
-
-  for (PetscInt kk = -wide[1]; kk <= wide[1]; kk++) {
-    for (PetscInt jj = -wide[0]; jj <= wide[0]; jj++) {
-      const PetscInt fj = at[0] + jj, fk = at[1] + kk, q = (jj < 0 ? 1 : 0) + (kk < 0 ? 1 : 0) * (jj ? 2 : 1);
-      PetscInt       set;
-
-      if (fj < 0 || fj >= tr.fine.n[1] || fk < 0 || fk >= tr.fine.n[2]) continue;
-      set = tr.set[4 * ExtendedLine(tr.fine, fj, fk) + q];
-      if (set >= 0)
-        sum += FromFine(tr, tr.weights + (size_t)set * tr.stride, r + tr.fine.n[0] * (fj + tr.fine.n[1] * fk), c);
-    }
-  }
-  return sum;
-}
-
-/* Coarse points with those of the halo */
-static __device__ __forceinline__ PetscInt Width(const KCycleCudaBox &box, int d)
-{
-  return box.n[d] + 2 * (d ? box.reach[d] : box.xhalo);
-}
-
-static __global__ void Restrict(KCycleCudaTransfer tr, const KCScalar *r, KCScalar *b)
-{
-  const KCycleCudaBox &box    = tr.coarse;
-  const PetscInt       thread = KCycleCudaThread(), width = Width(box, 0), f = thread / width;
-  const PetscInt       c = thread - f * width - box.xhalo, k = f / Width(box, 1) - box.reach[2],
-                 j = f % Width(box, 1) - box.reach[1];
-  KCScalar sum;
-
-  if (f >= Width(box, 1) * Width(box, 2) || box.offset[f] == 0) return;
-  sum = Collect(tr, r, c, j, k);
-  if (c < 0 || c >= box.n[0]) tr.halo[(c < 0 ? box.left : box.right) + f] = sum;
-  else if (box.offset[f] < 0) b[c + box.n[0] * (j + box.n[1] * k)] = sum;
-  else tr.halo[box.offset[f] + c] = sum;
+  RestrictPoint(work, KCycleCudaThread());
 }
 
 cudaError_t KCycleCudaInterpolate(cudaStream_t stream, const KCycleCudaTransfer *tr, const KCScalar *e, PetscBool add,
                                   KCScalar *x)
 {
-  return KCycleCudaLaunch(stream, tr->fine.npoints, Interpolate, *tr, e, add ? 1 : 0, x);
+  const KCycleCudaInterpolateWork work = {*tr, e, add ? 1 : 0, x};
+
+  return KCycleCudaDo(stream, tr->fine.npoints, KC_DO_INTERPOLATE, Interpolate, work);
 }
 
 cudaError_t KCycleCudaRestrict(cudaStream_t stream, const KCycleCudaTransfer *tr, const KCScalar *r, KCScalar *b)
 {
-  const PetscInt *n = tr->coarse.n, *reach = tr->coarse.reach;
+  const KCycleCudaRestrictWork work = {*tr, r, b};
+  const PetscInt              *n = tr->coarse.n, *reach = tr->coarse.reach;
 
-  return KCycleCudaLaunch(stream, (n[0] + 2 * tr->coarse.xhalo) * (n[1] + 2 * reach[1]) * (n[2] + 2 * reach[2]),
-                          Restrict, *tr, r, b);
+  return KCycleCudaDo(stream, (n[0] + 2 * tr->coarse.xhalo) * (n[1] + 2 * reach[1]) * (n[2] + 2 * reach[2]),
+                      KC_DO_RESTRICT, Restrict, work);
 }

@@ -4,34 +4,23 @@
   Sums and maxima come down in two steps to KC_CUDA_PARTS numbers, in an order that does not depend on the device: no
   thread waits for others.
 */
-#include "launchcuda.h"
+#include "vectorcuda.h"
 
 PetscInt64 KCycleCudaLaunches = 0;
 
-static __global__ void Zero(PetscInt n, KCScalar *y)
+static __global__ void Zero(const KCycleCudaZeroWork work)
 {
-  const PetscInt i = KCycleCudaThread();
-
-  if (i < n) y[i] = 0;
+  ZeroPoint(work, KCycleCudaThread());
 }
 
-static __global__ void Move(PetscInt n, const PetscInt *from, const KCScalar *x, const PetscInt *to, KCScalar *y)
+static __global__ void Move(const KCycleCudaMoveWork work)
 {
-  const PetscInt i = KCycleCudaThread();
-
-  if (i < n) y[to ? to[i] : i] = x[from ? from[i] : i];
+  MovePoint(work, KCycleCudaThread());
 }
 
-static __global__ void Gather(PetscInt n, const PetscInt *start, const PetscInt *from, const KCScalar *x,
-                              const PetscInt *to, KCScalar *y)
+static __global__ void Gather(const KCycleCudaGatherWork work)
 {
-  const PetscInt i = KCycleCudaThread();
-  KCScalar       sum;
-
-  if (i >= n) return;
-  sum = y[to[i]];
-  for (PetscInt s = start ? start[i] : i; s < (start ? start[i + 1] : i + 1); s++) sum += x[from ? from[s] : s];
-  y[to[i]] = sum;
+  GatherPoint(work, KCycleCudaThread());
 }
 
 /* A thread has every parts-th number */
@@ -105,18 +94,24 @@ static __global__ void Fill(PetscInt n, PetscScalar value, PetscScalar *y)
 cudaError_t KCycleCudaMove(cudaStream_t stream, PetscInt n, const PetscInt *from, const KCScalar *x, const PetscInt *to,
                            KCScalar *y)
 {
-  return KCycleCudaLaunch(stream, n, Move, n, from, x, to, y);
+  const KCycleCudaMoveWork work = {n, from, x, to, y};
+
+  return KCycleCudaDo(stream, n, KC_DO_MOVE, Move, work);
 }
 
 cudaError_t KCycleCudaZero(cudaStream_t stream, PetscInt n, KCScalar *y)
 {
-  return KCycleCudaLaunch(stream, n, Zero, n, y);
+  const KCycleCudaZeroWork work = {n, y};
+
+  return KCycleCudaDo(stream, n, KC_DO_ZERO, Zero, work);
 }
 
 cudaError_t KCycleCudaGather(cudaStream_t stream, PetscInt n, const PetscInt *start, const PetscInt *from,
                              const KCScalar *x, const PetscInt *to, KCScalar *y)
 {
-  return KCycleCudaLaunch(stream, n, Gather, n, start, from, x, to, y);
+  const KCycleCudaGatherWork work = {n, start, from, x, to, y};
+
+  return KCycleCudaDo(stream, n, KC_DO_GATHER, Gather, work);
 }
 
 /* The parts are the first KC_CUDA_PARTS numbers of scratch */

@@ -601,6 +601,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   if (flg) PetscCall(PCKCycleSetPrecision(pc, precision));
   PetscCall(PCKCyclePlaceSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleSplitSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleBlockSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleGraphSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes", "Count the bytes that each level moves, for -ksp_view",
                              "PCKCYCLE", count, &count, &flg));

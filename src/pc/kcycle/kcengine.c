@@ -159,6 +159,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
   PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
   PetscCall(PCKCycleInverseSetUp(pc));
+  PetscCall(PCKCycleBlockSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -562,6 +562,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleTimeCompose(pc, present));
   PetscCall(PCKCyclePlaceCompose(pc, present));
   PetscCall(PCKCycleSplitCompose(pc, present));
+  PetscCall(PCKCycleBlockCompose(pc, present));
   PetscCall(PCKCycleGraphCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -580,6 +581,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_precision (double|single)     - precision of structured levels
 . -pc_kcycle_place (auto|host|device)      - where structured levels live
 . -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
+. -pc_kcycle_block_below <5000>            - levels on a device with fewer unknowns share one kernel
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
@@ -653,6 +655,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   pc->useAmat       = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
   kc->kappa         = 2;
   kc->graph         = PETSC_TRUE;
+  kc->block_below   = 5000;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));

@@ -1,0 +1,36 @@
+/*
+  The coarse end of a cycle as one kernel. On a device a launch takes longer than the work of a small level, and cycles
+  with kappa > 1 come to small levels often. A bottom is what a visit does on a level and on all coarser ones, the
+  coarsest problem included; which steps these are depends on the level and on what is left of kappa there. It is
+  written down when it is visited for the first time, by the same recursion, and later visits perform it.
+*/
+#pragma once
+
+#include <petsckcycle/private/cycleimpl.h>
+
+typedef struct {
+  PetscBool      tried;   /* to write it */
+  PetscBool      done;    /* it was performed, so that its operations and calls have been counted once */
+  KCycleProgram *program; /* NULL: it cannot be one */
+  PetscInt64    *calls;   /* of the cycle, on its levels */
+} KCycleBottom;
+
+typedef struct {
+  const KCycleKernels    *place;
+  const KCycleLevelParts *parts;
+  PetscInt                nlevels;
+  PetscInt                top;     /* the finest level that may be in a bottom; 0: there are none */
+  PetscInt                refused; /* bottoms that cannot be programs */
+  KCycleBottom          **bottom;  /* of each level, for all visits that it can have, see KCycleBottomFind() */
+  KCycleBottom           *now;     /* that is being written */
+} KCycleBottoms;
+
+PETSC_INTERN PetscErrorCode KCycleBottomsCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
+                                                KCycleBottoms **);
+PETSC_INTERN PetscErrorCode KCycleBottomsForget(KCycleBottoms *);
+PETSC_INTERN PetscErrorCode KCycleBottomsDestroy(KCycleBottoms **);
+PETSC_INTERN PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *, PetscInt unknowns);
+PETSC_INTERN KCycleBottom  *KCycleBottomFind(KCycleBottoms *, PetscInt level, const KCycleVisit *);
+PETSC_INTERN PetscErrorCode KCycleBottomBegin(KCycleBottoms *, PetscInt level, KCycleBottom *);
+PETSC_INTERN PetscErrorCode KCycleBottomEnd(KCycleBottoms *, PetscInt level);
+PETSC_INTERN PetscErrorCode KCycleBottomRun(const KCycleBottoms *, PetscInt level, KCycleBottom *);

@@ -1,0 +1,201 @@
+/*
+  Products, residuals and relaxation with a stencil: what one thread does. A shape of stencils is known by the number of
+  its coefficients, for which loops are unrolled; where they lie stands in KCycleShape.
+*/
+#pragma once
+
+#include "launchcuda.h"
+
+/* A point of the owned box, its line and where it stands in a vector */
+typedef struct {
+  PetscInt i, j, k, line, place;
+} Point;
+
+/* Point i of a line */
+static __device__ __forceinline__ Point PointOf(const KCycleCudaBox &box, PetscInt line, PetscInt i)
+{
+  Point p;
+
+  p.place = i + line * box.n[0];
+  p.line  = line;
+  p.i     = i;
+  p.k     = KCycleCudaQuotient(line, box.plane);
+  p.j     = line - p.k * box.n[1];
+  return p;
+}
+
+static __device__ __forceinline__ Point PointAt(const KCycleCudaBox &box, PetscInt place)
+{
+  const PetscInt line = KCycleCudaQuotient(place, box.line);
+
+  return PointOf(box, line, place - line * box.n[0]);
+}
+
+static __device__ __forceinline__ PetscInt Extended(const KCycleCudaBox &box, PetscInt j, PetscInt k)
+{
+  return (j + box.reach[1]) + (box.n[1] + 2 * box.reach[1]) * (k + box.reach[2]);
+}
+
+/* Coefficient o of point i of line (j, k), which may be one of the halo, from its class or its block */
+static __device__ __forceinline__ KCScalar CoefficientOf(const KCycleCudaStencil &st, PetscInt j, PetscInt k, int o,
+                                                         PetscInt i)
+{
+  const PetscInt e = Extended(st.box, j, k), line = j + st.box.n[1] * k, n = st.box.n[0];
+
+  if (st.box.offset[e] < 0 && st.set[line] >= 0) return st.shared[(size_t)st.set[line] * st.length + o * n + i];
+  return st.block[e] < 0 ? (KCScalar)0 : st.own[st.block[e] + (o - st.half) * n + i];
+}
+
+/* Those from first on, PART of them, of a point whose line has a block: the upper ones are its own, the lower ones the
+   neighbours' */
+template <int NC, int PART>
+static __device__ __forceinline__ void BlockCoefficients(const KCycleCudaStencil &st, const Point &p, int first,
+                                                         KCScalar c[])
+{
+  const PetscInt  n     = st.box.n[0];
+  const KCScalar *block = st.own + st.block[Extended(st.box, p.j, p.k)];
+
+  if (p.i == 0 || p.i == n - 1) {
+    block += (NC - st.half) * n + (p.i == 0 ? 0 : NC);
+    KC_UNROLL
+    for (int l = 0; l < PART; l++) c[l] = block[first + l];
+    return;
+  }
+  KC_UNROLL
+  for (int l = 0; l < PART; l++) {
+    const int o = first + l, q = st.shape.line[o];
+
+    if (o >= st.half) c[l] = block[(o - st.half) * n + p.i];
+    else c[l] = CoefficientOf(st, p.j + st.shape.dy[q], p.k + st.shape.dz[q], NC - 1 - o, p.i + st.shape.dx[o]);
+  }
+}
+
+template <int NC, int PART>
+static __device__ __forceinline__ void Coefficients(const KCycleCudaStencil &st, const Point &p, int first,
+                                                    KCScalar c[])
+{
+  const PetscInt set = st.set[p.line];
+
+  if (set < 0) BlockCoefficients<NC, PART>(st, p, first, c);
+  else {
+    const KCycleClass *shared = st.classes + set;
+    const bool         middle = p.i >= shared->a && p.i < shared->b;
+    const KCScalar    *from   = middle ? shared->middle : st.shared + (size_t)set * st.length + p.i;
+    const PetscInt     stride = middle ? 1 : st.box.n[0];
+
+    KC_UNROLL
+    for (int l = 0; l < PART; l++) c[l] = from[(first + l) * stride];
+  }
+}
+
+/* Point i of line (j, k) of x, owned or not */
+static __device__ __forceinline__ KCScalar ValueAt(const KCycleCudaStencil &st, const KCScalar *x, PetscInt i,
+                                                   PetscInt j, PetscInt k)
+{
+  const KCycleCudaBox &box = st.box;
+  const PetscInt       e = Extended(box, j, k), n = box.n[0];
+
+  if (i < 0 || i >= n) return box.xhalo ? st.halo[(i < 0 ? box.left : box.right) + e] : (KCScalar)0;
+  return box.offset[e] < 0 ? x[i + n * (j + box.n[1] * k)] : st.halo[box.offset[e] + i];
+}
+
+template <int PART>
+static __device__ __forceinline__ void Neighbours(const KCycleCudaStencil &st, const KCScalar *x, const Point &p,
+                                                  int first, KCScalar v[])
+{
+  const PetscInt *n      = st.box.n;
+  const bool      inside = p.i > 0 && p.i < n[0] - 1 && (!st.box.reach[1] || (p.j > 0 && p.j < n[1] - 1)) &&
+                      (!st.box.reach[2] || (p.k > 0 && p.k < n[2] - 1));
+
+  if (inside) {
+    KC_UNROLL
+    for (int l = 0; l < PART; l++) v[l] = x[p.place + st.away[first + l]];
+    return;
+  }
+  KC_UNROLL
+  for (int l = 0; l < PART; l++) {
+    const int o = first + l, q = st.shape.line[o];
+
+    v[l] = ValueAt(st, x, p.i + st.shape.dx[o], p.j + st.shape.dy[q], p.k + st.shape.dz[q]);
+  }
+}
+
+/* The sum of a point, PART products at a time; x NULL: it is zero. Returns the inverse of the diagonal */
+template <int NC, int PART>
+static __device__ __forceinline__ KCScalar Sum(const KCycleCudaStencil &st, const KCScalar *x, const Point &p,
+                                               KCScalar *sum, KCScalar *middle)
+{
+  KCScalar diagonal = 0;
+
+  *sum = *middle = 0;
+#pragma unroll 1
+  for (int first = 0; first < NC; first += PART) {
+    const bool has = first == NC / 2 / PART * PART;
+    KCScalar   c[PART], v[PART];
+
+    Coefficients<NC, PART>(st, p, first, c);
+    if (has) diagonal = c[NC / 2 % PART];
+    if (!x) continue;
+    Neighbours<PART>(st, x, p, first, v);
+    *sum = KCyclePointDot(PART, *sum, c, v);
+    if (has) *middle = v[NC / 2 % PART];
+  }
+  return diagonal == (KCScalar)0 ? (KCScalar)0 : (KCScalar)1 / diagonal;
+}
+
+template <int NC, int PART>
+static __device__ __forceinline__ void ComputePoint(const KCycleCudaComputeWork &work, PetscInt place)
+{
+  const KCycleCudaStencil &st   = work.st;
+  const KCycleCudaStep    &step = work.step;
+  KCScalar                 sum, middle, inverse;
+
+  if (place >= st.box.npoints) return;
+  inverse       = Sum<NC, PART>(st, step.x, PointAt(st.box, place), &sum, &middle);
+  step.y[place] = KCyclePointFinish(step.op, sum, step.b ? step.b[place] : (KCScalar)0, middle, step.w, inverse);
+}
+
+/* d <- keep d + w D^-1 (b - A x), y = x + d */
+template <int NC, int PART>
+static __device__ __forceinline__ void ChangePoint(const KCycleCudaComputeWork &work, PetscInt place)
+{
+  const KCycleCudaStencil &st   = work.st;
+  const KCycleCudaStep    &step = work.step;
+  KCScalar                 sum, middle, inverse, d;
+
+  if (place >= st.box.npoints) return;
+  inverse = Sum<NC, PART>(st, step.x, PointAt(st.box, place), &sum, &middle);
+  d = KCyclePointFinish(KC_RELAX, sum, step.b[place], step.keep == 0 ? (KCScalar)0 : step.keep * step.d[place], step.w,
+                        inverse);
+  step.d[place] = d;
+  step.y[place] = middle + d;
+}
+
+/* A thread has two points beside each other in x, of which one may have the colour */
+template <int NC, int PART>
+static __device__ __forceinline__ void RelaxColourPair(const KCycleCudaColourWork &work, PetscInt thread)
+{
+  const KCycleCudaStencil &st     = work.st;
+  const KCycleCudaColour  &colour = work.colour;
+  const PetscInt line = KCycleCudaQuotient(thread, st.box.pairs), first = 2 * (thread - line * st.box.pairs.number);
+  Point          p = PointOf(st.box, line, first);
+  PetscInt       parity[3], wanted;
+  KCScalar       sum, middle, inverse;
+
+  if (line >= st.box.n[1] * st.box.n[2]) return;
+  parity[2] = (p.k + colour.parity[2]) & 1;
+  parity[1] = (p.j + colour.parity[1]) & 1;
+  parity[0] = colour.parity[0] & 1;
+  if (colour.each) {
+    const bool lines = parity[1] == ((colour.colour >> 1) & 1) && parity[2] == ((colour.colour >> 2) & 1);
+
+    wanted = lines ? (colour.colour + parity[0]) & 1 : 2;
+  } else wanted = (colour.colour + parity[0] + parity[1] + parity[2]) & 1;
+  if (colour.zeroguess && wanted != 0) colour.x[p.place] = 0;
+  if (colour.zeroguess && wanted != 1 && first + 1 < st.box.n[0]) colour.x[p.place + 1] = 0;
+  p.i += wanted;
+  p.place += wanted;
+  if (wanted == 2 || p.i >= st.box.n[0]) return;
+  inverse           = Sum<NC, PART>(st, colour.zeroguess ? NULL : colour.x, p, &sum, &middle);
+  colour.x[p.place] = KCyclePointFinish(KC_RELAX, sum, colour.b[p.place], middle, colour.w, inverse);
+}

@@ -1,0 +1,27 @@
+/*
+  Vectors and halos: what one thread does.
+*/
+#pragma once
+
+#include "launchcuda.h"
+
+static __device__ __forceinline__ void ZeroPoint(const KCycleCudaZeroWork &work, PetscInt i)
+{
+  if (i < work.n) work.y[i] = 0;
+}
+
+static __device__ __forceinline__ void MovePoint(const KCycleCudaMoveWork &work, PetscInt i)
+{
+  if (i < work.n) work.y[work.to ? work.to[i] : i] = work.x[work.from ? work.from[i] : i];
+}
+
+static __device__ __forceinline__ void GatherPoint(const KCycleCudaGatherWork &work, PetscInt i)
+{
+  const PetscInt *start = work.start, *from = work.from;
+  KCScalar        sum;
+
+  if (i >= work.n) return;
+  sum = work.y[work.to[i]];
+  for (PetscInt s = start ? start[i] : i; s < (start ? start[i + 1] : i + 1); s++) sum += work.x[from ? from[s] : s];
+  work.y[work.to[i]] = sum;
+}

@@ -1,0 +1,86 @@
+/*
+  What a device is asked to do, written down as a program that one kernel with one block goes through, see blockcuda.cu.
+*/
+#include <petsckcycle/private/devicelevelimpl.h>
+
+#if defined(KCYCLE_HAVE_CUDA)
+
+struct _KCycleProgram {
+  PetscInt               nsteps;
+  PetscInt              *step; /* on the device, */
+  KCycleCudaInstruction *instruction;
+  PetscLogDouble         flops;
+};
+
+/* While one is written */
+static struct {
+  KCycleCudaProgram program;
+  PetscInt64        launches;
+  PetscLogDouble    flops;
+} written;
+
+PetscErrorCode KCycleDeviceWrite(void)
+{
+  PetscFunctionBegin;
+  PetscCheck(!KCycleCudaWriting, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A program is written within another one");
+  PetscCall(PetscMemzero(&written, sizeof(written)));
+  PetscCall(PetscMalloc2(KC_BLOCK_STEPS, &written.program.step, KC_BLOCK_INSTRUCTIONS, &written.program.instruction));
+  PetscCall(PetscGetFlops(&written.flops));
+  written.launches  = KCycleCudaLaunches;
+  KCycleCudaWriting = &written.program;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(const KCycleCudaProgram *from, KCycleProgram **program)
+{
+  KCycleProgram *p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&p));
+  *program  = p;
+  p->nsteps = from->nsteps;
+  PetscCall(KCycleDeviceCopy(from->step, (size_t)from->nsteps * sizeof(*from->step), &p->step));
+  PetscCall(
+      KCycleDeviceCopy(from->instruction, (size_t)from->ninstructions * sizeof(*from->instruction), &p->instruction));
+  PetscCall(PetscGetFlops(&p->flops));
+  p->flops -= written.flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceWritten(KCycleProgram **program)
+{
+  KCycleCudaProgram *from = &written.program;
+
+  PetscFunctionBegin;
+  KCycleCudaWriting = NULL;
+  *program          = NULL;
+  PetscCheck(KCycleCudaLaunches == written.launches, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A kernel was launched while a program was written");
+  if (!from->unknown && !from->toolong && from->nsteps) PetscCall(Create(from, program));
+  PetscCall(PetscFree2(from->step, from->instruction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* again: its operations have been logged before */
+PetscErrorCode KCycleDevicePerform(const KCycleProgram *p, PetscBool again)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaPerform(stream, p->nsteps, p->step, p->instruction));
+  if (again) PetscCall(PetscLogGpuFlops(p->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceErase(KCycleProgram **program)
+{
+  PetscFunctionBegin;
+  if (!*program) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDeviceFree((*program)->step));
+  PetscCall(KCycleDeviceFree((*program)->instruction));
+  PetscCall(PetscFree(*program));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
