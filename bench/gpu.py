@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
-"""What a cycle and a solve on a GPU should take: bytes / bandwidth + launches, and the latency of small kernels and of a block's steps. Nothing here is measured.
+"""What a solve with levels on a GPU should take: bytes / bandwidth, launches, and the latency of small kernels. Nothing here is measured.
 
-  python3 bench/gpu.py            prints the tables of docs/gpu.md
+  python3 bench/gpu.py                         prints the tables of docs/gpu.md
+  python3 bench/gpu.py --measured device.csv   what tests/device/run.sh has measured on a GPU, beside that
 
 The problem is Poisson's equation on a cube or a square with 7 or 5 points and coefficients that lines share; red-black sweeps: 2 before and behind the coarser levels
-on the finest one, 3 on the next, 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level:
+on the finest one, 3 on the next, 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level, as bench/traffic.py counts them in
+a launch:
 
   half a sweep 3 (x twice, b), the first one from zero 2; residual 3; restriction 1, interpolation 2, and a part of that on the coarser level; CG with its product 14
+  up to 4 half sweeps in tiles 3, from zero 2; restriction and interpolation 1/8 (2D: 1/4) more
 
-Kernels are those of src/kernel/cuda; a visit of a level has 4 sweeps + 3 of them. Levels below the finest one with fewer than 5000 unknowns, the coarsest problem included, are one kernel
-of one block (src/kernel/cuda/blockcuda.cu), in which each of these is a step. A cycle is one CUDA graph (tests/cudahost counts the same 65 nodes for a V-cycle on 1025^2 points, 12 on
-17^3), CG has 8 launches with those of cuBLAS.
+The rims of tiles are read by several blocks: from the second-level cache in the first of two times, from memory in the second one. Levels of fewer than 250000 points are
+not tiled: a visit of those has 4 sweeps + 3 kernels. Levels below the finest one with fewer than 5000 unknowns, the coarsest problem included, are one kernel of one block
+(src/kernel/cuda/blockcuda.cu), in which each of these is a step. A cycle is one CUDA graph; CG has 8 launches with those of cuBLAS.
 """
 
-DEVICES = [("A100 80 GB", 2.039e12), ("H100 SXM", 3.35e12)]
+import argparse
+import csv
+
+from traffic import H100, Tiles
+
+# Name, bytes a second, shared memory of a block and processors
+DEVICES = [("A100 80 GB", 2.039e12, (163 * 1024, 108)), ("H100 SXM", 3.35e12, H100)]
 LAUNCH = 2.5e-6  # seconds
 NODE = 0.6e-6  # of a graph, beside its kernel
 KERNEL = 1.0e-6  # of the shortest kernel: it begins, reads what depends on what it has read, four times, and ends
@@ -21,15 +30,30 @@ KERNEL = 1.0e-6  # of the shortest kernel: it begins, reads what depends on what
 # a multiprocessor does 128 a cycle
 STEP, POINT = 0.5e-6, 1.0e-9
 BLOCK = 5000  # unknowns
+TILED = 250000  # unknowns, KCYCLE_TILED
+MOST = 4  # half sweeps of a launch
 ITERATIONS = 7  # to 1e-8, as on the host with 129 points in a direction
 W = 99
+
+
+def tiled(n, dim, size, sweeps, device, cached):
+    """Numbers for a point, and launches, of a visit of a level in tiles"""
+    numbers = launches = 0
+    halves = [min(MOST, 2 * sweeps - done) for done in range(0, 2 * sweeps, MOST)]
+    for i, half in enumerate(halves):  # those of the way down, and in the reverse order up
+        last = i == len(halves) - 1
+        for kind in (half, i == 0, last, False), (half, False, False, last):
+            least = (2 if kind[1] else 3) + (kind[2] + kind[3]) / 2**dim
+            numbers += least if cached else Tiles((n, n, n if dim == 3 else 1), size, *kind, device).numbers()
+            launches += 1
+    return numbers, launches
 
 
 class Cycle:
     """Nodes of the graph, steps of blocks, and seconds of a cycle on n^dim points"""
 
-    def __init__(self, n, dim, kappa, bandwidth, size=8, block=BLOCK):
-        self.dim, self.bandwidth, self.size, self.block = dim, bandwidth, size, block
+    def __init__(self, n, dim, kappa, device, size=8, block=BLOCK, tiles=TILED, cached=True):
+        self.dim, self.device, self.size, self.block, self.tiles, self.cached = dim, device, size, block, tiles, cached
         self.nodes = self.steps = 0
         self.seconds = LAUNCH
         self.visit(n, 0, kappa, False)
@@ -37,7 +61,7 @@ class Cycle:
     def kernels(self, count, numbers):
         """So many of a level, each of which moves so many numbers"""
         self.nodes += count
-        self.seconds += count * (NODE + max(KERNEL, numbers * self.size / self.bandwidth))
+        self.seconds += count * (NODE + max(KERNEL, numbers * self.size / self.device[1]))
 
     def visit(self, n, level, kappa, inside):
         points, sweeps, coarser = n**self.dim, min(2 + level, 4), 2**-self.dim
@@ -50,6 +74,9 @@ class Cycle:
             computed = 2 * sweeps + 2 + 3 * coarser if n > 3 else points
             self.steps += steps
             self.seconds += steps * STEP + computed * points * POINT
+        elif points >= self.tiles:
+            numbers, count = tiled(n, self.dim, self.size, sweeps, self.device[2], self.cached)
+            self.kernels(count, numbers * points / count)
         elif n > 3:
             self.kernels(4 * sweeps + 3, (12 * sweeps + 5 + 2 * coarser) * points / (4 * sweeps + 3))
         else:
@@ -60,29 +87,62 @@ class Cycle:
             self.visit((n + 1) // 2, level + 1, kappa - 1, inside)
 
 
-def predict(n, bandwidth, single):
-    extra = (8 + 8 + 4 + 4 + 8) * n**3 / bandwidth + 4 * LAUNCH if single else 0  # largest, take, give
-    return ITERATIONS * (Cycle(n, 3, 1, bandwidth, 4 if single else 8).seconds + 14 * 8 * n**3 / bandwidth + 8 * LAUNCH + extra)
+def predict(n, dim, device, single=False, cached=True, kappa=1):
+    points, bandwidth = n**dim, device[1]
+    extra = (8 + 8 + 4 + 4 + 8) * points / bandwidth + 4 * LAUNCH if single else 0  # largest, take, give
+    cycle = Cycle(n, dim, kappa, device, 4 if single else 8, cached=cached).seconds
+    return cycle + 14 * 8 * points / bandwidth + 8 * LAUNCH + extra
 
 
 def solves():
-    print("| points | cycle in | " + " | ".join(f"{name}, predicted" for name, _ in DEVICES) + " | measured |\n|---|---|---|---|---|")
+    print("| points | cycle in | " + " | ".join(f"{device[0]}, predicted" for device in DEVICES) + " | measured |\n|---|---|---|---|---|")
     for n in 129, 257, 513:
         for single in False, True:
-            times = " | ".join(f"{1e3 * predict(n, bandwidth, single):.1f} ms" for _, bandwidth in DEVICES)
+            times = " | ".join(" to ".join(f"{1e3 * ITERATIONS * predict(n, 3, device, single, cached):.1f}" for cached in (True, False)) + " ms" for device in DEVICES)
             print(f"| {n}^3 | {'single' if single else 'double'} | {times} | |")
 
 
 def cycles():
-    name, bandwidth = DEVICES[1]
-    print(f"\n| cycle on {name}, predicted | nodes of the graph | steps in one kernel | time | V-cycles | each kernel a node |\n|---|---|---|---|---|---|")
+    device = DEVICES[1]
+    print(f"\n| cycle on {device[0]}, predicted | nodes of the graph | steps in one kernel | time | V-cycles | neither tiles nor one kernel |\n|---|---|---|---|---|---|")
     for n, dim in (1025, 2), (257, 3), (513, 3):
         for kappa, label in (1, "V"), (2, "F"), (3, "kappa 3"), (W, "W"):
-            cycle, v, apart = (Cycle(n, dim, k, bandwidth, block=block) for k, block in ((kappa, BLOCK), (1, BLOCK), (kappa, 0)))
+            cycle, v = (Cycle(n, dim, k, device) for k in (kappa, 1))
+            apart = Cycle(n, dim, kappa, device, block=0, tiles=10**12)
             print(f"| {n}^{dim}, {label} | {cycle.nodes} | {cycle.steps} | {1e3 * cycle.seconds:.2f} ms | {cycle.seconds / v.seconds:.1f} | "
                   f"{apart.nodes} nodes, {1e3 * apart.seconds:.2f} ms |")
 
 
-if __name__ == "__main__":
+KAPPAS = {"kappa 1": (1, False), "kappa 2": (2, False), "kappa 3": (3, False), "kappa w": (W, False), "kappa 1 in single precision": (1, True)}
+
+
+def measured(path):
+    """The lines of tests/device/bench.sh; an iteration beside the prediction for an H100"""
+    with open(path) as file:
+        rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
+    print("| points | solver | iterations | set-up | solve | an iteration | predicted for H100 SXM |\n|---|---|---|---|---|---|---|")
+    for _, dim, n, solver, iterations, reason, setup, solve, _ in (row for row in rows if row[0] == "solve"):
+        each = float(solve) / max(1, int(iterations))
+        kappa = KAPPAS.get(solver)
+        known = f"{1e3 * predict(int(n), int(dim), DEVICES[1], kappa[1], kappa=kappa[0]):.3f} ms" if kappa else ""
+        print(f"| {n}^{dim} | {solver} | {iterations} {'' if reason.startswith('CONVERGED') else reason} | {1e3 * float(setup):.1f} ms | {1e3 * float(solve):.2f} ms | {1e3 * each:.3f} ms | {known} |")
+    print("\n| points | coefficients | precision | step | time | part of the bandwidth of a copy |\n|---|---|---|---|---|---|")
+    for _, dim, n, kind, precision, verb, seconds, part in (row for row in rows if row[0] == "verb"):
+        print(f"| {n}^{dim} | {kind} | {precision} | {verb} | {1e6 * float(seconds):.1f} us | {float(part):.2f} |")
+    for _, dim, n, copy, rate, fft in (row for row in rows if row[0] == "limit"):
+        print(f"\n{n}^{dim}: a copy {1e6 * float(copy):.1f} us, {float(rate) / 1e12:.2f} TB/s; periodic Poisson problem by cuFFT {1e3 * float(fft):.2f} ms")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measured", metavar="CSV", help="what tests/device/run.sh has measured")
+    arguments = parser.parse_args()
+    if arguments.measured:
+        measured(arguments.measured)
+        return
     solves()
     cycles()
+
+
+if __name__ == "__main__":
+    main()

@@ -22,10 +22,10 @@ def compile_one(nvcc, arch, source, flags):
 
 
 def kernels(output):
-    """Name, bytes on the stack, bytes spilt, registers"""
-    pattern = r"Function properties for (\S+)\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n.*Used (\d+) registers"
-    for name, stack, stores, loads, registers in re.findall(pattern, output):
-        yield name, int(stack), int(stores) + int(loads), int(registers)
+    """Name, bytes on the stack, bytes spilt, registers, shared memory of a size that is known (bench/traffic.py shows the other one)"""
+    pattern = r"Function properties for (\S+)\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n.*Used (\d+) registers(?:.*?, (\d+) bytes smem)?"
+    for name, stack, stores, loads, registers, shared in re.findall(pattern, output):
+        yield name, int(stack), int(stores) + int(loads), int(registers), int(shared or 0)
 
 
 def main():
@@ -44,9 +44,9 @@ def main():
                 if not found:
                     sys.exit(f"{source}: nvcc tells nothing of kernels")
                 most.append(f"{source} {len(found)} kernels, {max(k[3] for k in found)} registers")
-                for name, stack, spilt, registers in found:
+                for name, stack, spilt, registers, shared in found:
                     if table:
-                        print(f"    {name}: {registers} registers, {stack} bytes on the stack, {spilt} bytes spilt")
+                        print(f"    {name}: {registers} registers, {shared} bytes of shared memory, {stack} bytes on the stack, {spilt} bytes spilt")
                     if stack or spilt:
                         faults.append(f"{source}, sm_{arch}{', single precision' if single else ''}: {name} has {stack} bytes on the stack, {spilt} bytes spilt")
             print(f"  sm_{arch}{' single' if single else ''}: {'; '.join(most)}", flush=True)

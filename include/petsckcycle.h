@@ -366,6 +366,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetBlockBelow(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetBlockBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGraph(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGraph(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetTileAbove(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetTileAbove(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, KCycleGrid *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);

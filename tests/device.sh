@@ -185,54 +185,6 @@ levels_on_device() {
   works "vectors of the host, levels on the device" "structured levels on the device.*: vectors are copied 2 times a cycle" poisson 1 aij standard -pc_kcycle_place device
 }
 
-# Smoothers that relax lines, also where processes have parts of these or they wrap around, and corrections of clusters
-# shellcheck disable=SC2086 # words
-lines_and_clusters() {
-  compile c "$KC_TUTORIALS/../../../snes/tutorials/ex5.c" "$KC_WORK/ex5" -w > "$log" 2>&1 || not_ok "ex5.c compiles" "with cuda"
-  lines="-repeat 1 -mg_levels_pc_relax_clusters off -mg_levels_pc_relax_type" clusters="-repeat 1 -mg_levels_pc_relax_clusters on -mg_levels_pc_relax_type"
-  found="[1-9][0-9]* clusters of strongly coupled points"
-  for processes in $counts; do
-    claim="levels on the device as on the host, $processes processes"
-    split="-da_processors_x $processes -da_processors_y 1 -da_processors_z 1"
-    for d in x y z; do works "$claim, lines along $d" "" same_history 1e-12 ex45 $processes stencil $cube -mg_levels_pc_relax_type zebra_$d; done
-    for kappa in 2 w; do works "$claim, lines along all directions, kappa $kappa" "" same_history 1e-12 ex45 $processes stencil $cube -mg_levels_pc_relax_type alternating \
-      -pc_kcycle_kappa $kappa; done
-    [ $processes = 1 ] || works "$claim, lines along x that are cut" "lines along x" same_history 1e-12 ex45 $processes aijcusparse $cube $split -mg_levels_pc_relax_type zebra_x
-    works "$claim, lines of 27 points" "lines along z, x" same_history 1e-12 ex45 $processes stencil $cube $split -mg_levels_pc_relax_type alternating \
-      -mg_levels_pc_relax_directions zx -pc_kcycle_interpolation operator
-    for d in x y z; do
-      works "$claim, lines along $d, coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -ends pp,ss,nn $lines zebra_$d
-      works "$claim, lines along $d, 27 coefficients that vary" "" same_history 1e-12 battery $processes aijcusparse -cells 10,18,16 -scheme elements -random 3 -ends ss,pp,pp \
-        $lines zebra_$d
-    done
-    for d in x y; do
-      works "$claim, two dimensions, lines along $d" "" same_history 1e-12 ex29 $processes stencil $square -mg_levels_pc_relax_type zebra_$d
-      works "$claim, two dimensions, lines along $d, 9 coefficients that vary" "" same_history 1e-12 battery $processes stencil -cells 40,37 -scheme elements -random 3 -ends pp,ss \
-        $lines zebra_$d
-      works "$claim, lines along $d, an odd number of points that wraps around" "" same_history 1e-12 battery $processes aijcusparse -cells 39,37 -random 3 -ends pp,pp $lines zebra_$d
-    done
-    works "$claim, lines, damped sweeps" "omega 0.8" same_history 1e-12 battery $processes stencil -cells 39,37 -random 3 $lines alternating -mg_levels_pc_relax_omega 0.8 \
-      -mg_levels_ksp_max_it 2
-    works "$claim, lines, prisms" "" same_history 1e-12 battery $processes stencil -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen z $lines zebra_x
-    works "$claim, one line, damped" "" same_history 1e-12 ex25 $processes stencil -da_grid_x 129 -mg_levels_pc_relax_type zebra_x -mg_levels_pc_relax_omega 0.7
-    works "$claim, lines, single precision" "" same_history 1e-6 battery $processes stencil -cells 39,37 -random 3 -ends pp,pp -pc_kcycle_precision single -pc_kcycle_kappa 2 \
-      $lines alternating
-    works "$claim, lines that were chosen" "lines along x, y" same_history 1e-12 battery $processes stencil -cells 40,37 -stretch 1.3,1.3 -repeat 1
-    works "$claim, clusters" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 8 -ends pp,ss -repeat 1
-    works "$claim, clusters in three dimensions" "$found" same_history 1e-12 battery $processes stencil -cells 20,20,16 -region mixed:0.1 -contrast 1e4 -repeat 1
-    works "$claim, clusters and lines" "$found" same_history 1e-12 battery $processes aijcusparse -cells 40,37 -scheme elements -random 4 $clusters alternating
-    works "$claim, clusters and Jacobi" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 4 $clusters jacobi
-    works "$claim, clusters, single precision" "$found" same_history 1e-6 battery $processes stencil -cells 40,37 -random 4 -pc_kcycle_precision single $clusters zebra_x
-    works "$claim, lines, values that are renewed" "" same_history 1e-12 ex5 $processes aijcusparse $square -mg_levels_pc_relax_type alternating
-    works "$claim, clusters, values that are renewed" "$found" same_history 1e-12 ex5 $processes aijcusparse $square -mg_levels_pc_relax_type zebra_x -mg_levels_pc_relax_clusters on
-    claim="sweeps on the device as on the host, $processes processes"
-    works "$claim, lines" "" same_history 1e-12 ex45 $processes aijcusparse $cube -pc_type relax -pc_relax_type alternating
-    works "$claim, lines, sweeps forward and backward, damped" "" same_history 1e-12 ex45 $processes aijcusparse $cube -pc_type relax -pc_relax_type zebra_y \
-      -pc_relax_order symmetric -pc_relax_omega 0.9 -ksp_type richardson -ksp_max_it 20
-    works "$claim, clusters" "$found" same_history 1e-12 battery $processes aijcusparse -cells 20,18 -random 4 -repeat 1 -pc_type relax -pc_relax_clusters on
-  done
-}
-
 # Bytes that all processes copied to the host in a solve on a cube with so many points in a direction
 copied() { # points processes options...
   points=$1 processes=$2
@@ -245,9 +197,9 @@ copied() { # points processes options...
 grows() { # bytes times processes options...
   most=$1 times=$2
   shift 2
-  few=$(copied 17 "$@") many=$(copied 33 "$@")
-  echo "$few bytes, and $many"
-  [ "$few" -le "$most" ] && [ "$many" -le $((few * times)) ]
+  little=$(copied 17 "$@") much=$(copied 33 "$@")
+  echo "$little bytes, and $much"
+  [ "$little" -le "$most" ] && [ "$much" -le $((little * times)) ]
 }
 
 # The program copies its vectors to look at them; a solve with corrections of clusters copies no more to the host than one without
@@ -338,7 +290,6 @@ elif nvidia-smi -L > /dev/null 2>&1; then
   programs aijcusparse labels identities reuse inverse special
   kcycle aijcusparse cuda
   levels_on_device
-  lines_and_clusters
 elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
 else
   works "PETSc's CUDA types compile for the host" "" stand_in
@@ -351,8 +302,7 @@ else
   kcycle aijcusparse cuda
   if [ -n "$device_kernels" ]; then
     levels_on_device
-    lines_and_clusters
-    nothing_copied
+      nothing_copied
     little_memory
     graphs
   fi

@@ -59,18 +59,6 @@ programs() {
   compile c "$KC_TOP/examples/tutorials/heat.c" "$KC_WORK/heat" -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > "$log" 2>&1 || not_ok "heat.c compiles" "with cuda"
 }
 
-plugin=$KC_LIBRARY
-claim="small levels in one kernel"
-if [ -z "$device_kernels" ] || [ ! -f "$KC_TUTORIALS/ex45.c" ]; then skip "$claim" "no kernels for devices, or no tutorials"
-elif nvidia-smi -L > /dev/null 2>&1; then
-  programs
-  blocks
-elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
-else
-  works "PETSc's CUDA types compile for the host" "" stand_in
-  works "the kernels of levels compile for the host" "" library_on_stand_in
-  plugin=$host/libpetsckcycle.so
-  export LD_LIBRARY_PATH="$host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-  programs
-  blocks
-fi
+begin "small levels in one kernel"
+programs
+blocks

@@ -432,6 +432,7 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
 
   PetscFunctionBegin;
   level->traffic = parts->traffic;
+  level->tiled   = parts->tiled;
 #if defined(KCYCLE_SINGLE)
   const PetscInt n = parts->st->box->npoints;
 
@@ -538,6 +539,11 @@ static PetscInt Block(const KCycleLevels *levels, PetscInt *refused)
   return levels->bottoms->top;
 }
 
+static PetscBool Tiled(const KCycleLevels *levels, PetscInt l)
+{
+  return (PetscBool)(levels->kernels->tiled && (*levels->kernels->tiled)(&levels->level[l]));
+}
+
 static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 {
   *cost = levels->cost;
@@ -545,9 +551,21 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 }
 
 #if defined(KCYCLE_SINGLE)
-const KCycleEngine KCycleEngine_Single = {"single", PETSC_FALSE, Create,     Run,   Renew,
-                                          Destroy,  TakeInverse, BlockBelow, Block, Costs};
+const KCycleEngine KCycleEngine_Single = {
+    .name    = "single",
+    .borrows = PETSC_FALSE,
 #else
-const KCycleEngine KCycleEngine_Double = {"double", PETSC_TRUE,  Create,     Run,   Renew,
-                                          Destroy,  TakeInverse, BlockBelow, Block, Costs};
+const KCycleEngine KCycleEngine_Double = {
+    .name    = "double",
+    .borrows = PETSC_TRUE,
 #endif
+    .create      = Create,
+    .run         = Run,
+    .renew       = Renew,
+    .destroy     = Destroy,
+    .takeinverse = TakeInverse,
+    .blockbelow  = BlockBelow,
+    .block       = Block,
+    .tiled       = Tiled,
+    .costs       = Costs,
+};

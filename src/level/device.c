@@ -9,6 +9,7 @@
 struct _KCycleDeviceLevel {
   KCycleDeviceStencil *st;
   KCycleCudaTransfer   tr;
+  KCycleDeviceTile    *tile;    /* or NULL */
   KCScalar            *arrays;  /* all that the level has, in one allocation */
   KCScalar            *change;  /* of x, for polynomials */
   KCScalar            *staged;  /* on the host, of the coarsest level */
@@ -59,6 +60,7 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   cudaStream_t           stream;
 
   PetscFunctionBegin;
+  if (add) PetscCall(KCycleDeviceTileSettle(level->device->tile, level));
   PetscCall(KCycleDeviceGridExchange(coarse->device->st->grid, PETSC_TRUE, coarse->x));
   PetscCall(PetscGetCurrentCUDAStream(&stream));
   PetscCallCUDA(KCycleCudaInterpolate(stream, &level->device->tr, coarse->x, add, level->x));
@@ -197,16 +199,25 @@ static PetscErrorCode Invert(const KCycleLevelData *level, PetscBool transpose, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool Tiled(const KCycleLevelData *level)
+{
+  return (PetscBool)(level->device->tile != NULL);
+}
+
 static PetscInt64 Launches(void)
 {
   return KCycleCudaLaunches;
 }
 
-/* The kernels do each step by itself */
+/* In tiles, or each step by itself */
 static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
                                      PetscReal *sum)
 {
   PetscFunctionBegin;
+  if (level->device->tile && sweeps->its && !sum) {
+    PetscCall(KCycleDeviceTileDown(level->device->tile, level, which, sweeps));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(Smooth(level, which, sweeps));
   PetscCall(Residual(level));
   if (sum) PetscCall(SumSquares(level, level->r, sum));
@@ -217,6 +228,10 @@ static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, co
 static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
   PetscFunctionBegin;
+  if (level->device->tile && sweeps->its) {
+    PetscCall(KCycleDeviceTileUp(level->device->tile, level, which, sweeps));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(Interpolate(level, PETSC_TRUE));
   PetscCall(Smooth(level, which, sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,6 +290,7 @@ static PetscErrorCode Attach(KCycleLevelData *level, PetscBool own, PetscBool fi
   if (level->tr) PetscCall(AttachTransfer(level));
   for (int i = 0; i < 2 && level->tr; i++) PetscCall(KCycleDeviceSmootherCopy(level->smoother[i]));
   PetscCall(AttachArrays(level, own));
+  PetscCall(KCycleDeviceTileCreate(level, level->device->st, &level->device->tr, &level->device->tile));
   if (finest) {
     PetscCall(KCycleDeviceMalloc(KC_CUDA_SCRATCH * sizeof(PetscReal), &level->device->scratch));
     PetscCallCUDA(cudaMallocHost((void **)&level->device->parts, KC_CUDA_PARTS * sizeof(PetscReal)));
@@ -288,6 +304,7 @@ static PetscErrorCode Detach(KCycleLevelData *level)
 
   PetscFunctionBegin;
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(device->tile));
   PetscCall(KCycleDeviceStencilDestroy(&device->st));
   PetscCall(KCycleDeviceFree(device->tr.weights));
   PetscCall(KCycleDeviceFree(device->tr.set));
@@ -306,6 +323,8 @@ static PetscErrorCode Renew(const KCycleLevelData *level)
 {
   PetscFunctionBegin;
   PetscCall(KCycleDeviceStencilFill(level->st, level->device->st));
+  PetscCall(PetscFree(level->device->tile));
+  PetscCall(KCycleDeviceTileCreate(level, level->device->st, &level->device->tr, &level->device->tile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,6 +358,7 @@ const KCycleKernels KCycleKernels_Device = {
     .written           = KCycleDeviceWritten,
     .perform           = KCycleDevicePerform,
     .erase             = KCycleDeviceErase,
+    .tiled             = Tiled,
     .launches          = Launches,
 };
 

@@ -19,6 +19,9 @@
 #define blockIdx  hostBlock
 #define blockDim  hostBlockDim
 #define gridDim   hostGridDim
+#if !defined(__launch_bounds__)
+  #define __launch_bounds__(...)
+#endif
 
 #define __launch_bounds__(...)
 #define __syncthreads() HostWaitForBlock()

@@ -302,9 +302,15 @@ cudaError_t cudaSetDevice(int d)
   return d ? cudaErrorInvalidDevice : cudaSuccess;
 }
 SUCCEEDS(cudaError_t, cudaSetDeviceFlags, unsigned)
-cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int)
+/* CUDAHOST_SHARED=N in the environment: kB of shared memory of a block, as smaller devices have */
+cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int)
 {
-  return *v = 1, cudaSuccess;
+  const char *shared = getenv("CUDAHOST_SHARED");
+
+  *v = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 1024 * (shared ? atoi(shared) : 227)
+       : attribute == cudaDevAttrMultiProcessorCount        ? 132
+                                                            : 1;
+  return cudaSuccess;
 }
 SUCCEEDS(cudaError_t, cudaDeviceSynchronize, void)
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *p, int)

@@ -51,3 +51,21 @@ make_library() {
   [ -n "$made" ] && [ -z "$(find "$KC_TOP/tests/cudahost" "$KC_TOP/src/kernel/cuda" "$KC_TOP/include" "$host"/libpetsc.so.* -newer "$made" ! -type d)" ] && return
   sh "$KC_TOP/tests/cudahost/library.sh" "$KC_CONF_DIR" "$KC_CONF_ARCH" "$KC_BUILD" "$host"
 }
+
+# For a script about kernels for devices alone: $plugin is what programs load, on a GPU or on the stand-ins; the script ends where there is neither
+begin() { # claim
+  plugin=$KC_LIBRARY
+  if [ -z "$device_kernels" ] || [ ! -f "$KC_TUTORIALS/ex45.c" ]; then
+    skip "$1" "no kernels for devices, or no tutorials"
+    exit
+  fi
+  if nvidia-smi -L > /dev/null 2>&1; then return; fi
+  if [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then
+    skip "$1" "no GPU here, and PETSc is not where it was built"
+    exit
+  fi
+  works "PETSc's CUDA types compile for the host" "" stand_in
+  works "the kernels of levels compile for the host" "" library_on_stand_in
+  plugin=$host/libpetsckcycle.so
+  export LD_LIBRARY_PATH="$host${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+}

@@ -33,6 +33,8 @@ programs() {
     cp "$tutorials/$name.c" "$pack/tutorials/"
     program "$tutorials/$name.c"
   done
+  program "$tutorials/../../../snes/tutorials/ex5.c"
+  program "$top/examples/tutorials/heat.c" "$library"
   for name in incpoisson deflsub dpcg; do program "$top/tests/$name.c" "$library"; done
   program "$top/bench/battery.c"
   program "$top/bench/device.c" -I"$cuda/include" -L"$cuda/lib64" -lcufft
@@ -55,14 +57,16 @@ libraries() {
 others() {
   cp "$top/tests/device/run.sh" "$top/tests/device/bench.sh" "$pack/"
   cp "$top/conf/tap.sh" "$pack/conf/"
-  cp "$top/tests/device.sh" "$pack/tests/"
+  cp "$top"/tests/device.sh "$top"/tests/device_block.sh "$top"/tests/device_lines.sh "$top"/tests/device_tiles.sh "$pack/tests/"
+  cp "$top/tests/cudahost/solves.sh" "$pack/tests/cudahost/"
+  cp "$top/include/petsckcycle/private/policyimpl.h" "$pack/include/petsckcycle/private/"
   for name in incpoisson deflsub dpcg; do cp "$top/tests/output/$name"*.out "$pack/tests/output/"; done
   cp "$conf_dir/include/petscconf.h" "$pack/include/" 2> /dev/null || cp "$conf_dir/$conf_arch/include/petscconf.h" "$pack/include/"
   sort -u -o "$pack/cuda-libraries" "$pack/cuda-libraries"
 }
 
 rm -rf "$pack"
-mkdir -p "$pack/bin" "$pack/lib/spare" "$pack/conf" "$pack/tests/output" "$pack/tutorials" "$pack/include"
+mkdir -p "$pack/bin" "$pack/lib/spare" "$pack/conf" "$pack/tests/output" "$pack/tests/cudahost" "$pack/tutorials" "$pack/include/petsckcycle/private"
 programs
 libraries
 others

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh [STEP...]: on a machine with a GPU, what pack.sh has packed. Needs CUDA's libraries beside the driver.
 #
-#   check      tests/device.sh on the GPU: as on the host, iterations and residuals
+#   check      tests/device*.sh on the GPU: as on the host, iterations and residuals
 #   sanitize   compute-sanitizer: memcheck and racecheck
 #   bench      times: verbs, cycles, others; table and device.csv
 #
@@ -52,7 +52,10 @@ settings() {
   mkdir -p "$KC_WORK"
 }
 
-check() ( cd "$KC_WORK" && sh "$here/tests/device.sh" 2>&1 | tee "$results/check" )
+check() (
+  cd "$KC_WORK" || exit
+  for script in "$here"/tests/device*.sh; do sh "$script"; done 2>&1 | tee "$results/check"
+)
 
 # A solve with each smoother, in both precisions, kernel by kernel and by graphs; a problem with coefficients that vary
 sanitize() {

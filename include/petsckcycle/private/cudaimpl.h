@@ -163,6 +163,35 @@ typedef struct {
   int                    toolong;     /* or no room: the program is worth nothing then */
 } KCycleCudaProgram;
 
+/* What a block of a device may have, and how many work at a time */
+typedef struct {
+  int bytes, processors;
+} KCycleCudaLimits;
+
+/* The most half sweeps of one launch */
+#define KC_CUDA_TILE 4
+
+/* Half sweeps of red-black relaxation in one launch, and what comes before and behind them. Not where a grid wraps
+   around, or other processes have parts of it */
+typedef struct {
+  KCycleCudaStencil  st;
+  PetscInt           low[3], high[3]; /* points between these have the coefficients that follow */
+  KCScalar           c[7], inverse;
+  KCycleCudaTransfer tr;              /* from the coarser level */
+  PetscInt           from[3], end[3]; /* coarse points from these to those before the others have these weights, */
+  KCScalar           weights[27];     /* of fine points in the order of KCycleShape.find */
+  KCycleCudaLimits   limits;
+  const KCScalar    *x; /* NULL: zeros */
+  const KCScalar    *e; /* or NULL; x + P e is relaxed */
+  const KCScalar    *b;
+  KCScalar          *y;      /* is not x */
+  KCScalar          *coarse; /* or NULL; restricted residual of y */
+  KCScalar           w;
+  PetscInt           parity[3]; /* of the first point */
+  PetscInt           nhalf;     /* 1 to KC_CUDA_TILE */
+  PetscInt           colours;   /* bit s: that of half sweep s */
+} KCycleCudaTile;
+
 /* Kernels that have been launched, or recorded; vectorcuda.cu */
 PETSC_INTERN PetscInt64 KCycleCudaLaunches;
 
@@ -190,6 +219,11 @@ PETSC_INTERN cudaError_t KCycleCudaLinesAdd(cudaStream_t, const KCycleCudaLines 
 PETSC_INTERN cudaError_t KCycleCudaClusterChanges(cudaStream_t, const KCycleCudaClusters *, const KCScalar *b,
                                                   const KCScalar *x);
 PETSC_INTERN cudaError_t KCycleCudaClusterAdd(cudaStream_t, const KCycleCudaClusters *, KCScalar *x);
+
+/* tilecuda.cu; the first one is called before the others, once for a device, and gives the most half sweeps that a
+   launch should have */
+PETSC_INTERN cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *, PetscInt *most);
+PETSC_INTERN cudaError_t KCycleCudaTileSweeps(cudaStream_t, const KCycleCudaTile *);
 
 /* transfercuda.cu: x = P e or x += P e, and b = P^T r with what belongs to other processes in the halo */
 PETSC_INTERN cudaError_t KCycleCudaInterpolate(cudaStream_t, const KCycleCudaTransfer *, const KCScalar *e,

@@ -51,10 +51,11 @@ typedef struct {
   KCycleSmoother             *smoother[2];
   PetscInt                    its[2];
   PCRelaxOrder                order[2];
-  PetscScalar         *b, *x, *r; /* of the finest level b and x are those of the caller; b is not written then */
-  PetscInt64          *calls;     /* of the cycle */
-  const PetscLogEvent *event;     /* of each phase, or 0 */
-  KCycleTraffic       *traffic;   /* where it is counted */
+  PetscBool                   tiled; /* sweeps are to be fused in tiles, where the place does so */
+  PetscScalar         *b, *x, *r;    /* of the finest level b and x are those of the caller; b is not written then */
+  PetscInt64          *calls;        /* of the cycle */
+  const PetscLogEvent *event;        /* of each phase, or 0 */
+  KCycleTraffic       *traffic;      /* where it is counted */
   KCycleTimer         *timer;
 } KCycleLevelParts;
 
@@ -117,6 +118,8 @@ typedef struct {
   PetscErrorCode (*blockbelow)(KCycleLevels *, PetscInt unknowns);
   /* the finest of these levels, or 0; refused: visits of it that are too long for one kernel */
   PetscInt (*block)(const KCycleLevels *, PetscInt *refused);
+  /* are sweeps on a level fused in tiles? */
+  PetscBool (*tiled)(const KCycleLevels *, PetscInt l);
   /* of cycles that have run on a device, the last one with each kappa; returns their number */
   PetscInt (*costs)(const KCycleLevels *, const KCycleCost **);
 } KCycleEngine;

@@ -44,6 +44,13 @@ typedef struct {
   KCycleCudaStencil st;
 } KCycleDeviceStencil;
 
+/* Red-black sweeps in tiles */
+typedef struct {
+  KCycleCudaTile tile;
+  PetscInt       most; /* half sweeps of a launch */
+  PetscBool      away; /* the iterate is in the residual's vector */
+} KCycleDeviceTile;
+
 /* devicegrid.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer);
 PETSC_INTERN PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
@@ -98,4 +105,13 @@ static inline int KCycleDeviceSmootherWork(const KCycleSmoother *s)
 
   return kind == KCYCLE_SWEEPS_CHEBYSHEV ? 2 : kind == KCYCLE_SWEEPS_JACOBI || kind == KCYCLE_SWEEPS_ZEBRA ? 1 : 0;
 }
+
+/* devicetile.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceTileCreate(const KCycleLevelData *, const KCycleDeviceStencil *,
+                                                   const KCycleCudaTransfer *, KCycleDeviceTile **);
+PETSC_INTERN PetscErrorCode KCycleDeviceTileSettle(KCycleDeviceTile *, const KCycleLevelData *);
+PETSC_INTERN PetscErrorCode KCycleDeviceTileDown(KCycleDeviceTile *, const KCycleLevelData *, int which,
+                                                 const KCycleSweeps *);
+PETSC_INTERN PetscErrorCode KCycleDeviceTileUp(KCycleDeviceTile *, const KCycleLevelData *, int which,
+                                               const KCycleSweeps *);
 #endif

@@ -219,6 +219,7 @@ typedef struct {
   PetscInt            host_below;     /* those with fewer unknowns are on the host */
   PetscBool           graph;          /* cycles on a device are recorded */
   PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
+  PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
@@ -404,6 +405,11 @@ PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
+
+/* kctiles.c */
+PETSC_INTERN PetscBool      PCKCycleIsTiled(const PC_KCycle *, PetscInt);
+PETSC_INTERN PetscErrorCode PCKCycleTilesSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleTilesCompose(PC, PetscBool);
 
 /* kcinverse.c: the coarsest problem on a device */
 PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);

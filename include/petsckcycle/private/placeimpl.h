@@ -38,6 +38,7 @@ typedef struct {
   const KCycleTransfer *tr; /* from the next coarser level; NULL on the coarsest */
   KCycleSmoother       *smoother[2];
   KCScalar             *b, *x, *r;
+  PetscBool             tiled;   /* sweeps are to be fused in tiles, where the place does so */
   KCycleTraffic        *traffic; /* where it is counted */
   KCycleDeviceLevel    *device;  /* copies of these on a device */
 } KCycleLevelData;
@@ -94,6 +95,8 @@ typedef struct {
   /* does it, by one launch, and logs its operations if they have been logged before */
   PetscErrorCode (*perform)(const KCycleProgram *, PetscBool again);
   PetscErrorCode (*erase)(KCycleProgram **);
+  /* NULL: never. Are sweeps of the level fused in tiles? */
+  PetscBool (*tiled)(const KCycleLevelData *);
   /* kernels that have been launched or recorded so far */
   PetscInt64 (*launches)(void);
 } KCycleKernels;

@@ -111,6 +111,10 @@
        "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour "  \
        "converge: 2 with a margin",                                                                                    \
        "-mg_levels_pc_relax_omega", "relax")                                                                           \
+  INT(KCYCLE_TILED, 250000,                                                                                            \
+      "unknowns of a level on a device from which on a march through its planes is faster than a launch for each "     \
+      "half sweep: an estimate",                                                                                       \
+      "-pc_kcycle_tile_above", "device_tiles")                                                                         \
   INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                     \
       "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",          \
       "-mg_levels_pc_relax_clusters", "jumps")                                                                         \

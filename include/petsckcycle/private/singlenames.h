@@ -62,6 +62,9 @@
   #define KCycleCudaStep                   KCycleCudaStep_Single
   #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
   #define KCycleCudaTake                   KCycleCudaTake_Single
+  #define KCycleCudaTile                   KCycleCudaTile_Single
+  #define KCycleCudaTilePrepare            KCycleCudaTilePrepare_Single
+  #define KCycleCudaTileSweeps             KCycleCudaTileSweeps_Single
   #define KCycleCudaTransfer               KCycleCudaTransfer_Single
   #define KCycleCudaWrite                  KCycleCudaWrite_Single
   #define KCycleCudaWriting                KCycleCudaWriting_Single
@@ -90,6 +93,10 @@
   #define KCycleDeviceStencilFill          KCycleDeviceStencilFill_Single
   #define KCycleDeviceStencilStep          KCycleDeviceStencilStep_Single
   #define KCycleDeviceStencilSweeps        KCycleDeviceStencilSweeps_Single
+  #define KCycleDeviceTileCreate           KCycleDeviceTileCreate_Single
+  #define KCycleDeviceTileDown             KCycleDeviceTileDown_Single
+  #define KCycleDeviceTileSettle           KCycleDeviceTileSettle_Single
+  #define KCycleDeviceTileUp               KCycleDeviceTileUp_Single
   #define KCycleDeviceToDevice             KCycleDeviceToDevice_Single
   #define KCycleDeviceToHost               KCycleDeviceToHost_Single
   #define KCycleDeviceWrite                KCycleDeviceWrite_Single

@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 cudaError_t KCycleCudaPerform(cudaStream_t stream, PetscInt nsteps, const PetscInt *step,
                               const KCycleCudaInstruction *instructions)
 {
-  return KCycleCudaLaunchBlocks(stream, 1, THREADS, Perform, nsteps, step, instructions);
+  return KCycleCudaLaunchGrid(stream, dim3(1), THREADS, 0, Perform, nsteps, step, instructions);
 }
 
 /* A cycle comes to a level again and again: an instruction that is there already is not written once more */

@@ -31,10 +31,11 @@ template <typename Type> struct KCycleSame {
   typedef Type type;
 };
 
-/* While a program is written, a kernel that comes here is none that one block can run */
+/* Blocks of threads in up to three dimensions, each with so many bytes of shared memory. While a program is written, a
+   kernel that comes here is none that one block can run */
 template <typename... Types>
-static cudaError_t KCycleCudaLaunchBlocks(cudaStream_t stream, unsigned blocks, unsigned threads,
-                                          void (*kernel)(Types...), typename KCycleSame<Types>::type... arguments)
+static cudaError_t KCycleCudaLaunchGrid(cudaStream_t stream, dim3 grid, unsigned threads, size_t shared,
+                                        void (*kernel)(Types...), typename KCycleSame<Types>::type... arguments)
 {
   void       *places[] = {(void *)&arguments...};
   cudaError_t status;
@@ -44,7 +45,7 @@ static cudaError_t KCycleCudaLaunchBlocks(cudaStream_t stream, unsigned blocks, 
     return cudaSuccess;
   }
   KCycleCudaLaunches++;
-  status = cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), places, 0, stream);
+  status = cudaLaunchKernel(kernel, grid, dim3(threads), places, shared, stream);
   if (status != cudaSuccess) return status;
   return cudaGetLastError();
 }
@@ -54,8 +55,8 @@ static cudaError_t KCycleCudaLaunch(cudaStream_t stream, PetscInt n, void (*kern
                                     typename KCycleSame<Types>::type... arguments)
 {
   if (n <= 0) return cudaSuccess;
-  return KCycleCudaLaunchBlocks(stream, (unsigned)((n + KC_CUDA_THREADS - 1) / KC_CUDA_THREADS), KC_CUDA_THREADS,
-                                kernel, arguments...);
+  return KCycleCudaLaunchGrid<Types...>(stream, dim3((unsigned)((n + KC_CUDA_THREADS - 1) / KC_CUDA_THREADS)),
+                                        KC_CUDA_THREADS, 0, kernel, arguments...);
 }
 
 /* Few pieces of long work, which many multiprocessors share */
@@ -64,8 +65,8 @@ static cudaError_t KCycleCudaLaunchFew(cudaStream_t stream, PetscInt n, void (*k
                                        typename KCycleSame<Types>::type... arguments)
 {
   if (n <= 0) return cudaSuccess;
-  return KCycleCudaLaunchBlocks(stream, (unsigned)((n + KC_CUDA_FEW - 1) / KC_CUDA_FEW), KC_CUDA_FEW, kernel,
-                                arguments...);
+  return KCycleCudaLaunchGrid<Types...>(stream, dim3((unsigned)((n + KC_CUDA_FEW - 1) / KC_CUDA_FEW)), KC_CUDA_FEW, 0,
+                                        kernel, arguments...);
 }
 
 /* Launches a kernel that one block can run, too, or adds it to the program that is being written */

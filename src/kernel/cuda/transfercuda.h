@@ -48,38 +48,64 @@ static __device__ __forceinline__ KCScalar FromLine(const KCycleCudaTransfer &tr
   return w[n + 3 + c] * CoarseAt(tr, e, c, at[0], at[1]) + w[2 * n + 4 + c] * CoarseAt(tr, e, c + 1, at[0], at[1]);
 }
 
-static __device__ __forceinline__ void InterpolatePoint(const KCycleCudaInterpolateWork &work, PetscInt place)
+/* sum and the share of all coarse points in point i of fine line (j, k) */
+static __device__ __forceinline__ KCScalar Interpolated(const KCycleCudaTransfer &tr, const KCScalar *e, PetscInt i,
+                                                        PetscInt j, PetscInt k, KCScalar sum)
 {
-  const KCycleCudaTransfer &tr   = work.tr;
-  const PetscInt            line = KCycleCudaQuotient(place, tr.fine.line), k = KCycleCudaQuotient(line, tr.fine.plane),
-                 j = line - k * tr.fine.n[1], fine = ExtendedLine(tr.fine, j, k);
-  PetscInt low[2], count[2];
-  KCScalar sum;
+  const PetscInt fine = ExtendedLine(tr.fine, j, k);
+  PetscInt       low[2], count[2];
 
-  if (place >= tr.fine.npoints) return;
-  sum    = work.add ? work.x[place] : (KCScalar)0;
   low[0] = Touch(tr, 1, j, &count[0]);
   low[1] = Touch(tr, 2, k, &count[1]);
   for (PetscInt q = 0; q < count[0] * count[1]; q++) {
     const PetscInt at[2] = {low[0] + (q & (count[0] - 1)), low[1] + (q >> (count[0] - 1))}, set = tr.set[4 * fine + q];
 
     if (set >= 0 && tr.coarse.offset[ExtendedLine(tr.coarse, at[0], at[1])] != 0)
-      sum += FromLine(tr, tr.weights + (size_t)set * tr.stride, work.e, place - line * tr.fine.n[0], at);
+      sum += FromLine(tr, tr.weights + (size_t)set * tr.stride, e, i, at);
   }
-  work.x[place] = sum;
+  return sum;
 }
 
-/* What coarse point c gets from a fine line; w: weights on its coarse line */
-static __device__ __forceinline__ KCScalar FromFine(const KCycleCudaTransfer &tr, const KCScalar *w, const KCScalar *r,
+static __device__ __forceinline__ void InterpolatePoint(const KCycleCudaInterpolateWork &work, PetscInt place)
+{
+  const KCycleCudaBox &fine = work.tr.fine;
+  const PetscInt       line = KCycleCudaQuotient(place, fine.line), k = KCycleCudaQuotient(line, fine.plane),
+                 j = line - k * fine.n[1];
+
+  if (place >= fine.npoints) return;
+  work.x[place] = Interpolated(work.tr, work.e, place - line * fine.n[0], j, k, work.add ? work.x[place] : (KCScalar)0);
+}
+
+/* What coarse point c gets from a fine line, whose points are line(i); w: weights on its coarse line */
+template <typename Line>
+static __device__ __forceinline__ KCScalar FromFine(const KCycleCudaTransfer &tr, const KCScalar *w, const Line &line,
                                                     PetscInt c)
 {
   const PetscInt n = tr.coarse.n[0], m = tr.fine.n[0], i = tr.factor[0] * c + tr.shift[0];
   KCScalar       sum = 0;
 
-  if (tr.factor[0] == 2 && i > 0 && i <= m) sum += w[2 * n + 4 + c - 1] * r[i - 1];
-  if (c >= 0 && c < n) sum += w[1 + c] * r[i];
-  if (tr.factor[0] == 2 && i >= -1 && i < m - 1) sum += w[n + 3 + c] * r[i + 1];
+  if (tr.factor[0] == 2 && i > 0 && i <= m) sum += w[2 * n + 4 + c - 1] * line(i - 1);
+  if (c >= 0 && c < n) sum += w[1 + c] * line(i);
+  if (tr.factor[0] == 2 && i >= -1 && i < m - 1) sum += w[n + 3 + c] * line(i + 1);
   return sum;
+}
+
+/* A fine line, and how many lines it lies above a coarse one */
+typedef struct {
+  PetscInt j, k, above[2];
+} FineLine;
+
+/* Adds what coarse point c gets from a fine line, if there is one, whose points are line(i) */
+template <typename Line>
+static __device__ __forceinline__ void AddFromFine(const KCycleCudaTransfer &tr, PetscInt c, const FineLine &at,
+                                                   const Line &line, KCScalar *sum)
+{
+  PetscInt set;
+
+  if (at.j < 0 || at.j >= tr.fine.n[1] || at.k < 0 || at.k >= tr.fine.n[2]) return;
+  set = tr.set[4 * ExtendedLine(tr.fine, at.j, at.k) + (at.above[0] < 0 ? 1 : 0) +
+               (at.above[1] < 0 ? 1 : 0) * (at.above[0] ? 2 : 1)];
+  if (set >= 0) *sum += FromFine(tr, tr.weights + (size_t)set * tr.stride, line, c);
 }
 
 /* All that coarse point c of line (j, k) gets */
@@ -92,13 +118,11 @@ static __device__ __forceinline__ KCScalar Collect(const KCycleCudaTransfer &tr,
 
   for (PetscInt kk = -wide[1]; kk <= wide[1]; kk++) {
     for (PetscInt jj = -wide[0]; jj <= wide[0]; jj++) {
-      const PetscInt fj = at[0] + jj, fk = at[1] + kk, q = (jj < 0 ? 1 : 0) + (kk < 0 ? 1 : 0) * (jj ? 2 : 1);
-      PetscInt       set;
+      const FineLine  fine = {at[0] + jj, at[1] + kk, {jj, kk}};
+      const KCScalar *r0   = r + tr.fine.n[0] * (fine.j + tr.fine.n[1] * fine.k);
+      const auto      line = [=](PetscInt i) { return r0[i]; };
 
-      if (fj < 0 || fj >= tr.fine.n[1] || fk < 0 || fk >= tr.fine.n[2]) continue;
-      set = tr.set[4 * ExtendedLine(tr.fine, fj, fk) + q];
-      if (set >= 0)
-        sum += FromFine(tr, tr.weights + (size_t)set * tr.stride, r + tr.fine.n[0] * (fj + tr.fine.n[1] * fk), c);
+      AddFromFine(tr, c, fine, line, &sum);
     }
   }
   return sum;

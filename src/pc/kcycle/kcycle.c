@@ -564,6 +564,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleSplitCompose(pc, present));
   PetscCall(PCKCycleBlockCompose(pc, present));
   PetscCall(PCKCycleGraphCompose(pc, present));
+  PetscCall(PCKCycleTilesCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -583,6 +584,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
 . -pc_kcycle_block_below <5000>            - levels on a device with fewer unknowns share one kernel
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
+. -pc_kcycle_tile_above <250000>           - sweeps on a device are fused in tiles from so many unknowns on
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
@@ -656,6 +658,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   kc->kappa         = 2;
   kc->graph         = PETSC_TRUE;
   kc->block_below   = 5000;
+  kc->tile_above    = KCYCLE_TILED;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
