@@ -2,6 +2,23 @@
 # For tests/device*.sh: solves with levels on the device beside those on the host, and PETSc on the stand-ins.
 # shellcheck disable=SC2034 # variables are for those scripts
 
+# One of PETSc's own programs on a device; what PCKCYCLE does there
+poisson() { # processes matrix vectors options...
+  processes=$1 matrix=$2 vectors=$3
+  shift 3
+  CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_type cg -ksp_rtol 1e-8 \
+    -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump "$@"
+}
+
+# The same iterations as on the host
+as_on_host() { # processes matrix vectors options...
+  poisson "$@" > "$KC_WORK/there" 2>&1 || { cat "$KC_WORK/there"; return 1; }
+  shift 3
+  poisson "$processes" aij standard "$@" > "$KC_WORK/here" 2>&1 || { cat "$KC_WORK/here"; return 1; }
+  cat "$KC_WORK/there"
+  [ "$(grep 'solve converged' "$KC_WORK/there")" = "$(grep 'solve converged' "$KC_WORK/here")" ]
+}
+
 # One of PETSc's own programs, with levels on the device: iterations and residuals are those of the host, these to a part of the first one
 same_history() { # part program processes matrix options...
   part=$1 program=$2 processes=$3 matrix=$4
