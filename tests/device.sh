@@ -242,7 +242,7 @@ else
   programs aijcusparse labels identities reuse inverse
   kcycle aijcusparse cuda
   if [ -n "$device_kernels" ]; then
-      counted_programs
+    counted_programs
     nothing_copied
     little_memory
     graphs
