@@ -46,6 +46,7 @@ in the plane of x and y, and out of it\n\
 
 #include <petscksp.h>
 #include <petscdmda.h>
+#include <petscdevice.h>
 #include <petsckcycle/private/compat.h>
 #include <stdint.h>
 #include <time.h>
