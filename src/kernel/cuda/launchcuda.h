@@ -26,6 +26,22 @@ static __device__ __forceinline__ PetscInt KCycleCudaQuotient(PetscInt n, const 
 #endif
 }
 
+/* The number of line (j, k) among those of a box and its halo */
+static __device__ __forceinline__ PetscInt Extended(const KCycleCudaBox &box, PetscInt j, PetscInt k)
+{
+  return (j + box.reach[1]) + (box.n[1] + 2 * box.reach[1]) * (k + box.reach[2]);
+}
+
+/* Point i of line (j, k) of x, owned or not */
+static __device__ __forceinline__ KCScalar ValueAt(const KCycleCudaBox &box, const KCScalar *halo, const KCScalar *x,
+                                                   PetscInt i, PetscInt j, PetscInt k)
+{
+  const PetscInt e = Extended(box, j, k), n = box.n[0];
+
+  if (i < 0 || i >= n) return box.xhalo ? halo[(i < 0 ? box.left : box.right) + e] : (KCScalar)0;
+  return box.offset[e] < 0 ? x[i + n * (j + box.n[1] * k)] : halo[box.offset[e] + i];
+}
+
 /* Arguments have the types that the kernel says */
 template <typename Type> struct KCycleSame {
   typedef Type type;

@@ -31,11 +31,6 @@ static __device__ __forceinline__ Point PointAt(const KCycleCudaBox &box, PetscI
   return PointOf(box, line, place - line * box.n[0]);
 }
 
-static __device__ __forceinline__ PetscInt Extended(const KCycleCudaBox &box, PetscInt j, PetscInt k)
-{
-  return (j + box.reach[1]) + (box.n[1] + 2 * box.reach[1]) * (k + box.reach[2]);
-}
-
 /* Coefficient o of point i of line (j, k), which may be one of the halo, from its class or its block */
 static __device__ __forceinline__ KCScalar CoefficientOf(const KCycleCudaStencil &st, PetscInt j, PetscInt k, int o,
                                                          PetscInt i)
@@ -88,17 +83,6 @@ static __device__ __forceinline__ void Coefficients(const KCycleCudaStencil &st,
   }
 }
 
-/* Point i of line (j, k) of x, owned or not */
-static __device__ __forceinline__ KCScalar ValueAt(const KCycleCudaStencil &st, const KCScalar *x, PetscInt i,
-                                                   PetscInt j, PetscInt k)
-{
-  const KCycleCudaBox &box = st.box;
-  const PetscInt       e = Extended(box, j, k), n = box.n[0];
-
-  if (i < 0 || i >= n) return box.xhalo ? st.halo[(i < 0 ? box.left : box.right) + e] : (KCScalar)0;
-  return box.offset[e] < 0 ? x[i + n * (j + box.n[1] * k)] : st.halo[box.offset[e] + i];
-}
-
 template <int PART>
 static __device__ __forceinline__ void Neighbours(const KCycleCudaStencil &st, const KCScalar *x, const Point &p,
                                                   int first, KCScalar v[])
@@ -116,7 +100,7 @@ static __device__ __forceinline__ void Neighbours(const KCycleCudaStencil &st, c
   for (int l = 0; l < PART; l++) {
     const int o = first + l, q = st.shape.line[o];
 
-    v[l] = ValueAt(st, x, p.i + st.shape.dx[o], p.j + st.shape.dy[q], p.k + st.shape.dz[q]);
+    v[l] = ValueAt(st.box, st.halo, x, p.i + st.shape.dx[o], p.j + st.shape.dy[q], p.k + st.shape.dz[q]);
   }
 }
 

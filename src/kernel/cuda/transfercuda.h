@@ -6,11 +6,6 @@
 
 #include "launchcuda.h"
 
-static __device__ __forceinline__ PetscInt ExtendedLine(const KCycleCudaBox &box, PetscInt j, PetscInt k)
-{
-  return (j + box.reach[1]) + (box.n[1] + 2 * box.reach[1]) * (k + box.reach[2]);
-}
-
 static __device__ __forceinline__ PetscInt FloorHalf(PetscInt i)
 {
   return i >= 0 ? i / 2 : -((1 - i) / 2);
@@ -25,17 +20,6 @@ static __device__ __forceinline__ PetscInt Touch(const KCycleCudaTransfer &tr, i
   return low;
 }
 
-/* Point i of coarse line (j, k), owned or not */
-static __device__ __forceinline__ KCScalar CoarseAt(const KCycleCudaTransfer &tr, const KCScalar *e, PetscInt i,
-                                                    PetscInt j, PetscInt k)
-{
-  const KCycleCudaBox &box = tr.coarse;
-  const PetscInt       f = ExtendedLine(box, j, k), n = box.n[0];
-
-  if (i < 0 || i >= n) return box.xhalo ? tr.halo[(i < 0 ? box.left : box.right) + f] : (KCScalar)0;
-  return box.offset[f] < 0 ? e[i + n * (j + box.n[1] * k)] : tr.halo[box.offset[f] + i];
-}
-
 /* The share of one coarse line in point i of a fine line; w: its weights */
 static __device__ __forceinline__ KCScalar FromLine(const KCycleCudaTransfer &tr, const KCScalar *w, const KCScalar *e,
                                                     PetscInt i, const PetscInt at[2])
@@ -44,15 +28,16 @@ static __device__ __forceinline__ KCScalar FromLine(const KCycleCudaTransfer &tr
   PetscInt       count;
   const PetscInt c = Touch(tr, 0, i, &count);
 
-  if (count == 1) return w[1 + c] * CoarseAt(tr, e, c, at[0], at[1]);
-  return w[n + 3 + c] * CoarseAt(tr, e, c, at[0], at[1]) + w[2 * n + 4 + c] * CoarseAt(tr, e, c + 1, at[0], at[1]);
+  if (count == 1) return w[1 + c] * ValueAt(tr.coarse, tr.halo, e, c, at[0], at[1]);
+  return w[n + 3 + c] * ValueAt(tr.coarse, tr.halo, e, c, at[0], at[1]) +
+         w[2 * n + 4 + c] * ValueAt(tr.coarse, tr.halo, e, c + 1, at[0], at[1]);
 }
 
 /* sum and the share of all coarse points in point i of fine line (j, k) */
 static __device__ __forceinline__ KCScalar Interpolated(const KCycleCudaTransfer &tr, const KCScalar *e, PetscInt i,
                                                         PetscInt j, PetscInt k, KCScalar sum)
 {
-  const PetscInt fine = ExtendedLine(tr.fine, j, k);
+  const PetscInt fine = Extended(tr.fine, j, k);
   PetscInt       low[2], count[2];
 
   low[0] = Touch(tr, 1, j, &count[0]);
@@ -60,7 +45,7 @@ static __device__ __forceinline__ KCScalar Interpolated(const KCycleCudaTransfer
   for (PetscInt q = 0; q < count[0] * count[1]; q++) {
     const PetscInt at[2] = {low[0] + (q & (count[0] - 1)), low[1] + (q >> (count[0] - 1))}, set = tr.set[4 * fine + q];
 
-    if (set >= 0 && tr.coarse.offset[ExtendedLine(tr.coarse, at[0], at[1])] != 0)
+    if (set >= 0 && tr.coarse.offset[Extended(tr.coarse, at[0], at[1])] != 0)
       sum += FromLine(tr, tr.weights + (size_t)set * tr.stride, e, i, at);
   }
   return sum;
@@ -103,7 +88,7 @@ static __device__ __forceinline__ void AddFromFine(const KCycleCudaTransfer &tr,
   PetscInt set;
 
   if (at.j < 0 || at.j >= tr.fine.n[1] || at.k < 0 || at.k >= tr.fine.n[2]) return;
-  set = tr.set[4 * ExtendedLine(tr.fine, at.j, at.k) + (at.above[0] < 0 ? 1 : 0) +
+  set = tr.set[4 * Extended(tr.fine, at.j, at.k) + (at.above[0] < 0 ? 1 : 0) +
                (at.above[1] < 0 ? 1 : 0) * (at.above[0] ? 2 : 1)];
   if (set >= 0) *sum += FromFine(tr, tr.weights + (size_t)set * tr.stride, line, c);
 }

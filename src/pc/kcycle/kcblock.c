@@ -13,7 +13,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   *why = !kc->block_below                          ? "-pc_kcycle_block_below is 0"
-         : size > 1                                ? "halos between processes go through the host"
+         : size > 1                                ? "halos between processes are sent by MPI"
          : !kc->inverted                           ? "the host has to do with the coarsest problem"
          : kc->nlevels < 3                         ? "there is none between the finest and the coarsest one"
          : kc->level[kc->nlevels - 1].event[0] > 0 ? "-pc_mg_log logs each step"
