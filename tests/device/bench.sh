@@ -87,6 +87,12 @@ every_kappa() { # dimension n
   for kappa in 1 2 3 w; do cycles "$1" "$2" "kappa $kappa" -pc_kcycle_kappa $kappa; done
   cycles "$1" "$2" "kappa 1 launch by launch" -pc_kcycle_graph off
   cycles "$1" "$2" "kappa w launch by launch" -pc_kcycle_graph off -pc_kcycle_kappa w
+  cycles "$1" "$2" "kappa 1 without tiles" -pc_kcycle_tile_above 2000000000
+  cycles "$1" "$2" "kappa 1 with tiles on all levels" -pc_kcycle_tile_above 0
+  for kappa in 1 w; do
+    for below in 0 2000; do cycles "$1" "$2" "kappa $kappa with one kernel below $below unknowns" -pc_kcycle_kappa $kappa -pc_kcycle_block_below $below; done
+  done
+  cycles "$1" "$2" "kappa 1 with zebra lines" -mg_levels_pc_relax_type zebra_x
   cycles "$1" "$2" "kappa 1 in single precision" -pc_kcycle_precision single
   cycles "$1" "$2" "full multigrid to 1e-4" -pc_mg_type full -ksp_rtol 1e-4
 }

@@ -63,11 +63,15 @@ sanitize() {
   cube="-da_grid_x 17 -da_grid_y 18 -da_grid_z 19 -ksp_type cg -pc_type kcycle -dm_mat_type stencil -dm_vec_type cuda -ksp_error_if_not_converged"
   for tool in memcheck racecheck; do
     for options in "" "-pc_kcycle_graph off" "-pc_kcycle_precision single -pc_kcycle_kappa 2" "-mg_levels_pc_relax_type jacobi" "-mg_levels_pc_relax_type chebyshev" \
-      "-mg_levels_pc_relax_type eightcolor" "-pc_mg_type full" "-pc_kcycle_interpolation operator"; do
+      "-mg_levels_pc_relax_type eightcolor" "-mg_levels_pc_relax_type alternating" "-pc_mg_type full" "-pc_kcycle_interpolation operator" "-pc_kcycle_tile_above 0 -pc_kcycle_block_below 0" \
+      "-pc_kcycle_tile_above 0 -pc_kcycle_precision single" "-pc_kcycle_kappa w" "-pc_kcycle_kappa w -pc_kcycle_block_below 0"; do
       # shellcheck disable=SC2086 # words
       one_sanitized $tool "$here/bin/ex45" $cube $options
     done
-    one_sanitized $tool "$here/bin/battery" -cells 20,18,16 -random 3 -repeat 1 -dm_mat_type stencil -dm_vec_type cuda
+    for options in "-cells 20,18,16 -random 3" "-cells 40,37 -random 8 -ends pp,ss" "-cells 40,37 -stretch 1.3,1.3"; do
+      # shellcheck disable=SC2086 # words
+      one_sanitized $tool "$here/bin/battery" $options -repeat 1 -dm_mat_type stencil -dm_vec_type cuda
+    done
   done 2>&1 | tee "$results/sanitize"
 }
 
