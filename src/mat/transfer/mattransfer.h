@@ -77,6 +77,14 @@ PETSC_INTERN PetscErrorCode KCycleSetsKeep(KCycleSets *, const PetscScalar[], Pe
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 
+/* Which of the points of its line is point i? -1: none */
+static inline PetscInt KCycleAlongPlace(const KCycleAlong *al, PetscInt i)
+{
+  const PetscInt at = i - al->first[0];
+
+  return at >= 0 && at % al->step[0] == 0 && at / al->step[0] < al->n[0] ? at / al->step[0] : -1;
+}
+
 /* along.c */
 PETSC_INTERN PetscErrorCode KCycleAlongCreate(const KCycleTransfer *, int S, int e, int m, KCycleAlong *);
 PETSC_INTERN PetscErrorCode KCycleAlongDestroy(KCycleAlong *);

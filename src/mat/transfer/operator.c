@@ -227,10 +227,9 @@ static void NeighbourWeights(Operator *op, int S, const PetscScalar *const c[], 
     PetscScalar *w = op->w + (al->o[t] - op->low) * op->pad + 1;
 
     for (PetscInt i = -1; i < op->n; i++) {
-      const PetscInt at = tr->factor[0] * i + tr->shift[0] + (S & 1) - al->first[0];
+      const PetscInt at = KCycleAlongPlace(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
 
-      if (at < 0 || at / al->step[0] >= al->n[0] || op->inverse[i + 1] == (PetscScalar)0.0) continue;
-      w[i] = al->w[t * al->npoints + row + at / al->step[0]];
+      if (at >= 0 && op->inverse[i + 1] != (PetscScalar)0.0) w[i] = al->w[t * al->npoints + row + at];
     }
   }
 }
@@ -246,10 +245,10 @@ static void PutSystems(Operator *op, KCycleAlong *al, int x, const PetscScalar *
   const PetscScalar    *ahead = from + find[13 + place] * op->pad + 1, *behind = from + find[13 - place] * op->pad + 1;
 
   for (PetscInt i = -1; i < op->n; i++) {
-    const PetscInt  at = tr->factor[0] * i + tr->shift[0] + x - al->first[0], p = row + at / al->step[0];
+    const PetscInt  at = KCycleAlongPlace(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
     const PetscReal sign = PetscRealPart(middle[i]) < 0 ? 1 : -1;
 
-    if (at < 0 || at / al->step[0] >= al->n[0]) continue;
+    if (at < 0) continue;
     al->total[p]  = op->inverse[i + 1];
     al->ahead[p]  = PetscMax(0, sign * PetscRealPart(ahead[i]));
     al->behind[p] = PetscMax(0, sign * PetscRealPart(behind[i]));

@@ -137,6 +137,15 @@ PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *ov)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are all points of an owned line in the rim? Else those less than depth[0] from its ends */
+static PetscBool IsWhole(const KCycleBox *box, const PetscInt depth[], PetscInt line)
+{
+  const PetscInt j = line % box->n[1], k = line / box->n[1];
+
+  return (PetscBool)(j < depth[1] || j >= box->n[1] - depth[1] || k < depth[2] || k >= box->n[2] - depth[2] ||
+                     box->n[0] <= 2 * depth[0]);
+}
+
 /* The coefficients of the points of the rim, point by point, and what comes of them from others */
 static PetscErrorCode Exchange(const KCycleTransfer *tr, const KCycleStencil *st, const KCycleOverlap *ov,
                                PetscScalar *halo)
@@ -153,9 +162,8 @@ static PetscErrorCode Exchange(const KCycleTransfer *tr, const KCycleStencil *st
   PetscCall(PetscMalloc1((size_t)nc * ov->nrim, &rim));
   next = rim;
   for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt  j = line % box->n[1], k = line / box->n[1], n = box->n[0];
-    const PetscBool whole = (PetscBool)(j < depth[1] || j >= box->n[1] - depth[1] || k < depth[2] ||
-                                        k >= box->n[2] - depth[2] || n <= 2 * depth[0]);
+    const PetscInt  n     = box->n[0];
+    const PetscBool whole = IsWhole(box, depth, line);
 
     if (!whole && !depth[0]) continue;
     MatStencilLineArrays(st, line, &l);
@@ -184,10 +192,10 @@ static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
     const PetscBool has = KCycleAlongLine(al, line % all->n[1], line / all->n[1], &row);
 
     for (PetscInt i = 0; i < all->n[0]; i++) {
-      const PetscInt at = i - al->first[0];
+      const PetscInt at = has ? KCycleAlongPlace(al, i) : -1;
 
       if (owned && i >= ov->low[0] && i < ov->low[0] + box->n[0]) continue;
-      if (has && at >= 0 && at % al->step[0] == 0) values[row + at / al->step[0]] = *halo;
+      if (at >= 0) values[row + at] = *halo;
       halo++;
     }
   }
@@ -208,16 +216,15 @@ PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *al, PetscScalar *
   RimDepth(&p->t, depth);
   PetscCall(PetscCalloc2(ov->nrim, &rim, all->npoints - box->npoints, &halo));
   for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt  j = line % box->n[1], k = line / box->n[1], n = box->n[0];
-    const PetscBool whole = (PetscBool)(j < depth[1] || j >= box->n[1] - depth[1] || k < depth[2] ||
-                                        k >= box->n[2] - depth[2] || n <= 2 * depth[0]);
-    const PetscBool has   = KCycleAlongLine(al, j + ov->low[1], k + ov->low[2], &row);
+    const PetscInt  n     = box->n[0];
+    const PetscBool whole = IsWhole(box, depth, line),
+                    has   = KCycleAlongLine(al, line % box->n[1] + ov->low[1], line / box->n[1] + ov->low[2], &row);
 
     for (PetscInt i = 0; i < n; i++) {
-      const PetscInt at = i + ov->low[0] - al->first[0];
+      const PetscInt at = has ? KCycleAlongPlace(al, i + ov->low[0]) : -1;
 
       if (!whole && i >= depth[0] && i < n - depth[0]) continue;
-      if (has && at >= 0 && at % al->step[0] == 0) rim[next] = values[row + at / al->step[0]];
+      if (at >= 0) rim[next] = values[row + at];
       next++;
     }
   }
