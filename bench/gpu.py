@@ -29,7 +29,7 @@ KERNEL = 1.0e-6  # of the shortest kernel: it begins, reads what depends on what
 # Of a step in a block: a barrier and the same reads, from the first-level cache, 500 cycles by count, and as many again; and then so long for each point, some 200 instructions, of which
 # a multiprocessor does 128 a cycle
 STEP, POINT = 0.5e-6, 1.0e-9
-BLOCK = 5000  # unknowns
+BLOCK = 5000  # unknowns, KCYCLE_BLOCK
 TILED = 250000  # unknowns, KCYCLE_TILED
 MOST = 4  # half sweeps of a launch
 ITERATIONS = 7  # to 1e-8, as on the host with 129 points in a direction

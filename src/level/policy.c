@@ -92,8 +92,8 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
   directions[n] = 0;
 }
 
-/* The direction along which weights of points between coarse ones in the directions S are solved for, -1: none. It is
-   one of lines, and weak directions are among S */
+/* The direction along which weights of points that lie between coarse ones in the directions S are solved for, -1:
+   none. A level relaxes lines along it, as couplings in one of the directions S are weak beside it */
 int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
 {
   PetscReal most  = KCYCLE_LINES * Points(facts);

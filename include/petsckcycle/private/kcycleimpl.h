@@ -402,6 +402,7 @@ PETSC_INTERN PetscErrorCode PCKCycleBlockView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleBlockSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleBlockCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleStepsObstacle(PC, const char *[]);
 PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);

@@ -111,6 +111,9 @@
        "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour "  \
        "converge: 2 with a margin",                                                                                    \
        "-mg_levels_pc_relax_omega", "relax")                                                                           \
+  INT(KCYCLE_BLOCK, 5000,                                                                                              \
+      "levels on a device with fewer unknowns share one kernel, as launches take longer than their work: an estimate", \
+      "-pc_kcycle_block_below", "device_block")                                                                        \
   INT(KCYCLE_TILED, 250000,                                                                                            \
       "unknowns of a level on a device from which on a march through its planes is faster than a launch for each "     \
       "half sweep: an estimate",                                                                                       \

@@ -6,18 +6,15 @@
 /* Why each level has kernels of its own, or nothing */
 static PetscErrorCode FindObstacle(PC pc, const char *why[])
 {
-  PC_KCycle  *kc;
-  PetscMPIInt size;
+  PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  *why = !kc->block_below                          ? "-pc_kcycle_block_below is 0"
-         : size > 1                                ? "halos between processes are sent by MPI"
-         : !kc->inverted                           ? "the host has to do with the coarsest problem"
-         : kc->nlevels < 3                         ? "there is none between the finest and the coarsest one"
-         : kc->level[kc->nlevels - 1].event[0] > 0 ? "-pc_mg_log logs each step"
-                                                   : NULL;
+  PetscCall(PCKCycleStepsObstacle(pc, why));
+  if (!kc->block_below) *why = "-pc_kcycle_block_below is 0";
+  else if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  else if (!kc->inverted) *why = "the host has to do with the coarsest problem";
+  else if (kc->nlevels < 3) *why = "there is none between the finest and the coarsest one";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

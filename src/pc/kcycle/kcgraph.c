@@ -3,8 +3,8 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* Why cycles are launched kernel by kernel, or nothing */
-static PetscErrorCode FindObstacle(PC pc, const char *why[])
+/* Why the host has something to do between the steps of a level, or nothing */
+PetscErrorCode PCKCycleStepsObstacle(PC pc, const char *why[])
 {
   PC_KCycle  *kc;
   PetscMPIInt size;
@@ -12,11 +12,22 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  *why = !kc->graph                                ? "-pc_kcycle_graph is off"
-         : size > 1 && use_gpu_aware_mpi           ? "halos between processes are sent by MPI"
+  *why = size > 1 && use_gpu_aware_mpi             ? "halos between processes are sent by MPI"
          : size > 1                                ? "halos between processes go through the host"
          : kc->level[kc->nlevels - 1].event[0] > 0 ? "-pc_mg_log logs each step"
                                                    : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why cycles are launched kernel by kernel, or nothing */
+static PetscErrorCode FindObstacle(PC pc, const char *why[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleStepsObstacle(pc, why));
+  if (!kc->graph) *why = "-pc_kcycle_graph is off";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

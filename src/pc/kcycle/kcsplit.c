@@ -175,9 +175,9 @@ static PetscErrorCode PCKCycleSetHostBelow_KCycle(PC pc, PetscInt unknowns)
   solution comes back each time that the levels on the host are visited; these compute in PETSc's precision. The cycle
   is the same. Levels on the host alone are not changed by it.
 
-  With `PC_KCYCLE_HOST_BELOW_AUTO` the first solve runs some cycles: with all levels on the device, with the coarsest
-  one on the host, the two coarsest ones, and so on as long as that makes them faster. The fastest way stays until
-  levels are others; `-ksp_view` shows it.
+  With `PC_KCYCLE_HOST_BELOW_AUTO` the first solve runs some cycles: with all levels on the device, with the two
+  coarsest ones on the host, the three coarsest ones, and so on as long as that makes them faster. The fastest way stays
+  until levels are others; `-ksp_view` shows it.
 
   Source:
   Feng, Shu, Xu, Zhang, Numerical Study of Geometric Multigrid Methods on CPU-GPU Heterogeneous Computers, Algorithm

@@ -657,7 +657,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   pc->useAmat       = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
   kc->kappa         = 2;
   kc->graph         = PETSC_TRUE;
-  kc->block_below   = 5000;
+  kc->block_below   = KCYCLE_BLOCK;
   kc->tile_above    = KCYCLE_TILED;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
