@@ -19,6 +19,7 @@ typedef struct {
   PetscReal reaction; /* holds islands, which are closed else */
   Held      held;
   PetscBool columns; /* which has been set in their rows only: their columns are there */
+  PetscReal flat;    /* couplings along the last direction are stronger by this factor */
 } Problem;
 
 /* Waves of several lengths, and a little of each cell's own for the rim */
@@ -59,7 +60,7 @@ static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStenci
   for (PetscInt d = 0; d < p->dim; d++) {
     for (PetscInt side = -1; side < 2; side += 2) {
       PetscInt        to[3] = {at[0], at[1], at[2]};
-      const PetscReal a     = 1 + 0.5 * ((at[d] + (side - 1) / 2) % 3);
+      const PetscReal a     = (d == p->dim - 1 ? p->flat : 1) * (1 + 0.5 * ((at[d] + (side - 1) / 2) % 3));
 
       to[d] += side;
       if (!IsInside(p, to) || (!IsActive(p, to) && !IsHeld(p, to))) continue;
@@ -116,7 +117,7 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   KSPConvergedReason reason;
   PetscReal          residual, error;
   PetscInt           its;
-  PetscBool          said;
+  PetscBool          said, lines;
   Vec                x;
   PC                 pc;
   char               claim[128];
@@ -138,6 +139,11 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   PetscCall(PoissonViewHas(pc, "interpolation with inactive points", &said));
   PetscCall(
       PoissonClaim((PetscBool)(said == (p->held != HELD_ALL)), "  -ksp_view says whether they are on coarser levels"));
+  if (p->flat > 1 && p->held != HELD_ALL) {
+    PetscCall(
+        PoissonViewHas(pc, p->dim == 2 ? "lines along y, coarsened in xy" : "lines along z, coarsened in xyz", &lines));
+    PetscCall(PoissonClaim(lines, "  all directions are coarsened, and lines relaxed along the strong one"));
+  }
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
 }
@@ -154,13 +160,16 @@ int main(int argc, char **args)
       {"cells that hold values", 0.5, 1e-6, HELD_ALL},
   };
   PetscBool columns = PETSC_FALSE;
+  PetscReal flat    = 1;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-columns", &columns, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-flat", &flat, NULL));
   for (PetscInt dim = 2; dim < 4; dim++) {
-    Problem p    = {dim, {dim == 2 ? 150 : 31, dim == 2 ? 131 : 40, dim == 2 ? 1 : 28}, 0, 0, HELD_NONE, PETSC_FALSE};
+    Problem p    = {dim, {dim == 2 ? 150 : 31, dim == 2 ? 131 : 40, dim == 2 ? 1 : 28}, 0, 0, HELD_NONE, PETSC_FALSE,
+                    flat};
     Poisson grid = {.dim = dim};
     DM      da;
     Mat     A;
@@ -218,6 +227,12 @@ int main(int argc, char **args)
       suffix: columns
       nsize: {{1 2}}
       args: -columns -ksp_type gmres -ksp_pc_side right
+
+    test:
+      suffix: flat
+      nsize: {{1 2 4}}
+      args: -flat 100
+      output_file: output/inactive_flat.out
 
     test:
       suffix: kappa

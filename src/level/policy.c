@@ -44,19 +44,27 @@ KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, 
   return stored ? KCYCLE_BOUNDARY_STORED : closed ? KCYCLE_BOUNDARY_NEUMANN : KCYCLE_BOUNDARY_ELIMINATED;
 }
 
-/* Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, whose
-   couplings are strong in the mean */
-void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const char named[], PetscInt factor[])
+/* Are lines of the finest grid broken by points that are coupled to nobody? Thin pieces between these are coupled along
+   weak directions alone, and a grid that is coarser in the strong one sees nothing of errors on them */
+PetscBool KCyclePolicyBroken(const KCycleScan *scan)
 {
-  PetscReal strongest = 0;
+  return (PetscBool)(scan->alone && scan->walls);
+}
 
+/*
+  Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
+  direction is stronger in the mean. Where lines are broken one may be, along which lines are then relaxed; beside two
+  of these it would take planes.
+*/
+void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], PetscBool broken, const char named[],
+                            PetscInt factor[])
+{
   for (int d = 0; d < 3; d++) {
-    if (couples[d]) strongest = PetscMax(strongest, mean[d]);
-  }
-  for (int d = 0; d < 3; d++) {
-    const PetscBool wanted =
-        named ? (PetscBool)(strchr(named, 'x' + d) != NULL) : (PetscBool)(mean[d] >= KCYCLE_STRONG * strongest);
+    int       stronger = 0;
+    PetscBool wanted;
 
+    for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < KCYCLE_STRONG * mean[e];
+    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken ? 1 : 0));
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
 }
@@ -164,14 +172,16 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where stencils have 15 points or 27.
+  points is not small where stencils have 15 points or 27. Lines that are broken smooth as points
+  do.
 */
 PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
   const PetscInt once = 1 << facts->dim;
 
   if (facts->planes) return KCYCLE_SWEEPS_LINES;
-  if (facts->lines) return facts->fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
+  if (facts->lines && !facts->broken)
+    return facts->fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
   if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return facts->fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }

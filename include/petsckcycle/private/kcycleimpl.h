@@ -70,6 +70,7 @@ typedef struct {
   PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
   PetscBool      walls;          /* parts of the grid may be closed */
   PetscBool      convects;       /* the finest operator has convection */
+  PetscBool      broken;         /* lines of the finest grid are broken by inactive points */
   PetscInt       kappa;
   KCycleKernel   kernel;
   PetscBool      kernel_constant;
@@ -252,6 +253,7 @@ typedef struct {
   PetscReal           scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool           walls;           /* parts of the grid may be closed */
   PetscBool           convects;        /* the finest operator has convection */
+  PetscBool           broken;          /* lines of the finest grid are broken by inactive points */
   PetscBool           use_structure;   /* levels are structured */
   char                general[320];    /* why they are not */
   PetscBool           use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
@@ -467,7 +469,7 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
 
 /* kclines.c: lines and planes that levels relax */
 PETSC_INTERN PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *, KCycleStructure *);
-PETSC_INTERN PetscErrorCode KCycleStructureGiveLines(KCycleStructure *, PC, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleStructureGiveLines(const PC_KCycle *, KCycleStructure *, PC, PetscBool *);
 
 /* kcgrid.c: grids of structured levels */
 PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,

@@ -269,8 +269,13 @@ static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions
 
   Level: intermediate
 
-  Note:
+  Notes:
   With "auto" each level coarsens the directions whose couplings are, in the mean, at least 0.6 of the strongest.
+
+  Where points inside the grid are coupled to nobody (inactive cells), "auto" coarsens a direction beside which one
+  other is stronger, too, and levels relax lines along that, unless `PCKCycleSetAnisotropy()`, `-mg_levels_pc_type` or
+  `-mg_levels_pc_relax_type` says otherwise: thin pieces between inactive cells are seen by no grid that is coarser in
+  the strong direction alone.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetSemicoarsen()`, `PCKCycleSetStructured()`
 @*/
@@ -347,11 +352,11 @@ static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropy ani
   Directions whose couplings are weak in the mean are not coarsened, see `PCKCycleSetSemicoarsen()`. Where the strong
   direction changes from place to place, as on stretched grids, that is no answer: with
   `PC_KCYCLE_ANISOTROPY_AUTO` a level relaxes lines, once before and once behind the coarser levels, along each
-  direction beside which a coarsened one is weaker by a factor of 10 at 8 % of the points at least. In the view such a
-  level has "lines along" these directions.
+  direction beside which a coarsened one is weaker by a factor of 10 at 5 % of the points at least. In the view such a
+  level has "lines along" these directions. Lines that inactive cells break are relaxed as often as points.
 
   In 3D two directions may be strong beside the third at some places, and another two elsewhere. Where a direction is
-  weak beside both others at 8 % of the points, lines are tried on an error that oscillates along it. If three sweeps
+  weak beside both others at 5 % of the points, lines are tried on an error that oscillates along it. If three sweeps
   leave nearly all of that at 0.5 % of the points, and it is nothing that the coarser grid can correct, the level
   relaxes planes ("planes across" in the view): they take as long as five iterations by lines, or more.
 

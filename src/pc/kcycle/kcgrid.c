@@ -212,7 +212,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
   }
-  KCyclePolicyDirections(mean, couples, automatic ? NULL : kc->semicoarsen, level->factor);
+  KCyclePolicyDirections(mean, couples, kc->broken, automatic ? NULL : kc->semicoarsen, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
     if (level->factor[d] == 1) level->origin[d] = 0;
@@ -275,6 +275,25 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are lines of the finest grid broken? Coarsening answers that by lines, unless points are to be relaxed */
+static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
+{
+  PC_KCycle  *kc;
+  const char *prefix = ((PetscObject)pc)->prefix;
+  PetscBool   type, relaxed;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->finer.exists) kc->broken = kc->finer.broken;
+  else {
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_type", &type));
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_relax_type", &relaxed));
+    kc->broken =
+        (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !type && !relaxed && KCyclePolicyBroken(scan));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump,
    or there is a wind */
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
@@ -290,6 +309,7 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   if ((level == kc->structure && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanDrift(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
   if (level == kc->structure) kc->convects = kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan);
+  if (level == kc->structure) PetscCall(FindBroken(pc, scan));
   *jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan));
   if (level == kc->structure) {
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));

@@ -103,7 +103,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
     if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
-  KCyclePolicyDirections(coupling, couples, automatic ? NULL : kc->semicoarsen, factor);
+  KCyclePolicyDirections(coupling, couples, PETSC_FALSE, automatic ? NULL : kc->semicoarsen, factor);
   for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -285,13 +285,13 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
 {
   KCycleStructure     *level = &kc->structure[l];
   const KCycleStencil *st    = KCycleStencilOf(level->A);
-  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), PETSC_FALSE, PETSC_FALSE};
+  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), PETSC_FALSE, PETSC_FALSE, kc->broken};
   PC                   pc;
   PetscBool            given;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(KCycleStructureGiveLines(level, pc, &given));
+  PetscCall(KCycleStructureGiveLines(kc, level, pc, &given));
   facts.lines  = (PetscBool)(given && level->lines[0]);
   facts.planes = (PetscBool)(given && level->planes[0]);
   *sweeps      = KCyclePolicySweeps(&facts);
@@ -673,6 +673,7 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->wanted          = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
   finer->walls           = kc->walls;
   finer->convects        = kc->convects;
+  finer->broken          = kc->broken;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;

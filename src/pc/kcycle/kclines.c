@@ -54,13 +54,14 @@ static PetscErrorCode TryLines(KCycleStructure *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines and planes of a level for its smoother, unless somebody has chosen the type of that */
-PetscErrorCode KCycleStructureGiveLines(KCycleStructure *level, PC pc, PetscBool *given)
+/* Lines and planes of a level for its smoother, unless somebody has chosen the type of that. Where lines are broken
+   planes are not worth their time */
+PetscErrorCode KCycleStructureGiveLines(const PC_KCycle *kc, KCycleStructure *level, PC pc, PetscBool *given)
 {
   PetscFunctionBegin;
   PetscCall(PCRelaxIsAuto(pc, given));
   if (!*given) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!level->tried) PetscCall(TryLines(level));
+  if (!level->tried && !kc->broken) PetscCall(TryLines(level));
   level->tried = PETSC_TRUE;
   PetscCall(PCRelaxSetLines(pc, level->lines, level->planes));
   PetscFunctionReturn(PETSC_SUCCESS);
