@@ -10,6 +10,7 @@
 #   make lint             layout, names, manual pages, options, messages
 #   make docs             the manual pages in docs/manual; fails when a page quotes a number that its CSV file in bench/results does not hold
 #   make compilers        are the sources free of warnings with gcc, clang, and g++ as C++11?
+#   make hip          do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked
 #   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
 #   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
@@ -32,22 +33,31 @@ CC        := $(if $(PETSC_PC),$(or $(call petsc_var,ccompiler),mpicc),mpicc)
 OPTFLAGS  ?= -O3 -g
 WARNFLAGS ?= -Wall -Wextra -Werror
 nvcc      := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
-# Kernels for devices, where PETSc has CUDA and real numbers, and their compiler is here
-cuda      := $(if $(and $(PETSC_PC),$(nvcc)),$(shell echo '#include <petscconf.h>' | $(CC) $(shell pkg-config --cflags-only-I $(PETSC_PC)) -E -dM -x c - 2> /dev/null | \
-             awk '/ PETSC_HAVE_CUDA 1/ { has = 1 } / PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1/ { not = 1 } END { if (has && !not) print "yes" }'))
+hipcc     := $(firstword $(shell command -v hipcc) $(wildcard /opt/rocm/bin/hipcc))
+# Kernels for devices, where PETSc has CUDA or HIP and real numbers, and their compiler is here
+# PETSc before 3.20 does not tell its stream
+device    := $(if $(filter-out 3.18.% 3.19.%,$(petsc_version)),$(shell echo '#include <petscconf.h>' | $(CC) $(shell pkg-config --cflags-only-I $(PETSC_PC)) -E -dM -x c - 2> /dev/null | \
+             awk '/ PETSC_HAVE_CUDA 1/ { has = "cuda" } / PETSC_HAVE_HIP 1/ { has = "hip" } / PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1/ { not = 1 } END { if (!not) print has }'))
+cuda      := $(if $(nvcc),$(filter cuda,$(device)))
+hip       := $(if $(hipcc),$(filter hip,$(device)))
+# Not in what pkg-config knows
+hip_var    = $(if $(hip),$(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables))
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(OPENMP),-fopenmp)
-CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda),-DKCYCLE_HAVE_CUDA)
+CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP)
 # As PETSc's own; pragmas for the device are unknown to the compiler of the host
 CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function
+# Kernels have real numbers, and thrust, which PETSc takes complex ones from, need not be there. Blocks have so many threads, but for those of kernels that say it
+HIPFLAGS_KC = $(call hip_var,HIPC_FLAGS) --gpu-max-threads-per-block=256 -fPIC -Wall -Wextra -Werror -Wno-unused-function -DPETSC_SKIP_COMPLEX
+compile_device = $(if $(hip),$(hipcc) -x hip $(HIPFLAGS_KC),$(nvcc) $(CUDAFLAGS_KC))
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
-             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) -lm
+             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision
 singles := $(filter-out %/policy.c %/model.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
-cudas   := $(if $(cuda),$(sort $(wildcard $(top)/src/kernel/cuda/*.cu)))
+cudas   := $(if $(cuda)$(hip),$(sort $(wildcard $(top)/src/kernel/cuda/*.cu)))
 objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o) $(cudas:$(top)/%.cu=$(B)/%.o) $(cudas:$(top)/%.cu=$(B)/single/%.o)
 
 # V=1 shows whole command lines
@@ -55,7 +65,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg bench-kappa check compilers docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
+.PHONY: all bench bench-dpcg bench-kappa check compilers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -72,11 +82,11 @@ $(B)/single/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 
 $(B)/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,CUDA,$(nvcc) $(CUDAFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
+	$(call run,DEVICE,$(compile_device) $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
 
 $(B)/single/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,CUDA,$(nvcc) $(CUDAFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
+	$(call run,DEVICE,$(compile_device) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
 
 -include $(objects:.o=.d)
 
@@ -126,7 +136,7 @@ docs:
 
 # Not asked of anyone: initial values for all fields, as C has zeros for the rest
 # Those that this nvcc still has, and its oldest one
-cuda_archs      = $(shell $(nvcc) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | sort -n | awk 'NR == 1 || /^(70|80|90|100)$$/')
+cuda_archs      = $(shell $(nvcc) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | sort -n | awk 'NR == 1 || /^(70|80|90|100)$$/ { print "sm_" $$0 }')
 not_for_devices = $(shell echo '\#include <petscconf.h>' | $(CC) $(petsc_includes) -E -dM -x c - | grep -E ' PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1')
 petsc_includes  = $(if $(PETSC_PC),$(shell pkg-config --cflags-only-I $(PETSC_PC)))
 every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
@@ -145,6 +155,17 @@ compilers: | have-petsc
 	@test -z "$(nvcc)" -o -n "$(not_for_devices)" || { echo "  kernels for devices, their registers"; \
 	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(cuda_archs) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings \
 	    -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function -I$(top)/include $(petsc_includes); }
+
+# No PETSc with HIP is at hand: tests/hip makes the one in use look like one
+hip_includes = -DKCYCLE_HAVE_CUDA -DKCYCLE_HAVE_HIP -I$(top)/include -isystem $(top)/tests/hip $(petsc_includes:-I%=-isystem %)
+hip: | have-petsc
+	@sh $(top)/conf/install-deps.sh hip
+	@test -z "$(filter 3.18.% 3.19.%,$(petsc_version))" -a -z "$(not_for_devices)" || { echo "make hip is for real numbers and PETSc 3.20 or newer" >&2; exit 1; }
+	@echo "  kernels with hipcc, their registers"
+	@$(PYTHON) -B $(top)/conf/spills.py $(or $(hipcc),hipcc) gfx908 gfx90a gfx1030 -- -std=c++17 -O3 $(HIPFLAGS_KC) $(hip_includes)
+	@echo "  sources with HIP's headers"
+	@printf '%s\n' $(sources) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DPETSCKCYCLE_VERSION='""' $(hip_includes)
+	@printf '%s\n' $(singles) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DKCYCLE_SINGLE $(hip_includes)
 
 petsc-latest:
 	@sh $(top)/conf/petsc-build.sh latest

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Installs what is missing, by the names of Debian's packages. Does nothing, at once, when everything is there.
 #
-#   conf/install-deps.sh build demo      groups: build demo check lint latest headers kokkos
+#   conf/install-deps.sh build demo      groups: build demo check lint latest headers kokkos hip
 #
 # Installing needs root, or sudo without a password; otherwise the command to run is printed and the exit status is 1.
 # With PETSC_DIR set, that PETSc and its MPI are used and none of Debian's PETSc packages is asked for.
 # Without apt, the exit status is 1 only if something is really missing.
 set -eu
 
-usage="usage: $0 build|demo|check|lint|latest|headers|kokkos ..."
+usage="usage: $0 build|demo|check|lint|latest|headers|kokkos|hip ..."
 
 have() { command -v "$1" > /dev/null 2>&1; }
 
@@ -39,6 +39,7 @@ packages_of() {
     latest) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev libfftw3-mpi-dev python3 python3-pip" ;;
     headers) echo "make gcc g++ $mpi libopenblas-dev python3 python3-pip" ;;
     kokkos) echo "make gcc g++ $mpi libopenblas-dev libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev python3 python3-pip" ;;
+    hip)    echo "gcc hipcc libamdhip64-dev python3" ;;
     *)      complain "$usage"; exit 2 ;;
   esac
 }
@@ -54,8 +55,9 @@ find_petsc() {
 # Is the thing there though no package of that name is installed?
 found_otherwise() {
   case $1 in
-    make | gcc | g++ | clang | pkg-config | python3 | clang-format-14) have "$1" ;;
+    make | gcc | g++ | clang | pkg-config | python3 | clang-format-14 | hipcc) have "$1" ;;
     libopenmpi-dev)      have mpicc ;;
+    libamdhip64-dev)     have hipcc ;;
     openmpi-bin)         have mpiexec ;;
     petsc-dev)           find_petsc > /dev/null ;;
     libpetsc*-examples)  prefix=$(find_petsc) && [ -d "$prefix/share/petsc/examples/src/ksp/ksp/tutorials" ] ;;

@@ -240,7 +240,7 @@ PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **g
   cudaStream_t      stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscDeviceInitialize(KCYCLE_DEVICE));
   PetscCall(PetscNew(&g));
   *grid    = g;
   g->of    = box;
@@ -311,7 +311,7 @@ static PetscErrorCode Send(cudaStream_t stream, const KCycleDeviceExchange *ex)
   PetscFunctionBegin;
   if (ex->aware) {
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_CUDA, ex->packed[0], PETSC_MEMTYPE_CUDA,
+    PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[0], KCYCLE_DEVICE_MEMORY,
                                            ex->packed[1], MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -331,7 +331,7 @@ static PetscErrorCode SendBack(cudaStream_t stream, const KCycleDeviceExchange *
   if (ex->aware && SUMS_ON_DEVICE) {
     PetscCallCUDA(KCycleCudaZero(stream, ex->nsent, ex->packed[0]));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_CUDA, ex->packed[1], PETSC_MEMTYPE_CUDA,
+    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[1], KCYCLE_DEVICE_MEMORY,
                                             ex->packed[0], SUM));
     PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->packed[1], ex->packed[0], SUM));
     PetscFunctionReturn(PETSC_SUCCESS);

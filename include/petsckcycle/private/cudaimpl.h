@@ -8,7 +8,7 @@
 #pragma once
 
 #include <petsckcycle/private/kernelimpl.h>
-#include <cuda_runtime_api.h>
+#include <petsckcycle/private/runtimeimpl.h>
 
 /* A number to divide by, see KCycleCudaQuotient() */
 typedef struct {

@@ -7,6 +7,13 @@
 #include <petsckcycle/private/compat.h>
 #include <petscmat.h>
 
+/* The type of vectors for the device that there are kernels for */
+#if defined(KCYCLE_HAVE_HIP)
+  #define KCYCLE_DEVICE_VECTOR VECHIP
+#else
+  #define KCYCLE_DEVICE_VECTOR VECCUDA
+#endif
+
 PETSC_INTERN PetscErrorCode KCycleMatOnDevice(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleMatForDevices(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleVecOnDevice(Vec, PetscBool *);

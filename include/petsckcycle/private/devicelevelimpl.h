@@ -13,7 +13,17 @@
 #if defined(KCYCLE_HAVE_CUDA)
 
   #include <petsckcycle/private/cudaimpl.h>
-  #include <petscdevice_cuda.h>
+  #if defined(KCYCLE_HAVE_HIP)
+    #include <petscdevice_hip.h>
+    #define PetscCallCUDA             PetscCallHIP
+    #define PetscGetCurrentCUDAStream PetscGetCurrentHIPStream
+    #define KCYCLE_DEVICE             PETSC_DEVICE_HIP
+    #define KCYCLE_DEVICE_MEMORY      PETSC_MEMTYPE_HIP
+  #else
+    #include <petscdevice_cuda.h>
+    #define KCYCLE_DEVICE        PETSC_DEVICE_CUDA
+    #define KCYCLE_DEVICE_MEMORY PETSC_MEMTYPE_CUDA
+  #endif
   #include <petsc/private/petscimpl.h>
 
 /* Places of an exchange of halos: roots in the vector, leaves in the halo */

@@ -31,6 +31,9 @@ typedef PetscScalar KCScalar;
 #if defined(__CUDACC__)
   #define KC_POINT  static __host__ __device__ __forceinline__
   #define KC_UNROLL _Pragma("unroll")
+#elif defined(__HIP__)
+  #define KC_POINT  static __host__ __device__ inline __attribute__((always_inline))
+  #define KC_UNROLL _Pragma("unroll")
 #else
   #define KC_POINT  static inline __attribute__((always_inline))
   #define KC_UNROLL _Pragma("GCC unroll 9")

@@ -12,7 +12,7 @@ static __global__ void Changes(KCycleCudaClusters cl, const KCScalar *b, const K
 
   if (c >= cl.last) return;
   r = KCycleClusterResidual(&cl.rows, c, lane, WARP, b, x);
-  for (int by = WARP / 2; by > 0; by /= 2) r += __shfl_down_sync(~0u, r, by);
+  for (int by = WARP / 2; by > 0; by /= 2) r += __shfl_down_sync(~0u, r, by, WARP);
   if (lane == 0) cl.change[c] = r * cl.inverse[c];
 }
 

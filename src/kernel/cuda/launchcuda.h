@@ -5,7 +5,6 @@
 #pragma once
 
 #include "workcuda.h"
-#include <cuda_runtime.h>
 
 #define KC_CUDA_THREADS 256 /* of a block, */
 #define KC_CUDA_FEW     32  /* and of one with long work */

@@ -26,7 +26,7 @@
 #define SHORTEST    16                                                /* march */
 
 /* Loops that need all registers as they are */
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIP__)
   #define KC_NO_UNROLL _Pragma("unroll 1")
 #else
   #define KC_NO_UNROLL

@@ -12,7 +12,7 @@ static PetscErrorCode FindObstacle(const PC_KCycle *kc, PCMGType type, size_t le
   PetscFunctionBegin;
   keeps[0] = 0;
   if (!KCycleKernelsOf(KCYCLE_PLACE_DEVICE))
-    PetscCall(PetscSNPrintf(keeps, len, "the library has no kernels for devices: it was built without CUDA"));
+    PetscCall(PetscSNPrintf(keeps, len, "the library has no kernels for devices: it was built without CUDA and HIP"));
   else if (kc->handed[0]) PetscCall(PetscSNPrintf(keeps, len, "%s", kc->handed));
   else if (type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL)
     PetscCall(PetscSNPrintf(keeps, len, "PCMG runs -pc_mg_type %s", PCMGTypes[type]));
@@ -147,7 +147,7 @@ static PetscErrorCode Stage(PC_KCycle *kc, Vec v, PetscBool values, int which, V
     PetscCall(VecGetSize(v, &N));
     PetscCall(VecCreate(PetscObjectComm((PetscObject)v), &kc->staged[which]));
     PetscCall(VecSetSizes(kc->staged[which], n, N));
-    PetscCall(VecSetType(kc->staged[which], VECCUDA));
+    PetscCall(VecSetType(kc->staged[which], KCYCLE_DEVICE_VECTOR));
   }
   *used = kc->staged[which];
   if (values) PetscCall(VecCopy(v, *used));
@@ -249,9 +249,10 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
   Level: intermediate
 
   Notes:
-  By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECKOKKOS` with CUDA), if the library
-  was built with CUDA and the smoother of the finest level has kernels there, as those of `PCRELAX` for points and lines
-  have. A level with another smoother is on the host with all coarser ones; `-ksp_view` says where they are, and why.
+  By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECHIP`, `VECKOKKOS` with either), if
+  the library was built with CUDA or HIP and the smoother of the finest level has kernels there, as those of `PCRELAX`
+  for points and lines have. A level with another smoother is on the host with all coarser ones; `-ksp_view` says where
+  they are, and why.
   They are set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the
   solver of the coarsest problem. Several processes copy halos, first and last points of lines that they have parts of,
   and right side and solution of the coarsest level. Levels that go on on fewer processes stay on the host.
