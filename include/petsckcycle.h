@@ -366,6 +366,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetBlockBelow(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetBlockBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGraph(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGraph(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetOverlapAbove(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetOverlapAbove(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetTileAbove(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetTileAbove(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);

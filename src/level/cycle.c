@@ -431,8 +431,9 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   KCycleLevelData        *level = &levels->level[l];
 
   PetscFunctionBegin;
-  level->traffic = parts->traffic;
-  level->tiled   = parts->tiled;
+  level->traffic  = parts->traffic;
+  level->tiled    = parts->tiled;
+  level->overlaps = parts->overlaps;
 #if defined(KCYCLE_SINGLE)
   const PetscInt n = parts->st->box->npoints;
 

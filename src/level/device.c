@@ -286,7 +286,7 @@ static PetscErrorCode Attach(KCycleLevelData *level, PetscBool own, PetscBool fi
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(&level->device));
-  PetscCall(KCycleDeviceStencilCreate(level->st, &level->device->st));
+  PetscCall(KCycleDeviceStencilCreate(level->st, level->overlaps, &level->device->st));
   if (level->tr) PetscCall(AttachTransfer(level));
   for (int i = 0; i < 2 && level->tr; i++) PetscCall(KCycleDeviceSmootherCopy(level->smoother[i]));
   PetscCall(AttachArrays(level, own));

@@ -233,8 +233,45 @@ static void SetDivisors(KCycleCudaBox *box)
   box->widerplane = Divisor(box->n[1] + 2 * box->reach[1]);
 }
 
+/* Points that read no halo of other processes lie between low and high */
+static void FindInner(const KCycleBox *box, PetscInt low[3], PetscInt high[3])
+{
+  for (int d = 0; d < 3; d++) {
+    const PetscBool cut = (PetscBool)(d < box->dim && box->nproc[d] > 1);
+
+    low[d]  = cut && (box->periodic[d] || box->start[d] > 0) ? 1 : 0;
+    high[d] = box->n[d] - (cut && (box->periodic[d] || box->start[d] + box->n[d] < box->size[d]) ? 1 : 0);
+  }
+}
+
+/* width: points of a piece, 1 or 2. A piece is inner if all of its points are */
+static PetscErrorCode PartsCreate(const KCycleBox *box, PetscInt width, KCycleDeviceParts *parts)
+{
+  const PetscInt pieces = (box->n[0] + width - 1) / width;
+  PetscInt      *low = parts->inner.low, *high = parts->inner.high, *rim;
+
+  PetscFunctionBegin;
+  FindInner(box, low, high);
+  parts->inner.n = pieces * box->nlines;
+  PetscCall(PetscMalloc1(parts->inner.n, &rim));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt  j = line % box->n[1], k = line / box->n[1];
+    const PetscBool inside = (PetscBool)(j >= low[1] && j < high[1] && k >= low[2] && k < high[2]);
+
+    for (PetscInt piece = 0; piece < pieces; piece++) {
+      const PetscInt first = width * piece, last = PetscMin(first + width, box->n[0]) - 1;
+
+      if (!inside || first < low[0] || last >= high[0]) rim[parts->rim.n++] = piece + pieces * line;
+    }
+  }
+  if (parts->rim.n == parts->inner.n) parts->inner.n = 0;
+  PetscCall(CopyIndices(parts->rim.n, rim, (PetscInt **)&parts->rim.list));
+  PetscCall(PetscFree(rim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The grid of the host must stay */
-PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **grid)
+PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, PetscBool overlaps, KCycleDeviceGrid **grid)
 {
   KCycleDeviceGrid *g;
   cudaStream_t      stream;
@@ -263,6 +300,10 @@ PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *box, KCycleDeviceGrid **g
   PetscCall(ExchangeCreate(KCycleBoxGetSF(box, PETSC_FALSE), box->nhalo, &g->exchange[0]));
   if (KCycleBoxGetSF(box, PETSC_TRUE) == KCycleBoxGetSF(box, PETSC_FALSE)) g->exchange[1] = g->exchange[0];
   else PetscCall(ExchangeCreate(KCycleBoxGetSF(box, PETSC_TRUE), box->nhalo, &g->exchange[1]));
+  if (!overlaps || !g->exchange[0]->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  g->overlaps = PETSC_TRUE;
+  PetscCall(PartsCreate(box, 1, &g->points));
+  PetscCall(PartsCreate(box, 2, &g->pairs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,6 +315,8 @@ PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
   if (g->exchange[1] != g->exchange[0]) PetscCall(ExchangeDestroy(&g->exchange[1]));
   PetscCall(ExchangeDestroy(&g->exchange[0]));
+  PetscCall(KCycleDeviceFree(g->points.rim.list));
+  PetscCall(KCycleDeviceFree(g->pairs.rim.list));
   PetscCall(KCycleDeviceFree(g->box.offset));
   PetscCall(KCycleDeviceFree(g->halo));
   PetscCall(PetscFree(*grid));
@@ -306,19 +349,28 @@ static size_t Bytes(PetscInt n)
 }
 
 /* Packed roots to packed leaves. MPI that knows devices has to find there what was packed */
-static PetscErrorCode Send(cudaStream_t stream, const KCycleDeviceExchange *ex)
+static PetscErrorCode SendBegin(cudaStream_t stream, const KCycleDeviceExchange *ex)
 {
   PetscFunctionBegin;
   if (ex->aware) {
     PetscCallCUDA(cudaStreamSynchronize(stream));
     PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[0], KCYCLE_DEVICE_MEMORY,
                                            ex->packed[1], MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleDeviceToHost(stream, Bytes(ex->nsent), ex->packed[0], ex->staged[0]));
   PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
                                          ex->staged[1], MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SendEnd(cudaStream_t stream, const KCycleDeviceExchange *ex)
+{
+  PetscFunctionBegin;
+  if (ex->aware) {
+    PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
   PetscCall(KCycleDeviceToDevice(stream, Bytes(ex->ngot), ex->staged[1], ex->packed[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -345,8 +397,9 @@ static PetscErrorCode SendBack(cudaStream_t stream, const KCycleDeviceExchange *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the halo of the grid from x */
-PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool corners, const KCScalar *x)
+/* Fills the halo of the grid from x. What is begun waits for what was packed alone: kernels that read no halo of other
+   processes may be launched before it is ended, and change x */
+PetscErrorCode KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid *grid, PetscBool corners, const KCScalar *x)
 {
   const KCycleDeviceExchange *ex = grid->exchange[corners ? 1 : 0];
   cudaStream_t                stream;
@@ -357,8 +410,29 @@ PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool 
   PetscCallCUDA(KCycleCudaMove(stream, ex->npairs, ex->root, x, ex->leaf, grid->halo));
   if (!ex->sf) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(KCycleCudaMove(stream, ex->nsent, ex->sent, x, NULL, ex->packed[0]));
-  PetscCall(Send(stream, ex));
+  PetscCall(SendBegin(stream, ex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceGridExchangeEnd(const KCycleDeviceGrid *grid, PetscBool corners)
+{
+  const KCycleDeviceExchange *ex = grid->exchange[corners ? 1 : 0];
+  cudaStream_t                stream;
+
+  PetscFunctionBegin;
+  if (!grid->talks || !ex->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCall(SendEnd(stream, ex));
   PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, NULL, ex->packed[1], ex->got, grid->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where there is nothing to do meanwhile */
+PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool corners, const KCScalar *x)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceGridExchangeBegin(grid, corners, x));
+  PetscCall(KCycleDeviceGridExchangeEnd(grid, corners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,11 +33,11 @@ PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *from, KCycleDeviceStencil **stencil)
+PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *from, PetscBool overlaps, KCycleDeviceStencil **stencil)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(stencil));
-  PetscCall(KCycleDeviceGridCreate(from->box, &(*stencil)->grid));
+  PetscCall(KCycleDeviceGridCreate(from->box, overlaps, &(*stencil)->grid));
   (*stencil)->st.box  = (*stencil)->grid->box;
   (*stencil)->st.halo = (*stencil)->grid->halo;
   PetscCall(KCycleDeviceStencilFill(from, *stencil));
@@ -61,13 +61,18 @@ PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **stencil)
 /* With the exchange of the halo of x */
 PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *stencil, const KCycleCudaStep *step)
 {
-  const KCycleShape *shape = &stencil->st.shape;
-  cudaStream_t       stream;
+  const KCycleShape      *shape   = &stencil->st.shape;
+  const KCycleDeviceGrid *grid    = stencil->grid;
+  const PetscBool         corners = (PetscBool)(shape->box != 0), overlaps = (PetscBool)(step->x && grid->overlaps);
+  cudaStream_t            stream;
 
   PetscFunctionBegin;
-  if (step->x) PetscCall(KCycleDeviceGridExchange(stencil->grid, (PetscBool)(shape->box != 0), step->x));
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaCompute(stream, &stencil->st, step));
+  if (step->x) PetscCall(KCycleDeviceGridExchangeBegin(grid, corners, step->x));
+  if (overlaps) PetscCallCUDA(KCycleCudaComputePart(stream, &stencil->st, step, &grid->points.inner));
+  if (step->x) PetscCall(KCycleDeviceGridExchangeEnd(grid, corners));
+  if (overlaps) PetscCallCUDA(KCycleCudaComputePart(stream, &stencil->st, step, &grid->points.rim));
+  else PetscCallCUDA(KCycleCudaCompute(stream, &stencil->st, step));
   PetscCall(PetscLogGpuFlops(((step->x ? 2.0 * shape->ncoeffs : 0) + (step->op == KC_MULT ? 0 : 3)) *
                              stencil->st.box.npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,20 +148,34 @@ static PetscErrorCode SweepsChebyshev(const KCycleSmoother *s, PetscInt its, Ite
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Those of one colour, with the exchange of the halo of x unless that counts as zero */
+static PetscErrorCode RelaxColour(const KCycleDeviceStencil *st, const KCycleCudaColour *colour)
+{
+  const KCycleDeviceGrid *grid    = st->grid;
+  const PetscBool         corners = (PetscBool)(st->st.shape.box != 0),
+                  overlaps        = (PetscBool)(grid->overlaps && !colour->zeroguess);
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  if (!colour->zeroguess) PetscCall(KCycleDeviceGridExchangeBegin(grid, corners, colour->x));
+  if (overlaps) PetscCallCUDA(KCycleCudaRelaxColourPart(stream, &st->st, colour, &grid->pairs.inner));
+  if (!colour->zeroguess) PetscCall(KCycleDeviceGridExchangeEnd(grid, corners));
+  if (overlaps) PetscCallCUDA(KCycleCudaRelaxColourPart(stream, &st->st, colour, &grid->pairs.rim));
+  else PetscCallCUDA(KCycleCudaRelaxColour(stream, &st->st, colour));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One sweep: colours in their order, or in the reverse one */
 static PetscErrorCode SweepColours(const KCycleDeviceStencil *st, const KCycleSmoother *s, PetscBool backward,
                                    KCycleCudaColour *colour)
 {
   const PetscInt n = colour->each ? 1 << s->st->box->dim : 2;
-  cudaStream_t   stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
   for (PetscInt c = 0; c < n; c++) {
     colour->colour = backward ? n - 1 - c : c;
-    if (!colour->zeroguess)
-      PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), colour->x));
-    PetscCallCUDA(KCycleCudaRelaxColour(stream, &st->st, colour));
+    PetscCall(RelaxColour(st, colour));
     colour->zeroguess = 0;
   }
   PetscCall(PetscLogGpuFlops((2.0 * st->st.shape.ncoeffs + 3) * st->st.box.npoints));

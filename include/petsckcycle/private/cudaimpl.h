@@ -71,6 +71,14 @@ typedef struct {
   PetscInt        parity[3]; /* of the first point of the owned box */
 } KCycleCudaColour;
 
+/* A part of the points, or of the pairs of points beside each other in x: those between low and high, or those of a
+   list, where the first point stands or the number of the pair */
+typedef struct {
+  PetscInt        n; /* threads */
+  PetscInt        low[3], high[3];
+  const PetscInt *list; /* or NULL */
+} KCycleCudaPart;
+
 /* The grid lines along one direction that have one colour, see lines.h; line by line, rows behind each other */
 typedef struct {
   PetscInt             d, n;                /* their direction, and points of a line */
@@ -204,7 +212,13 @@ PETSC_INTERN PetscInt64 KCycleCudaLaunches;
 PETSC_INTERN cudaError_t KCycleCudaCompute(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaStep *);
 PETSC_INTERN cudaError_t KCycleCudaRelaxColour(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaColour *);
 
-/* The residuals of lines of a colour, into y; x NULL: zeros */
+/* partcuda.cu: the same of a part of the points, of pairs for a colour */
+PETSC_INTERN cudaError_t KCycleCudaComputePart(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaStep *,
+                                               const KCycleCudaPart *);
+PETSC_INTERN cudaError_t KCycleCudaRelaxColourPart(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaColour *,
+                                                   const KCycleCudaPart *);
+
+/* stencilcuda.cu: the residuals of lines of a colour, into y; x NULL: zeros */
 PETSC_INTERN cudaError_t KCycleCudaLineResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaLines *,
                                                 const KCScalar *b, const KCScalar *x);
 

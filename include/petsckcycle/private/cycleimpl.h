@@ -51,11 +51,12 @@ typedef struct {
   KCycleSmoother             *smoother[2];
   PetscInt                    its[2];
   PCRelaxOrder                order[2];
-  PetscBool                   tiled; /* sweeps are to be fused in tiles, where the place does so */
-  PetscScalar         *b, *x, *r;    /* of the finest level b and x are those of the caller; b is not written then */
-  PetscInt64          *calls;        /* of the cycle */
-  const PetscLogEvent *event;        /* of each phase, or 0 */
-  KCycleTraffic       *traffic;      /* where it is counted */
+  PetscBool                   tiled;    /* sweeps are to be fused in tiles, where the place does so */
+  PetscBool                   overlaps; /* halos are sent while inner points are computed, where the place does so */
+  PetscScalar         *b, *x, *r;       /* of the finest level b and x are those of the caller; b is not written then */
+  PetscInt64          *calls;           /* of the cycle */
+  const PetscLogEvent *event;           /* of each phase, or 0 */
+  KCycleTraffic       *traffic;         /* where it is counted */
   KCycleTimer         *timer;
 } KCycleLevelParts;
 

@@ -38,6 +38,12 @@ typedef struct {
   PetscSF   sf;                        /* between these; NULL: no process reads from another */
 } KCycleDeviceExchange;
 
+/* The points of a process, or the pairs of points beside each other in x: those that read no halo of others, and the
+   rest */
+typedef struct {
+  KCycleCudaPart inner, rim;
+} KCycleDeviceParts;
+
 /* A grid; exchanges without and with the corner lines */
 typedef struct {
   KCycleCudaBox         box;
@@ -46,6 +52,8 @@ typedef struct {
   PetscBool             talks;
   KCScalar             *halo;
   KCycleDeviceExchange *exchange[2];
+  PetscBool             overlaps; /* inner points are computed while halos are on their way */
+  KCycleDeviceParts     points, pairs;
 } KCycleDeviceGrid;
 
 /* An operator */
@@ -67,8 +75,11 @@ PETSC_INTERN PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, voi
 PETSC_INTERN PetscErrorCode KCycleDeviceFree(const void *);
 PETSC_INTERN PetscErrorCode KCycleDeviceToHost(cudaStream_t, size_t bytes, const void *from, void *to);
 PETSC_INTERN PetscErrorCode KCycleDeviceToDevice(cudaStream_t, size_t bytes, const void *from, void *to);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *, KCycleDeviceGrid **);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *, PetscBool overlaps, KCycleDeviceGrid **);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid *, PetscBool corners,
+                                                          const KCScalar *x);
+PETSC_INTERN PetscErrorCode KCycleDeviceGridExchangeEnd(const KCycleDeviceGrid *, PetscBool corners);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *, KCScalar *x);
 
@@ -85,7 +96,8 @@ PETSC_INTERN PetscErrorCode KCycleDevicePerform(const KCycleProgram *, PetscBool
 PETSC_INTERN PetscErrorCode KCycleDeviceErase(KCycleProgram **);
 
 /* devicestencil.c */
-PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, KCycleDeviceStencil **);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, PetscBool overlaps,
+                                                      KCycleDeviceStencil **);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *, KCycleDeviceStencil *);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *, const KCycleCudaStep *);

@@ -220,6 +220,7 @@ typedef struct {
   PetscInt            host_below;     /* those with fewer unknowns are on the host */
   PetscBool           graph;          /* cycles on a device are recorded */
   PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
+  PetscInt            overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
   PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
@@ -410,6 +411,9 @@ PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
 
 /* kctiles.c */
+PETSC_INTERN PetscErrorCode PCKCycleOverlapView(const PC_KCycle *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleOverlapSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleOverlapCompose(PC, PetscBool);
 PETSC_INTERN PetscBool      PCKCycleIsTiled(const PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleTilesSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleTilesCompose(PC, PetscBool);

@@ -88,6 +88,14 @@ static inline PetscBool KCycleBoxTalks(const KCycleBox *box)
   return PETSC_FALSE;
 }
 
+/* Are halos of several processes, which have so many points in the mean, to be sent while inner points are computed? */
+static inline PetscBool KCycleBoxOverlaps(const KCycleBox *box, PetscInt above)
+{
+  const PetscInt processes = box->nproc[0] * box->nproc[1] * box->nproc[2];
+
+  return (PetscBool)(processes > 1 && KCycleBoxGlobalRows(box) / processes >= above);
+}
+
 /* Do neighbours read all points of line (j, k)? Of others they read the first and the last point at most, with xhalo */
 static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, PetscInt k)
 {

@@ -38,9 +38,10 @@ typedef struct {
   const KCycleTransfer *tr; /* from the next coarser level; NULL on the coarsest */
   KCycleSmoother       *smoother[2];
   KCScalar             *b, *x, *r;
-  PetscBool             tiled;   /* sweeps are to be fused in tiles, where the place does so */
-  KCycleTraffic        *traffic; /* where it is counted */
-  KCycleDeviceLevel    *device;  /* copies of these on a device */
+  PetscBool             tiled;    /* sweeps are to be fused in tiles, where the place does so */
+  PetscBool             overlaps; /* halos are sent while inner points are computed, where the place does so */
+  KCycleTraffic        *traffic;  /* where it is counted */
+  KCycleDeviceLevel    *device;   /* copies of these on a device */
 } KCycleLevelData;
 
 /* The coarser level of a transfer is the one before the level in the array of levels */

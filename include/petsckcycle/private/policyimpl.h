@@ -118,6 +118,10 @@
       "unknowns of a level on a device from which on a march through its planes is faster than a launch for each "     \
       "half sweep: an estimate",                                                                                       \
       "-pc_kcycle_tile_above", "device_tiles")                                                                         \
+  INT(KCYCLE_OVERLAP, 250000,                                                                                          \
+      "points of a level on a device that a process has in the mean, from which on halos travel while those inside "   \
+      "are computed: below, the kernel of the rim takes longer than they do: an estimate",                             \
+      "-pc_kcycle_overlap_above", "device_overlap")                                                                    \
   INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                     \
       "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",          \
       "-mg_levels_pc_relax_clusters", "jumps")                                                                         \

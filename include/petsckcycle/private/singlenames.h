@@ -36,6 +36,7 @@
   #define KCycleCudaColour                 KCycleCudaColour_Single
   #define KCycleCudaColourWork             KCycleCudaColourWork_Single
   #define KCycleCudaCompute                KCycleCudaCompute_Single
+  #define KCycleCudaComputePart            KCycleCudaComputePart_Single
   #define KCycleCudaComputeWork            KCycleCudaComputeWork_Single
   #define KCycleCudaFill                   KCycleCudaFill_Single
   #define KCycleCudaGather                 KCycleCudaGather_Single
@@ -56,6 +57,7 @@
   #define KCycleCudaMoveWork               KCycleCudaMoveWork_Single
   #define KCycleCudaPerform                KCycleCudaPerform_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
+  #define KCycleCudaRelaxColourPart        KCycleCudaRelaxColourPart_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
   #define KCycleCudaRestrictWork           KCycleCudaRestrictWork_Single
   #define KCycleCudaStencil                KCycleCudaStencil_Single
@@ -79,6 +81,8 @@
   #define KCycleDeviceGridCreate           KCycleDeviceGridCreate_Single
   #define KCycleDeviceGridDestroy          KCycleDeviceGridDestroy_Single
   #define KCycleDeviceGridExchange         KCycleDeviceGridExchange_Single
+  #define KCycleDeviceGridExchangeBegin    KCycleDeviceGridExchangeBegin_Single
+  #define KCycleDeviceGridExchangeEnd      KCycleDeviceGridExchangeEnd_Single
   #define KCycleDeviceGridReduce           KCycleDeviceGridReduce_Single
   #define KCycleDeviceLinesCreate          KCycleDeviceLinesCreate_Single
   #define KCycleDeviceLinesSweeps          KCycleDeviceLinesSweeps_Single

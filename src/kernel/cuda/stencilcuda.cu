@@ -33,16 +33,6 @@ static __global__ void LineResidual(KCycleCudaStencil st, KCycleCudaLines z, con
   z.y[i * z.nlines + l] = KCyclePointFinish(KC_RESIDUAL, sum, b[place], middle, 0, 0);
 }
 
-/* A shape with another number of coefficients is one more of these */
-#define BY_SHAPE(kernel, st)                \
-  ((st)->shape.ncoeffs == 3    ? kernel<3>  \
-   : (st)->shape.ncoeffs == 5  ? kernel<5>  \
-   : (st)->shape.ncoeffs == 7  ? kernel<7>  \
-   : (st)->shape.ncoeffs == 9  ? kernel<9>  \
-   : (st)->shape.ncoeffs == 15 ? kernel<15> \
-   : (st)->shape.ncoeffs == 27 ? kernel<27> \
-                               : NULL)
-
 cudaError_t KCycleCudaCompute(cudaStream_t stream, const KCycleCudaStencil *st, const KCycleCudaStep *step)
 {
   const KCycleCudaComputeWork work                   = {*st, *step};

@@ -6,6 +6,16 @@
 
 #include "launchcuda.h"
 
+/* A shape with another number of coefficients is one more of these */
+#define BY_SHAPE(kernel, st)                \
+  ((st)->shape.ncoeffs == 3    ? kernel<3>  \
+   : (st)->shape.ncoeffs == 5  ? kernel<5>  \
+   : (st)->shape.ncoeffs == 7  ? kernel<7>  \
+   : (st)->shape.ncoeffs == 9  ? kernel<9>  \
+   : (st)->shape.ncoeffs == 15 ? kernel<15> \
+   : (st)->shape.ncoeffs == 27 ? kernel<27> \
+                               : NULL)
+
 /* A point of the owned box, its line and where it stands in a vector */
 typedef struct {
   PetscInt i, j, k, line, place;

@@ -5,6 +5,7 @@
 #include <petsckcycle/private/levelimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/devicelevelimpl.h>
+#include <petsckcycle/private/policyimpl.h>
 
 #if defined(KCYCLE_HAVE_CUDA)
 /* The copy for products on a device, with the values of now */
@@ -15,7 +16,9 @@ PetscErrorCode MatStencilGetDevice(Mat A, void **stencil)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (!st->device) PetscCall(KCycleDeviceStencilCreate(&st->s, (KCycleDeviceStencil **)&st->device));
+  if (!st->device)
+    PetscCall(KCycleDeviceStencilCreate(&st->s, KCycleBoxOverlaps(st->s.box, KCYCLE_OVERLAP),
+                                        (KCycleDeviceStencil **)&st->device));
   else if (st->device_state != state) PetscCall(KCycleDeviceStencilFill(&st->s, (KCycleDeviceStencil *)st->device));
   st->device_state = state;
   *stencil         = st->device;

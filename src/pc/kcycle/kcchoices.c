@@ -609,6 +609,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   PetscCall(PCKCycleBlockSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleGraphSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTilesSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleOverlapSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes", "Count the bytes that each level moves, for -ksp_view",
                              "PCKCYCLE", count, &count, &flg));
   if (flg && count != kc->count) {

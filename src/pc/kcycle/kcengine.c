@@ -55,12 +55,13 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   PetscBool              is;
 
   PetscFunctionBegin;
-  why[0]       = 0;
-  parts->st    = KCycleStencilOf(level->A);
-  parts->calls = &kc->level[l].calls;
-  parts->event = kc->level[l].event;
-  parts->timer = &kc->level[l].timer;
-  parts->tiled = (PetscBool)(KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
+  why[0]          = 0;
+  parts->st       = KCycleStencilOf(level->A);
+  parts->calls    = &kc->level[l].calls;
+  parts->event    = kc->level[l].event;
+  parts->timer    = &kc->level[l].timer;
+  parts->tiled    = (PetscBool)(KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
+  parts->overlaps = KCycleBoxOverlaps(parts->st->box, kc->overlap_above);
   if (kc->count) parts->traffic = &kc->level[l].traffic;
   if (!l) {
     PetscCall(PetscMalloc2(parts->st->box->npoints, &parts->b, parts->st->box->npoints, &parts->x));

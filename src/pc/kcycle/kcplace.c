@@ -209,6 +209,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
       PetscCall(
           PetscViewerASCIIPrintf(viewer, "    on the host: the solver of the coarsest problem, %s\n", kc->notinverted));
     PetscCall(PCKCycleSplitView(kc, viewer));
+    PetscCall(PCKCycleOverlapView(kc, viewer));
     PetscCall(PCKCycleBlockView(pc, viewer));
     PetscCall(PCKCycleGraphView(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
