@@ -19,10 +19,10 @@ static void FindMiddle(const KCycleStencil *st, KCycleCudaTile *tile)
   PetscInt           set = -1, low[2] = {n[1], n[2]}, high[2] = {0, 0}, lines = 0;
 
   for (PetscInt c = 0; c < st->nclasses; c++) {
-    const KCycleClass *class = KCycleClassConstant(st, c);
+    const KCycleClass *next = KCycleClassConstant(st, c);
 
-    if (!class || (most && class->uses <= most->uses)) continue;
-    most = class;
+    if (!next || (most && next->uses <= most->uses)) continue;
+    most = next;
     set  = c;
   }
   for (PetscInt line = 0; line < st->box->nlines; line++) {
