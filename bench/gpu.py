@@ -12,8 +12,9 @@ a launch:
   up to 4 half sweeps in tiles 3, from zero 2; restriction and interpolation 1/8 (2D: 1/4) more
 
 The rims of tiles are read by several blocks: from the second-level cache in the first of two times, from memory in the second one. Levels of fewer than 250000 points are
-not tiled: a visit of those has 4 sweeps + 3 kernels. Levels below the finest one with fewer than 5000 unknowns, the coarsest problem included, are one kernel of one block
-(src/kernel/cuda/blockcuda.cu), in which each of these is a step. A cycle is one CUDA graph; CG has 8 launches with those of cuBLAS.
+not tiled: a visit of those has 4 sweeps + 3 kernels. All visits of a level below the finest one with fewer than 1100 unknowns that the next finer level asks for at a time are a product with
+a matrix of the second-level cache, from the second cycle on. The first one has one kernel of one block (src/kernel/cuda/blockcuda.cu) for each, in which each of these kernels is a step; without
+matrices levels with fewer than 5000 unknowns have that. A cycle is one CUDA graph; CG has 8 launches with those of cuBLAS.
 """
 
 import argparse
@@ -21,8 +22,8 @@ import csv
 
 from traffic import H100, Tiles
 
-# Name, bytes a second, shared memory of a block and processors
-DEVICES = [("A100 80 GB", 2.039e12, (163 * 1024, 108)), ("H100 SXM", 3.35e12, H100)]
+# Name, bytes a second, shared memory of a block and processors, and bytes a second from the second-level cache, of which others have measured about so many
+DEVICES = [("A100 80 GB", 2.039e12, (163 * 1024, 108), 4.0e12), ("H100 SXM", 3.35e12, H100, 5.5e12)]
 LAUNCH = 2.5e-6  # seconds
 NODE = 0.6e-6  # of a graph, beside its kernel
 KERNEL = 1.0e-6  # of the shortest kernel: it begins, reads what depends on what it has read, four times, and ends
@@ -30,6 +31,8 @@ KERNEL = 1.0e-6  # of the shortest kernel: it begins, reads what depends on what
 # a multiprocessor does 128 a cycle
 STEP, POINT = 0.5e-6, 1.0e-9
 BLOCK = 5000  # unknowns, KCYCLE_BLOCK
+MATRIX = 1100  # unknowns, KCYCLE_MATRIX
+CACHE = 40e6  # bytes of the second-level cache
 TILED = 250000  # unknowns, KCYCLE_TILED
 MOST = 4  # half sweeps of a launch
 ITERATIONS = 7  # to 1e-8, as on the host with 129 points in a direction
@@ -50,11 +53,12 @@ def tiled(n, dim, size, sweeps, device, cached):
 
 
 class Cycle:
-    """Nodes of the graph, steps of blocks, and seconds of a cycle on n^dim points"""
+    """Nodes of the graph, steps of blocks, products, and seconds of a cycle on n^dim points"""
 
-    def __init__(self, n, dim, kappa, device, size=8, block=BLOCK, tiles=TILED, cached=True):
-        self.dim, self.device, self.size, self.block, self.tiles, self.cached = dim, device, size, block, tiles, cached
-        self.nodes = self.steps = 0
+    def __init__(self, n, dim, kappa, device, size=8, block=BLOCK, few=MATRIX, tiles=TILED, cached=True):
+        self.dim, self.device, self.size, self.few, self.tiles, self.cached = dim, device, size, few, tiles, cached
+        self.block = 0 if few else block
+        self.nodes = self.steps = self.products = 0
         self.seconds = LAUNCH
         self.visit(n, 0, kappa, False)
 
@@ -82,9 +86,29 @@ class Cycle:
         else:
             self.kernels(1, points**2)
         if n > 3:
-            self.visit((n + 1) // 2, level + 1, kappa, inside)
-        if kappa > 1 and n > 5:  # a second visit of the coarsest level in a row has nothing to do
-            self.visit((n + 1) // 2, level + 1, kappa - 1, inside)
+            self.below((n + 1) // 2, level + 1, kappa, inside)
+
+    def below(self, n, level, kappa, inside):
+        """What a visit of the next finer level asks for"""
+        points = n**self.dim
+        if points < self.few and n > 3 and not inside:
+            self.nodes += 1
+            self.products += 1
+            self.seconds += NODE + KERNEL + self.size * points**2 / self.device[3 if self.cached and self.size * points**2 < CACHE else 1]
+            return
+        self.visit(n, level, kappa, inside)
+        if kappa > 1 and n > 3:  # a second visit of the coarsest level in a row has nothing to do
+            self.visit(n, level, kappa - 1, inside)
+
+    def making(self, n, kappa):
+        """Seconds that matrices of the level with n points in a direction take: a block for each processor makes columns, with steps as ever"""
+        seconds = 0
+        for k in range(1, kappa + 1):
+            column = Cycle.__new__(Cycle)
+            column.__dict__.update(self.__dict__, few=0, block=10**12, seconds=0)
+            column.below(n, 1, k, True)
+            seconds += column.seconds * -(-(n**self.dim) // self.device[2][1])
+        return seconds
 
 
 def predict(n, dim, device, single=False, cached=True, kappa=1):
@@ -104,13 +128,20 @@ def solves():
 
 def cycles():
     device = DEVICES[1]
-    print(f"\n| cycle on {device[0]}, predicted | nodes of the graph | steps in one kernel | time | V-cycles | neither tiles nor one kernel |\n|---|---|---|---|---|---|")
+    print(f"\n| cycle on {device[0]}, predicted | nodes of the graph | of them products | time | V-cycles | in one kernel instead | V-cycles | neither these nor tiles |\n|---|---|---|---|---|---|---|---|")
     for n, dim in (1025, 2), (257, 3), (513, 3):
         for kappa, label in (1, "V"), (2, "F"), (3, "kappa 3"), (W, "W"):
             cycle, v = (Cycle(n, dim, k, device) for k in (kappa, 1))
-            apart = Cycle(n, dim, kappa, device, block=0, tiles=10**12)
-            print(f"| {n}^{dim}, {label} | {cycle.nodes} | {cycle.steps} | {1e3 * cycle.seconds:.2f} ms | {cycle.seconds / v.seconds:.1f} | "
-                  f"{apart.nodes} nodes, {1e3 * apart.seconds:.2f} ms |")
+            block, vblock = (Cycle(n, dim, k, device, few=0) for k in (kappa, 1))
+            apart = Cycle(n, dim, kappa, device, block=0, few=0, tiles=10**12)
+            print(f"| {n}^{dim}, {label} | {cycle.nodes} | {cycle.products} | {1e3 * cycle.seconds:.2f} ms | {cycle.seconds / v.seconds:.1f} | {block.steps} steps, {1e3 * block.seconds:.2f} ms | "
+                  f"{block.seconds / vblock.seconds:.1f} | {apart.nodes} nodes, {1e3 * apart.seconds:.2f} ms |")
+    print(f"\n| matrices on {device[0]}, predicted | one, in double precision | a product | made for V | F | kappa 3 | W |\n|---|---|---|---|---|---|---|")
+    for n, dim in (33, 2), (9, 3):
+        cycle = Cycle(n, dim, 1, device)
+        product = NODE + KERNEL + 8 * n ** (2 * dim) / device[3]
+        made = [cycle.making(n, k) for k in (1, 2, 3)] + [cycle.making(n, W) - cycle.making(n, W - 1)]
+        print(f"| {n}^{dim} points | {8e-6 * n ** (2 * dim):.1f} MB | {1e6 * product:.1f} us | " + " | ".join(f"{1e3 * t:.1f} ms" for t in made) + " |")
 
 
 KAPPAS = {"kappa 1": (1, False), "kappa 2": (2, False), "kappa 3": (3, False), "kappa w": (W, False), "kappa 1 in single precision": (1, True)}

@@ -364,6 +364,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetHostBelow(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetHostBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetBlockBelow(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetBlockBelow(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetMatrixBelow(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetMatrixBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGraph(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGraph(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetOverlapAbove(PC, PetscInt);

@@ -51,6 +51,7 @@ static PetscErrorCode SetTypes(Types *t)
   PetscCall(PCKCycleSetPlace(t->kcycle, PC_KCYCLE_PLACE_HOST));
   PetscCall(PCKCycleSetHostBelow(t->kcycle, 5000));
   PetscCall(PCKCycleSetBlockBelow(t->kcycle, 2000));
+  PetscCall(PCKCycleSetMatrixBelow(t->kcycle, 300));
   PetscCall(PCKCycleSetGraph(t->kcycle, PETSC_FALSE));
   PetscCall(PCKCycleSetTileAbove(t->kcycle, 9000));
   PetscCall(PCKCycleSetOverlapAbove(t->kcycle, 7000));
@@ -73,7 +74,7 @@ static PetscErrorCode SetTypes(Types *t)
 
 static PetscErrorCode PrintKCycle(PC pc)
 {
-  PetscInt            kappa, below, block, above, overlap;
+  PetscInt            kappa, below, block, matrix, above, overlap;
   PCKCycleHierarchy   hierarchy;
   PCKCycleStructured  structured;
   KCycleGrid          grid;
@@ -87,6 +88,7 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetPlace(pc, &place));
   PetscCall(PCKCycleGetHostBelow(pc, &below));
   PetscCall(PCKCycleGetBlockBelow(pc, &block));
+  PetscCall(PCKCycleGetMatrixBelow(pc, &matrix));
   PetscCall(PCKCycleGetGraph(pc, &graph));
   PetscCall(PCKCycleGetTileAbove(pc, &above));
   PetscCall(PCKCycleGetOverlapAbove(pc, &overlap));
@@ -101,11 +103,11 @@ static PetscErrorCode PrintKCycle(PC pc)
       PetscPrintf(PETSC_COMM_WORLD,
                   "kcycle: kappa %" PetscInt_FMT
                   ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s, place %s, "
-                  "host below %" PetscInt_FMT ", block below %" PetscInt_FMT ", graph %s, tile above %" PetscInt_FMT
-                  ", overlap above %" PetscInt_FMT "\n",
+                  "host below %" PetscInt_FMT ", block below %" PetscInt_FMT ", matrix below %" PetscInt_FMT
+                  ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT "\n",
                   kappa, PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid],
                   KCycleInterpolations[interpolation], directions, PCKCycleAnisotropies[anisotropy],
-                  PCKCyclePlaces[place], below, block, graph ? "yes" : "no", above, overlap));
+                  PCKCyclePlaces[place], below, block, matrix, graph ? "yes" : "no", above, overlap));
   PetscFunctionReturn(0);
 }
 
@@ -342,7 +344,7 @@ int main(int argc, char **argv)
   test:
     suffix: given
     nsize: {{1 2}}
-    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off -pc_kcycle_place host -pc_kcycle_host_below 5000 -pc_kcycle_block_below 2000 -pc_kcycle_graph off -pc_kcycle_tile_above 9000 -pc_kcycle_overlap_above 7000
+    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off -pc_kcycle_place host -pc_kcycle_host_below 5000 -pc_kcycle_block_below 2000 -pc_kcycle_matrix_below 300 -pc_kcycle_graph off -pc_kcycle_tile_above 9000 -pc_kcycle_overlap_above 7000
     args: -pc_relax_type chebyshev -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_degree 4 -pc_relax_clusters off -pc_relax_directions zx
     args: -pc_incpoisson_pattern full -pc_incpoisson_scaling none
     args: -pc_deflsub_type box -pc_deflsub_form adef2 -pc_deflsub_coarse inverse -pc_deflsub_boxes 3,4,5 -pc_deflsub_size 100 -pc_deflsub_jump 2.5

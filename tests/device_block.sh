@@ -11,7 +11,7 @@ same_bits() { # program options...
   shift
   for below in 5000 0; do
     mpi 1 "$KC_WORK/$program" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type stencil -dm_vec_type cuda -ksp_converged_reason -ksp_view -malloc_dump \
-      -ksp_view_solution "binary:$KC_WORK/bits_$below" -pc_kcycle_block_below $below "$@" > "$KC_WORK/block_$below" 2>&1 || { cat "$KC_WORK/block_$below"; return 1; }
+      -ksp_view_solution "binary:$KC_WORK/bits_$below" -pc_kcycle_block_below $below -pc_kcycle_matrix_below 0 "$@" > "$KC_WORK/block_$below" 2>&1 || { cat "$KC_WORK/block_$below"; return 1; }
   done
   cat "$KC_WORK/block_5000"
   grep -q 'each level has kernels of its own: -pc_kcycle_block_below is 0' "$KC_WORK/block_0" || return 1

@@ -10,7 +10,7 @@ solve() { # output program vectors options...
   output=$KC_WORK/$1 program=$2 vectors=$3
   shift 3
   mpi 1 "$KC_WORK/$program" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type stencil -dm_vec_type "$vectors" -ksp_monitor -ksp_converged_reason \
-    -ksp_view -malloc_dump "$@" > "$output" 2>&1 || { cat "$output"; return 1; }
+    -ksp_view -malloc_dump $steps "$@" > "$output" 2>&1 || { cat "$output"; return 1; }
 }
 
 # So many levels are tiled, and the history is right

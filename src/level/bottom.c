@@ -3,9 +3,9 @@
 */
 #include <petsckcycle/private/bottomimpl.h>
 
-/* Visits of level l: with kappa up to its number of levels, which is the W-cycle, of a cycle or full multigrid, its
-   transpose or not, from zero or not */
-#define VISITS(l) (((l) + 1) * 8)
+/* Visits of level l: two cycles, full multigrid, or one cycle, from zero or not; the transpose or not; with kappa up to
+   one more than its number of levels, which for two cycles is the W-cycle */
+#define VISITS(l) (((l) + 2) * 8)
 
 /* parts: as those of the levels */
 PetscErrorCode KCycleBottomsCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
@@ -31,11 +31,12 @@ PetscErrorCode KCycleBottomsForget(KCycleBottoms *bottoms)
       KCycleBottom *bottom = &bottoms->bottom[l][i];
 
       PetscCall((*bottoms->place->erase)(&bottom->program));
+      PetscCall((*bottoms->place->erasematrix)(&bottom->matrix));
       PetscCall(PetscFree(bottom->calls));
       bottom->tried = bottom->done = PETSC_FALSE;
     }
   }
-  bottoms->refused = 0;
+  bottoms->refused = bottoms->pending = bottoms->matrices = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,17 +58,24 @@ static PetscBool Fits(const KCycleSmoother *s)
                                       s->kind == KCYCLE_SWEEPS_REDBLACK || s->kind == KCYCLE_SWEEPS_COLOURS));
 }
 
-/* Levels with fewer unknowns, but for the finest one, whose arrays are the caller's */
-PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *bottoms, PetscInt unknowns)
+/*
+  Levels with fewer unknowns, but for the finest one, whose arrays are the caller's. A program that ended with a product
+  would have it done by one block: where some levels have few unknowns, and with them matrices, finer ones have kernels
+  of their own
+*/
+PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *bottoms, PetscInt unknowns, PetscInt few)
 {
   PetscFunctionBegin;
   PetscCall(KCycleBottomsForget(bottoms));
-  bottoms->top = 0;
+  bottoms->top      = 0;
+  bottoms->products = PETSC_FALSE;
   for (PetscInt l = 0; l < bottoms->nlevels - 1; l++) {
     const KCycleLevelParts *parts = &bottoms->parts[l];
 
     if (parts->st->box->npoints >= unknowns || (l && (!Fits(parts->smoother[0]) || !Fits(parts->smoother[1])))) break;
-    bottoms->top = l;
+    if (bottoms->products && parts->st->box->npoints >= few) break;
+    bottoms->top      = l;
+    bottoms->products = (PetscBool)(l && parts->st->box->npoints < few);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,11 +83,14 @@ PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *bottoms, PetscInt unknowns)
 /* NULL: it is none, or within the one that is being written */
 KCycleBottom *KCycleBottomFind(KCycleBottoms *bottoms, PetscInt level, const KCycleVisit *visit)
 {
-  const PetscInt kappa = PetscMin(visit->kappa, level + 1);
+  const PetscInt kappa = PetscMin(visit->kappa, level + 2);
+  const PetscInt kind  = visit->full ? 3 : visit->cycles > 1 ? 2 : visit->zeroguess ? 1 : 0;
+  KCycleBottom  *bottom;
 
   if (!bottoms || bottoms->now || !level || level > bottoms->top) return NULL;
-  return &bottoms->bottom[level][(kappa - 1) * 8 + (visit->full ? 4 : 0) + (visit->transpose ? 2 : 0) +
-                                 (visit->zeroguess ? 1 : 0)];
+  bottom         = &bottoms->bottom[level][(kappa - 1) * 8 + (visit->transpose ? 4 : 0) + kind];
+  bottom->linear = (PetscBool)(kind > 0);
+  return bottom;
 }
 
 PetscErrorCode KCycleBottomBegin(KCycleBottoms *bottoms, PetscInt level, KCycleBottom *bottom)
@@ -108,13 +119,47 @@ PetscErrorCode KCycleBottomEnd(KCycleBottoms *bottoms, PetscInt level)
     bottom->calls[l]         = calls;
   }
   if (!bottom->program) bottoms->refused++;
+  else if (bottoms->products && bottom->linear) bottoms->pending++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleBottomRun(const KCycleBottoms *bottoms, PetscInt level, KCycleBottom *bottom)
+/* Nothing is left of a matrix for which there is not enough memory */
+static PetscErrorCode MakeMatrix(const KCycleBottoms *bottoms, const KCycleLevelData level[], PetscInt l,
+                                 KCycleBottom *bottom)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  ierr = (*bottoms->place->makematrix)(level, l, bottom->program, &bottom->matrix);
+  if (ierr) PetscCall((*bottoms->place->erasematrix)(&bottom->matrix));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between cycles: makes matrices of what earlier ones have visited */
+PetscErrorCode KCycleBottomsMakeMatrices(KCycleBottoms *bottoms, const KCycleLevelData level[])
 {
   PetscFunctionBegin;
-  PetscCall((*bottoms->place->perform)(bottom->program, bottom->done));
+  if (!bottoms || !bottoms->pending) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 1; l <= bottoms->top; l++) {
+    for (PetscInt i = 0; i < VISITS(l); i++) {
+      KCycleBottom *bottom = &bottoms->bottom[l][i];
+
+      if (!bottom->program || !bottom->linear || bottom->matrix) continue;
+      PetscCall(MakeMatrix(bottoms, level, l, bottom));
+      bottoms->matrices++;
+    }
+  }
+  bottoms->pending = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleBottomRun(const KCycleBottoms *bottoms, const KCycleLevelData levels[], PetscInt level,
+                               KCycleBottom *bottom)
+{
+  PetscFunctionBegin;
+  if (bottom->matrix) PetscCall((*bottoms->place->multiply)(&levels[level], bottom->matrix));
+  else PetscCall((*bottoms->place->perform)(bottom->program, bottom->done));
   for (PetscInt l = 0; l <= level; l++) *bottoms->parts[l].calls += bottom->calls[l];
   bottom->done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -182,16 +182,26 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
 
 static PetscErrorCode Below(KCycleLevels *, PetscInt, const KCycleVisit *);
 
-/*
-  x <- kappa-cycle(x, b) on level l: one recursive call that inherits kappa, then one with kappa - 1 if that is
-  positive; in the transposed cycle the weaker one comes first. kappa = 1 is the V-cycle, 2 the F-cycle, at least the
-  number of levels the W-cycle.
-*/
+/* One recursive call that inherits kappa, then one with kappa - 1; in the transposed cycle the weaker one comes
+   first */
+static PetscErrorCode Both(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
+{
+  const PetscInt kappa = visit->kappa;
+  KCycleVisit    one   = {visit->transpose ? kappa - 1 : kappa, 1, PETSC_FALSE, visit->transpose, visit->zeroguess};
+
+  KCycleCall(Below(levels, l, &one));
+  one.kappa     = visit->transpose ? kappa : kappa - 1;
+  one.zeroguess = PETSC_FALSE;
+  KCycleCall(Below(levels, l, &one));
+  return PETSC_SUCCESS;
+}
+
+/* x <- kappa-cycle(x, b) on level l: one recursive call, or two if kappa - 1 is positive. kappa = 1 is the V-cycle, 2
+   the F-cycle, at least the number of levels the W-cycle */
 static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  const PetscInt kappa = visit->kappa, weaker = kappa > 1 ? kappa - 1 : kappa;
-  KCycleVisit    below = {visit->transpose ? weaker : kappa, 1, PETSC_FALSE, visit->transpose, PETSC_TRUE};
-  KCycleTimer   *timer = levels->parts[l].timer;
+  const KCycleVisit below = {visit->kappa, visit->kappa > 1 ? 2 : 1, PETSC_FALSE, visit->transpose, PETSC_TRUE};
+  KCycleTimer      *timer = levels->parts[l].timer;
 
   *levels->parts[l].calls += 1;
   KCycleTimerStart(timer);
@@ -199,9 +209,6 @@ static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit 
   KCycleCall(Pause(levels, l));
   if (levels->stopped) return PETSC_SUCCESS;
   KCycleCall(Below(levels, l - 1, &below));
-  below.kappa     = visit->transpose ? kappa : weaker;
-  below.zeroguess = PETSC_FALSE;
-  if (kappa > 1) KCycleCall(Below(levels, l - 1, &below));
   KCycleTimerResume(timer);
   KCycleCall(Up(levels, l));
   KCycleCall(Pause(levels, l));
@@ -248,13 +255,14 @@ static PetscErrorCode Full(KCycleLevels *levels, PetscInt l, const KCycleVisit *
 
 static PetscErrorCode Steps(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  if (!l) KCycleCall(Coarsest(levels, visit->kappa, (PetscBool)(visit->full || visit->zeroguess), visit->full));
+  if (visit->cycles > 1) KCycleCall(Both(levels, l, visit));
+  else if (!l) KCycleCall(Coarsest(levels, visit->kappa, (PetscBool)(visit->full || visit->zeroguess), visit->full));
   else if (visit->full) KCycleCall(Full(levels, l, visit));
   else KCycleCall(Cycle(levels, l, visit));
   return PETSC_SUCCESS;
 }
 
-/* A visit of level l, by one kernel if it is a bottom */
+/* Visits of level l, by one kernel if they are a bottom */
 static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
   KCycleBottom *bottom = levels->watched ? NULL : KCycleBottomFind(levels->bottoms, l, visit);
@@ -267,7 +275,7 @@ static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit 
     KCycleCall(KCycleBottomEnd(levels->bottoms, l));
     KCycleCall(ierr);
   }
-  if (bottom && bottom->program) KCycleCall(KCycleBottomRun(levels->bottoms, l, bottom));
+  if (bottom && bottom->program) KCycleCall(KCycleBottomRun(levels->bottoms, levels->level, l, bottom));
   else KCycleCall(Steps(levels, l, visit));
   return PETSC_SUCCESS;
 }
@@ -336,7 +344,9 @@ static PetscErrorCode Cycles(KCycleLevels *levels)
   KCycleVisit    visit  = levels->run->visit;
   const PetscInt cycles = visit.full ? 1 : visit.cycles;
 
+  visit.cycles = 1;
   for (PetscInt i = 0; i < cycles && !levels->stopped; i++) {
+    KCycleCall(KCycleBottomsMakeMatrices(levels->bottoms, levels->level));
     KCycleCall(OneCycle(levels, &visit));
     visit.zeroguess = PETSC_FALSE;
   }
@@ -526,18 +536,23 @@ static PetscErrorCode TakeInverse(KCycleLevels *levels, const PetscScalar invers
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BlockBelow(KCycleLevels *levels, PetscInt unknowns)
+static PetscErrorCode Share(KCycleLevels *levels, PetscInt unknowns, PetscInt few)
 {
   PetscFunctionBegin;
   PetscCall(KCycleTapesForget(levels->tapes));
-  PetscCall(KCycleBottomsSetTop(levels->bottoms, levels->inverse ? unknowns : 0));
+  PetscCall(KCycleBottomsSetTop(levels->bottoms, levels->inverse ? unknowns : 0, few));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt Block(const KCycleLevels *levels, PetscInt *refused)
+static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
 {
-  *refused = levels->bottoms->refused;
-  return levels->bottoms->top;
+  const KCycleBottoms *bottoms = levels->bottoms;
+
+  sharing->level    = bottoms->top;
+  sharing->unknowns = levels->parts[bottoms->top].st->box->npoints;
+  sharing->refused  = bottoms->refused;
+  sharing->products = bottoms->products;
+  sharing->matrices = bottoms->matrices;
 }
 
 static PetscBool Tiled(const KCycleLevels *levels, PetscInt l)
@@ -565,8 +580,8 @@ const KCycleEngine KCycleEngine_Double = {
     .renew       = Renew,
     .destroy     = Destroy,
     .takeinverse = TakeInverse,
-    .blockbelow  = BlockBelow,
-    .block       = Block,
+    .share       = Share,
+    .sharing     = Sharing,
     .tiled       = Tiled,
     .costs       = Costs,
 };

@@ -11,6 +11,7 @@ struct _KCycleDeviceLevel {
   KCycleCudaTransfer   tr;
   KCycleDeviceTile    *tile;    /* or NULL */
   KCScalar            *arrays;  /* all that the level has, in one allocation */
+  PetscInt             narrays; /* their numbers */
   KCScalar            *change;  /* of x, for polynomials */
   KCScalar            *staged;  /* on the host, of the coarsest level */
   PetscScalar         *inverse; /* of its operator, by columns; or NULL */
@@ -199,6 +200,25 @@ static PetscErrorCode Invert(const KCycleLevelData *level, PetscBool transpose, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MakeMatrix(const KCycleLevelData level[], PetscInt l, const KCycleProgram *program,
+                                 KCycleMatrix **M)
+{
+  KCycleDeviceNumbers *part;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(2 * (l + 1), &part));
+  for (PetscInt i = 0; i <= l; i++) {
+    const KCycleDeviceLevel  *device = level[i].device;
+    const KCycleDeviceNumbers arrays = {device->arrays, device->narrays},
+                              halo   = {device->st->grid->halo, device->st->grid->nhalo};
+
+    part[2 * i]     = arrays;
+    part[2 * i + 1] = halo;
+  }
+  PetscCall(KCycleDeviceMatrixCreate(program, 2 * (l + 1), part, &level[l], M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscBool Tiled(const KCycleLevelData *level)
 {
   return (PetscBool)(level->device->tile != NULL);
@@ -268,8 +288,8 @@ static PetscErrorCode AttachArrays(KCycleLevelData *level, PetscBool own)
   for (int i = 0; i < 2 && level->tr; i++) {
     if (KCycleDeviceSmootherWork(level->smoother[i]) > 1) change = PETSC_TRUE;
   }
-  PetscCall(KCycleDeviceMalloc(((own ? 2 : 0) + (level->tr ? 1 : 0) + (change ? 1 : 0)) * Bytes(level),
-                               &level->device->arrays));
+  level->device->narrays = ((own ? 2 : 0) + (level->tr ? 1 : 0) + (change ? 1 : 0)) * n;
+  PetscCall(KCycleDeviceMalloc((size_t)level->device->narrays * sizeof(KCScalar), &level->device->arrays));
   next = level->device->arrays;
   if (own) {
     level->b = next;
@@ -358,6 +378,9 @@ const KCycleKernels KCycleKernels_Device = {
     .written           = KCycleDeviceWritten,
     .perform           = KCycleDevicePerform,
     .erase             = KCycleDeviceErase,
+    .makematrix        = MakeMatrix,
+    .multiply          = KCycleDeviceMatrixMultiply,
+    .erasematrix       = KCycleDeviceMatrixErase,
     .tiled             = Tiled,
     .launches          = Launches,
 };

@@ -5,13 +5,6 @@
 
 #if defined(KCYCLE_HAVE_CUDA)
 
-struct _KCycleProgram {
-  PetscInt               nsteps;
-  PetscInt              *step; /* on the device, */
-  KCycleCudaInstruction *instruction;
-  PetscLogDouble         flops;
-};
-
 /* While one is written */
 static struct {
   KCycleCudaProgram program;
@@ -33,15 +26,18 @@ PetscErrorCode KCycleDeviceWrite(void)
 
 static PetscErrorCode Create(const KCycleCudaProgram *from, KCycleProgram **program)
 {
+  const size_t   bytes = (size_t)from->ninstructions * sizeof(*from->instruction);
   KCycleProgram *p;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&p));
-  *program  = p;
-  p->nsteps = from->nsteps;
-  PetscCall(KCycleDeviceCopy(from->step, (size_t)from->nsteps * sizeof(*from->step), &p->step));
-  PetscCall(
-      KCycleDeviceCopy(from->instruction, (size_t)from->ninstructions * sizeof(*from->instruction), &p->instruction));
+  *program         = p;
+  p->steps.n       = from->nsteps;
+  p->ninstructions = from->ninstructions;
+  PetscCall(PetscMalloc1(from->ninstructions, &p->instruction));
+  PetscCall(PetscArraycpy(p->instruction, from->instruction, from->ninstructions));
+  PetscCall(KCycleDeviceCopy(from->step, (size_t)from->nsteps * sizeof(*from->step), (void *)&p->steps.step));
+  PetscCall(KCycleDeviceCopy(from->instruction, bytes, (void *)&p->steps.instruction));
   PetscCall(PetscGetFlops(&p->flops));
   p->flops -= written.flops;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -68,7 +64,7 @@ PetscErrorCode KCycleDevicePerform(const KCycleProgram *p, PetscBool again)
 
   PetscFunctionBegin;
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaPerform(stream, p->nsteps, p->step, p->instruction));
+  PetscCallCUDA(KCycleCudaPerform(stream, &p->steps));
   if (again) PetscCall(PetscLogGpuFlops(p->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,8 +73,9 @@ PetscErrorCode KCycleDeviceErase(KCycleProgram **program)
 {
   PetscFunctionBegin;
   if (!*program) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleDeviceFree((*program)->step));
-  PetscCall(KCycleDeviceFree((*program)->instruction));
+  PetscCall(KCycleDeviceFree((*program)->steps.step));
+  PetscCall(KCycleDeviceFree((*program)->steps.instruction));
+  PetscCall(PetscFree((*program)->instruction));
   PetscCall(PetscFree(*program));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

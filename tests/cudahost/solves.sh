@@ -2,12 +2,16 @@
 # For tests/device*.sh: solves with levels on the device beside those on the host, and PETSc on the stand-ins.
 # shellcheck disable=SC2034 # variables are for those scripts
 
+# Stand-ins take seconds to make matrices of small levels, which tests/device_matrix.sh has; elsewhere there are none
+steps="-pc_kcycle_matrix_below 0"
+
 # One of PETSc's own programs on a device; what PCKCYCLE does there
+# shellcheck disable=SC2086 # words
 poisson() { # processes matrix vectors options...
   processes=$1 matrix=$2 vectors=$3
   shift 3
   CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_type cg -ksp_rtol 1e-8 \
-    -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump "$@"
+    -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump $steps "$@"
 }
 
 # The same iterations as on the host
@@ -19,6 +23,7 @@ as_on_host() { # processes matrix vectors options...
   [ "$(grep 'solve converged' "$KC_WORK/there")" = "$(grep 'solve converged' "$KC_WORK/here")" ]
 }
 
+# shellcheck disable=SC2086 # words
 # One of PETSc's own programs, with levels on the device: iterations and residuals are those of the host, these to a part of the first one
 same_history() { # part program processes matrix options...
   part=$1 program=$2 processes=$3 matrix=$4
@@ -26,7 +31,7 @@ same_history() { # part program processes matrix options...
   for vectors in cuda standard; do
     [ $vectors = cuda ] || matrix=$(echo "$matrix" | sed 's/cusparse//')
     mpi "$processes" "$KC_WORK/$program" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type "$matrix" -dm_vec_type $vectors -ksp_monitor \
-      -ksp_converged_reason -ksp_view -malloc_dump -pc_kcycle_process_eq_limit 0 "$@" > "$KC_WORK/$vectors" 2>&1 || { cat "$KC_WORK/$vectors"; return 1; }
+      -ksp_converged_reason -ksp_view -malloc_dump -pc_kcycle_process_eq_limit 0 $steps "$@" > "$KC_WORK/$vectors" 2>&1 || { cat "$KC_WORK/$vectors"; return 1; }
   done
   cat "$KC_WORK/cuda"
   grep -q -e 'structured levels on the device' -e 'sweeps on the device' "$KC_WORK/cuda" || return 1

@@ -90,7 +90,10 @@ every_kappa() { # dimension n
   cycles "$1" "$2" "kappa 1 without tiles" -pc_kcycle_tile_above 2000000000
   cycles "$1" "$2" "kappa 1 with tiles on all levels" -pc_kcycle_tile_above 0
   for kappa in 1 w; do
-    for below in 0 2000; do cycles "$1" "$2" "kappa $kappa with one kernel below $below unknowns" -pc_kcycle_kappa $kappa -pc_kcycle_block_below $below; done
+    for below in 0 2000 5000; do
+      cycles "$1" "$2" "kappa $kappa with one kernel below $below unknowns" -pc_kcycle_kappa $kappa -pc_kcycle_block_below $below -pc_kcycle_matrix_below 0
+    done
+    for below in 300 5000; do cycles "$1" "$2" "kappa $kappa with matrices below $below unknowns" -pc_kcycle_kappa $kappa -pc_kcycle_matrix_below $below; done
   done
   cycles "$1" "$2" "kappa 1 with zebra lines" -mg_levels_pc_relax_type zebra_x
   cycles "$1" "$2" "kappa 1 in single precision" -pc_kcycle_precision single

@@ -73,6 +73,36 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same for the matrices of small levels, which the second application makes, and then a later one */
+static PetscErrorCode Apply(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
+{
+  KSP            ksp;
+  PC             pc;
+  PetscErrorCode ierr;
+  PetscInt       its;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(Limit(more));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = PCApply(pc, b, x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(!ierr || ierr == PETSC_ERR_MEM, PETSC_COMM_SELF, PETSC_ERR_PLIB, "error %d", (int)ierr);
+  *fits = (PetscBool)!ierr;
+  PetscCheck(!unsetenv("CUDAHOST_MEMORY"), PETSC_COMM_SELF, PETSC_ERR_SYS, "unsetenv() fails");
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for matrices, %" PetscInt_FMT " iterations\n",
+                        ierr ? "too little memory" : "enough", its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   PetscBool fits = PETSC_FALSE;
@@ -93,6 +123,8 @@ int main(int argc, char **args)
   PetscCall(VecSet(b, 1));
   PetscCall(VecSet(x, 0));
   for (size_t more = 0; !fits; more += 20000) PetscCall(Solve(A, b, x, more, &fits));
+  fits = PETSC_FALSE;
+  for (size_t more = 0; !fits; more += 20000) PetscCall(Apply(A, b, x, more, &fits));
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));

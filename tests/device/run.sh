@@ -64,7 +64,7 @@ sanitize() {
   for tool in memcheck racecheck; do
     for options in "" "-pc_kcycle_graph off" "-pc_kcycle_precision single -pc_kcycle_kappa 2" "-mg_levels_pc_relax_type jacobi" "-mg_levels_pc_relax_type chebyshev" \
       "-mg_levels_pc_relax_type eightcolor" "-mg_levels_pc_relax_type alternating" "-pc_mg_type full" "-pc_kcycle_interpolation operator" "-pc_kcycle_tile_above 0 -pc_kcycle_block_below 0" \
-      "-pc_kcycle_tile_above 0 -pc_kcycle_precision single" "-pc_kcycle_kappa w" "-pc_kcycle_kappa w -pc_kcycle_block_below 0"; do
+      "-pc_kcycle_tile_above 0 -pc_kcycle_precision single" "-pc_kcycle_kappa w" "-pc_kcycle_kappa w -pc_kcycle_matrix_below 0" "-pc_kcycle_kappa w -pc_kcycle_block_below 0"; do
       # shellcheck disable=SC2086 # words
       one_sanitized $tool "$here/bin/ex45" $cube $options
     done

@@ -3,6 +3,10 @@
   with kappa > 1 come to small levels often. A bottom is what a visit does on a level and on all coarser ones, the
   coarsest problem included; which steps these are depends on the level and on what is left of kappa there. It is
   written down when it is visited for the first time, by the same recursion, and later visits perform it.
+
+  What such a visit makes of a right side, from a solution of zero, is linear: on a level of few unknowns it is a
+  matrix, made column by column by the same program, and later cycles multiply with it, which takes one kernel of many
+  blocks. The first cycle has no matrices: it may be the only one.
 */
 #pragma once
 
@@ -11,7 +15,9 @@
 typedef struct {
   PetscBool      tried;   /* to write it */
   PetscBool      done;    /* it was performed, so that its operations and calls have been counted once */
+  PetscBool      linear;  /* it starts from zero */
   KCycleProgram *program; /* NULL: it cannot be one */
+  KCycleMatrix  *matrix;  /* NULL: there is none yet */
   PetscInt64    *calls;   /* of the cycle, on its levels */
 } KCycleBottom;
 
@@ -19,18 +25,23 @@ typedef struct {
   const KCycleKernels    *place;
   const KCycleLevelParts *parts;
   PetscInt                nlevels;
-  PetscInt                top;     /* the finest level that may be in a bottom; 0: there are none */
-  PetscInt                refused; /* bottoms that cannot be programs */
-  KCycleBottom          **bottom;  /* of each level, for all visits that it can have, see KCycleBottomFind() */
-  KCycleBottom           *now;     /* that is being written */
+  PetscInt                top;      /* the finest level that may be in a bottom; 0: there are none */
+  PetscBool               products; /* they are to have matrices */
+  PetscInt                pending;  /* that wait for the next cycle */
+  PetscInt                matrices; /* that have been made */
+  PetscInt                refused;  /* bottoms that cannot be programs */
+  KCycleBottom          **bottom;   /* of each level, for all visits that it can have, see KCycleBottomFind() */
+  KCycleBottom           *now;      /* that is being written */
 } KCycleBottoms;
 
 PETSC_INTERN PetscErrorCode KCycleBottomsCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
                                                 KCycleBottoms **);
 PETSC_INTERN PetscErrorCode KCycleBottomsForget(KCycleBottoms *);
 PETSC_INTERN PetscErrorCode KCycleBottomsDestroy(KCycleBottoms **);
-PETSC_INTERN PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *, PetscInt unknowns);
+PETSC_INTERN PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *, PetscInt unknowns, PetscInt few);
+PETSC_INTERN PetscErrorCode KCycleBottomsMakeMatrices(KCycleBottoms *, const KCycleLevelData[]);
 PETSC_INTERN KCycleBottom  *KCycleBottomFind(KCycleBottoms *, PetscInt level, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode KCycleBottomBegin(KCycleBottoms *, PetscInt level, KCycleBottom *);
 PETSC_INTERN PetscErrorCode KCycleBottomEnd(KCycleBottoms *, PetscInt level);
-PETSC_INTERN PetscErrorCode KCycleBottomRun(const KCycleBottoms *, PetscInt level, KCycleBottom *);
+PETSC_INTERN PetscErrorCode KCycleBottomRun(const KCycleBottoms *, const KCycleLevelData[], PetscInt level,
+                                            KCycleBottom *);

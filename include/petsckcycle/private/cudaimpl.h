@@ -162,6 +162,27 @@ typedef struct {
   PetscInt64 work[KC_BLOCK_WORDS];
 } KCycleCudaInstruction;
 
+/* The most vectors that an instruction has */
+#define KC_BLOCK_VECTORS 5
+
+/* A program on the device */
+typedef struct {
+  PetscInt                     n;
+  const PetscInt              *step; /* which instructions are done, one after the other */
+  const KCycleCudaInstruction *instruction;
+  /* or NULL; two numbers for each instruction, with a bit for each of its words that is the place of a vector */
+  const unsigned long long    *vectors;
+} KCycleCudaSteps;
+
+/* The matrix of what a program makes of right sides. Each block has vectors of its own; those of the first one are in
+   the program */
+typedef struct {
+  PetscInt   n, blocks;
+  PetscInt64 stride; /* bytes from the vectors of a block to those of the next */
+  KCScalar  *b, *x;  /* of the first block */
+  KCScalar  *M;      /* by rows */
+} KCycleCudaColumns;
+
 /* A program, while it is written on the host: which instructions are done, one after the other */
 typedef struct {
   PetscInt               nsteps, ninstructions;
@@ -257,13 +278,18 @@ PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscSca
 PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
-/* densecuda.cu: x = factor M b or factor M^T b, where M is kept by columns */
+/* densecuda.cu: x = factor M b or factor M^T b, where M is kept by columns; x = M b, where M is kept by rows */
 PETSC_INTERN cudaError_t KCycleCudaInvert(cudaStream_t, PetscInt n, const PetscScalar *M, PetscBool transpose,
                                           PetscReal factor, const KCScalar *b, KCScalar *x);
+PETSC_INTERN cudaError_t KCycleCudaMultiply(cudaStream_t, PetscInt n, const KCScalar *M, const KCScalar *b,
+                                            KCScalar *x);
 
 /* blockcuda.cu: unless this is NULL, kernels are added to the program instead of being launched */
 PETSC_INTERN KCycleCudaProgram *KCycleCudaWriting;
 PETSC_INTERN void               KCycleCudaWrite(KCycleCudaKind, PetscInt n, const void *work, size_t bytes);
-/* a program, on the device, by one block */
-PETSC_INTERN cudaError_t        KCycleCudaPerform(cudaStream_t, PetscInt nsteps, const PetscInt *step,
-                                                  const KCycleCudaInstruction *);
+/* a program, on the device, by one block; its columns, by many, and so many processors work at a time. The words of an
+   instruction that are places of vectors, or NULL; returns their number */
+PETSC_INTERN cudaError_t        KCycleCudaPerform(cudaStream_t, const KCycleCudaSteps *);
+PETSC_INTERN cudaError_t        KCycleCudaMakeColumns(cudaStream_t, const KCycleCudaSteps *, const KCycleCudaColumns *);
+PETSC_INTERN cudaError_t        KCycleCudaProcessors(int *processors);
+PETSC_INTERN int                KCycleCudaVectors(const KCycleCudaInstruction *, int word[KC_BLOCK_VECTORS]);

@@ -72,7 +72,8 @@ typedef struct {
     if (PetscUnlikely(ierr_)) return ierr_; \
   } while (0)
 
-/* A visit of levels */
+/* A visit of levels. Two cycles on a level that is not the finest one are all that the next finer one asks for: one
+   with kappa and one with kappa - 1, or in the transposed cycle the other way round */
 typedef struct {
   PetscInt  kappa, cycles;
   PetscBool full;      /* full multigrid */
@@ -104,6 +105,15 @@ typedef struct {
   PetscInt64 kernels, calls; /* calls that launch these: fewer where they have been recorded */
 } KCycleCost;
 
+/* Levels that share kernels on a device */
+typedef struct {
+  PetscInt  level;    /* the finest of them; 0: there are none */
+  PetscInt  unknowns; /* that it has */
+  PetscInt  refused;  /* visits of it that are too long for one kernel */
+  PetscBool products; /* visits are products with matrices from the second cycle on, */
+  PetscInt  matrices; /* of which so many have been made */
+} KCycleSharing;
+
 typedef struct {
   const char *name;
   PetscBool   borrows; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
@@ -115,10 +125,10 @@ typedef struct {
   /* places whose kernels can do so multiply with the inverse of the coarsest operator, by columns, instead of calling
      its solver */
   PetscErrorCode (*takeinverse)(KCycleLevels *, const PetscScalar inverse[]);
-  /* places that can do so run levels with fewer unknowns, and their coarsest problem, in one kernel; 0: none */
-  PetscErrorCode (*blockbelow)(KCycleLevels *, PetscInt unknowns);
-  /* the finest of these levels, or 0; refused: visits of it that are too long for one kernel */
-  PetscInt (*block)(const KCycleLevels *, PetscInt *refused);
+  /* places that can do so run levels with fewer unknowns, and their coarsest problem, in one kernel; 0: none. Where
+     there are any with few unknowns, fewer than these, it is those alone, and later visits multiply with a matrix */
+  PetscErrorCode (*share)(KCycleLevels *, PetscInt unknowns, PetscInt few);
+  void (*sharing)(const KCycleLevels *, KCycleSharing *);
   /* are sweeps on a level fused in tiles? */
   PetscBool (*tiled)(const KCycleLevels *, PetscInt l);
   /* of cycles that have run on a device, the last one with each kappa; returns their number */

@@ -69,6 +69,20 @@ typedef struct {
   PetscBool      away; /* the iterate is in the residual's vector */
 } KCycleDeviceTile;
 
+/* Numbers that steps of a level write */
+typedef struct {
+  KCScalar *first;
+  PetscInt  n;
+} KCycleDeviceNumbers;
+
+/* A program; deviceblock.c */
+struct _KCycleProgram {
+  KCycleCudaSteps        steps;
+  PetscInt               ninstructions;
+  KCycleCudaInstruction *instruction; /* on the host */
+  PetscLogDouble         flops;
+};
+
 /* devicegrid.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer);
 PETSC_INTERN PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
@@ -94,6 +108,12 @@ PETSC_INTERN PetscErrorCode KCycleDeviceWrite(void);
 PETSC_INTERN PetscErrorCode KCycleDeviceWritten(KCycleProgram **);
 PETSC_INTERN PetscErrorCode KCycleDevicePerform(const KCycleProgram *, PetscBool again);
 PETSC_INTERN PetscErrorCode KCycleDeviceErase(KCycleProgram **);
+
+/* devicematrix.c */
+PETSC_INTERN PetscErrorCode KCycleDeviceMatrixCreate(const KCycleProgram *, PetscInt nparts, KCycleDeviceNumbers[],
+                                                     const KCycleLevelData *, KCycleMatrix **);
+PETSC_INTERN PetscErrorCode KCycleDeviceMatrixMultiply(const KCycleLevelData *, const KCycleMatrix *);
+PETSC_INTERN PetscErrorCode KCycleDeviceMatrixErase(KCycleMatrix **);
 
 /* devicestencil.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, PetscBool overlaps,

@@ -221,6 +221,7 @@ typedef struct {
   PetscBool           graph;          /* cycles on a device are recorded */
   PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
   PetscInt            overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
+  PetscInt            matrix_below;   /* and what they do is a product with a matrix */
   PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
@@ -404,6 +405,10 @@ PETSC_INTERN PetscErrorCode PCKCycleBlockSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleBlockView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleBlockSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleBlockCompose(PC, PetscBool);
+
+/* kcmatrix.c */
+PETSC_INTERN PetscErrorCode PCKCycleMatrixSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleMatrixCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleStepsObstacle(PC, const char *[]);
 PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);

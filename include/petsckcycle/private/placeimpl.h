@@ -32,6 +32,9 @@ typedef struct _KCycleRecord KCycleRecord;
 /* Work on levels as one kernel of one block, see deviceblock.c */
 typedef struct _KCycleProgram KCycleProgram;
 
+/* What such a program makes of right sides, see devicematrix.c */
+typedef struct _KCycleMatrix KCycleMatrix;
+
 /* A level. Smoothers: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencil  *st;
@@ -96,6 +99,10 @@ typedef struct {
   /* does it, by one launch, and logs its operations if they have been logged before */
   PetscErrorCode (*perform)(const KCycleProgram *, PetscBool again);
   PetscErrorCode (*erase)(KCycleProgram **);
+  /* the matrix of a program that makes x of level l from its b, of these levels; x <- the matrix times b */
+  PetscErrorCode (*makematrix)(const KCycleLevelData[], PetscInt l, const KCycleProgram *, KCycleMatrix **);
+  PetscErrorCode (*multiply)(const KCycleLevelData *, const KCycleMatrix *);
+  PetscErrorCode (*erasematrix)(KCycleMatrix **);
   /* NULL: never. Are sweeps of the level fused in tiles? */
   PetscBool (*tiled)(const KCycleLevelData *);
   /* kernels that have been launched or recorded so far */

@@ -114,6 +114,10 @@
   INT(KCYCLE_BLOCK, 5000,                                                                                              \
       "levels on a device with fewer unknowns share one kernel, as launches take longer than their work: an estimate", \
       "-pc_kcycle_block_below", "device_block")                                                                        \
+  INT(KCYCLE_MATRIX, 1100,                                                                                             \
+      "what cycles do on a level on a device with fewer unknowns is a product with a matrix, which fits into the "     \
+      "second-level cache (33^2 points: 9.5 MB): an estimate",                                                         \
+      "-pc_kcycle_matrix_below", "device_matrix")                                                                      \
   INT(KCYCLE_TILED, 250000,                                                                                            \
       "unknowns of a level on a device from which on a march through its planes is faster than a launch for each "     \
       "half sweep: an estimate",                                                                                       \

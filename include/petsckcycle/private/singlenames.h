@@ -13,6 +13,7 @@
   #define KCycleBottomsCreate              KCycleBottomsCreate_Single
   #define KCycleBottomsDestroy             KCycleBottomsDestroy_Single
   #define KCycleBottomsForget              KCycleBottomsForget_Single
+  #define KCycleBottomsMakeMatrices        KCycleBottomsMakeMatrices_Single
   #define KCycleBottomsSetTop              KCycleBottomsSetTop_Single
   #define KCycleBoxExchange                KCycleBoxExchange_Single
   #define KCycleBoxExchangeBegin           KCycleBoxExchangeBegin_Single
@@ -35,6 +36,7 @@
   #define KCycleCudaClusters               KCycleCudaClusters_Single
   #define KCycleCudaColour                 KCycleCudaColour_Single
   #define KCycleCudaColourWork             KCycleCudaColourWork_Single
+  #define KCycleCudaColumns                KCycleCudaColumns_Single
   #define KCycleCudaCompute                KCycleCudaCompute_Single
   #define KCycleCudaComputePart            KCycleCudaComputePart_Single
   #define KCycleCudaComputeWork            KCycleCudaComputeWork_Single
@@ -53,21 +55,26 @@
   #define KCycleCudaLinesAdd               KCycleCudaLinesAdd_Single
   #define KCycleCudaLinesBeyond            KCycleCudaLinesBeyond_Single
   #define KCycleCudaLinesSolve             KCycleCudaLinesSolve_Single
+  #define KCycleCudaMakeColumns            KCycleCudaMakeColumns_Single
   #define KCycleCudaMove                   KCycleCudaMove_Single
   #define KCycleCudaMoveWork               KCycleCudaMoveWork_Single
+  #define KCycleCudaMultiply               KCycleCudaMultiply_Single
   #define KCycleCudaPerform                KCycleCudaPerform_Single
+  #define KCycleCudaProcessors             KCycleCudaProcessors_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
   #define KCycleCudaRelaxColourPart        KCycleCudaRelaxColourPart_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
   #define KCycleCudaRestrictWork           KCycleCudaRestrictWork_Single
   #define KCycleCudaStencil                KCycleCudaStencil_Single
   #define KCycleCudaStep                   KCycleCudaStep_Single
+  #define KCycleCudaSteps                  KCycleCudaSteps_Single
   #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
   #define KCycleCudaTake                   KCycleCudaTake_Single
   #define KCycleCudaTile                   KCycleCudaTile_Single
   #define KCycleCudaTilePrepare            KCycleCudaTilePrepare_Single
   #define KCycleCudaTileSweeps             KCycleCudaTileSweeps_Single
   #define KCycleCudaTransfer               KCycleCudaTransfer_Single
+  #define KCycleCudaVectors                KCycleCudaVectors_Single
   #define KCycleCudaWrite                  KCycleCudaWrite_Single
   #define KCycleCudaWriting                KCycleCudaWriting_Single
   #define KCycleCudaZero                   KCycleCudaZero_Single
@@ -87,6 +94,9 @@
   #define KCycleDeviceLinesCreate          KCycleDeviceLinesCreate_Single
   #define KCycleDeviceLinesSweeps          KCycleDeviceLinesSweeps_Single
   #define KCycleDeviceMalloc               KCycleDeviceMalloc_Single
+  #define KCycleDeviceMatrixCreate         KCycleDeviceMatrixCreate_Single
+  #define KCycleDeviceMatrixErase          KCycleDeviceMatrixErase_Single
+  #define KCycleDeviceMatrixMultiply       KCycleDeviceMatrixMultiply_Single
   #define KCycleDevicePerform              KCycleDevicePerform_Single
   #define KCycleDevicePlay                 KCycleDevicePlay_Single
   #define KCycleDeviceRecord               KCycleDeviceRecord_Single

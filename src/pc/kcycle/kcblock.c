@@ -28,23 +28,23 @@ PetscErrorCode PCKCycleBlockSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->at != KCYCLE_PLACE_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindObstacle(pc, &why));
-  PetscCall((*kc->engine->blockbelow)(kc->levels, why ? 0 : kc->block_below));
+  PetscCall((*kc->engine->share)(kc->levels, why ? 0 : kc->block_below, kc->matrix_below));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Of levels on a device */
 PetscErrorCode PCKCycleBlockView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle  *kc;
-  const char *why;
-  PetscInt    level, refused;
+  PC_KCycle    *kc;
+  const char   *why;
+  KCycleSharing sharing;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(FindObstacle(pc, &why));
-  level = (*kc->engine->block)(kc->levels, &refused);
+  (*kc->engine->sharing)(kc->levels, &sharing);
   if (why) PetscCall(PetscViewerASCIIPrintf(viewer, "    each level has kernels of its own: %s\n", why));
-  else if (!level)
+  else if (!sharing.level)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    each level has kernels of its own: level 1 does not relax points, or has not "
                                      "fewer than %" PetscInt_FMT " unknowns\n",
@@ -53,10 +53,15 @@ PetscErrorCode PCKCycleBlockView(PC pc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    one kernel does what cycles do on level %" PetscInt_FMT
                                      " and coarser ones: they have fewer than %" PetscInt_FMT " unknowns\n",
-                                     level, kc->block_below));
-  if (refused)
+                                     sharing.level, sharing.products ? kc->matrix_below : kc->block_below));
+  if (sharing.refused)
     PetscCall(PetscViewerASCIIPrintf(
-        viewer, "    but for %" PetscInt_FMT " of these visits, which are too long for it\n", refused));
+        viewer, "    but for %" PetscInt_FMT " of these visits, which are too long for it\n", sharing.refused));
+  if (sharing.products)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    from the second cycle on it is a product with a matrix of %" PetscInt_FMT
+                                     "^2 numbers: %" PetscInt_FMT " of these\n",
+                                     sharing.unknowns, sharing.matrices));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +101,8 @@ static PetscErrorCode PCKCycleSetBlockBelow_KCycle(PC pc, PetscInt unknowns)
   by one: Jacobi, Chebyshev, coloured Gauss-Seidel. The finest level is not among them. While levels are timed, and with
   `-pc_mg_log`, each step is launched by itself. `-ksp_view` says which levels share a kernel, or why none do.
 
-.seealso: `PCKCYCLE`, `PCKCycleGetBlockBelow()`, `PCKCycleSetGraph()`, `PCKCycleSetHostBelow()`, `PCKCycleSetPlace()`
+.seealso: `PCKCYCLE`, `PCKCycleGetBlockBelow()`, `PCKCycleSetMatrixBelow()`, `PCKCycleSetGraph()`,
+  `PCKCycleSetHostBelow()`, `PCKCycleSetPlace()`
 @*/
 PetscErrorCode PCKCycleSetBlockBelow(PC pc, PetscInt unknowns)
 {

@@ -607,6 +607,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   PetscCall(PCKCyclePlaceSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleSplitSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleBlockSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleMatrixSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleGraphSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTilesSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleOverlapSetFromOptions(pc, PetscOptionsObject));

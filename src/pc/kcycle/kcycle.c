@@ -563,6 +563,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCyclePlaceCompose(pc, present));
   PetscCall(PCKCycleSplitCompose(pc, present));
   PetscCall(PCKCycleBlockCompose(pc, present));
+  PetscCall(PCKCycleMatrixCompose(pc, present));
   PetscCall(PCKCycleGraphCompose(pc, present));
   PetscCall(PCKCycleTilesCompose(pc, present));
   PetscCall(PCKCycleOverlapCompose(pc, present));
@@ -584,6 +585,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_place (auto|host|device)      - where structured levels live
 . -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
 . -pc_kcycle_block_below <5000>            - levels on a device with fewer unknowns share one kernel
+. -pc_kcycle_matrix_below <1100>           - what they do with fewer unknowns is a product with a matrix
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
 . -pc_kcycle_overlap_above <250000>        - halos of a device are sent while a process computes so many points
 . -pc_kcycle_tile_above <250000>           - sweeps on a device are fused in tiles from so many unknowns on
@@ -660,6 +662,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   kc->kappa         = 2;
   kc->graph         = PETSC_TRUE;
   kc->block_below   = KCYCLE_BLOCK;
+  kc->matrix_below  = KCYCLE_MATRIX;
   kc->tile_above    = KCYCLE_TILED;
   kc->overlap_above = KCYCLE_OVERLAP;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
