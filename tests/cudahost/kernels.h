@@ -24,6 +24,9 @@
 #endif
 
 #define __launch_bounds__(...)
+/* Of PETSc's kernels, whose blocks run one after the other; that of ours is looked at, see kernel.sh */
+#undef __shared__
+#define __shared__      static
 #define __syncthreads() HostWaitForBlock()
 
 static inline void __syncwarp(unsigned mask = ~0u)

@@ -232,14 +232,14 @@ void HostCountLaunch(void)
 }
 
 /* An argument of a kernel. Where it has the address of memory that this program has, that must be the device's. A
-   small number in front of bytes that nobody has set is no address */
+   number below 2^24 in front of bytes that nobody has set is no address */
 void HostCheckArgument(const void *argument, size_t bytes)
 {
   for (size_t i = 0; i + sizeof(uintptr_t) <= bytes; i += sizeof(uintptr_t)) {
     uintptr_t word;
 
     memcpy(&word, (const char *)argument + i, sizeof(word));
-    if (word >> 47 || (uint32_t)word < 65536 || HostMemoryHas((const void *)word)) continue;
+    if (word >> 47 || (uint32_t)word < 1u << 24 || HostMemoryHas((const void *)word)) continue;
     if (!msync((void *)(word & ~(uintptr_t)4095), 1, MS_ASYNC))
       Fail("an argument of a kernel is not in the memory of the device");
   }

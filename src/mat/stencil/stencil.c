@@ -29,6 +29,7 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   DM           dm;
+  VecType      vectors;
   PetscInt     size;
   char         why[256];
 
@@ -42,6 +43,8 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
              "-dm_mat_type aij",
              dm ? why : "it has no DM");
   PetscCall(SetGrid(st, dm));
+  PetscCall(DMGetVecType(dm, &vectors));
+  PetscCall(MatSetVecType(A, vectors));
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(MatGetSize(A, &size, NULL));

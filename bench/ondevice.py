@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""Cases of the battery with vectors of the host and with vectors of a device: are iterations and residuals the same, and what does an iteration copy?
+
+    python3 bench/ondevice.py                                  all cases on small grids, one process
+    python3 bench/ondevice.py --cases '3d-mixed*,2d-holes'     some cases; --group fields,jumps
+    python3 bench/ondevice.py --procs 2 --options '-pc_kcycle_kappa 2' --matrix aijcusparse
+    python3 bench/ondevice.py --large                          the grids of the battery
+
+Runs on a GPU or, where there is none, on the stand-ins of tests/cudahost, which make check SEARCH=device makes. Copies are counted by these alone: bytes that an
+iteration copies to the device and to the host, on each process. The table also says where levels are, if not all are on the device.
+
+Status 1: in a case iterations differ, or residuals by more than --part of the first one and by more than rounding can explain: that is 30 times what sweeps on the host
+change that are damped by 1 + 2^-52. With --all-there also: levels are on the host; or one process copies
+vectors of levels, which is more than --scalars bytes an iteration in either direction.
+"""
+
+import argparse
+import fnmatch
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+from battery_cases import GROUPS, cases, smaller
+from programs import build, choose, petsc_at_hand
+from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+
+
+class Program:
+    """Runs bench/battery.c"""
+
+    def __init__(self, petsc, arguments):
+        self.arguments = arguments
+        self.mpiexec, self.library = petsc["mpiexec"], petsc["library"]
+        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+        self.environment.update(CUDAHOST_REPORT="1", OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_ess_singleton_isolated="1")
+        self.path = os.path.join(petsc["build"], "bench", "ondevice")
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        build(petsc, os.path.join("bench", "battery.c"), self.path)
+        if shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], stdout=subprocess.DEVNULL, check=False).returncode == 0:
+            return
+        stand_in = os.path.join(petsc["build"], "cudahost")
+        self.library = os.path.join(stand_in, "libpetsckcycle.so")
+        self.environment["LD_LIBRARY_PATH"] = f"{stand_in}:{self.environment.get('LD_LIBRARY_PATH', '')}"
+        if not os.path.exists(self.library):
+            sys.exit("ondevice: there is neither a GPU nor a stand-in: make check SEARCH=device makes one")
+
+    def run(self, case, vectors, matrix, options=()):
+        """What a run prints; None, and the end of that, if it fails"""
+        procs, given = self.arguments.procs, shlex.split(self.arguments.options)
+        command = [*(mpi_command(procs, self.mpiexec) if procs > 1 else []), self.path, "-skip_petscrc", "-dll_append", self.library, "-repeat", "1", "-ksp_max_it", "100",
+                   "-ksp_monitor", "-ksp_view", *(case.options if self.arguments.large else smaller(case.options)), "-dm_vec_type", vectors, "-dm_mat_type", matrix, *given, *options]
+        try:
+            answer = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
+                                    timeout=self.arguments.limit, check=False)
+        except subprocess.TimeoutExpired:
+            return None, f"stopped after {self.arguments.limit} s"
+        if answer.returncode:
+            errors = [line.split("PETSC ERROR: ", 1)[1] for line in answer.stdout.splitlines() if "PETSC ERROR: " in line and "-----" not in line]
+            return None, f"status {answer.returncode} {errors[1] if len(errors) > 1 else answer.stdout[-200:]}"
+        return answer.stdout, ""
+
+
+def history(text):
+    return [float(word) for word in re.findall(r" KSP Residual norm ([0-9.e+-]+)", text)]
+
+
+def copied(text):
+    """Bytes that the processes have copied to the device and to the host; None: nobody has counted"""
+    lines = re.findall(r"cudahost: \d+ copies to the device, (\d+) bytes; \d+ to the host, (\d+) bytes", text)
+    return [sum(int(line[k]) for line in lines) for k in (0, 1)] if lines else None
+
+
+def on_host(text):
+    """Where levels are, if not all are on the device"""
+    found = re.findall(r"^ *(structured levels on the host|not on the device: .*|on the host: .*|levels are not structured.*)$", text, re.MULTILINE)
+    return "; ".join(found) if found or "structured levels on the device" in text else "no structured levels"
+
+
+def apart(a, b):
+    """By how much two histories differ, as a part of the first residual"""
+    return max(abs(x - y) for x, y in zip(a, b)) / (a[0] or 1)
+
+
+def rounding(program, case, matrix, there):
+    """What rounding does to a history of the host"""
+    text, _ = program.run(case, "standard", matrix, ["-mg_levels_ksp_richardson_scale", "1.0000000000000002"])
+    return 30 * apart(there, history(text)) if text else 0
+
+
+def compare(program, case, matrix):
+    """A row of the table and what is wrong, or empty"""
+    arguments = program.arguments
+    here, wrong = program.run(case, "standard", matrix.replace("cusparse", ""))
+    there, more = program.run(case, "cuda", matrix) if here else (None, "")
+    row = {"name": case.name, "here": "", "there": "", "far": "", "bytes": "", "where": ""}
+    if not (here and there):
+        return row, wrong or more
+    a, b = history(here), history(there)
+    far = apart(a, b)
+    row.update(here=len(a) - 1, there=len(b) - 1, far=f"{far:.0e}", where=on_host(there))
+    wrong = [] if len(a) == len(b) and (far <= arguments.part or far <= rounding(program, case, matrix.replace("cusparse", ""), a)) else ["another history"]
+    if copied(there) and len(b) > 3:
+        less, more = program.run(case, "cuda", matrix, ["-ksp_max_it", "2"])
+        if not less:
+            return row, more
+        steps = (len(b) - 3) * arguments.procs
+        row["bytes"] = [(x - y) / steps for x, y in zip(copied(there), copied(less))]
+        if arguments.all_there and arguments.procs == 1 and max(row["bytes"]) > arguments.scalars:
+            wrong.append("vectors are copied")
+        row["bytes"] = " ".join(f"{number:.0f}" for number in row["bytes"])
+    if arguments.all_there and row["where"]:
+        wrong.append("levels are on the host")
+    return row, ", ".join(wrong)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", default="*", help="names, with * and ?")
+    parser.add_argument("--group", default="", help="of " + ",".join(GROUPS))
+    parser.add_argument("--procs", type=int, default=1, help="number of processes, default 1")
+    parser.add_argument("--matrix", default="stencil", help="type of the operator, default stencil; or aijcusparse")
+    parser.add_argument("--options", default="", help="more options, for the solver")
+    parser.add_argument("--part", type=float, default=1e-12, help="of the first residual, default 1e-12")
+    parser.add_argument("--all-there", action="store_true", help="levels on the host, and copies of their vectors, are an error")
+    parser.add_argument("--scalars", type=float, default=1000, help="bytes an iteration that are no vectors, default 1000")
+    parser.add_argument("--large", action="store_true", help="large grids")
+    parser.add_argument("--limit", type=int, default=300, help="seconds for a run")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse()
+    groups = choose(arguments.group.split(",") if arguments.group else [], GROUPS, "group")
+    wanted = [case for case in cases() if any(fnmatch.fnmatchcase(case.name, pattern) for pattern in arguments.cases.split(",")) and (not groups or case.group in groups)]
+    if not wanted:
+        sys.exit("ondevice: no case is in all of --cases and --group")
+    program, bad = Program(petsc_at_hand(), arguments), 0
+    print(f"{'case':28}{'host':>6}{'device':>8}{'apart':>8}{'bytes to device, host':>24}  levels on the host")
+    for case in wanted:
+        row, wrong = compare(program, case, arguments.matrix)
+        bad += bool(wrong)
+        print(f"{row['name']:28}{row['here']:>6}{row['there']:>8}{row['far']:>8}{row['bytes']:>24}  {row['where']}" + (f"  WRONG: {wrong}" if wrong else ""), flush=True)
+    print(f"{len(wanted) - bad} of {len(wanted)} cases are on the device what they are on the host")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
