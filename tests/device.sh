@@ -113,9 +113,10 @@ kcycle() { # matrix vectors
   for processes in $few; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
   works "$claim: operator as a stencil" "structured levels on the $on" as_on_host 1 stencil "$2"
   works "$claim: structured levels on the host" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host 1 "$1" "$2" -pc_kcycle_place host
-  works "$claim: a smoother without kernels" "not on the device: level [0-9]*: the smoother planes has no kernels" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type planes
-  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: the smoother planes has no kernels" poisson 1 "$1" "$2" -mg_levels_pc_relax_type planes \
-    -pc_kcycle_place device
+  works "$claim: a smoother without kernels" "not on the device: level [0-9]*: its planes are relaxed on the host" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type planes \
+    -mg_levels_planes_pc_kcycle_place host
+  refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: its planes are relaxed on the host" poisson 1 "$1" "$2" -mg_levels_pc_relax_type planes \
+    -mg_levels_planes_pc_kcycle_place host -pc_kcycle_place device
   refuses "$claim: levels below a negative number of unknowns" "-pc_kcycle_host_below is a number of unknowns, or auto, not" poisson 1 "$1" "$2" -pc_kcycle_host_below -1
   # shellcheck disable=SC2086 # words
   works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" $general

@@ -32,8 +32,8 @@ levels_on_device() {
     works "$claim, coarse ones on the host, Richardson" "and coarser ones" same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 -ksp_type richardson
     works "$claim, coarse ones on the host, single precision" "and coarser ones" same_history 1e-6 ex45 $processes stencil $cube -pc_kcycle_host_below 1000 \
       -pc_kcycle_precision single -pc_kcycle_kappa 2
-    works "$claim, planes on coarse ones, which are on the host" "level 1: the smoother planes has no kernels" same_history 1e-12 ex45 $processes stencil $cube \
-      -mg_levels_1_pc_relax_type planes
+    works "$claim, coarse ones on the host, as a smoother is" "level 1: its planes are relaxed on the host" same_history 1e-12 ex45 $processes stencil $cube \
+      -mg_levels_1_pc_relax_type planes -mg_levels_1_planes_pc_kcycle_place host
     works "$claim, each kernel launched" "launched kernel by kernel: " same_history 1e-12 ex45 $processes stencil $cube -pc_kcycle_kappa 2 -pc_kcycle_graph off
     works "$claim, full multigrid" "" same_history 1e-12 ex45 $processes stencil $cube -pc_mg_type full
     works "$claim, Richardson" "" same_history 1e-12 ex45 $processes stencil $cube -ksp_type richardson

@@ -528,7 +528,7 @@ static PetscErrorCode Renew(KCycleLevels *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeInverse(KCycleLevels *levels, const PetscScalar inverse[])
+static PetscErrorCode TakeInverse(KCycleLevels *levels, const KCycleInverse *inverse)
 {
   PetscFunctionBegin;
   PetscCall((*levels->kernels->takeinverse)(&levels->level[0], inverse));

@@ -14,7 +14,7 @@ struct _KCycleDeviceLevel {
   PetscInt             narrays; /* their numbers */
   KCScalar            *change;  /* of x, for polynomials */
   KCScalar            *staged;  /* on the host, of the coarsest level */
-  PetscScalar         *inverse; /* of its operator, by columns; or NULL */
+  KCycleCudaInverse    inverse; /* of its operator; or no M */
   PetscReal           *scratch; /* of the finest level: for sums, */
   PetscReal           *parts;   /* and their parts on the host */
 };
@@ -178,25 +178,29 @@ static PetscErrorCode Wait(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeInverse(const KCycleLevelData *level, const PetscScalar inverse[])
+static PetscErrorCode TakeInverse(const KCycleLevelData *level, const KCycleInverse *from)
 {
-  const size_t n = (size_t)level->st->box->npoints;
+  const PetscInt     n  = level->st->box->npoints;
+  KCycleCudaInverse *to = &level->device->inverse;
 
   PetscFunctionBegin;
-  PetscCall(KCycleDeviceFree(level->device->inverse));
-  PetscCall(KCycleDeviceCopy(inverse, n * n * sizeof(*inverse), &level->device->inverse));
+  PetscCall(KCycleDeviceFree(to->M));
+  to->n      = n;
+  to->count  = from->count;
+  to->length = from->length;
+  PetscCall(KCycleDeviceCopy(from->column, (size_t)n * (size_t)(n / from->count) * sizeof(PetscScalar), &to->M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Invert(const KCycleLevelData *level, PetscBool transpose, PetscReal factor)
 {
-  const PetscInt n = level->st->box->npoints;
-  cudaStream_t   stream;
+  const KCycleCudaInverse *inverse = &level->device->inverse;
+  cudaStream_t             stream;
 
   PetscFunctionBegin;
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaInvert(stream, n, level->device->inverse, transpose, factor, level->b, level->x));
-  PetscCall(PetscLogGpuFlops(2.0 * n * n));
+  PetscCallCUDA(KCycleCudaInvert(stream, inverse, transpose, factor, level->b, level->x));
+  PetscCall(PetscLogGpuFlops(2.0 * inverse->n * (inverse->n / inverse->count)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,7 +333,7 @@ static PetscErrorCode Detach(KCycleLevelData *level)
   PetscCall(KCycleDeviceFree(device->tr.weights));
   PetscCall(KCycleDeviceFree(device->tr.set));
   PetscCall(KCycleDeviceFree(device->arrays));
-  PetscCall(KCycleDeviceFree(device->inverse));
+  PetscCall(KCycleDeviceFree(device->inverse.M));
   PetscCall(KCycleDeviceFree(device->scratch));
   if (device->parts) PetscCallCUDA(cudaFreeHost(device->parts));
   if (device->staged) PetscCallCUDA(cudaFreeHost(device->staged));

@@ -215,7 +215,7 @@ static PetscErrorCode ExchangeDestroy(KCycleDeviceExchange **exchange)
 
 /* n / number is n factor / 2^shift, rounded down, for 0 <= n < 2^31: factor is 2^shift / number, rounded up, and
    2^(shift - 31) at least as large as the number */
-static KCycleCudaDivisor Divisor(PetscInt number)
+KCycleCudaDivisor KCycleDeviceDivisor(PetscInt number)
 {
   KCycleCudaDivisor divisor = {number, 0, 31};
 
@@ -226,11 +226,11 @@ static KCycleCudaDivisor Divisor(PetscInt number)
 
 static void SetDivisors(KCycleCudaBox *box)
 {
-  box->line       = Divisor(box->n[0]);
-  box->plane      = Divisor(box->n[1]);
-  box->pairs      = Divisor((box->n[0] + 1) / 2);
-  box->widerline  = Divisor(box->n[0] + 2 * box->xhalo);
-  box->widerplane = Divisor(box->n[1] + 2 * box->reach[1]);
+  box->line       = KCycleDeviceDivisor(box->n[0]);
+  box->plane      = KCycleDeviceDivisor(box->n[1]);
+  box->pairs      = KCycleDeviceDivisor((box->n[0] + 1) / 2);
+  box->widerline  = KCycleDeviceDivisor(box->n[0] + 2 * box->xhalo);
+  box->widerplane = KCycleDeviceDivisor(box->n[1] + 2 * box->reach[1]);
 }
 
 /* Points that read no halo of other processes lie between low and high */

@@ -12,6 +12,7 @@ PetscErrorCode KCycleDeviceSmootherCopy(KCycleSmoother *s)
   if (s->kind == KCYCLE_SWEEPS_CLUSTERS) PetscCall(KCycleDeviceSmootherCopy(s->inner));
   if (s->copy) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->kind == KCYCLE_SWEEPS_ZEBRA) PetscCall(KCycleDeviceLinesCreate(s));
+  if (s->kind == KCYCLE_SWEEPS_PLANES) PetscCall(KCycleDevicePlanesCreate(s));
   if (s->kind == KCYCLE_SWEEPS_CLUSTERS) PetscCall(KCycleDeviceClustersCreate(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -230,6 +230,9 @@ PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KC
   case KCYCLE_SWEEPS_ZEBRA:
     PetscCall(KCycleDeviceLinesSweeps(st, s, sweeps, b, x, work[0]));
     break;
+  case KCYCLE_SWEEPS_PLANES:
+    PetscCall(KCycleDevicePlanesSweeps(st, s, sweeps, b, x, work));
+    break;
   case KCYCLE_SWEEPS_CLUSTERS:
     PetscCall(KCycleDeviceClustersSweeps(st, s, sweeps, b, x, work));
     break;

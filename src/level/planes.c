@@ -5,36 +5,17 @@
 
   Solvers work in PETSc's numbers, with the operator itself; the smoother may have one that is divided by a number.
 */
-#include <petsckcycle/private/smootherimpl.h>
-
-typedef struct {
-  PetscScalar    *r, *e; /* residual and correction of the planes of a colour, one behind the other */
-  KCScalar       *line;
-  KCycleSmoother *lines; /* that are relaxed behind the planes; or NULL */
-} Planes;
-
-/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction */
-typedef struct {
-  PetscInt first[3], step[3], n[3];
-} Part;
-
-static void FindPart(const KCycleBox *box, int d, int parity, Part *part)
-{
-  for (int i = 0; i < 3; i++) {
-    part->first[i] = i == d ? (parity + box->start[i]) & 1 : 0;
-    part->step[i]  = i == d ? 2 : 1;
-    part->n[i]     = PetscMax(0, (box->n[i] - part->first[i] + part->step[i] - 1) / part->step[i]);
-  }
-}
+#include "planes.h"
 
 /* The residual at the points of a part, times the divisor of the operator */
-static void Residual(const KCycleSmoother *s, const Part *part, PetscBool zero, const KCScalar *b, const KCScalar *x)
+static void Residual(const KCycleSmoother *s, const KCyclePart *part, PetscBool zero, const KCScalar *b,
+                     const KCScalar *x)
 {
-  const Planes        *planes = (const Planes *)s->data;
-  const KCycleStencil *st     = s->st;
-  const PetscInt       nx     = st->box->n[0];
-  PetscScalar         *r      = planes->r;
-  KCycleLine           l;
+  const KCyclePlanesData *planes = (const KCyclePlanesData *)s->data;
+  const KCycleStencil    *st     = s->st;
+  const PetscInt          nx     = st->box->n[0];
+  PetscScalar            *r      = planes->r;
+  KCycleLine              l;
 
   for (PetscInt k = part->first[2]; k < st->box->n[2]; k += part->step[2]) {
     for (PetscInt j = part->first[1]; j < st->box->n[1]; j += part->step[1], r += part->n[0]) {
@@ -46,21 +27,21 @@ static void Residual(const KCycleSmoother *s, const Part *part, PetscBool zero, 
         line = planes->line;
       }
       for (PetscInt i = 0; i < part->n[0]; i++)
-        r[i] = (PetscScalar)s->divisor * (PetscScalar)line[part->first[0] + part->step[0] * i];
+        r[i] = KCyclePlaneResidual(s->divisor, line[part->first[0] + part->step[0] * i]);
     }
   }
 }
 
-static void Add(const KCycleSmoother *s, const Part *part, KCScalar *x)
+static void Add(const KCycleSmoother *s, const KCyclePart *part, KCScalar *x)
 {
   const KCycleBox   *box = s->st->box;
-  const PetscScalar *e   = ((const Planes *)s->data)->e;
+  const PetscScalar *e   = ((const KCyclePlanesData *)s->data)->e;
 
   for (PetscInt k = part->first[2]; k < box->n[2]; k += part->step[2]) {
     for (PetscInt j = part->first[1]; j < box->n[1]; j += part->step[1], e += part->n[0]) {
       KCScalar *line = x + box->n[0] * (j + box->n[1] * k) + part->first[0];
 
-      for (PetscInt i = 0; i < part->n[0]; i++) line[part->step[0] * i] += (KCScalar)(s->weight * e[i]);
+      for (PetscInt i = 0; i < part->n[0]; i++) line[part->step[0] * i] += KCyclePlaneChange(s->weight, e[i]);
     }
   }
 }
@@ -69,18 +50,18 @@ static void Add(const KCycleSmoother *s, const Part *part, KCScalar *x)
 static PetscErrorCode Relax(KCycleSmoother *s, int which, PetscBool back, PetscBool zero, const KCScalar *b,
                             KCScalar *x)
 {
-  const Planes             *planes  = (const Planes *)s->data;
+  const KCyclePlanesData   *planes  = (const KCyclePlanesData *)s->data;
   const KCyclePlaneSolvers *solvers = s->solvers;
   const KCycleBox          *box     = s->st->box;
-  const int                 d = solvers->d[which], first = (int)(s->origin[d] & 1);
+  const int                 d       = solvers->d[which];
 
   PetscFunctionBegin;
   for (int c = 0; c < 2; c++) {
-    const int parity = first ^ c ^ (back ? 1 : 0);
-    Part      part;
+    const int  parity = KCyclePlanesParity(s, d, c, back);
+    KCyclePart part;
 
     if (!solvers->solver[which][parity]) continue;
-    FindPart(box, d, parity, &part);
+    KCyclePartFind(box, d, parity, &part);
     if (!zero) PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->st->halo));
     Residual(s, &part, zero, b, x);
     PetscCall((*solvers->solve)(solvers->solver[which][parity], planes->r, planes->e));
@@ -93,9 +74,9 @@ static PetscErrorCode Relax(KCycleSmoother *s, int which, PetscBool back, PetscB
 /* The planes, then lines; backward the other way round */
 static PetscErrorCode Sweep(KCycleSmoother *s, PetscBool back, PetscBool zero, const KCScalar *b, KCScalar *x)
 {
-  const Planes      *planes = (const Planes *)s->data;
-  const int          n      = s->solvers->ndirections;
-  const KCycleSweeps one    = {1, (PetscBool)(back && zero), PETSC_FALSE, back ? PC_RELAX_BACKWARD : PC_RELAX_FORWARD};
+  const KCyclePlanesData *planes = (const KCyclePlanesData *)s->data;
+  const int               n      = s->solvers->ndirections;
+  const KCycleSweeps      one    = KCyclePlanesLines(back, zero);
 
   PetscFunctionBegin;
   if (planes->lines && back) PetscCall(KCycleSmootherSweeps(planes->lines, &one, b, x));
@@ -121,7 +102,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 
 static PetscErrorCode SetUpLines(KCycleSmoother *s)
 {
-  Planes *planes = (Planes *)s->data;
+  KCyclePlanesData *planes = (KCyclePlanesData *)s->data;
 
   PetscFunctionBegin;
   if (!s->lines[0]) PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,8 +116,8 @@ static PetscErrorCode SetUpLines(KCycleSmoother *s)
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  Planes         *planes = (Planes *)s->data;
-  const PetscInt *n      = s->st->box->n;
+  KCyclePlanesData *planes = (KCyclePlanesData *)s->data;
+  const PetscInt   *n      = s->st->box->n;
 
   PetscFunctionBegin;
   PetscCheck(s->st->box->dim == 3, s->comm, PETSC_ERR_ARG_INCOMP,
@@ -163,13 +144,14 @@ static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s%c", i ? ", " : "", 'x' + (char)s->solvers->d[i]));
   PetscCall(PetscViewerASCIIPrintf(viewer, " are relaxed by a cycle each, omega %g\n", (double)s->weight));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  if (((const Planes *)s->data)->lines) PetscCall(KCycleSmootherView(((const Planes *)s->data)->lines, viewer));
+  if (((const KCyclePlanesData *)s->data)->lines)
+    PetscCall(KCycleSmootherView(((const KCyclePlanesData *)s->data)->lines, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Destroy(KCycleSmoother *s)
 {
-  Planes *planes = (Planes *)s->data;
+  KCyclePlanesData *planes = (KCyclePlanesData *)s->data;
 
   PetscFunctionBegin;
   PetscCall(PetscFree3(planes->r, planes->e, planes->line));
@@ -180,11 +162,12 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
 
 PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *s)
 {
-  Planes *planes;
+  KCyclePlanesData *planes;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&planes));
   s->data        = planes;
+  s->kind        = KCYCLE_SWEEPS_PLANES;
   s->local       = PETSC_TRUE;
   s->ops.setup   = SetUp;
   s->ops.sweeps  = Sweeps;

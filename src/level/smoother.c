@@ -160,6 +160,26 @@ PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What keeps it from a device, or nothing. Solvers of planes make there what they need, if they have not yet */
+PetscErrorCode KCycleSmootherObstacle(const KCycleSmoother *s, size_t len, char keeps[])
+{
+  const KCycleSmoother *planes = s->kind == KCYCLE_SWEEPS_CLUSTERS ? s->inner : s;
+  const char           *why    = NULL;
+
+  PetscFunctionBegin;
+  keeps[0] = 0;
+  if (s->kind == KCYCLE_SWEEPS_OTHER)
+    PetscCall(PetscSNPrintf(keeps, len, "the smoother %s has no kernels for devices", s->name));
+  if (planes->kind != KCYCLE_SWEEPS_PLANES) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2 * planes->solvers->ndirections && !why; i++) {
+    void *solver = planes->solvers->solver[i / 2][i % 2];
+
+    if (solver) PetscCall((*planes->solvers->attach)(solver, &why));
+  }
+  if (why) PetscCall(PetscSNPrintf(keeps, len, "its planes are relaxed on the host: %s", why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* x <- sweeps(x) */
 PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {

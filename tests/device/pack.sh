@@ -57,7 +57,7 @@ libraries() {
 others() {
   cp "$top/tests/device/run.sh" "$top/tests/device/bench.sh" "$pack/"
   cp "$top/conf/tap.sh" "$pack/conf/"
-  cp "$top"/tests/device.sh "$top"/tests/device_block.sh "$top"/tests/device_levels.sh "$top"/tests/device_lines.sh "$top"/tests/device_matrix.sh "$top"/tests/device_tiles.sh "$pack/tests/"
+  cp "$top"/tests/device.sh "$top"/tests/device_block.sh "$top"/tests/device_levels.sh "$top"/tests/device_lines.sh "$top"/tests/device_matrix.sh "$top"/tests/device_planes.sh "$top"/tests/device_tiles.sh "$pack/tests/"
   cp "$top/tests/cudahost/solves.sh" "$pack/tests/cudahost/"
   cp "$top/include/petsckcycle/private/policyimpl.h" "$pack/include/petsckcycle/private/"
   for name in incpoisson deflsub dpcg; do cp "$top/tests/output/$name"*.out "$pack/tests/output/"; done

@@ -131,6 +131,13 @@ KC_POINT PetscInt KCycleCudaLineFactors(const KCycleCudaLines *z, PetscInt row, 
   return KCycleFactorsPlace(f, z->d == 0 ? number % KC_SYSTEMS : number);
 }
 
+/* Planes across one direction: first points, steps and numbers in each direction. Divisors: points of a line of those,
+   lines of a plane */
+typedef struct {
+  PetscInt          first[3], step[3], n[3];
+  KCycleCudaDivisor line, plane;
+} KCycleCudaPlanes;
+
 /* Clusters first to last - 1 */
 typedef struct {
   KCycleClusterRows  rows;
@@ -250,6 +257,14 @@ PETSC_INTERN cudaError_t KCycleCudaLinesBeyond(cudaStream_t, const KCycleCudaLin
                                                const KCScalar *weight, const KCScalar *all);
 PETSC_INTERN cudaError_t KCycleCudaLinesAdd(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
 
+/* planescuda.cu: r = divisor (b - A x) at the points of a part, one behind the other, and x += weight e there; x NULL:
+   zeros */
+PETSC_INTERN cudaError_t KCycleCudaPlaneResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaPlanes *,
+                                                 PetscReal divisor, const KCScalar *b, const KCScalar *x,
+                                                 PetscScalar *r);
+PETSC_INTERN cudaError_t KCycleCudaPlaneAdd(cudaStream_t, const KCycleCudaBox *, const KCycleCudaPlanes *,
+                                            PetscReal weight, const PetscScalar *e, KCScalar *x);
+
 /* clustercuda.cu: change = inverse 1^T (divisor b - A x) of these clusters; x += change on their members */
 PETSC_INTERN cudaError_t KCycleCudaClusterChanges(cudaStream_t, const KCycleCudaClusters *, const KCScalar *b,
                                                   const KCScalar *x);
@@ -278,8 +293,17 @@ PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscSca
 PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
+/* Inverses of systems that know nothing of each other, `count` of them, of the same size, one unknown of each in turn:
+   those of one system stand `length` in a row, then come those of the next one. Column j of all inverses comes behind
+   column j - 1 of them all */
+typedef struct {
+  PetscInt           n; /* unknowns, of all systems */
+  PetscInt           count, length;
+  const PetscScalar *M;
+} KCycleCudaInverse;
+
 /* densecuda.cu: x = factor M b or factor M^T b, where M is kept by columns; x = M b, where M is kept by rows */
-PETSC_INTERN cudaError_t KCycleCudaInvert(cudaStream_t, PetscInt n, const PetscScalar *M, PetscBool transpose,
+PETSC_INTERN cudaError_t KCycleCudaInvert(cudaStream_t, const KCycleCudaInverse *, PetscBool transpose,
                                           PetscReal factor, const KCScalar *b, KCScalar *x);
 PETSC_INTERN cudaError_t KCycleCudaMultiply(cudaStream_t, PetscInt n, const KCScalar *M, const KCScalar *b,
                                             KCScalar *x);

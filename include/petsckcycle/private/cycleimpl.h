@@ -124,7 +124,7 @@ typedef struct {
   PetscErrorCode (*destroy)(KCycleLevels **);
   /* places whose kernels can do so multiply with the inverse of the coarsest operator, by columns, instead of calling
      its solver */
-  PetscErrorCode (*takeinverse)(KCycleLevels *, const PetscScalar inverse[]);
+  PetscErrorCode (*takeinverse)(KCycleLevels *, const KCycleInverse *);
   /* places that can do so run levels with fewer unknowns, and their coarsest problem, in one kernel; 0: none. Where
      there are any with few unknowns, fewer than these, it is those alone, and later visits multiply with a matrix */
   PetscErrorCode (*share)(KCycleLevels *, PetscInt unknowns, PetscInt few);

@@ -96,6 +96,7 @@ PETSC_INTERN PetscErrorCode KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid
 PETSC_INTERN PetscErrorCode KCycleDeviceGridExchangeEnd(const KCycleDeviceGrid *, PetscBool corners);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
 PETSC_INTERN PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *, KCScalar *x);
+PETSC_INTERN KCycleCudaDivisor KCycleDeviceDivisor(PetscInt);
 
 /* devicegraph.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceRecord(KCycleRecord **);
@@ -140,12 +141,19 @@ PETSC_INTERN PetscErrorCode KCycleDeviceClustersSweeps(const KCycleDeviceStencil
                                                        const KCycleSweeps *, const KCScalar *b, KCScalar *x,
                                                        KCScalar *const work[2]);
 
+/* deviceplanes.c */
+PETSC_INTERN PetscErrorCode KCycleDevicePlanesCreate(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCycleDevicePlanesSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
+                                                     const KCycleSweeps *, const KCScalar *b, KCScalar *x,
+                                                     KCScalar *const work[2]);
+
 /* Vectors that sweeps need besides */
 static inline int KCycleDeviceSmootherWork(const KCycleSmoother *s)
 {
   const KCycleSweepsKind kind = s->kind == KCYCLE_SWEEPS_CLUSTERS ? s->inner->kind : s->kind;
 
-  return kind == KCYCLE_SWEEPS_CHEBYSHEV ? 2 : kind == KCYCLE_SWEEPS_JACOBI || kind == KCYCLE_SWEEPS_ZEBRA ? 1 : 0;
+  if (kind == KCYCLE_SWEEPS_CHEBYSHEV) return 2;
+  return kind == KCYCLE_SWEEPS_JACOBI || kind == KCYCLE_SWEEPS_ZEBRA || kind == KCYCLE_SWEEPS_PLANES ? 1 : 0;
 }
 
 /* devicetile.c */

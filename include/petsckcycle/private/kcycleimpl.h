@@ -201,6 +201,18 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleSplit;
 
+/* Levels on a device beside those on the host, for who has arrays there: smoothers of planes; see kcthere.c */
+typedef struct {
+  PetscBool         tried;
+  const char       *why; /* there are none */
+  KCycleLevels     *levels;
+  KCycleLevelParts *parts;  /* nobody logs or times what they do */
+  Vec               vec[2]; /* right side and solution for the coarsest solver, where the only level has none */
+  PetscInt64        calls;
+  KCycleTimer       timer;
+  PetscLogEvent     event[KCYCLE_NUM_PHASES];
+} KCycleThere;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
@@ -292,9 +304,10 @@ typedef struct {
   KCyclePlace         at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */
   KCycleLevels       *levels;
-  PetscBool           inverted;                   /* levels on a device have the inverse of the coarsest operator, */
-  const char         *notinverted;                /* or why they have not */
-  KCycleSplit         split;                      /* of levels on a device and on the host */
+  PetscBool           inverted;    /* levels on a device have the inverse of the coarsest operator, */
+  const char         *notinverted; /* or why they have not */
+  KCycleSplit         split;       /* of levels on a device and on the host */
+  KCycleThere         there;
   KCycleLevelParts   *parts;                      /* coarsest first */
   Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
   Vec                 residual;                   /* of the finest of levels on a device */
@@ -380,6 +393,7 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleEngineApplyThere(PC, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
                                                   PCRichardsonConvergedReason *);
 
@@ -423,7 +437,12 @@ PETSC_INTERN PetscBool      PCKCycleIsTiled(const PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleTilesSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleTilesCompose(PC, PetscBool);
 
+/* kcthere.c */
+PETSC_INTERN PetscErrorCode PCKCycleThereReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleThereCompose(PC, PetscBool);
+
 /* kcinverse.c: the coarsest problem on a device */
+PETSC_INTERN PetscErrorCode PCKCycleInverseGive(PC, KCycleLevels *, PetscInt count, PetscInt length, const char *why[]);
 PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
 
 /* kccycle.c */

@@ -23,6 +23,13 @@ typedef struct {
   PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES];
 } KCycleTraffic;
 
+/* The inverse of an operator whose unknowns fall into `count` systems that know nothing of each other: of one system
+   `length` unknowns stand in a row, then come those of the next one. column: of all systems, one behind the other */
+typedef struct {
+  PetscInt     count, length;
+  PetscScalar *column;
+} KCycleInverse;
+
 /* What a level has on a device, see device.c */
 typedef struct _KCycleDeviceLevel KCycleDeviceLevel;
 
@@ -82,9 +89,9 @@ typedef struct {
   PetscErrorCode (*renew)(const KCycleLevelData *);
   /* until all is done that was begun; NULL: it is */
   PetscErrorCode (*wait)(void);
-  /* of the coarsest level, or NULL: takes the inverse of its operator, by columns; x <- factor times the inverse, or
-     its transpose, times b */
-  PetscErrorCode (*takeinverse)(const KCycleLevelData *, const PetscScalar inverse[]);
+  /* of the coarsest level, or NULL: takes the inverse of its operator; x <- factor times the inverse, or its transpose,
+     times b */
+  PetscErrorCode (*takeinverse)(const KCycleLevelData *, const KCycleInverse *);
   PetscErrorCode (*invert)(const KCycleLevelData *, PetscBool transpose, PetscReal factor);
   /* NULL: there is no such thing. What is asked for between these two is recorded and not done */
   PetscErrorCode (*record)(KCycleRecord **);

@@ -81,6 +81,18 @@ KC_POINT PetscReal KCycleSquare(KCScalar x)
 #endif
 }
 
+/* Between a level and the solvers of its planes, which have PETSc's numbers, and the operator that was not divided: a
+   residual on its way to them, and a change of x on its way back */
+KC_POINT PetscScalar KCyclePlaneResidual(PetscReal divisor, KCScalar r)
+{
+  return (PetscScalar)divisor * (PetscScalar)r;
+}
+
+KC_POINT KCScalar KCyclePlaneChange(PetscReal weight, PetscScalar e)
+{
+  return (KCScalar)(weight * e);
+}
+
 /* Shapes in the order in which they are tested for: 0 is a star, all others have corners */
 #define KC_BOX     1
 #define KC_PRISM_X 2 /* and y, z */

@@ -49,7 +49,6 @@
   #define KCycleCudaInvert                 KCycleCudaInvert_Single
   #define KCycleCudaInvertWork             KCycleCudaInvertWork_Single
   #define KCycleCudaLargest                KCycleCudaLargest_Single
-  #define KCycleCudaLaunches               KCycleCudaLaunches_Single
   #define KCycleCudaLineResidual           KCycleCudaLineResidual_Single
   #define KCycleCudaLines                  KCycleCudaLines_Single
   #define KCycleCudaLinesAdd               KCycleCudaLinesAdd_Single
@@ -59,6 +58,8 @@
   #define KCycleCudaMove                   KCycleCudaMove_Single
   #define KCycleCudaMoveWork               KCycleCudaMoveWork_Single
   #define KCycleCudaMultiply               KCycleCudaMultiply_Single
+  #define KCycleCudaPlaneAdd               KCycleCudaPlaneAdd_Single
+  #define KCycleCudaPlaneResidual          KCycleCudaPlaneResidual_Single
   #define KCycleCudaPerform                KCycleCudaPerform_Single
   #define KCycleCudaProcessors             KCycleCudaProcessors_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
@@ -99,6 +100,10 @@
   #define KCycleDeviceMatrixMultiply       KCycleDeviceMatrixMultiply_Single
   #define KCycleDevicePerform              KCycleDevicePerform_Single
   #define KCycleDevicePlay                 KCycleDevicePlay_Single
+  #define KCycleDevicePlanesCreate         KCycleDevicePlanesCreate_Single
+  #define KCycleDevicePlanesSweeps         KCycleDevicePlanesSweeps_Single
+  #define KCycleSmootherObstacle           KCycleSmootherObstacle_Single
+  #define KCycleDeviceDivisor              KCycleDeviceDivisor_Single
   #define KCycleDeviceRecord               KCycleDeviceRecord_Single
   #define KCycleDeviceRecorded             KCycleDeviceRecorded_Single
   #define KCycleDeviceSmootherCopy         KCycleDeviceSmootherCopy_Single

@@ -68,6 +68,7 @@ typedef enum {
   KCYCLE_SWEEPS_REDBLACK, /* points by the parity of the sum of their coordinates */
   KCYCLE_SWEEPS_COLOURS,  /* points by the parities of their coordinates */
   KCYCLE_SWEEPS_ZEBRA,    /* lines */
+  KCYCLE_SWEEPS_PLANES,   /* planes, whose solvers may need the host, see KCycleSmootherObstacle() */
   KCYCLE_SWEEPS_CLUSTERS  /* those of another smoother, clusters behind them */
 } KCycleSweepsKind;
 
@@ -98,6 +99,9 @@ struct _KCyclePlaneSolvers {
   int   references, ndirections, d[3];
   void *solver[3][2];                                              /* NULL: there are no such planes */
   PetscErrorCode (*solve)(void *, PetscScalar *r, PetscScalar *e); /* planes one behind the other */
+  /* the same on arrays of a device, when attach has made there what it needs; why: nothing, or why it cannot be */
+  PetscErrorCode (*attach)(void *, const char *why[]);
+  PetscErrorCode (*solvethere)(void *, const PetscScalar *r, PetscScalar *e);
   PetscErrorCode (*destroy)(KCyclePlaneSolvers **);
 };
 
@@ -159,6 +163,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *, con
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *, PetscObjectState);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleSmootherObstacle(const KCycleSmoother *, size_t, char[]);
 PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);

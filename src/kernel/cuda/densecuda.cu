@@ -32,10 +32,10 @@ cudaError_t KCycleCudaMultiply(cudaStream_t stream, PetscInt n, const KCScalar *
                               b, x);
 }
 
-cudaError_t KCycleCudaInvert(cudaStream_t stream, PetscInt n, const PetscScalar *M, PetscBool transpose,
+cudaError_t KCycleCudaInvert(cudaStream_t stream, const KCycleCudaInverse *inverse, PetscBool transpose,
                              PetscReal factor, const KCScalar *b, KCScalar *x)
 {
-  const KCycleCudaInvertWork work = {n, M, transpose ? 1 : 0, factor, b, x};
+  const KCycleCudaInvertWork work = {*inverse, transpose ? 1 : 0, factor, b, x};
 
-  return KCycleCudaDo(stream, n, KC_DO_INVERT, Multiply, work);
+  return KCycleCudaDo(stream, inverse->n, KC_DO_INVERT, Multiply, work);
 }

@@ -6,7 +6,9 @@
 */
 #include "vectorcuda.h"
 
-PetscInt64 KCycleCudaLaunches = 0;
+#if !defined(KCYCLE_SINGLE)
+PetscInt64 KCycleCudaLaunches = 0; /* in both precisions */
+#endif
 
 static __global__ void Zero(const KCycleCudaZeroWork work)
 {

@@ -52,10 +52,9 @@ typedef struct {
 } KCycleCudaRestrictWork;
 
 typedef struct {
-  PetscInt           n;
-  const PetscScalar *M;
-  PetscInt           transpose;
-  PetscReal          factor;
-  const KCScalar    *b;
-  KCScalar          *x;
+  KCycleCudaInverse inverse;
+  PetscInt          transpose;
+  PetscReal         factor;
+  const KCScalar   *b;
+  KCScalar         *x;
 } KCycleCudaInvertWork;

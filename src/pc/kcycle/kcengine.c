@@ -17,6 +17,7 @@ typedef struct {
 PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
+  PetscCall(PCKCycleThereReset(kc));
   if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->levels));
   PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
   PetscCall(PetscFree(kc->split.parts));
@@ -402,6 +403,26 @@ PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x
   run.visit = *visit;
   if (visit->zeroguess || kc->engine->borrows) KCycleCall(Run(&solve, &run, b, x));
   else KCycleCall(Correct(&solve, &run, b, x));
+  return PETSC_SUCCESS;
+}
+
+/* As a preconditioner, on arrays of a device. Nothing is recorded by itself: the caller may be doing so */
+PetscErrorCode PCKCycleEngineApplyThere(PC pc, const PetscScalar *b, PetscScalar *x)
+{
+  const PC_MG *mg = (PC_MG *)pc->data;
+  PC_KCycle   *kc;
+  Solve        solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
+  KCycleRun    run   = {0};
+
+  KCycleCall(PCKCycleGetContext(pc, &kc));
+  run.visit.kappa     = kc->kappa;
+  run.visit.cycles    = mg->cyclesperpcapply;
+  run.visit.full      = (PetscBool)(mg->am == PC_MG_FULL);
+  run.visit.zeroguess = PETSC_TRUE;
+  run.continues       = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
+  run.ctx             = &solve;
+  run.coarsest        = SolveCoarsest;
+  KCycleCall((*kc->engine->run)(kc->there.levels, &run, b, x));
   return PETSC_SUCCESS;
 }
 

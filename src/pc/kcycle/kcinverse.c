@@ -34,8 +34,8 @@ static PetscErrorCode IsDefault(KSP coarse, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the coarsest problem is solved on the host; or nothing */
-static PetscErrorCode FindObstacle(PC pc, const char *why[])
+/* Why the coarsest problem, of so many systems that know nothing of each other, is solved on the host; or nothing */
+static PetscErrorCode FindObstacle(PC pc, PetscInt count, const char *why[])
 {
   PC_KCycle  *kc;
   PetscMPIInt size;
@@ -45,23 +45,26 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(IsDefault(((PC_MG *)pc->data)->levels[0]->smoothd, &is));
-  *why = size > 1                                          ? "which several processes share"
-         : !is || kc->coarse_continues                     ? "which somebody chose"
-         : kc->parts[0].st->box->npoints > KCYCLE_INVERTED ? "which has too many unknowns for the inverse"
-                                                           : NULL;
+  *why = size > 1                                                  ? "which several processes share"
+         : !is || kc->coarse_continues                             ? "which somebody chose"
+         : kc->parts[0].st->box->npoints / count > KCYCLE_INVERTED ? "which has too many unknowns for the inverse"
+                                                                   : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Column j of what the solver does with consistent right sides; finite becomes false with Inf and NaN */
-static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, PetscInt j, PetscScalar column[], PetscBool *finite)
+/* Column j of all systems: what the solver does with consistent right sides; finite becomes false with Inf and NaN */
+static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *inverse, PetscInt j, PetscBool *finite)
 {
+  const PetscInt     length = inverse->length;
+  PetscScalar       *column = inverse->column + j * n;
   Mat                A;
   MatNullSpace       kernel;
   const PetscScalar *x;
 
   PetscFunctionBegin;
   PetscCall(VecZeroEntries(lv->b));
-  PetscCall(VecSetValue(lv->b, j, 1, INSERT_VALUES));
+  for (PetscInt k = 0; k < inverse->count; k++)
+    PetscCall(VecSetValue(lv->b, j % length + length * (k + inverse->count * (j / length)), 1, INSERT_VALUES));
   PetscCall(VecAssemblyBegin(lv->b));
   PetscCall(VecAssemblyEnd(lv->b));
   PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
@@ -79,27 +82,39 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, PetscInt j, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* When the engine has its levels. A solver that fails does so each time that it is called, as on the host */
-PetscErrorCode PCKCycleInverseSetUp(PC pc)
+/* For levels on a device, whose coarsest problem has so many systems. why: nothing, or why they need the host for it. A
+   solver that fails does so each time that it is called, as on the host */
+PetscErrorCode PCKCycleInverseGive(PC pc, KCycleLevels *levels, PetscInt count, PetscInt length, const char *why[])
 {
-  PC_MG_Levels *lv = ((PC_MG *)pc->data)->levels[0];
   PC_KCycle    *kc;
-  PetscScalar  *inverse;
+  KCycleInverse inverse = {count, length, NULL};
   PetscInt      n;
   PetscBool     finite = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(FindObstacle(pc, count, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  n = kc->parts[0].st->box->npoints;
+  PetscCall(PetscMalloc1(n * (n / count), &inverse.column));
+  for (PetscInt j = 0; j < n / count && finite; j++)
+    PetscCall(Column(((PC_MG *)pc->data)->levels[0], n, &inverse, j, &finite));
+  if (finite) PetscCall((*kc->engine->takeinverse)(levels, &inverse));
+  else *why = "which fails";
+  PetscCall(PetscFree(inverse.column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When the engine has its levels */
+PetscErrorCode PCKCycleInverseSetUp(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->inverted = PETSC_FALSE;
   if (kc->at != KCYCLE_PLACE_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindObstacle(pc, &kc->notinverted));
-  if (kc->notinverted) PetscFunctionReturn(PETSC_SUCCESS);
-  n = kc->parts[0].st->box->npoints;
-  PetscCall(PetscMalloc1(n * n, &inverse));
-  for (PetscInt j = 0; j < n && finite; j++) PetscCall(Column(lv, n, j, inverse + j * n, &finite));
-  if (finite) PetscCall((*kc->engine->takeinverse)(kc->levels, inverse));
-  else kc->notinverted = "which fails";
-  kc->inverted = finite;
-  PetscCall(PetscFree(inverse));
+  PetscCall(PCKCycleInverseGive(pc, kc->levels, 1, kc->parts[0].st->box->npoints, &kc->notinverted));
+  kc->inverted = (PetscBool)(kc->notinverted == NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

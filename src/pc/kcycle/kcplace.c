@@ -40,12 +40,12 @@ static PetscErrorCode FindSplit(PC_KCycle *kc, size_t len, char why[])
                               l + kc->gathered.below));
     }
     for (int i = 0; i < 2; i++) {
-      const KCycleSmoother *s = kc->parts[l].smoother[i];
+      char keeps[300];
 
-      if (s->kind != KCYCLE_SWEEPS_OTHER) continue;
+      PetscCall(KCycleSmootherObstacle(kc->parts[l].smoother[i], sizeof(keeps), keeps));
+      if (!keeps[0]) continue;
       kc->split.level = l;
-      PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": the smoother %s has no kernels for devices",
-                              l + kc->gathered.below, s->name));
+      PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": %s", l + kc->gathered.below, keeps));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,10 +70,11 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
     PetscCall(PetscStrncpy(keeps, kc->onhost, sizeof(keeps)));
     kc->split.level = 0;
   }
-  PetscCheck(!keeps[0] || kc->place != PC_KCYCLE_PLACE_DEVICE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_kcycle_place device is for structured levels whose finest one is smoothed by PCRELAX, not by planes, "
-             "and here %s: use auto or host",
-             keeps);
+  PetscCheck(
+      !keeps[0] || kc->place != PC_KCYCLE_PLACE_DEVICE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "-pc_kcycle_place device is for structured levels whose finest one has a smoother with kernels for devices, "
+      "and here %s: use auto or host",
+      keeps);
   if (!keeps[0]) kc->at = KCYCLE_PLACE_DEVICE;
   else PetscCall(PetscStrncpy(kc->onhost, keeps, sizeof(kc->onhost)));
   PetscCall(PetscInfo(pc, "Structured levels are on the %s%s%s\n", keeps[0] ? "host" : "device",
@@ -252,8 +253,8 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
   Notes:
   By default levels are on the device where the solver's vectors are (`VECCUDA`, `VECHIP`, `VECKOKKOS` with either), if
   the library was built with CUDA or HIP and the smoother of the finest level has kernels there, as those of `PCRELAX`
-  for points and lines have. A level with another smoother is on the host with all coarser ones; `-ksp_view` says where
-  they are, and why.
+  have, unless the cycles of its planes need the host. A level with another smoother is on the host with all coarser
+  ones; `-ksp_view` says where they are, and why.
   They are set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the
   solver of the coarsest problem. Several processes copy halos, first and last points of lines that they have parts of,
   and right side and solution of the coarsest level. Levels that go on on fewer processes stay on the host.

@@ -565,6 +565,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleBlockCompose(pc, present));
   PetscCall(PCKCycleMatrixCompose(pc, present));
   PetscCall(PCKCycleGraphCompose(pc, present));
+  PetscCall(PCKCycleThereCompose(pc, present));
   PetscCall(PCKCycleTilesCompose(pc, present));
   PetscCall(PCKCycleOverlapCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,9 +6,11 @@
 #include <petsckcycle/private/relaximpl.h>
 
 typedef struct {
+  int d; /* planes are across this direction */
   Mat A;
   PC  pc;
-  Vec b, x; /* without arrays of their own */
+  Vec b, x;                                                        /* without arrays of their own */
+  PetscErrorCode (*there)(PC, const PetscScalar *, PetscScalar *); /* a cycle on a device */
 } PlaneSolver;
 
 /* Has each process a plane of this parity? any: there are such planes */
@@ -95,6 +97,7 @@ static PetscErrorCode SolverCreate(const KCycleSmoother *s, const char prefix[],
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&p));
   *solver = p;
+  p->d    = d;
   PetscCall(CreateMatrix(s, d, parity, &p->A));
   PetscCall(PCCreate(s->comm, &p->pc));
   PetscCall(PCSetType(p->pc, "kcycle"));
@@ -122,6 +125,26 @@ static PetscErrorCode Solve(void *solver, PetscScalar *r, PetscScalar *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCKCYCLE has levels there beside those of the host then */
+static PetscErrorCode Attach(void *solver, const char *why[])
+{
+  PlaneSolver *p = (PlaneSolver *)solver;
+
+  PetscFunctionBegin;
+  PetscUseMethod(p->pc, "PCKCycleAttachThere_C", (PC, int, const char *[]), (p->pc, p->d, why));
+  PetscCall(PetscObjectQueryFunction((PetscObject)p->pc, "PCKCycleApplyThere_C", &p->there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveThere(void *solver, const PetscScalar *r, PetscScalar *e)
+{
+  PlaneSolver *p = (PlaneSolver *)solver;
+
+  PetscFunctionBegin;
+  PetscCall((*p->there)(p->pc, r, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SolversDestroy(KCyclePlaneSolvers **solvers)
 {
   PetscFunctionBegin;
@@ -145,6 +168,8 @@ PetscErrorCode KCyclePlaneSolversCreate(const KCycleSmoother *s, const char dire
   PetscCall(PetscNew(solvers));
   (*solvers)->references = 1;
   (*solvers)->solve      = Solve;
+  (*solvers)->attach     = Attach;
+  (*solvers)->solvethere = SolveThere;
   (*solvers)->destroy    = SolversDestroy;
   for (; *directions; directions++) {
     const int i = (*solvers)->ndirections++, d = *directions - 'x';

@@ -847,17 +847,16 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
   PetscBool ascii, device = PETSC_FALSE;
+  char      keeps[300] = "the library has no kernels for devices";
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
+  if (device && KCycleKernelsOf(KCYCLE_PLACE_DEVICE) && relax->smoother)
+    PetscCall(KCycleSmootherObstacle(relax->smoother, sizeof(keeps), keeps));
   if (device)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the %s\n",
-                                     KCycleKernelsOf(KCYCLE_PLACE_DEVICE) && relax->smoother &&
-                                             relax->smoother->kind != KCYCLE_SWEEPS_OTHER
-                                         ? "device"
-                                         : "host: vectors are copied"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the %s\n", keeps[0] ? "host: vectors are copied" : "device"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n",
                                    relax->smoother ? relax->smoother->name : relax->type,
                                    PCRelaxOrders[relax->smoother ? KCycleRelaxOrder(relax) : relax->order]));

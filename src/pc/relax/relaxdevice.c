@@ -16,10 +16,14 @@ PetscErrorCode KCycleRelaxDeviceReset(PC_Relax *relax)
 /* Does the smoother have kernels for a device that both vectors are on? */
 PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscBool *device)
 {
+  char keeps[300];
+
   PetscFunctionBegin;
-  *device = (PetscBool)(relax->smoother->kind != KCYCLE_SWEEPS_OTHER);
-  if (*device) PetscCall(KCycleVecOnDevice(b, device));
+  PetscCall(KCycleVecOnDevice(b, device));
   if (*device) PetscCall(KCycleVecOnDevice(x, device));
+  if (!*device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleSmootherObstacle(relax->smoother, sizeof(keeps), keeps));
+  *device = (PetscBool)!keeps[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,40 @@
+/*
+  What smoothers of planes have, and where the planes of a parity are, for planes.c and deviceplanes.c.
+*/
+#pragma once
+
+#include <petsckcycle/private/smootherimpl.h>
+
+typedef struct {
+  PetscScalar    *r, *e; /* residual and correction of the planes of a colour, one behind the other */
+  KCScalar       *line;
+  KCycleSmoother *lines; /* that are relaxed behind the planes; or NULL */
+} KCyclePlanesData;
+
+/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction */
+typedef struct {
+  PetscInt first[3], step[3], n[3];
+} KCyclePart;
+
+static inline void KCyclePartFind(const KCycleBox *box, int d, int parity, KCyclePart *part)
+{
+  for (int i = 0; i < 3; i++) {
+    part->first[i] = i == d ? (parity + box->start[i]) & 1 : 0;
+    part->step[i]  = i == d ? 2 : 1;
+    part->n[i]     = PetscMax(0, (box->n[i] - part->first[i] + part->step[i] - 1) / part->step[i]);
+  }
+}
+
+/* The parity of the planes across direction d that come first, or second (c is 1) */
+static inline int KCyclePlanesParity(const KCycleSmoother *s, int d, int c, PetscBool back)
+{
+  return (int)(s->origin[d] & 1) ^ c ^ (back ? 1 : 0);
+}
+
+/* The sweep of lines behind planes; backward before them */
+static inline KCycleSweeps KCyclePlanesLines(PetscBool back, PetscBool zero)
+{
+  const KCycleSweeps one = {1, (PetscBool)(back && zero), PETSC_FALSE, back ? PC_RELAX_BACKWARD : PC_RELAX_FORWARD};
+
+  return one;
+}
