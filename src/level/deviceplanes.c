@@ -9,7 +9,7 @@
 
 typedef struct {
   KCycleCudaPlanes part[3][2]; /* of each direction and parity */
-  PetscScalar   *r, *e;      /* residual and correction of the planes of a colour, one behind the other */
+  PetscScalar     *r, *e;      /* residual and correction of the planes of a colour, one behind the other */
 } Copy;
 
 static PetscErrorCode Destroy(void **copy)
@@ -25,7 +25,7 @@ static PetscErrorCode Destroy(void **copy)
 
 static KCycleCudaPlanes PartOf(const KCycleBox *box, int d, int parity)
 {
-  KCyclePart     part;
+  KCyclePart       part;
   KCycleCudaPlanes to;
 
   KCyclePartFind(box, d, parity, &part);
@@ -75,7 +75,7 @@ static PetscErrorCode Relax(const KCycleDeviceStencil *st, const KCycleSmoother 
   PetscFunctionBegin;
   PetscCall(PetscGetCurrentCUDAStream(&stream));
   for (int c = 0; c < 2; c++) {
-    const int             parity = KCyclePlanesParity(s, solvers->d[which], c, back);
+    const int               parity = KCyclePlanesParity(s, solvers->d[which], c, back);
     const KCycleCudaPlanes *part   = &copy->part[which][parity];
 
     if (!solvers->solver[which][parity]) continue;

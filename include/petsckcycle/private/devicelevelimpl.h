@@ -84,18 +84,18 @@ struct _KCycleProgram {
 };
 
 /* devicegrid.c */
-PETSC_INTERN PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer);
-PETSC_INTERN PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
-PETSC_INTERN PetscErrorCode KCycleDeviceFree(const void *);
-PETSC_INTERN PetscErrorCode KCycleDeviceToHost(cudaStream_t, size_t bytes, const void *from, void *to);
-PETSC_INTERN PetscErrorCode KCycleDeviceToDevice(cudaStream_t, size_t bytes, const void *from, void *to);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridCreate(const KCycleBox *, PetscBool overlaps, KCycleDeviceGrid **);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid *, PetscBool corners,
-                                                          const KCScalar *x);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridExchangeEnd(const KCycleDeviceGrid *, PetscBool corners);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
-PETSC_INTERN PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *, KCScalar *x);
+PETSC_INTERN PetscErrorCode    KCycleDeviceMalloc(size_t bytes, void *pointer);
+PETSC_INTERN PetscErrorCode    KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
+PETSC_INTERN PetscErrorCode    KCycleDeviceFree(const void *);
+PETSC_INTERN PetscErrorCode    KCycleDeviceToHost(cudaStream_t, size_t bytes, const void *from, void *to);
+PETSC_INTERN PetscErrorCode    KCycleDeviceToDevice(cudaStream_t, size_t bytes, const void *from, void *to);
+PETSC_INTERN PetscErrorCode    KCycleDeviceGridCreate(const KCycleBox *, PetscBool overlaps, KCycleDeviceGrid **);
+PETSC_INTERN PetscErrorCode    KCycleDeviceGridDestroy(KCycleDeviceGrid **);
+PETSC_INTERN PetscErrorCode    KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid *, PetscBool corners,
+                                                             const KCScalar *x);
+PETSC_INTERN PetscErrorCode    KCycleDeviceGridExchangeEnd(const KCycleDeviceGrid *, PetscBool corners);
+PETSC_INTERN PetscErrorCode    KCycleDeviceGridExchange(const KCycleDeviceGrid *, PetscBool corners, const KCScalar *x);
+PETSC_INTERN PetscErrorCode    KCycleDeviceGridReduce(const KCycleDeviceGrid *, KCScalar *x);
 PETSC_INTERN KCycleCudaDivisor KCycleDeviceDivisor(PetscInt);
 
 /* devicegraph.c */

@@ -28,7 +28,8 @@ static __global__ void Residual(KCycleCudaStencil st, KCycleCudaPlanes part, Pet
   r[thread] = KCyclePlaneResidual(divisor, KCyclePointFinish(KC_RESIDUAL, sum, b[place], middle, 0, 0));
 }
 
-static __global__ void Add(KCycleCudaBox box, KCycleCudaPlanes part, PetscReal weight, const PetscScalar *e, KCScalar *x)
+static __global__ void Add(KCycleCudaBox box, KCycleCudaPlanes part, PetscReal weight, const PetscScalar *e,
+                           KCScalar *x)
 {
   const PetscInt thread = KCycleCudaThread();
 
