@@ -139,14 +139,14 @@ grows() { # bytes times processes options...
   [ "$little" -le "$most" ] && [ "$much" -le $((little * times)) ]
 }
 
-# The program copies its vectors to look at them; a solve with corrections of clusters copies no more to the host than one without
-no_more_for_clusters() { # options...
+# Nothing comes to the host, with corrections of clusters and without
+nothing_for_clusters() { # options...
   for clusters in on off; do
     CUDAHOST_REPORT=1 mpi 1 "$KC_WORK/battery" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda -repeat 1 \
       -ksp_view -mg_levels_pc_relax_clusters $clusters "$@" > "$KC_WORK/clusters_$clusters" 2>&1 || { cat "$KC_WORK/clusters_$clusters"; return 1; }
   done
   grep -h -e '^cudahost' -e 'clusters of' "$KC_WORK/clusters_on" "$KC_WORK/clusters_off"
-  awk '/ clusters of/ { found = 1 } /^cudahost: [0-9]* copies/ { bytes[n++] = $13 } END { exit n != 2 || bytes[0] != bytes[1] || bytes[0] == 0 || !found }' \
+  awk '/ clusters of/ { found = 1 } /^cudahost: [0-9]* copies/ { bytes[n++] = $13 } END { exit n != 2 || bytes[0] + bytes[1] > 0 || !found }' \
     "$KC_WORK/clusters_on" "$KC_WORK/clusters_off"
 }
 
@@ -157,7 +157,7 @@ nothing_copied() {
   works "$claim: nothing" "" grows 0 1 1
   works "$claim: nothing, Chebyshev" "" grows 0 1 1 -mg_levels_pc_relax_type chebyshev
   works "$claim: nothing, lines" "" grows 0 1 1 -mg_levels_pc_relax_type alternating
-  works "$claim: nothing, clusters" "" no_more_for_clusters -cells 40,37 -random 4 -mg_levels_pc_relax_type zebra_y
+  works "$claim: nothing, clusters" "" nothing_for_clusters -cells 40,37 -random 4 -mg_levels_pc_relax_type zebra_y
   works "$claim: nothing, each kernel launched" "" grows 0 1 1 -pc_kcycle_graph off
   works "$claim: parts of a maximum for single precision" "" grows $((5 * 2048)) 1 1 -pc_kcycle_precision single
   works "$claim: the coarsest problem, whose solver somebody chose" "" grows 1080 1 1 -mg_coarse_pc_type lu
