@@ -6,7 +6,7 @@ set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
 
-# Points, lines, planes (3d-stretched-1e6) and clusters; with a wind GMRES
+# Points, lines and clusters; with a wind GMRES
 one=2d-9-points-periodic,1d-mixed-ends,3d-27-points-stored,3d-film-15,2d-checker-3,2d-holes,3d-mixed-30-1e6,3d-reaction-balls,2d-1.3-walls
 one=$one,3d-channels-1e6,3d-eddy-10,3d-channels-inactive,3d-stretched-1e6
 several=2d-periodic-odd,3d-mixed-50,3d-1.1-walls,3d-channels-inactive
