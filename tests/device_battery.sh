@@ -20,5 +20,5 @@ works "problems of the battery on the device as on the host, W-cycles" "^2 of 2 
 works "problems of the battery on the device as on the host, single precision" "^2 of 2 cases" battery --all-there --scalars 5000 --part 1e-6 --options '-pc_kcycle_precision single' \
   --cases 3d-mixed-50,2d-1.3-walls
 works "problems of the battery on the device as on the host, 4 processes" "^4 of 4 cases" battery --procs 4 --cases "$several" --options '-pc_kcycle_process_eq_limit 0'
-refuses "another history is found" "WRONG: another history" battery --cases 2d-dirichlet --part -1
+refuses "another history is found" "WRONG: another history" battery --cases 2d-1.3-walls --options '-pc_kcycle_precision single'
 refuses "levels on the host are found" "WRONG: vectors are copied, levels are on the host" battery --all-there --cases 3d-dirichlet --options '-pc_kcycle_host_below 2000'
