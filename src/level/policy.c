@@ -172,8 +172,7 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where stencils have 15 points or 27. Lines that are broken smooth as points
-  do.
+  points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points.
 */
 PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {

@@ -275,7 +275,8 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are lines of the finest grid broken? Coarsening answers that by lines, unless points are to be relaxed */
+/* Do inactive points break lines of the finest grid? Then levels relax lines and are coarsened in more directions: not
+   where anisotropy is off, or the user chose a smoother */
 static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 {
   PC_KCycle  *kc;
