@@ -174,6 +174,24 @@ PetscErrorCode KCycleBoxCoarsen(const KCycleBox *fine, const PetscInt factor[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Direction i of the grid becomes what direction order[i] was. Processes are numbered anew, so that nothing but
+   KCycleBoxCreateDM() is for it */
+PetscErrorCode KCycleBoxTurn(KCycleBox *box, const int order[])
+{
+  const KCycleBox old = *box;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 3; i++) {
+    box->size[i]     = old.size[order[i]];
+    box->start[i]    = old.start[order[i]];
+    box->n[i]        = old.n[order[i]];
+    box->periodic[i] = old.periodic[order[i]];
+    box->nproc[i]    = old.nproc[order[i]];
+    box->range[i]    = old.range[order[i]];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleBoxCreateDM(MPI_Comm comm, const KCycleBox *box, DM *dm)
 {
   PetscInt      *owned[3];

@@ -3,12 +3,13 @@
 */
 #include <petsckcycle/private/kernelimpl.h>
 
-/* box: as KCycleShape has it */
-void KCycleShapeCreate(PetscInt dim, int box, KCycleShape *shape)
+/* dim: of the grid; kind: box as KCycleShape has it, and KC_FLAT */
+void KCycleShapeCreate(PetscInt dim, int kind, KCycleShape *shape)
 {
-  const int reach[3] = {1, dim > 1, dim > 2};
+  const int box = kind & ~KC_FLAT, reach[3] = {1, dim > 1, dim > 2 && !(kind & KC_FLAT)};
 
   shape->nl = shape->ncoeffs = 0;
+  shape->flat                = kind & KC_FLAT;
   shape->box                 = dim == 3 || box <= KC_BOX ? (dim > 1 ? box : 0) : KC_BOX;
   for (int i = 0; i < 27; i++) shape->find[i] = -1;
   for (int dz = -reach[2]; dz <= reach[2]; dz++) {

@@ -9,7 +9,7 @@
 
 typedef struct {
   KCycleCudaPlanes part[3][2]; /* of each direction and parity */
-  PetscScalar     *r, *e;      /* residual and correction of the planes of a colour, one behind the other */
+  PetscScalar     *r, *e;      /* residual and correction of the planes of a colour, on their own grid */
 } Copy;
 
 static PetscErrorCode Destroy(void **copy)
@@ -30,9 +30,10 @@ static KCycleCudaPlanes PartOf(const KCycleBox *box, int d, int parity)
 
   KCyclePartFind(box, d, parity, &part);
   for (int i = 0; i < 3; i++) {
-    to.first[i] = part.first[i];
-    to.step[i]  = part.step[i];
-    to.n[i]     = part.n[i];
+    to.first[i]  = part.first[i];
+    to.step[i]   = part.step[i];
+    to.n[i]      = part.n[i];
+    to.stride[i] = part.stride[i];
   }
   to.line  = KCycleDeviceDivisor(PetscMax(part.n[0], 1));
   to.plane = KCycleDeviceDivisor(PetscMax(part.n[1], 1));

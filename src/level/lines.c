@@ -264,7 +264,7 @@ PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *s, PetscInt d, KCycleLines
   z->step[0]   = 1;
   z->step[1]   = box->n[0];
   z->step[2]   = box->n[0] * box->n[1];
-  z->ncolours  = box->dim == 1 ? 1 : box->dim == 3 && st->shape.box ? 4 : 2;
+  z->ncolours  = box->dim == 1 ? 1 : box->dim == 3 && st->shape.box && !st->shape.flat ? 4 : 2;
   half         = (box->n[z->beside[0]] + 1) / 2;
   z->nrows     = box->n[z->beside[1]];
   /* a row that is the only one is shared by threads */

@@ -70,7 +70,8 @@ static inline int KCycleLinesFirstColour(const KCycleSmoother *s, const KCycleLi
   for (int i = 0; i < 2; i++) {
     if (z->beside[i] < s->st->box->dim) p[i] = (int)(s->origin[z->beside[i]] & 1);
   }
-  return z->ncolours == 1 ? 0 : s->st->shape.box ? p[0] + 2 * p[1] : p[0] ^ p[1];
+  if (z->ncolours == 1) return 0;
+  return s->st->shape.flat ? p[0] : s->st->shape.box ? p[0] + 2 * p[1] : p[0] ^ p[1];
 }
 
 /* Row i of the systems of a block: its place along the lines */
@@ -86,6 +87,7 @@ static inline int KCycleLinesParity(const KCycleStencil *st, const KCycleLines *
   const int        p = (int)(box->start[z->beside[0]] & 1), q = (int)((box->start[z->beside[1]] + row) & 1);
 
   if (z->ncolours == 1) return 0;
+  if (st->shape.flat) return p ^ colour;
   if (!st->shape.box) return p ^ q ^ colour;
   return box->dim == 3 && q != colour >> 1 ? -1 : p ^ (colour & 1);
 }

@@ -67,7 +67,7 @@ static void StepPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt t
   else InterpolatePlane(pass, t, first, end);
 }
 
-/* The planes that step i runs on before any exchange: first to last */
+/* The planes that step i runs on before any exchange: first to last. All where they are not coupled */
 void KCyclePassInnerPlanes(const KCycleBox *box, PetscInt i, PetscInt *first, PetscInt *last)
 {
   const PetscInt  slow = box->dim - 1, planes = KCyclePlanes(box);
@@ -82,6 +82,11 @@ void KCyclePassInnerPlanes(const KCycleBox *box, PetscInt i, PetscInt *first, Pe
   }
 }
 
+static void InnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, PetscInt *last)
+{
+  KCyclePassInnerPlanes(pass->st->box, pass->st->shape.flat ? 0 : i, first, last);
+}
+
 PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
 {
   PetscFunctionBegin;
@@ -91,7 +96,7 @@ PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
 
 /*
   Lines of a strip so that what all steps work on stays in a second-level cache: of x and b, a plane for each step and
-  two more. Not where a step relaxes lines of a plane one after the other
+  two more. Not where a step relaxes lines of a plane one after the other, or works on one plane at a time
 */
 static PetscInt LinesOfStrip(const KCyclePass *pass)
 {
@@ -99,7 +104,8 @@ static PetscInt LinesOfStrip(const KCyclePass *pass)
   const PetscInt64 bytes = 2 * (pass->nsteps + 2) * (PetscInt64)box->n[0] * (PetscInt64)sizeof(KCScalar);
   const PetscInt   m     = KCycleLinesOfPlane(box);
 
-  return pass->smoother->strips ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_CACHE / bytes), 4)) : m;
+  return pass->smoother->strips && !pass->st->shape.flat ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_CACHE / bytes), 4))
+                                                         : m;
 }
 
 static void OuterPlanes(const KCyclePass *pass, PetscInt i)
@@ -107,7 +113,7 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
   const KCycleBox *box = pass->st->box;
   PetscInt         first, last;
 
-  KCyclePassInnerPlanes(box, i, &first, &last);
+  InnerPlanes(pass, i, &first, &last);
   for (PetscInt t = 0; t < first; t++) StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
   for (PetscInt t = last + 1; t < KCyclePlanes(box); t++)
     StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
@@ -119,7 +125,7 @@ PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
   const KCycleBox *box = pass->st->box;
 
   PetscFunctionBegin;
-  for (PetscInt i = 1; i < pass->nsteps && KCycleBoxTalks(box); i++) {
+  for (PetscInt i = 1; i < pass->nsteps && KCycleBoxTalks(box) && !pass->st->shape.flat; i++) {
     PetscCall(KCyclePassExchange(pass));
     KC_PARALLEL(KCyclePointsOfPlane(box))
     OuterPlanes(pass, i);
@@ -134,22 +140,25 @@ PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
     step 0   |    strip 0    |    strip 1    |
     step 1   |   strip 0    |    strip 1    |
     step 2   |  strip 0    |    strip 1    |        lines of a plane ->
+
+  Where planes are not coupled all steps work on one plane, then on the next one.
 */
 static void BehindEachOther(const KCyclePass *pass)
 {
   const KCycleBox *box    = pass->st->box;
   const PetscInt   planes = KCyclePlanes(box), m = KCycleLinesOfPlane(box), width = LinesOfStrip(pass),
-                 strips = (m + width - 1) / width;
+                 strips = (m + width - 1) / width, behind = pass->st->shape.flat ? 0 : 1;
   PetscInt first, last;
 
   for (PetscInt strip = 0; strip < strips; strip++) {
-    for (PetscInt t = 0; t < planes + pass->nsteps - 1; t++) {
+    for (PetscInt t = 0; t < planes + behind * (pass->nsteps - 1); t++) {
       for (PetscInt i = 0; i < pass->nsteps; i++) {
         const PetscInt low  = strip ? PetscMax(0, strip * width - i) : 0,
                        high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
 
-        KCyclePassInnerPlanes(box, i, &first, &last);
-        if (t - i >= first && t - i <= last) StepPlane(pass, &pass->step[i], t - i, low, high);
+        InnerPlanes(pass, i, &first, &last);
+        if (t - behind * i >= first && t - behind * i <= last)
+          StepPlane(pass, &pass->step[i], t - behind * i, low, high);
       }
     }
   }

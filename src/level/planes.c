@@ -14,34 +14,37 @@ static void Residual(const KCycleSmoother *s, const KCyclePart *part, PetscBool 
   const KCyclePlanesData *planes = (const KCyclePlanesData *)s->data;
   const KCycleStencil    *st     = s->st;
   const PetscInt          nx     = st->box->n[0];
-  PetscScalar            *r      = planes->r;
   KCycleLine              l;
 
-  for (PetscInt k = part->first[2]; k < st->box->n[2]; k += part->step[2]) {
-    for (PetscInt j = part->first[1]; j < st->box->n[1]; j += part->step[1], r += part->n[0]) {
-      const KCScalar *right = b + nx * (j + st->box->n[1] * k), *line = right;
+  for (PetscInt k = 0; k < part->n[2]; k++) {
+    for (PetscInt j = 0; j < part->n[1]; j++) {
+      const PetscInt  at[2] = {part->first[1] + part->step[1] * j, part->first[2] + part->step[2] * k};
+      const KCScalar *right = b + nx * (at[0] + st->box->n[1] * at[1]), *line = right;
+      PetscScalar    *r = planes->r + part->stride[1] * j + part->stride[2] * k;
 
       if (!zero) {
-        KCycleLineGather(st, x, st->halo, j, k, &l);
+        KCycleLineGather(st, x, st->halo, at[0], at[1], &l);
         KCycleLineCompute(&st->shape, KC_RESIDUAL, &l, right, NULL, planes->line);
         line = planes->line;
       }
       for (PetscInt i = 0; i < part->n[0]; i++)
-        r[i] = KCyclePlaneResidual(s->divisor, line[part->first[0] + part->step[0] * i]);
+        r[part->stride[0] * i] = KCyclePlaneResidual(s->divisor, line[part->first[0] + part->step[0] * i]);
     }
   }
 }
 
 static void Add(const KCycleSmoother *s, const KCyclePart *part, KCScalar *x)
 {
-  const KCycleBox   *box = s->st->box;
-  const PetscScalar *e   = ((const KCyclePlanesData *)s->data)->e;
+  const KCycleBox *box = s->st->box;
 
-  for (PetscInt k = part->first[2]; k < box->n[2]; k += part->step[2]) {
-    for (PetscInt j = part->first[1]; j < box->n[1]; j += part->step[1], e += part->n[0]) {
-      KCScalar *line = x + box->n[0] * (j + box->n[1] * k) + part->first[0];
+  for (PetscInt k = 0; k < part->n[2]; k++) {
+    for (PetscInt j = 0; j < part->n[1]; j++) {
+      const PetscInt     at[2] = {part->first[1] + part->step[1] * j, part->first[2] + part->step[2] * k};
+      const PetscScalar *e     = ((const KCyclePlanesData *)s->data)->e + part->stride[1] * j + part->stride[2] * k;
+      KCScalar          *line  = x + box->n[0] * (at[0] + box->n[1] * at[1]) + part->first[0];
 
-      for (PetscInt i = 0; i < part->n[0]; i++) line[part->step[0] * i] += KCyclePlaneChange(s->weight, e[i]);
+      for (PetscInt i = 0; i < part->n[0]; i++)
+        line[part->step[0] * i] += KCyclePlaneChange(s->weight, e[part->stride[0] * i]);
     }
   }
 }

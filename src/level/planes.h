@@ -6,24 +6,10 @@
 #include <petsckcycle/private/smootherimpl.h>
 
 typedef struct {
-  PetscScalar    *r, *e; /* residual and correction of the planes of a colour, one behind the other */
+  PetscScalar    *r, *e; /* residual and correction of the planes of a colour, on their own grid */
   KCScalar       *line;
   KCycleSmoother *lines; /* that are relaxed behind the planes; or NULL */
 } KCyclePlanesData;
-
-/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction */
-typedef struct {
-  PetscInt first[3], step[3], n[3];
-} KCyclePart;
-
-static inline void KCyclePartFind(const KCycleBox *box, int d, int parity, KCyclePart *part)
-{
-  for (int i = 0; i < 3; i++) {
-    part->first[i] = i == d ? (parity + box->start[i]) & 1 : 0;
-    part->step[i]  = i == d ? 2 : 1;
-    part->n[i]     = PetscMax(0, (box->n[i] - part->first[i] + part->step[i] - 1) / part->step[i]);
-  }
-}
 
 /* The parity of the planes across direction d that come first, or second (c is 1) */
 static inline int KCyclePlanesParity(const KCycleSmoother *s, int d, int c, PetscBool back)

@@ -141,7 +141,7 @@ PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *s)
 PetscErrorCode KCycleSmootherTile(KCycleSmoother *s, PetscObjectState state)
 {
   PetscFunctionBegin;
-  if (!s->ops.tile || s->tile_state == state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->ops.tile || s->st->shape.flat || s->tile_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   s->run        = NULL;
   s->tile_state = state;
   PetscCall((*s->ops.tile)(s));

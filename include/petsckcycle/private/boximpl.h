@@ -30,6 +30,7 @@ PETSC_INTERN PetscErrorCode KCycleBoxCreate(PetscInt dim, PetscInt dof, const Pe
                                             const PetscInt *const owned[], PetscMPIInt rank, KCycleBox *);
 PETSC_INTERN PetscErrorCode KCycleBoxCoarsen(const KCycleBox *, const PetscInt factor[], const PetscInt origin[],
                                              PetscBool last, KCycleBox *);
+PETSC_INTERN PetscErrorCode KCycleBoxTurn(KCycleBox *, const int order[]);
 PETSC_INTERN PetscErrorCode KCycleBoxLay(KCycleBox *, PetscMPIInt rank);
 PETSC_INTERN PetscErrorCode KCycleBoxDestroy(KCycleBox *);
 PETSC_INTERN PetscErrorCode KCycleBoxCreateDM(MPI_Comm, const KCycleBox *, DM *);

@@ -134,7 +134,7 @@ KC_POINT PetscInt KCycleCudaLineFactors(const KCycleCudaLines *z, PetscInt row, 
 /* Planes across one direction: first points, steps and numbers in each direction. Divisors: points of a line of those,
    lines of a plane */
 typedef struct {
-  PetscInt          first[3], step[3], n[3];
+  PetscInt          first[3], step[3], n[3], stride[3];
   KCycleCudaDivisor line, plane;
 } KCycleCudaPlanes;
 
@@ -257,7 +257,7 @@ PETSC_INTERN cudaError_t KCycleCudaLinesBeyond(cudaStream_t, const KCycleCudaLin
                                                const KCScalar *weight, const KCScalar *all);
 PETSC_INTERN cudaError_t KCycleCudaLinesAdd(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
 
-/* planescuda.cu: r = divisor (b - A x) at the points of a part, one behind the other, and x += weight e there; x NULL:
+/* planescuda.cu: r = divisor (b - A x) at the points of a part, on the grid of its planes, and x += weight e there; x NULL:
    zeros */
 PETSC_INTERN cudaError_t KCycleCudaPlaneResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaPlanes *,
                                                  PetscReal divisor, const KCScalar *b, const KCScalar *x,

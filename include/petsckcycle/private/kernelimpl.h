@@ -109,13 +109,20 @@ static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, Pe
 
 /* Which neighbours a stencil has */
 typedef struct {
-  int nl;  /* lines */
-  int box; /* 0: a star, with three coefficients on the middle line alone; KC_BOX: on every line; or a prism */
+  int nl;   /* lines */
+  int box;  /* 0: a star, with three coefficients on the middle line alone; KC_BOX: on every line; or a prism */
+  int flat; /* KC_FLAT, or 0 */
   int ncoeffs;
   int dy[KC_MAX_LINES], dz[KC_MAX_LINES];
   int line[KC_MAX_COEFFS], dx[KC_MAX_COEFFS]; /* of each coefficient */
   int find[27];                               /* coefficient of (dx + 1) + 3 (dy + 1) + 9 (dz + 1), or -1 */
 } KCycleShape;
+
+/* What KCycleShapeCreate() makes such a shape of */
+static inline int KCycleShapeKind(const KCycleShape *shape)
+{
+  return shape->box | shape->flat;
+}
 
 /* Places, see placeimpl.h, and precisions */
 typedef enum {
@@ -304,7 +311,7 @@ KC_POINT PetscReal KCycleSumSquares(PetscInt n, const KCScalar *x)
 }
 
 /* shape.c */
-PETSC_INTERN void KCycleShapeCreate(PetscInt dim, int box, KCycleShape *);
+PETSC_INTERN void KCycleShapeCreate(PetscInt dim, int kind, KCycleShape *);
 
 /* line.c: kernels on lines */
 /* for smoothers of programs */

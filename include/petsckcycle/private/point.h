@@ -99,6 +99,9 @@ KC_POINT KCScalar KCyclePlaneChange(PetscReal weight, PetscScalar e)
 #define KC_PRISM_Y 3
 #define KC_PRISM_Z 4
 
+/* To star or box in 3D: its planes across z are not coupled, and the stencil is that of a grid in 2D */
+#define KC_FLAT 8
+
 /* Has line q three coefficients? */
 #define KC_WIDE(nl, box, q)                                                                              \
   ((q) == (nl) / 2 || (box) == KC_BOX || (box) == KC_PRISM_X || ((box) == KC_PRISM_Y && (q) / 3 == 1) || \

@@ -204,6 +204,37 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraZ(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Alternating(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *);
 
+/* Planes across direction d have a grid of their own, whose planes they are: direction i of it is order[i] of the grid */
+static inline void KCyclePlanesOrder(int d, int order[3])
+{
+  order[0] = d == 0 ? 1 : 0;
+  order[1] = d == 2 ? 1 : 2;
+  order[2] = d;
+}
+
+/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction, and how far
+   the next one lies behind a point on the planes' own grid */
+typedef struct {
+  PetscInt first[3], step[3], n[3], stride[3];
+} KCyclePart;
+
+static inline void KCyclePartFind(const KCycleBox *box, int d, int parity, KCyclePart *part)
+{
+  PetscInt stride = 1;
+  int      order[3];
+
+  KCyclePlanesOrder(d, order);
+  for (int i = 0; i < 3; i++) {
+    part->first[i] = i == d ? (parity + box->start[i]) & 1 : 0;
+    part->step[i]  = i == d ? 2 : 1;
+    part->n[i]     = PetscMax(0, (box->n[i] - part->first[i] + part->step[i] - 1) / part->step[i]);
+  }
+  for (int i = 0; i < 3; i++) {
+    part->stride[order[i]] = stride;
+    stride *= part->n[order[i]];
+  }
+}
+
 /* Planes of the box, lines of a plane */
 static inline PetscInt KCyclePlanes(const KCycleBox *box)
 {

@@ -16,8 +16,8 @@
 PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);
 PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of programs */
-PETSC_INTERN PetscErrorCode       MatStencilCreateOnDM(DM, int box, Mat *);
-PETSC_INTERN PetscErrorCode       MatStencilMakeOnDM(Mat, DM, int box);
+PETSC_INTERN PetscErrorCode       MatStencilCreateOnDM(DM, int kind, Mat *);
+PETSC_INTERN PetscErrorCode       MatStencilMakeOnDM(Mat, DM, int kind);
 
 /* values.c */
 PETSC_INTERN void           MatStencilMakeFrames(Mat);

@@ -30,7 +30,7 @@ static PetscErrorCode MatDuplicate_Stencil(Mat A, MatDuplicateOption option, Mat
   Mat_Stencil *a = (Mat_Stencil *)A->data, *b;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilCreateOnDM(a->dm, a->s.shape.box, B));
+  PetscCall(MatStencilCreateOnDM(a->dm, KCycleShapeKind(&a->s.shape), B));
   PetscCall(PetscLayoutReference(A->rmap, &(*B)->rmap));
   PetscCall(PetscLayoutReference(A->cmap, &(*B)->cmap));
   b                 = (Mat_Stencil *)(*B)->data;

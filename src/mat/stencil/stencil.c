@@ -126,7 +126,7 @@ static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool fl
 
 /* Makes of a new matrix one on a DMDA whose stencil may differ from the DMDA's; its values come by
    MatStencilStoreLine() */
-PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, int box)
+PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, int kind)
 {
   KCycleBox   *b;
   Mat_Stencil *st;
@@ -140,7 +140,7 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, int box)
   PetscCall(PetscLayoutSetUp(A->rmap));
   PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(SetGrid(st, dm));
-  KCycleShapeCreate(b->dim, box, &st->s.shape);
+  KCycleShapeCreate(b->dim, kind, &st->s.shape);
   PetscCall(PetscCalloc1(b->n[0] + 2, &st->s.zeros));
   PetscCall(KCycleBoxHaloCreate(b, &st->s.halo));
   MatStencilMakeFrames(A);
@@ -148,11 +148,11 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, int box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilCreateOnDM(DM dm, int box, Mat *A)
+PetscErrorCode MatStencilCreateOnDM(DM dm, int kind, Mat *A)
 {
   PetscFunctionBegin;
   PetscCall(MatCreate(PetscObjectComm((PetscObject)dm), A));
-  PetscCall(MatStencilMakeOnDM(*A, dm, box));
+  PetscCall(MatStencilMakeOnDM(*A, dm, kind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

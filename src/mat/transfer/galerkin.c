@@ -390,12 +390,12 @@ static void StarLine(const Fields *f, PetscInt e, PetscInt ahead, const KCycleSh
                      PetscScalar *values)
 {
   const KCycleBox   *box = f->box;
-  const PetscInt     dim = box->dim, step[3] = {0, 1, box->n[1] + 2};
+  const PetscInt     dim = box->dim, step[3] = {0, 1, box->n[1] + 2}, couples = shape->flat ? dim - 1 : dim;
   const PetscScalar *own      = FieldsOf(f, e) + 1 + ahead;
   PetscScalar       *diagonal = values + shape->ncoeffs / 2 * n;
 
   memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
-  for (PetscInt d = 0; d < dim; d++) {
+  for (PetscInt d = 0; d < couples; d++) {
     for (int side = 0; side < 2; side++) {
       const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, place[3] = {1, 3, 9};
       const PetscScalar *other = FieldsOf(f, e + away * step[d]) + 1 + ahead + (2 * d + 1 - side) * f->pad + x;
@@ -469,7 +469,14 @@ static int ProductShape(const KCycleShape *shape, const KCycleTransfer *tr)
     prism = KC_PRISM_X + d;
     n++;
   }
+  if (shape->flat && tr->factor[2] == 1) return KC_BOX | KC_FLAT;
   return tr->fine->dim == 3 && n == 1 && (!shape->box || shape->box == prism) ? prism : KC_BOX;
+}
+
+/* Of the star that it collapses to */
+static int StarShape(const KCycleShape *shape, const KCycleTransfer *tr)
+{
+  return tr->factor[2] == 1 ? shape->flat : 0;
 }
 
 /*
@@ -483,12 +490,13 @@ PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fil
   Mat_StencilTransfer *p    = (Mat_StencilTransfer *)P->data;
   PetscBool            same = PETSC_FALSE, symmetric;
   Product              pr;
-  int                  box;
+  const KCycleShape   *shape = &KCycleStencilOf(B)->shape;
+  int                  kind;
 
   PetscFunctionBegin;
   if (p->t.coarse->dim == 1) star = PETSC_FALSE;
-  box = star ? 0 : ProductShape(&KCycleStencilOf(B)->shape, &p->t);
-  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, box, Ac));
+  kind = star ? StarShape(shape, &p->t) : ProductShape(shape, &p->t);
+  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, kind, Ac));
   MatStencilExpectRounding(*Ac);
   PetscCall(ProductCreate(B, Q, &p->overlap, &pr));
   pr.fill = fill;

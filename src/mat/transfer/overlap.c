@@ -317,7 +317,8 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *Q = p->overlap.P;
-  PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)(*Q)->data)->finedm, KCycleStencilOf(A)->shape.box, B));
+  PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)(*Q)->data)->finedm,
+                                 KCycleShapeKind(&KCycleStencilOf(A)->shape), B));
   MatStencilExpectRounding(*B);
   PetscCall(PetscMalloc1(
       (size_t)KCycleStencilOf(A)->shape.ncoeffs * (KCycleTransferOf(*Q)->fine->npoints - p->t.fine->npoints), &halo));

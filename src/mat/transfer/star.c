@@ -160,13 +160,13 @@ static int Beside(const Star *s, int x, int side, PetscInt *at)
 /* The terms of all fields for points x of line (j, k); near: the lines around in the order of the stencil's */
 static void Terms(const Star *s, const PetscScalar *c, const Sums *const near[], int x, KCycleTerms terms[])
 {
-  const int dim = s->tr->coarse->dim, mid = s->st->shape.nl / 2;
+  const int dim = s->tr->coarse->dim, mid = s->st->shape.nl / 2, couples = s->st->shape.ncoeffs / 2;
 
   for (int f = 0; f < s->nfields; f++) terms[f].m = 0;
-  KCycleTermsAdd(&terms[2 * dim], c + dim * s->pad, near[mid]->all[x]);
-  for (int d = 0; d < dim; d++) {
+  KCycleTermsAdd(&terms[2 * dim], c + couples * s->pad, near[mid]->all[x]);
+  for (int d = 0; d < couples; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscScalar *a    = c + (dim + (side ? -1 : 1) * (d + 1)) * s->pad;
+      const PetscScalar *a    = c + (couples + (side ? -1 : 1) * (d + 1)) * s->pad;
       const Sums        *next = near[mid + (side ? -1 : 1) * d];
       PetscInt           at   = 0;
       const int          to = d ? x : Beside(s, x, side, &at), f = 2 * d + side;

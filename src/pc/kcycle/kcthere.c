@@ -42,16 +42,15 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coarsest level's systems: those of its planes across direction d, unless levels are coarsened in it */
-static void FindSystems(const PC_KCycle *kc, int d, PetscInt *count, PetscInt *length)
+/* The coarsest level's systems: those of its planes, unless levels are coarsened across them */
+static void FindSystems(const PC_KCycle *kc, PetscInt *count, PetscInt *length)
 {
   const KCycleBox *box = kc->parts[0].st->box;
 
-  *count  = box->n[d];
-  *length = 1;
-  for (int i = 0; i < d; i++) *length *= box->n[i];
+  *count  = box->n[2];
+  *length = box->n[0] * box->n[1];
   for (PetscInt l = 1; l < kc->nlevels; l++) {
-    if (kc->parts[l].tr->factor[d] == 1) continue;
+    if (kc->parts[l].tr->factor[2] == 1) continue;
     *count  = 1;
     *length = box->npoints;
   }
@@ -68,7 +67,7 @@ static void Lend(PC pc, PC_KCycle *kc, PetscBool lend)
 }
 
 /* On one process the inverses of the coarsest level's systems */
-static PetscErrorCode GiveInverse(PC pc, int d)
+static PetscErrorCode GiveInverse(PC pc)
 {
   PC_KCycle   *kc;
   KCycleThere *there;
@@ -80,7 +79,7 @@ static PetscErrorCode GiveInverse(PC pc, int d)
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGetContext(pc, &kc));
   there = &kc->there;
-  FindSystems(kc, d, &count, &length);
+  FindSystems(kc, &count, &length);
   Lend(pc, kc, PETSC_TRUE);
   PetscCall(PCKCycleInverseGive(pc, there->levels, count, length, &there->why));
   Lend(pc, kc, PETSC_FALSE);
@@ -89,7 +88,7 @@ static PetscErrorCode GiveInverse(PC pc, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateLevels(PC pc, int d)
+static PetscErrorCode CreateLevels(PC pc)
 {
   PC_KCycle   *kc;
   KCycleThere *there;
@@ -109,12 +108,12 @@ static PetscErrorCode CreateLevels(PC pc, int d)
                                   &there->levels));
   PetscCall(KSPGetOperators(((PC_MG *)pc->data)->levels[0]->smoothd, &A, NULL));
   if (kc->nlevels == 1) PetscCall(MatCreateVecs(A, &there->vec[1], &there->vec[0]));
-  PetscCall(GiveInverse(pc, d));
+  PetscCall(GiveInverse(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For planes across direction d. why: nothing, or why there are no levels on a device */
-static PetscErrorCode PCKCycleAttachThere_KCycle(PC pc, int d, const char *why[])
+/* why: nothing, or why there are no levels on a device */
+static PetscErrorCode PCKCycleAttachThere_KCycle(PC pc, const char *why[])
 {
   PC_KCycle *kc;
 
@@ -123,7 +122,7 @@ static PetscErrorCode PCKCycleAttachThere_KCycle(PC pc, int d, const char *why[]
   if (!kc->there.tried) {
     kc->there.tried = PETSC_TRUE;
     PetscCall(FindObstacle(pc, &kc->there.why));
-    if (!kc->there.why) PetscCall(CreateLevels(pc, d));
+    if (!kc->there.why) PetscCall(CreateLevels(pc));
   }
   *why = kc->there.why;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,14 +2,17 @@
   Solvers of the planes of a grid, for smoothers that relax planes: the planes of one parity across a direction make a
   grid of their own, on which the operator keeps the couplings inside planes. One cycle of PCKCYCLE, which coarsens the
   two directions of the planes alone, solves all of them at a time; it chooses points or lines as other levels do.
+
+  On that grid planes are across z, whatever they are across on the smoother's: they lie one behind the other, and what
+  is done with one of them stays in a cache. Processes are numbered in its order, as a DMDA wants them.
 */
 #include <petsckcycle/private/relaximpl.h>
 
 typedef struct {
-  int d; /* planes are across this direction */
-  Mat A;
-  PC  pc;
-  Vec b, x;                                                        /* without arrays of their own */
+  MPI_Comm comm; /* the processes in the order of the planes' grid; MPI_COMM_NULL: they are in that of the smoother's */
+  Mat      A;
+  PC       pc;
+  Vec      b, x;                                                   /* without arrays of their own */
   PetscErrorCode (*there)(PC, const PetscScalar *, PetscScalar *); /* a cycle on a device */
 } PlaneSolver;
 
@@ -29,65 +32,132 @@ static PetscErrorCode CheckPlanes(const KCycleSmoother *s, int d, int parity, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coefficients of the planes, without couplings across them; same becomes false, and nothing is kept, where half of
-   them do not tell the others */
+/* The coefficients of the planes, without couplings across them */
+typedef struct {
+  const KCycleStencil *st;
+  KCyclePart           part;
+  int                  order[3];            /* see KCyclePlanesOrder() */
+  int                  from[KC_MAX_COEFFS]; /* coefficients of st that those of planes are; -1: it has none */
+} PlaneValues;
+
+static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const int order[], int from[])
+{
+  const int step[3] = {1, 3, 9};
+
+  for (int o = 0; o < to->ncoeffs; o++) {
+    const int at[2] = {to->dx[o], to->dy[to->line[o]]};
+
+    from[o] = of->find[13 + at[0] * step[order[0]] + at[1] * step[order[1]]];
+  }
+}
+
+/* Those of line (j, k) of the planes' grid, of n points */
+static void LineValues(const PlaneValues *v, const KCycleShape *shape, PetscInt n, PetscInt j, PetscInt k,
+                       PetscScalar values[])
+{
+  const PetscInt *first = v->part.first, *step = v->part.step;
+  PetscInt        at[3], last                  = -1;
+  KCycleLine      l;
+
+  at[v->order[1]] = first[v->order[1]] + step[v->order[1]] * j;
+  at[v->order[2]] = first[v->order[2]] + step[v->order[2]] * k;
+  for (PetscInt i = 0; i < n; i++) {
+    PetscInt line;
+
+    at[v->order[0]] = first[v->order[0]] + step[v->order[0]] * i;
+    line            = at[1] + v->st->box->n[1] * at[2];
+    if (line != last) KCycleLineCoefficients(v->st, at[1], at[2], &l);
+    last = line;
+    for (int o = 0; o < shape->ncoeffs; o++)
+      values[o * n + i] = v->from[o] < 0 ? 0 : KCycleLineCoefficient(&l, v->from[o], at[0]);
+  }
+}
+
+/* same becomes false, and nothing is kept, where half of the coefficients do not tell the others */
 static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, PetscBool half, Mat A, PetscBool *same)
 {
   const KCycleBox   *box   = KCycleStencilOf(A)->box;
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     n = box->n[0], step[3] = {d == 0 ? 2 : 1, d == 1 ? 2 : 1, d == 2 ? 2 : 1};
-  PetscInt           first[3] = {0, 0, 0};
+  const KCycleShape *shape = &KCycleStencilOf(A)->shape;
+  const PetscInt     n     = box->n[0];
+  PlaneValues        v     = {.st = st};
   PetscScalar       *values;
 
   PetscFunctionBegin;
-  first[d] = (parity + st->box->start[d]) & 1;
-  *same    = PETSC_TRUE;
+  KCyclePlanesOrder(d, v.order);
+  KCyclePartFind(st->box, d, parity, &v.part);
+  FindCoefficients(&st->shape, shape, v.order, v.from);
+  *same = PETSC_TRUE;
   PetscCall(PetscMalloc1(shape->ncoeffs * n, &values));
   PetscCall(MatStencilStoreBegin(A, half));
   for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    KCycleLine l;
-
-    KCycleLineCoefficients(st, first[1] + step[1] * (line % box->n[1]), first[2] + step[2] * (line / box->n[1]), &l);
-    for (int o = 0; o < shape->ncoeffs; o++) {
-      const int to[3] = {shape->dx[o], shape->dy[shape->line[o]], shape->dz[shape->line[o]]};
-
-      for (PetscInt i = 0; i < n; i++)
-        values[o * n + i] = to[d] ? 0 : KCycleLineCoefficient(&l, o, first[0] + step[0] * i);
-    }
+    LineValues(&v, shape, n, line % box->n[1], line / box->n[1], values);
     PetscCall(MatStencilStoreLine(A, line, values, same));
   }
   PetscCall(PetscFree(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, Mat *A)
+/* The grid of the planes, which does not wrap around across them, and the number of this process on it */
+static PetscErrorCode CreateGrid(const KCycleBox *box, int d, int parity, KCycleBox *planes, int *number)
 {
-  PetscInt  factor[3] = {1, 1, 1}, origin[3] = {0, 0, 0};
-  KCycleBox box;
-  DM        dm;
-  PetscBool same;
+  PetscInt factor[3] = {1, 1, 1}, origin[3] = {0, 0, 0}, at[3] = {0, 0, 0};
+  int      order[3];
 
   PetscFunctionBegin;
   factor[d] = 2;
   origin[d] = parity;
-  PetscCall(KCycleBoxCoarsen(s->st->box, factor, origin, PETSC_FALSE, &box));
-  box.star = (PetscBool)!s->st->shape.box;
-  PetscCall(KCycleBoxCreateDM(s->comm, &box, &dm));
+  *number   = 0;
+  KCyclePlanesOrder(d, order);
+  PetscCall(KCycleBoxCoarsen(box, factor, origin, PETSC_FALSE, planes));
+  for (int i = 0; i < 3; i++) {
+    while (box->range[i][at[i] + 1] <= box->start[i]) at[i]++;
+  }
+  for (int i = 0, step = 1; i < 3; i++) {
+    *number += step * (int)at[order[i]];
+    step *= (int)box->nproc[order[i]];
+  }
+  PetscCall(KCycleBoxTurn(planes, order));
+  planes->periodic[2] = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The shape of the operator on the planes' grid. Points that are neighbours in two directions are coupled by boxes, and
+   by prisms along one of these */
+static int KindOf(const KCycleShape *shape, int d)
+{
+  const PetscBool star = (PetscBool)(!shape->box || shape->box == KC_PRISM_X + d);
+
+  return KC_FLAT | (star ? 0 : KC_BOX);
+}
+
+static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, PlaneSolver *p)
+{
+  KCycleBox box;
+  DM        dm;
+  PetscBool same;
+  int       number;
+
+  PetscFunctionBegin;
+  PetscCall(CreateGrid(s->st->box, d, parity, &box, &number));
+  box.star = (PetscBool)(KindOf(&s->st->shape, d) == KC_FLAT);
+  if (d < 2) PetscCallMPI(MPI_Comm_split(s->comm, 0, number, &p->comm));
+  PetscCall(KCycleBoxCreateDM(d < 2 ? p->comm : s->comm, &box, &dm));
   PetscCall(KCycleBoxDestroy(&box));
   PetscCall(DMSetUp(dm));
-  PetscCall(MatStencilCreateOnDM(dm, s->st->shape.box, A));
+  PetscCall(MatStencilCreateOnDM(dm, KindOf(&s->st->shape, d), &p->A));
   PetscCall(DMDestroy(&dm));
-  PetscCall(FillMatrix(s->st, d, parity, s->st->half, *A, &same));
-  if (!same) PetscCall(FillMatrix(s->st, d, parity, PETSC_FALSE, *A, &same));
-  PetscCall(MatStencilStoreEnd(*A));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(FillMatrix(s->st, d, parity, s->st->half, p->A, &same));
+  if (!same) PetscCall(FillMatrix(s->st, d, parity, PETSC_FALSE, p->A, &same));
+  PetscCall(MatStencilStoreEnd(p->A));
+  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SolverCreate(const KCycleSmoother *s, const char prefix[], int d, int parity, void **solver)
 {
   PlaneSolver *p;
+  MPI_Comm     comm;
   PetscBool    any;
   PetscInt     n;
 
@@ -97,9 +167,10 @@ static PetscErrorCode SolverCreate(const KCycleSmoother *s, const char prefix[],
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&p));
   *solver = p;
-  p->d    = d;
-  PetscCall(CreateMatrix(s, d, parity, &p->A));
-  PetscCall(PCCreate(s->comm, &p->pc));
+  p->comm = MPI_COMM_NULL;
+  PetscCall(CreateMatrix(s, d, parity, p));
+  comm = PetscObjectComm((PetscObject)p->A);
+  PetscCall(PCCreate(comm, &p->pc));
   PetscCall(PCSetType(p->pc, "kcycle"));
   PetscCall(PCSetOptionsPrefix(p->pc, prefix));
   PetscCall(PCAppendOptionsPrefix(p->pc, "planes_"));
@@ -107,8 +178,8 @@ static PetscErrorCode SolverCreate(const KCycleSmoother *s, const char prefix[],
   PetscCall(PCSetFromOptions(p->pc));
   PetscCall(PCSetUp(p->pc));
   PetscCall(MatGetLocalSize(p->A, &n, NULL));
-  PetscCall(VecCreateMPIWithArray(s->comm, 1, n, PETSC_DECIDE, NULL, &p->b));
-  PetscCall(VecCreateMPIWithArray(s->comm, 1, n, PETSC_DECIDE, NULL, &p->x));
+  PetscCall(VecCreateMPIWithArray(comm, 1, n, PETSC_DECIDE, NULL, &p->b));
+  PetscCall(VecCreateMPIWithArray(comm, 1, n, PETSC_DECIDE, NULL, &p->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +202,7 @@ static PetscErrorCode Attach(void *solver, const char *why[])
   PlaneSolver *p = (PlaneSolver *)solver;
 
   PetscFunctionBegin;
-  PetscUseMethod(p->pc, "PCKCycleAttachThere_C", (PC, int, const char *[]), (p->pc, p->d, why));
+  PetscUseMethod(p->pc, "PCKCycleAttachThere_C", (PC, const char *[]), (p->pc, why));
   PetscCall(PetscObjectQueryFunction((PetscObject)p->pc, "PCKCycleApplyThere_C", &p->there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,6 +227,7 @@ static PetscErrorCode SolversDestroy(KCyclePlaneSolvers **solvers)
     PetscCall(MatDestroy(&p->A));
     PetscCall(VecDestroy(&p->b));
     PetscCall(VecDestroy(&p->x));
+    if (p->comm != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_free(&p->comm));
     PetscCall(PetscFree(p));
   }
   PetscCall(PetscFree(*solvers));
