@@ -257,8 +257,8 @@ PETSC_INTERN cudaError_t KCycleCudaLinesBeyond(cudaStream_t, const KCycleCudaLin
                                                const KCScalar *weight, const KCScalar *all);
 PETSC_INTERN cudaError_t KCycleCudaLinesAdd(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
 
-/* planescuda.cu: r = divisor (b - A x) at the points of a part, on the grid of its planes, and x += weight e there; x NULL:
-   zeros */
+/* planescuda.cu: r = divisor (b - A x) at the points of a part, on the grid of its planes, and x += weight e there; x
+   NULL: zeros */
 PETSC_INTERN cudaError_t KCycleCudaPlaneResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaPlanes *,
                                                  PetscReal divisor, const KCScalar *b, const KCScalar *x,
                                                  PetscScalar *r);

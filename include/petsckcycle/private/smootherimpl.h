@@ -204,7 +204,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraZ(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Alternating(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *);
 
-/* Planes across direction d have a grid of their own, whose planes they are: direction i of it is order[i] of the grid */
+/* Planes across direction d have a grid of their own, whose planes they are: direction i of it is direction order[i] */
 static inline void KCyclePlanesOrder(int d, int order[3])
 {
   order[0] = d == 0 ? 1 : 0;
@@ -212,8 +212,8 @@ static inline void KCyclePlanesOrder(int d, int order[3])
   order[2] = d;
 }
 
-/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction, and how far
-   the next one lies behind a point on the planes' own grid */
+/* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction, and how
+   far the next one lies behind a point on the planes' own grid */
 typedef struct {
   PetscInt first[3], step[3], n[3], stride[3];
 } KCyclePart;
