@@ -23,34 +23,69 @@ static int DirectionOf(const KCycleShape *shape, int o)
   return to[0] ? 0 : to[1] ? 1 : 2;
 }
 
+/* The exponent of a number that is not zero */
+KC_POINT PetscInt64 Exponent(PetscScalar v)
+{
+  const double size = (double)PetscAbsScalar(v);
+  uint64_t     bits;
+
+  memcpy(&bits, &size, sizeof(bits));
+  return (PetscInt64)(bits >> 52) - 1023;
+}
+
+/* One coefficient of points that are not at an end of their line: marks those that have it. Adds up exponents, their
+   number, and signs */
+KC_VERSIONS static void MarkCoefficient(PetscInt n, const PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT mark,
+                                        PetscInt64 sum[3])
+{
+  PetscInt64 exponents = 0, count = 0, positive = 0;
+
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt64 there = c[i] != (PetscScalar)0.0 ? 1 : 0;
+
+    mark[i] = there ? (PetscScalar)POINT_COUPLED : mark[i];
+    exponents += there * Exponent(c[i]);
+    positive += there * (PetscRealPart(c[i]) > 0 ? 1 : -1);
+    count += there;
+  }
+  sum[0] += exponents;
+  sum[1] += count;
+  sum[2] += positive;
+}
+
 /* The points of this process, and those around it; in each direction the couplings that points alone get, of the sign
    of the others: by their geometric mean, to a power of two */
 static PetscErrorCode MarkPoints(Mat A, PetscScalar *mark, PetscScalar *halo, PetscReal fill[])
 {
-  const KCycleStencil *st     = KCycleStencilOf(A);
-  const KCycleBox     *box    = st->box;
-  PetscReal            sum[7] = {0}, all[7]; /* of exponents and their number in each direction; of couplings' signs */
-  KCycleLine           l;
+  const KCycleStencil *st        = KCycleStencilOf(A);
+  const KCycleBox     *box       = st->box;
+  const PetscInt       n         = box->n[0];
+  PetscInt64           sum[4][3] = {{0}}; /* in each direction, and of the others */
+  PetscReal            mine[7], all[7];   /* of exponents and their number in each direction; of couplings' signs */
+  PetscScalar         *values;
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &values));
   for (PetscInt line = 0; line < box->nlines; line++) {
-    MatStencilLineArrays(st, line, &l);
-    for (PetscInt i = 0; i < l.n; i++) {
-      mark[line * l.n + i] = POINT_ALONE;
-      for (int o = 0; o < st->shape.ncoeffs; o++) {
-        const PetscScalar v = KCycleLineCoefficient(&l, o, i);
-        const int         d = DirectionOf(&st->shape, o);
+    KCycleLine l;
 
-        if (o == st->shape.ncoeffs / 2 || v == (PetscScalar)0.0) continue;
-        mark[line * l.n + i] = POINT_COUPLED;
-        if (d < 0) continue;
-        sum[d] += PetscRealConstant(1.0) * ilogb((double)PetscAbsScalar(v));
-        sum[3 + d] += 1;
-        sum[6] += PetscRealPart(v) > 0 ? 1 : -1;
-      }
+    MatStencilLineArrays(st, line, &l);
+    for (PetscInt i = 0; i < n; i++) mark[line * n + i] = POINT_ALONE;
+    for (int o = 0; o < st->shape.ncoeffs; o++) {
+      const int d = DirectionOf(&st->shape, o);
+
+      if (o == st->shape.ncoeffs / 2) continue;
+      for (PetscInt i = 0; i < n; i++) values[i] = KCycleLineCoefficient(&l, o, i);
+      MarkCoefficient(n, values, mark + line * n, sum[d < 0 ? 3 : d]);
     }
   }
-  PetscCallMPI(MPI_Allreduce(sum, all, 7, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscFree(values));
+  for (int d = 0; d < 3; d++) {
+    mine[d]     = (PetscReal)sum[d][0];
+    mine[3 + d] = (PetscReal)sum[d][1];
+  }
+  mine[6] = (PetscReal)(sum[0][2] + sum[1][2] + sum[2][2]);
+  PetscCallMPI(MPI_Allreduce(mine, all, 7, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   for (int d = 0; d < 3; d++)
     fill[d] = all[3 + d] > 0 ? (all[6] > 0 ? KCYCLE_FILL : -KCYCLE_FILL) *
                                    PetscPowReal(2, PetscFloorReal(all[d] / all[3 + d] + PetscRealConstant(0.5)))
@@ -59,34 +94,49 @@ static PetscErrorCode MarkPoints(Mat A, PetscScalar *mark, PetscScalar *halo, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The couplings of a line, whose coefficients are values[o * n + i]. kept: of a point with one that is coupled to
-   nobody, as where boundary conditions have been set in rows but not in columns */
-static void FillLine(const KCycleStencil *st, PetscInt line, const PetscScalar *mark, const PetscScalar *halo,
-                     const PetscReal fill[], PetscScalar *values, PetscInt *kept)
+/* Coefficient number o of some points, whose marks are mine and whose neighbours' are there */
+static PetscInt FillCoefficient(PetscInt n, const PetscScalar *mine, const PetscScalar *there, PetscBool couples,
+                                PetscScalar fill, PetscScalar *c, PetscScalar *diagonal)
 {
-  const KCycleBox *box = st->box;
-  const PetscInt   n = box->n[0], nc = st->shape.ncoeffs;
+  PetscInt kept = 0;
 
   for (PetscInt i = 0; i < n; i++) {
-    const PetscBool alone    = (PetscBool)(mark[line * n + i] == (PetscScalar)POINT_ALONE);
-    PetscScalar    *diagonal = values + nc / 2 * n + i;
-
-    if (alone) *diagonal = 0;
-    for (int o = 0; o < nc; o++) {
-      const int      q = st->shape.line[o], d = DirectionOf(&st->shape, o);
-      const PetscInt at[3] = {i + st->shape.dx[o], line % box->n[1] + st->shape.dy[q],
-                              line / box->n[1] + st->shape.dz[q]};
-      PetscScalar    there = POINT_OUTSIDE;
-
-      if (o == nc / 2 || !MatStencilValueAt(box, mark, halo, at, &there) || there == (PetscScalar)POINT_OUTSIDE)
-        continue;
-      if (!alone && there == (PetscScalar)POINT_COUPLED) continue;
-      if (values[o * n + i] != (PetscScalar)0.0) (*kept)++;
-      else if (d >= 0) {
-        values[o * n + i] = fill[d];
-        *diagonal -= fill[d];
-      }
+    if (mine[i] != (PetscScalar)POINT_ALONE && there[i] != (PetscScalar)POINT_ALONE) continue;
+    if (there[i] == (PetscScalar)POINT_OUTSIDE) continue;
+    if (c[i] != (PetscScalar)0.0) kept++;
+    else if (couples) {
+      c[i] = fill;
+      diagonal[i] -= fill;
     }
+  }
+  return kept;
+}
+
+/* The couplings of line (j, k), whose coefficients are values[o * n + i]. kept: of a point with one that is coupled to
+   nobody, as where boundary conditions have been set in rows but not in columns */
+static void FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar *mark, const PetscScalar *halo,
+                     const PetscReal fill[], PetscScalar *values, PetscInt *kept)
+{
+  const KCycleBox   *box  = st->box;
+  const PetscInt     n    = box->n[0];
+  const int          nc   = st->shape.ncoeffs;
+  const PetscScalar *mine = mark + n * (j + box->n[1] * k);
+  PetscScalar       *diagonal = values + nc / 2 * n;
+
+  for (PetscInt i = 0; i < n; i++) diagonal[i] = mine[i] == (PetscScalar)POINT_ALONE ? 0 : diagonal[i];
+  for (int o = 0; o < nc; o++) {
+    const int          q = st->shape.line[o], d = DirectionOf(&st->shape, o), dx = st->shape.dx[o];
+    const PetscInt     jj = j + st->shape.dy[q], kk = k + st->shape.dz[q], end = dx < 0 ? 0 : n - 1;
+    const PetscInt     first = dx < 0 ? 1 : 0, at[3] = {end + dx, jj, kk};
+    const PetscScalar  value = d < 0 ? 0 : fill[d];
+    PetscScalar       *c     = values + o * n, there = POINT_OUTSIDE;
+    const PetscScalar *line  = KCycleBoxLine(box, mark, halo, jj, kk);
+
+    if (o == nc / 2) continue;
+    *kept += FillCoefficient(n - PetscAbs(dx), mine + first, line + first + dx, (PetscBool)(d >= 0), value, c + first,
+                             diagonal + first);
+    if (dx && MatStencilValueAt(box, mark, halo, at, &there))
+      *kept += FillCoefficient(1, mine + end, &there, (PetscBool)(d >= 0), value, c + end, diagonal + end);
   }
 }
 
@@ -107,8 +157,8 @@ PetscErrorCode MatStencilFillAlone(Mat A, Mat *filled)
   PetscCall(MarkPoints(A, mark, st->back, fill));
   PetscCall(MatStencilExpand(*filled));
   for (PetscInt line = 0; line < st->s.box->nlines; line++)
-    FillLine(&st->s, line, mark, st->back, fill, st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0],
-             &kept);
+    FillLine(&st->s, line % st->s.box->n[1], line / st->s.box->n[1], mark, st->back, fill,
+             st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0], &kept);
   PetscCall(PetscFree(mark));
   PetscCall(MatStencilStoreDense(*filled));
   PetscCall(PetscObjectStateIncrease((PetscObject)*filled));
