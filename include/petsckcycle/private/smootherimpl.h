@@ -204,11 +204,14 @@ PETSC_INTERN PetscErrorCode KCycleSmootherCreate_ZebraZ(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Alternating(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *);
 
-/* Planes across direction d have a grid of their own, whose planes they are: direction i of it is direction order[i] */
-static inline void KCyclePlanesOrder(int d, int order[3])
+/* Planes across direction d have a grid of their own, whose planes they are: direction i of it is direction order[i].
+   The first one has most points, since work goes from line to line in it */
+static inline void KCyclePlanesOrder(const KCycleBox *box, int d, int order[3])
 {
-  order[0] = d == 0 ? 1 : 0;
-  order[1] = d == 2 ? 1 : 2;
+  const int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
+
+  order[0] = box->size[b] > box->size[a] ? b : a;
+  order[1] = a + b - order[0];
   order[2] = d;
 }
 
@@ -223,7 +226,7 @@ static inline void KCyclePartFind(const KCycleBox *box, int d, int parity, KCycl
   PetscInt stride = 1;
   int      order[3];
 
-  KCyclePlanesOrder(d, order);
+  KCyclePlanesOrder(box, d, order);
   for (int i = 0; i < 3; i++) {
     part->first[i] = i == d ? (parity + box->start[i]) & 1 : 0;
     part->step[i]  = i == d ? 2 : 1;

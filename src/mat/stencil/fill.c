@@ -112,16 +112,17 @@ static PetscInt FillCoefficient(PetscInt n, const PetscScalar *mine, const Petsc
   return kept;
 }
 
-/* The couplings of line (j, k), whose coefficients are values[o * n + i]. kept: of a point with one that is coupled to
-   nobody, as where boundary conditions have been set in rows but not in columns */
-static void FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar *mark, const PetscScalar *halo,
-                     const PetscReal fill[], PetscScalar *values, PetscInt *kept)
+/* The couplings of line (j, k), whose coefficients are values[o * n + i]. Returns how many it had before of points
+   with one that is coupled to nobody, as where boundary conditions have been set in rows but not in columns */
+static PetscInt FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar *mark,
+                         const PetscScalar *halo, const PetscReal fill[], PetscScalar *values)
 {
-  const KCycleBox   *box  = st->box;
-  const PetscInt     n    = box->n[0];
-  const int          nc   = st->shape.ncoeffs;
-  const PetscScalar *mine = mark + n * (j + box->n[1] * k);
+  const KCycleBox   *box      = st->box;
+  const PetscInt     n        = box->n[0];
+  const int          nc       = st->shape.ncoeffs;
+  const PetscScalar *mine     = mark + n * (j + box->n[1] * k);
   PetscScalar       *diagonal = values + nc / 2 * n;
+  PetscInt           kept     = 0;
 
   for (PetscInt i = 0; i < n; i++) diagonal[i] = mine[i] == (PetscScalar)POINT_ALONE ? 0 : diagonal[i];
   for (int o = 0; o < nc; o++) {
@@ -129,15 +130,16 @@ static void FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const Pets
     const PetscInt     jj = j + st->shape.dy[q], kk = k + st->shape.dz[q], end = dx < 0 ? 0 : n - 1;
     const PetscInt     first = dx < 0 ? 1 : 0, at[3] = {end + dx, jj, kk};
     const PetscScalar  value = d < 0 ? 0 : fill[d];
-    PetscScalar       *c     = values + o * n, there = POINT_OUTSIDE;
-    const PetscScalar *line  = KCycleBoxLine(box, mark, halo, jj, kk);
+    PetscScalar       *c = values + o * n, there = POINT_OUTSIDE;
+    const PetscScalar *line = KCycleBoxLine(box, mark, halo, jj, kk);
 
     if (o == nc / 2) continue;
-    *kept += FillCoefficient(n - PetscAbs(dx), mine + first, line + first + dx, (PetscBool)(d >= 0), value, c + first,
-                             diagonal + first);
+    kept += FillCoefficient(n - PetscAbs(dx), mine + first, line + first + dx, (PetscBool)(d >= 0), value, c + first,
+                            diagonal + first);
     if (dx && MatStencilValueAt(box, mark, halo, at, &there))
-      *kept += FillCoefficient(1, mine + end, &there, (PetscBool)(d >= 0), value, c + end, diagonal + end);
+      kept += FillCoefficient(1, mine + end, &there, (PetscBool)(d >= 0), value, c + end, diagonal + end);
   }
+  return kept;
 }
 
 /* Collective. A matrix of the caller, as A, but for points that are coupled to nobody; NULL where others are coupled to
@@ -157,8 +159,8 @@ PetscErrorCode MatStencilFillAlone(Mat A, Mat *filled)
   PetscCall(MarkPoints(A, mark, st->back, fill));
   PetscCall(MatStencilExpand(*filled));
   for (PetscInt line = 0; line < st->s.box->nlines; line++)
-    FillLine(&st->s, line % st->s.box->n[1], line / st->s.box->n[1], mark, st->back, fill,
-             st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0], &kept);
+    kept += FillLine(&st->s, line % st->s.box->n[1], line / st->s.box->n[1], mark, st->back, fill,
+                     st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0]);
   PetscCall(PetscFree(mark));
   PetscCall(MatStencilStoreDense(*filled));
   PetscCall(PetscObjectStateIncrease((PetscObject)*filled));

@@ -9,7 +9,7 @@
 #include <petsckcycle/private/relaximpl.h>
 
 typedef struct {
-  MPI_Comm comm; /* the processes in the order of the planes' grid; MPI_COMM_NULL: they are in that of the smoother's */
+  MPI_Comm comm; /* the processes in the order of the planes' grid; MPI_COMM_NULL: there is one */
   Mat      A;
   PC       pc;
   Vec      b, x;                                                   /* without arrays of their own */
@@ -83,7 +83,7 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
   PetscScalar       *values;
 
   PetscFunctionBegin;
-  KCyclePlanesOrder(d, v.order);
+  KCyclePlanesOrder(st->box, d, v.order);
   KCyclePartFind(st->box, d, parity, &v.part);
   FindCoefficients(&st->shape, shape, v.order, v.from);
   *same = PETSC_TRUE;
@@ -107,7 +107,7 @@ static PetscErrorCode CreateGrid(const KCycleBox *box, int d, int parity, KCycle
   factor[d] = 2;
   origin[d] = parity;
   *number   = 0;
-  KCyclePlanesOrder(d, order);
+  KCyclePlanesOrder(box, d, order);
   PetscCall(KCycleBoxCoarsen(box, factor, origin, PETSC_FALSE, planes));
   for (int i = 0; i < 3; i++) {
     while (box->range[i][at[i] + 1] <= box->start[i]) at[i]++;
@@ -140,8 +140,8 @@ static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, P
   PetscFunctionBegin;
   PetscCall(CreateGrid(s->st->box, d, parity, &box, &number));
   box.star = (PetscBool)(KindOf(&s->st->shape, d) == KC_FLAT);
-  if (d < 2) PetscCallMPI(MPI_Comm_split(s->comm, 0, number, &p->comm));
-  PetscCall(KCycleBoxCreateDM(d < 2 ? p->comm : s->comm, &box, &dm));
+  if (KCycleBoxTalks(s->st->box)) PetscCallMPI(MPI_Comm_split(s->comm, 0, number, &p->comm));
+  PetscCall(KCycleBoxCreateDM(p->comm == MPI_COMM_NULL ? s->comm : p->comm, &box, &dm));
   PetscCall(KCycleBoxDestroy(&box));
   PetscCall(DMSetUp(dm));
   PetscCall(MatStencilCreateOnDM(dm, KindOf(&s->st->shape, d), &p->A));

@@ -933,7 +933,8 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   directions of the planes and chooses points or lines by itself, for all planes of one parity. It takes as long as five
   or six sweeps of alternating lines, and memory for the operators of all planes in each direction; it pays where two
   directions are strong beside the third, and which two changes from place to place. Options of its cycles begin with
-  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`.
+  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`. Their grid has the planes one behind the other in z; x is the
+  direction of the planes with more points, in doubt the one that comes first.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,
 `PCRelaxSetClusters()`, `PCSOR`
