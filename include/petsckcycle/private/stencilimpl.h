@@ -16,6 +16,11 @@
 PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);
 PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of programs */
+/* Rounding, in units of the diagonal's, that may keep a symmetric matrix from being so to the last digit: of products of
+   matrices, and of entries that a program computes row by row, where it is no more than that of a product with it */
+#define KC_PRODUCT_ROUNDING  1000
+#define KC_ASSEMBLY_ROUNDING 4
+
 PETSC_INTERN PetscErrorCode       MatStencilCreateOnDM(DM, int kind, Mat *);
 PETSC_INTERN PetscErrorCode       MatStencilMakeOnDM(Mat, DM, int kind);
 
@@ -87,7 +92,7 @@ PETSC_INTERN PetscErrorCode MatStencilStoreDense(Mat);
 PETSC_INTERN void           MatStencilLineArrays(const KCycleStencil *, PetscInt, KCycleLine *);
 PETSC_INTERN PetscErrorCode MatStencilGetLine(Mat, PetscInt, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
-PETSC_INTERN void           MatStencilExpectRounding(Mat);
+PETSC_INTERN void           MatStencilExpectRounding(Mat, PetscReal units);
 PETSC_INTERN void           MatStencilMirrorLine(const KCycleStencil *, PetscInt, PetscScalar[]);
 
 /* scan.c, drift.c, symmetric.c */

@@ -423,7 +423,10 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, M
   PetscCallMPI(MPI_Allreduce(&equal, &all, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)aij)));
   *fits = (PetscBool)all;
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatStencilCreateOnDM(dm, 0, stencil));
+  if (reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(MatStencilCreateOnDM(dm, 0, stencil));
+    MatStencilExpectRounding(*stencil, KC_ASSEMBLY_ROUNDING);
+  }
   PetscCall(RowsGet(aij, box, moved, &rows));
   PetscCall(StoreRows(*stencil, &rows, fits));
   PetscCall(RowsRestore(&rows));

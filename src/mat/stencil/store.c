@@ -246,10 +246,10 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines that come may be those of a symmetric matrix to rounding only, as products of matrices are */
-void MatStencilExpectRounding(Mat A)
+/* Lines that come may be those of a symmetric matrix to rounding only, of so many units of it in their diagonal */
+void MatStencilExpectRounding(Mat A, PetscReal units)
 {
-  ((Mat_Stencil *)A->data)->slack = 1000 * PETSC_MACHINE_EPSILON;
+  ((Mat_Stencil *)A->data)->slack = units * PETSC_MACHINE_EPSILON;
 }
 
 /* The lower half of the next line of a symmetric matrix of which this process has all rows: what lines stored before

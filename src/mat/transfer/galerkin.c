@@ -497,7 +497,7 @@ PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fil
   if (p->t.coarse->dim == 1) star = PETSC_FALSE;
   kind = star ? StarShape(shape, &p->t) : ProductShape(shape, &p->t);
   if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, kind, Ac));
-  MatStencilExpectRounding(*Ac);
+  MatStencilExpectRounding(*Ac, KC_PRODUCT_ROUNDING);
   PetscCall(ProductCreate(B, Q, &p->overlap, &pr));
   pr.fill = fill;
   if (star) PetscCall(ProductToStar(&pr, *Ac));

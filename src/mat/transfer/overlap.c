@@ -319,7 +319,7 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
   *Q = p->overlap.P;
   PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)(*Q)->data)->finedm,
                                  KCycleShapeKind(&KCycleStencilOf(A)->shape), B));
-  MatStencilExpectRounding(*B);
+  MatStencilExpectRounding(*B, KC_PRODUCT_ROUNDING);
   PetscCall(PetscMalloc1(
       (size_t)KCycleStencilOf(A)->shape.ncoeffs * (KCycleTransferOf(*Q)->fine->npoints - p->t.fine->npoints), &halo));
   PetscCall(Exchange(&p->t, KCycleStencilOf(A), &p->overlap, halo));
