@@ -1,0 +1,138 @@
+static char help[] =
+    "An assembled matrix that is symmetric but for rounding is kept by half in PCKCYCLE's levels, and one that is not \
+symmetric whole.\n\
+  -units  by how many units of rounding couplings with earlier points differ from those with later ones\n\n";
+
+#include <petsckcycle.h>
+#include <petscdmda.h>
+
+/* Couplings that differ from point to point, as on a stretched grid */
+static PetscReal Coupling(PetscInt d, const PetscInt at[])
+{
+  return 1 + PetscRealConstant(0.3) * PetscSinReal(PetscRealConstant(1.7) * (PetscReal)at[0] + (PetscReal)at[1]) +
+         PetscRealConstant(0.2) * PetscCosReal((PetscReal)(at[2] + d));
+}
+
+static PetscErrorCode FillRow(Mat A, PetscReal units, const PetscInt size[], const PetscInt at[])
+{
+  const MatStencil row = {.i = at[0], .j = at[1], .k = at[2]};
+  PetscReal        sum = PetscRealConstant(0.1);
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) {
+    for (int side = -1; side <= 1; side += 2) {
+      const PetscInt to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
+      MatStencil     column = {.i = to[0], .j = to[1], .k = to[2]};
+      const PetscReal   c     = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + units * PETSC_MACHINE_EPSILON : 1);
+      const PetscScalar value = -c;
+
+      if (to[d] < 0 || to[d] >= size[d]) continue;
+      sum += c;
+      PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES));
+    }
+  }
+  {
+    const PetscScalar diagonal = sum;
+
+    PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Fill(DM da, PetscReal units, Mat A)
+{
+  PetscInt size[3], s[3], n[3], at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetInfo(da, NULL, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
+  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) PetscCall(FillRow(A, units, size, at));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Numbers a point that the finest level keeps of its matrix */
+static PetscErrorCode CountNumbers(PC pc, PetscReal *numbers)
+{
+  PetscInt nlevels, rows;
+  MatInfo  info;
+  Mat      A;
+  KSP      smoother;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
+  PetscCall(KSPGetOperators(smoother, &A, NULL));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  *numbers = (PetscReal)info.memory / (PetscReal)sizeof(PetscScalar) / (PetscReal)rows;
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscReal units = 0, numbers;
+  PetscInt  its;
+  KSP       ksp;
+  PC        pc;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &units, NULL));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 24,
+                         22, 20, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(Fill(da, units, A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(VecSet(x, 0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetDM(pc, da));
+  PetscCall(KSPSetTolerances(ksp, PetscRealConstant(1e-10), PETSC_DEFAULT, PETSC_DEFAULT, 50));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(CountNumbers(pc, &numbers));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %d, the matrix is kept %s\n", (int)its,
+                        numbers > 7 ? "whole" : "by half"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  testset:
+    nsize: {{1 4}}
+    args: -ksp_type cg
+    test:
+      suffix: half
+      args: -units {{0 1 3}}
+      output_file: output/rounding_half.out
+    test:
+      suffix: whole
+      args: -ksp_type gmres -units 100
+      output_file: output/rounding_whole.out
+
+TEST*/
