@@ -21,10 +21,10 @@ static PetscErrorCode FillRow(Mat A, PetscReal units, const PetscInt size[], con
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++) {
     for (int side = -1; side <= 1; side += 2) {
-      const PetscInt to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
-      MatStencil     column = {.i = to[0], .j = to[1], .k = to[2]};
-      const PetscReal   c     = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + units * PETSC_MACHINE_EPSILON : 1);
-      const PetscScalar value = -c;
+      const PetscInt    to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
+      MatStencil        column = {.i = to[0], .j = to[1], .k = to[2]};
+      const PetscReal   c      = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + units * PETSC_MACHINE_EPSILON : 1);
+      const PetscScalar value  = -c;
 
       if (to[d] < 0 || to[d] >= size[d]) continue;
       sum += c;

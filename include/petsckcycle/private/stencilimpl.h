@@ -16,13 +16,13 @@
 PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);
 PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of programs */
-/* Rounding, in units of the diagonal's, that may keep a symmetric matrix from being so to the last digit: of products of
-   matrices, and of entries that a program computes row by row, where it is no more than that of a product with it */
+/* Rounding, in units of the diagonal's, that may keep a symmetric matrix from being so to the last digit: of products
+   of matrices, and of entries that a program computes row by row, where it is no more than that of a product with it */
 #define KC_PRODUCT_ROUNDING  1000
 #define KC_ASSEMBLY_ROUNDING 4
 
-PETSC_INTERN PetscErrorCode       MatStencilCreateOnDM(DM, int kind, Mat *);
-PETSC_INTERN PetscErrorCode       MatStencilMakeOnDM(Mat, DM, int kind);
+PETSC_INTERN PetscErrorCode MatStencilCreateOnDM(DM, int kind, Mat *);
+PETSC_INTERN PetscErrorCode MatStencilMakeOnDM(Mat, DM, int kind);
 
 /* values.c */
 PETSC_INTERN void           MatStencilMakeFrames(Mat);
