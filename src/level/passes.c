@@ -201,17 +201,27 @@ static PetscErrorCode PassCreate(KCycleSmoother *s, const KCScalar *b, KCScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Appends a sweep */
-static void AddSweep(KCyclePass *pass, PetscBool backward, PetscBool zeroguess)
+static PetscBool GoesThrough(const KCycleSmoother *s, int number)
 {
-  for (int i = 0; i < pass->smoother->nsteps; i++) {
-    KCycleStep *step = &pass->step[pass->nsteps++];
+  return (PetscBool)(s->ops.through && (*s->ops.through)(s, number));
+}
 
-    step->kind      = KCYCLE_STEP_SMOOTH;
-    step->number    = backward ? pass->smoother->nsteps - 1 - i : i;
-    step->reverse   = backward;
-    step->zeroguess = (PetscBool)(zeroguess && i == 0);
+/* Appends a sweep; a step that needs all planes runs at once, behind those gathered so far */
+static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool zeroguess)
+{
+  const int nsteps = pass->smoother->nsteps;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < nsteps; i++) {
+    const int        number = backward ? nsteps - 1 - i : i;
+    const KCycleStep step   = {KCYCLE_STEP_SMOOTH, number, backward, (PetscBool)(zeroguess && i == 0)};
+
+    if (GoesThrough(pass->smoother, number)) {
+      PetscCall(Run(pass));
+      PetscCall((*pass->smoother->ops.apart)(pass, &step));
+    } else pass->step[pass->nsteps++] = step;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Appends sweeps; as many go behind each other as the list of steps holds, and a place is left for the residual */
@@ -226,8 +236,8 @@ static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
   if (sweeps->zeroguess && (!s->fromzero || !sweeps->its)) PetscCall(PetscArrayzero(pass->x, pass->st->box->npoints));
   for (PetscInt i = 0; i < sweeps->its; i++) {
     if (pass->nsteps + (both ? 2 : 1) * s->nsteps >= most) PetscCall(Run(pass));
-    AddSweep(pass, KCycleSweepsBackward(sweeps), first);
-    if (both) AddSweep(pass, PETSC_TRUE, PETSC_FALSE);
+    PetscCall(AddSweep(pass, KCycleSweepsBackward(sweeps), first));
+    if (both) PetscCall(AddSweep(pass, PETSC_TRUE, PETSC_FALSE));
     first = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,15 +255,26 @@ PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Trips of a sweep through the grid */
+static PetscInt Groups(const KCycleSmoother *s)
+{
+  PetscInt groups = 0;
+
+  for (int i = 0; i < s->nsteps; i++) groups += !i || GoesThrough(s, i) || GoesThrough(s, i - 1) ? 1 : 0;
+  return groups;
+}
+
 /* How often sweeps go through the grid; rides: with a residual or an interpolation in the same pass */
 PetscInt KCycleSmootherTrips(const KCycleSmoother *s, const KCycleSweeps *sweeps, PetscBool rides)
 {
-  const PetscInt most  = s->run ? s->most : KC_PASS_STEPS,
-                 steps = s->nsteps * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1);
+  const PetscInt most = s->run ? s->most : KC_PASS_STEPS, turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1,
+                 steps = s->nsteps * turns, groups = Groups(s);
 
   if (!s->nsteps) return s->trips * sweeps->its;
   if (!s->planes) return steps * sweeps->its;
-  if (s->single) return sweeps->its + (rides ? 1 : 0);
+  if (s->single) return sweeps->its * groups + (rides ? 1 : 0);
+  if (groups > 1 || GoesThrough(s, 0))
+    return sweeps->its * turns * groups + (rides && (!sweeps->its || GoesThrough(s, s->nsteps - 1)) ? 1 : 0);
   if (!sweeps->its) return rides ? 1 : 0;
   return (sweeps->its + (most - 1) / steps - 1) / ((most - 1) / steps);
 }
@@ -262,8 +283,9 @@ PetscInt KCycleSmootherTrips(const KCycleSmoother *s, const KCycleSweeps *sweeps
 PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
                                         const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
-  const PetscInt nsums = 2 * s->st->box->nlines;
-  KCyclePass     pass;
+  const KCycleStep restriction = {KCYCLE_STEP_RESTRICT, 0, PETSC_FALSE, PETSC_FALSE};
+  const PetscInt   nsums       = 2 * s->st->box->nlines;
+  KCyclePass       pass;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
@@ -277,7 +299,7 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
   }
   PetscCall(PetscLogFlops((2.0 * pass.st->shape.ncoeffs + 5) * pass.st->box->npoints)); /* residual and restriction */
   PetscCall(AddSweeps(&pass, sweeps));
-  pass.step[pass.nsteps++].kind = KCYCLE_STEP_RESTRICT;
+  pass.step[pass.nsteps++] = restriction;
   PetscCall(KCycleTransferRestrictBegin(tr));
   PetscCall(Run(&pass));
   PetscCall(KCycleTransferRestrictEnd(tr, coarse));

@@ -148,15 +148,15 @@ PetscErrorCode KCycleSmootherTile(KCycleSmoother *s, PetscObjectState state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each point is computed once in a sweep; those of other colours, which the kernels compute and leave as they are,
+/* Each point is computed once in a trip; those of other colours, which the kernels compute and leave as they are,
    do not count */
 PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweeps *sweeps)
 {
   const KCycleStencil *st = s->st;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1) *
-                          st->box->npoints));
+  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * s->trips * sweeps->its *
+                          (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1) * st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,9 +5,11 @@
   With T the system of a line and r its residual, x += omega T^-1 r. For omega = 1, T^-1 (b - couplings with other
   lines) would take less work, but rounding is worse in it.
 
-  Where a process has all points of a grid that does not wrap around, colours go behind each other through
-  the grid, a row of lines (in 2D a block) apart, and find in the cache what they read. Lines in y of stars in 2D are
-  relaxed in strips of columns, see linestrips.c.
+  Lines in x and y of a grid in 3D have planes as rows: their colours are steps that go plane by plane, with residual
+  and interpolation in the same pass, see passes.c. Other lines go through the grid by themselves. Where a process has
+  all points of a grid that does not wrap around, their colours go behind each other, a row of lines (in 2D a block)
+  apart, and find in the cache what they read. Lines in y of stars in 2D are relaxed in strips of columns, see
+  linestrips.c.
 */
 #include "lines.h"
 
@@ -198,14 +200,14 @@ static void SolveColour(const Sweep *sweep, int c, PetscBool complete)
   for (PetscInt i = first; i < end; i++) SolveBlock(sweep, c, i / z->nblocks, i % z->nblocks, complete);
 }
 
-/* Colour after colour */
-static PetscErrorCode SolveApart(const Sweep *sweep)
+/* Colours from the first one on, one after the other */
+static PetscErrorCode SolveApart(const Sweep *sweep, int first, int ncolours)
 {
   const KCycleStencil *st = sweep->st;
   KCycleLines         *z  = sweep->lines;
 
   PetscFunctionBegin;
-  for (int c = 0; c < z->ncolours; c++) {
+  for (int c = first; c < first + ncolours; c++) {
     const int colour = ColourOf(sweep, c);
 
     if (c || !sweep->zero) PetscCall(KCycleBoxExchange(st->box, (PetscBool)(st->shape.box != 0), sweep->x, st->halo));
@@ -251,32 +253,75 @@ static void SolveStrips(const Sweep *sweep)
 /* Does this process, with one thread, have all that a colour needs of the one before it? */
 static PetscBool IsAlone(const KCycleBox *box)
 {
-#if defined(_OPENMP)
-  if (KCycleThreads() > 1) return PETSC_FALSE;
-#endif
-  return (PetscBool)!KCycleBoxTalks(box);
+  return (PetscBool)(KCycleThreads() == 1 && !KCycleBoxTalks(box));
 }
 
-static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
+/* Steps are all colours of a direction, or where the rows of its lines are planes a half of them */
+static int StepsOf(const KCycleSmoother *s, int d)
 {
-  KCycleZebra *zebra = (KCycleZebra *)s->data;
-  const int    turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1;
-  Sweep sweep = {s->st, NULL, 0, PETSC_FALSE, sweeps->zeroguess, s->weight, zebra->room, b, x, zebra->y, zebra->work};
+  return s->st->box->dim == 3 && ((const KCycleZebra *)s->data)->lines[d].d < 2 ? 2 : 1;
+}
+
+/* Which direction a step belongs to, and which of its steps it is */
+static int DirectionOf(const KCycleSmoother *s, int number, int *half)
+{
+  int d = 0;
+
+  for (*half = number; *half >= StepsOf(s, d); d++) *half -= StepsOf(s, d);
+  return d;
+}
+
+/* Threads share few lines of a plane */
+static PetscBool Through(const KCycleSmoother *s, int number)
+{
+  int half;
+
+  return (PetscBool)(StepsOf(s, DirectionOf(s, number, &half)) == 1 || KCycleThreads() > 1);
+}
+
+/* A step, and the places of its colours in a sweep over the lines of one direction: so many from the first on */
+static Sweep SweepOf(const KCyclePass *pass, const KCycleStep *step, int *first, int *ncolours)
+{
+  const KCycleSmoother *s     = pass->smoother;
+  KCycleZebra          *zebra = (KCycleZebra *)s->data;
+  const Sweep           all   = {s->st,       NULL,    0,       step->reverse, step->zeroguess, s->weight,
+                                 zebra->room, pass->b, pass->x, zebra->y,      zebra->work};
+  Sweep                 sweep = all;
+  int                   half;
+  const int             d = DirectionOf(s, step->number, &half);
+
+  sweep.lines = &zebra->lines[d];
+  sweep.first = KCycleLinesFirstColour(s, sweep.lines);
+  *ncolours   = sweep.lines->ncolours / StepsOf(s, d);
+  *first      = StepsOf(s, d) == 1 ? 0 : *ncolours * (step->reverse ? 1 - half : half);
+  return sweep;
+}
+
+/* Lines of plane t. Box stencils in 3D have two colours in it, or none */
+static void Plane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  const PetscInt n = pass->st->box->n[0];
+  int            first, ncolours;
+  const Sweep    sweep = SweepOf(pass, step, &first, &ncolours);
+
+  if (step->zeroguess)
+    memset(pass->x + n * (low + pass->st->box->n[1] * t), 0, (size_t)(n * (high - low)) * sizeof(KCScalar));
+  for (int c = first; c < first + ncolours; c++) {
+    for (PetscInt b = 0; b < sweep.lines->nblocks; b++) SolveBlock(&sweep, c, t, b, PETSC_FALSE);
+  }
+}
+
+/* A step on the whole grid */
+static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
+{
+  int         first, ncolours;
+  const Sweep sweep = SweepOf(pass, step, &first, &ncolours);
 
   PetscFunctionBegin;
-  if (sweep.zero) PetscCall(PetscArrayzero(x, s->st->box->npoints));
-  for (PetscInt i = 0; i < sweeps->its * turns; i++) {
-    sweep.back = turns == 2 ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps);
-    for (int d = 0; d < zebra->ndirections; d++) {
-      sweep.lines = &zebra->lines[sweep.back ? zebra->ndirections - 1 - d : d];
-      sweep.first = KCycleLinesFirstColour(s, sweep.lines);
-      if (IsAlone(s->st->box) && sweep.lines->turned) SolveStrips(&sweep);
-      else if (IsAlone(s->st->box)) SolveBehind(&sweep);
-      else PetscCall(SolveApart(&sweep));
-      sweep.zero = PETSC_FALSE;
-    }
-  }
-  PetscCall(PetscLogFlops(2.0 * s->st->shape.ncoeffs * zebra->ndirections * sweeps->its * turns * s->st->box->npoints));
+  if (sweep.zero) PetscCall(PetscArrayzero(sweep.x, sweep.st->box->npoints));
+  if (!IsAlone(sweep.st->box) || ncolours < sweep.lines->ncolours) PetscCall(SolveApart(&sweep, first, ncolours));
+  else if (sweep.lines->turned) SolveStrips(&sweep);
+  else SolveBehind(&sweep);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -299,16 +344,19 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
                " dimensions: use zebra_x or alternating",
                s->name, (int)('x' + zebra->lines[i].d), dim);
   s->weight = s->omega == 0 ? 1 : s->omega;
-  s->trips  = 0;
+  s->trips  = zebra->ndirections;
+  s->nsteps = 0;
   for (int d = 0; d < zebra->ndirections; d++) {
     KCycleLines *z = &zebra->lines[d];
 
     PetscCall(KCycleLinesSetUp(s, z->d, z));
-    s->trips += IsAlone(box) ? 1 : z->ncolours;
+    s->nsteps += StepsOf(s, d);
     cut         = (PetscBool)(cut || z->cut);
     zebra->room = PetscMax(zebra->room, KCycleLinesStripRoom(s->st, z));
     zebra->room = PetscMax(zebra->room, (z->d == 0 ? KC_SYSTEMS : z->most) * (z->n + KC_SYSTEMS + 8) + 4 * z->most + 2);
   }
+  /* planes beside each other that have the same colours */
+  if (s->st->shape.box && box->periodic[2] && box->size[2] % 2) s->planes = PETSC_FALSE;
   if (cut) PetscCall(PetscMalloc1(box->npoints, &zebra->y));
   zebra->room = (zebra->room + LINE - 1) / LINE * LINE;
   PetscCall(PetscCalloc1((size_t)KCycleThreadsMost() * (size_t)zebra->room + LINE, &zebra->allocated));
@@ -352,10 +400,16 @@ static PetscErrorCode Create(KCycleSmoother *s, int ndirections, PetscInt d)
   zebra->lines[0].d  = d;
   s->kind            = KCYCLE_SWEEPS_ZEBRA;
   s->local           = PETSC_TRUE;
+  s->fromzero        = (PetscBool)!s->st->shape.box; /* the second colour of a plane reads other planes */
   s->ops.setup       = SetUp;
-  s->ops.sweeps      = Sweeps;
+  s->ops.plane       = Plane;
+  s->ops.apart       = Apart;
+  s->ops.through     = Through;
   s->ops.view        = View;
   s->ops.destroy     = Destroy;
+
+  s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
+  s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

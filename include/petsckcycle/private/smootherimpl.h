@@ -87,6 +87,8 @@ typedef struct {
                 PetscInt high);
   /* a step on the whole grid where planes are cut, with its exchanges */
   PetscErrorCode (*apart)(const KCyclePass *, const KCycleStep *);
+  /* NULL: none. Does the step of this number need all planes at a time? It is done apart */
+  PetscBool (*through)(const KCycleSmoother *, int number);
   /* makes run, where it pays, when coefficients have changed */
   PetscErrorCode (*tile)(KCycleSmoother *);
   PetscErrorCode (*view)(const KCycleSmoother *, PetscViewer); /* NULL: shows omega */
@@ -132,7 +134,7 @@ struct _KCycleSmoother {
      writes on other planes; 0: none */
   int              nsteps;
   KCycleSweepsKind kind;
-  int              trips;    /* of other sweeps: so often each goes through the grid */
+  int              trips;    /* of other sweeps: so often each goes through the grid; so often it relaxes a point */
   PetscBool        diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
   PetscBool        strips;   /* a step relaxes the lines of a plane in any order */
   PetscBool        whole;    /* nothing can be done between its sweeps */

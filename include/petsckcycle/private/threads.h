@@ -43,6 +43,11 @@ static inline int KCycleThreadsMost(void)
   return 1;
 }
 
+static inline int KCycleThreads(void)
+{
+  return 1;
+}
+
 static inline int KCycleThread(void)
 {
   return 0;

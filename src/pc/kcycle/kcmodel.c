@@ -41,7 +41,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
     const PetscInt        both  = parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1;
 
     level->launches += (PetscReal)KCycleSmootherTrips(s, &asked, fused);
-    sweeps += (PetscReal)(parts->its[i] * both * (s->nsteps ? 1 : s->trips));
+    sweeps += (PetscReal)(parts->its[i] * both * s->trips);
     steps += (PetscReal)(parts->its[i] * both * PetscMax(s->nsteps, s->trips));
     PetscCall(PetscStrlen(level->solver, &length));
     PetscCall(PetscSNPrintf(level->solver + length, sizeof(level->solver) - length, "%s%" PetscInt_FMT "*%s",
