@@ -400,7 +400,8 @@ static PetscErrorCode Create(KCycleSmoother *s, int ndirections, PetscInt d)
   zebra->lines[0].d  = d;
   s->kind            = KCYCLE_SWEEPS_ZEBRA;
   s->local           = PETSC_TRUE;
-  s->fromzero        = (PetscBool)!s->st->shape.box; /* the second colour of a plane reads other planes */
+  /* the second colour of a plane of boxes reads other planes */
+  s->fromzero        = (PetscBool)(!s->st->shape.box || s->st->shape.flat);
   s->ops.setup       = SetUp;
   s->ops.plane       = Plane;
   s->ops.apart       = Apart;
