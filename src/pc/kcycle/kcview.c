@@ -239,11 +239,11 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
         "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s%s\n",
-        kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs,
+        kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs, lines,
         PCKCycleIsTiled(kc, kc->nstructured - 1 - i) ? ", tiled"
         : kc->level[kc->nstructured - 1 - i].fused   ? ", fused"
                                                      : "",
-        lines, to, level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes" : ""));
+        to, level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes" : ""));
   }
   PetscCall(ViewGathered(pc, kc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
