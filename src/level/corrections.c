@@ -5,22 +5,123 @@
 */
 #include <petsckcycle/private/clusterimpl.h>
 
-/* change <- 1^T (divisor b - A x)_C / d_C for the clusters first to last - 1; for parts their share of the sum */
-static void ComputeChanges(const KCycleSmoother *s, PetscInt first, PetscInt last, const KCScalar *b, const KCScalar *x,
-                           PetscScalar *change)
+static inline KCycleClusterRows RowsOf(const KCycleSmoother *s)
 {
   const KCycleClusters   *cl   = s->clusters;
-  const KCycleClusterRows rows = {cl->start,           cl->size,  cl->column, cl->value, s->st->halo,
-                                  s->st->box->npoints, s->divisor};
+  const KCycleClusterRows rows = {cl->start, cl->members, cl->column, cl->value, s->st->halo, s->st->box->npoints};
 
-  for (PetscInt c = first; c < last; c++)
-    change[c - first] = KCycleClusterResidual(&rows, c, 0, 1, b, x) * cl->inverse[c];
+  return rows;
+}
+
+/* Sums of the lanes of a slice. They stay in registers while nothing but numbers stands between the brackets */
+typedef struct {
+  PetscScalar l[KC_CLUSTER_LANES];
+} Lanes;
+
+/* The sums of a slice: of each row, or of the long one */
+KC_POINT void Collect(PetscInt n, PetscScalar r[])
+{
+  if (n == 1) r[0] = ((r[0] + r[4]) + (r[2] + r[6])) + ((r[1] + r[5]) + (r[3] + r[7]));
+}
+
+/* KCycleClusterRight() of the lanes of a slice, side by side: so sums do not wait for each other */
+KC_POINT void SumMembers(const KCycleClusterRows *rows, PetscInt slice, const KCScalar *b, Lanes *r)
+{
+  const PetscInt *members = rows->members + KC_CLUSTER_LANES * slice;
+  const PetscInt *column  = rows->column + KC_CLUSTER_LANES * rows->start[slice], *end;
+  Lanes           t       = {{0}};
+  PetscInt        all     = members[0]; /* entries that all lanes have */
+
+  for (int l = 1; l < KC_CLUSTER_LANES; l++) all = PetscMin(all, members[l]);
+  for (end = column + KC_CLUSTER_LANES * all; column < end; column += KC_CLUSTER_LANES) {
+    t.l[0] += b[column[0]];
+    t.l[1] += b[column[1]];
+    t.l[2] += b[column[2]];
+    t.l[3] += b[column[3]];
+    t.l[4] += b[column[4]];
+    t.l[5] += b[column[5]];
+    t.l[6] += b[column[6]];
+    t.l[7] += b[column[7]];
+  }
+  *r = t;
+  for (int l = 0; l < KC_CLUSTER_LANES; l++) {
+    for (PetscInt e = all; e < members[l]; e++) r->l[l] += b[end[KC_CLUSTER_LANES * (e - all) + l]];
+  }
+}
+
+/* right <- 1^T divisor b of all clusters */
+static void SumRight(const KCycleSmoother *s, const KCScalar *b)
+{
+  const KCycleClusters   *cl   = s->clusters;
+  const KCycleClusterRows rows = RowsOf(s);
+
+  for (PetscInt slice = 0; slice < cl->nslices; slice++) {
+    const PetscInt n = KCycleClustersOfSlice(cl, slice);
+    Lanes          r;
+
+    SumMembers(&rows, slice, b, &r);
+    Collect(n, r.l);
+    for (PetscInt i = 0; i < n; i++) cl->right[cl->first[slice] + i] = s->divisor * r.l[i];
+  }
+}
+
+/* KCycleClusterLeft() of the lanes of a slice without points of the halo */
+KC_POINT void SumNear(const KCycleClusterRows *rows, PetscInt slice, const KCScalar *x, Lanes *r)
+{
+  const PetscInt    *column = rows->column + KC_CLUSTER_LANES * rows->start[slice];
+  const PetscScalar *value  = rows->value + KC_CLUSTER_LANES * rows->start[slice],
+                    *end    = rows->value + KC_CLUSTER_LANES * rows->start[slice + 1];
+  Lanes t                   = {{0}};
+
+  for (; value < end; column += KC_CLUSTER_LANES, value += KC_CLUSTER_LANES) {
+    t.l[0] += value[0] * x[column[0]];
+    t.l[1] += value[1] * x[column[1]];
+    t.l[2] += value[2] * x[column[2]];
+    t.l[3] += value[3] * x[column[3]];
+    t.l[4] += value[4] * x[column[4]];
+    t.l[5] += value[5] * x[column[5]];
+    t.l[6] += value[6] * x[column[6]];
+    t.l[7] += value[7] * x[column[7]];
+  }
+  *r = t;
+}
+
+/* change <- 1^T (divisor b - A x)_C / d_C for the clusters of the slices first to last - 1; for parts their share of
+   the sum */
+KC_VERSIONS static void ComputeChanges(const KCycleSmoother *s, PetscInt first, PetscInt last, const KCScalar *x,
+                                       PetscScalar *change)
+{
+  const KCycleClusters   *cl   = s->clusters;
+  const KCycleClusterRows rows = RowsOf(s);
+
+  for (PetscInt slice = first; slice < last; slice++) {
+    const PetscInt     n     = KCycleClustersOfSlice(cl, slice);
+    const PetscScalar *right = cl->right + cl->first[slice], *inverse = cl->inverse + cl->first[slice];
+    Lanes              r;
+
+    if (cl->near[slice]) SumNear(&rows, slice, x, &r);
+    else {
+      for (int l = 0; l < KC_CLUSTER_LANES; l++) r.l[l] = KCycleClusterLeft(&rows, slice, l, 0, 1, x);
+    }
+    Collect(n, r.l);
+    for (PetscInt i = 0; i < n; i++) change[i] = (right[i] - r.l[i]) * inverse[i];
+    change += n;
+  }
 }
 
 static void AddChanges(const KCycleClusters *cl, PetscInt first, PetscInt last, const PetscScalar *change, KCScalar *x)
 {
-  for (PetscInt c = first; c < last; c++) {
-    for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) x[cl->column[e]] += change[c - first];
+  for (PetscInt slice = first; slice < last; slice++) {
+    const PetscInt  n       = KCycleClustersOfSlice(cl, slice);
+    const PetscInt *members = cl->members + KC_CLUSTER_LANES * slice;
+    const PetscInt *column  = cl->column + KC_CLUSTER_LANES * cl->start[slice];
+
+    for (int l = 0; l < KC_CLUSTER_LANES; l++) {
+      const PetscScalar d = change[PetscMin(l, n - 1)];
+
+      for (PetscInt e = 0; e < members[l]; e++) x[column[KC_CLUSTER_LANES * e + l]] += d;
+    }
+    change += n;
   }
 }
 
@@ -62,16 +163,17 @@ PetscErrorCode KCycleClustersAddUp(const KCycleClusters *cl, PetscInt g, PetscSc
 }
 
 /* One generation: all changes are computed before x changes, so that their order does not matter */
-static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, const KCScalar *b, KCScalar *x)
+static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, KCScalar *x)
 {
   const KCycleClusters *cl    = s->clusters;
-  const PetscInt        first = cl->generation[g], whole = first + cl->nparts[g], last = cl->generation[g + 1];
+  const PetscInt        first = cl->generation[2 * g], whole = cl->generation[2 * g + 1];
+  const PetscInt        last  = cl->generation[2 * g + 2];
   PetscScalar          *parts = cl->change, *changes = cl->change + cl->nparts[g];
 
   PetscFunctionBegin;
-  ComputeChanges(s, first, whole, b, x, parts);
+  ComputeChanges(s, first, whole, x, parts);
   PetscCall(AddUpBegin(cl, g, parts));
-  ComputeChanges(s, whole, last, b, x, changes);
+  ComputeChanges(s, whole, last, x, changes);
   PetscCall(AddUpReturn(cl, g, parts));
   AddChanges(cl, whole, last, changes, x);
   PetscCall(AddUpEnd(cl, g, parts));
@@ -80,7 +182,7 @@ static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, con
 }
 
 /* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, const KCScalar *b, KCScalar *x)
+static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, KCScalar *x)
 {
   const KCycleClusters *cl      = s->clusters;
   const PetscBool       corners = (PetscBool)(s->st->shape.box != 0);
@@ -88,9 +190,9 @@ static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, cons
   PetscFunctionBegin;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
     PetscCall(KCycleBoxExchange(s->st->box, corners, x, s->st->halo));
-    PetscCall(CorrectGeneration(s, innerlast ? cl->ngenerations - 1 - i : i, b, x));
+    PetscCall(CorrectGeneration(s, innerlast ? cl->ngenerations - 1 - i : i, x));
   }
-  PetscCall(PetscLogFlops(2.0 * cl->start[cl->nclusters]));
+  PetscCall(PetscLogFlops(2.0 * (PetscLogDouble)cl->nentries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,10 +205,10 @@ static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one
   if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
   if (sweeps.reverse) {
     sweeps.zeroguess = PETSC_FALSE;
-    PetscCall(Correct(s, PETSC_TRUE, b, x));
+    PetscCall(Correct(s, PETSC_TRUE, x));
   }
   PetscCall(KCycleSmootherSweeps(s->inner, &sweeps, b, x));
-  if (!sweeps.reverse) PetscCall(Correct(s, PETSC_FALSE, b, x));
+  if (!sweeps.reverse) PetscCall(Correct(s, PETSC_FALSE, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +219,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
   const int    n = KCycleClustersSplitSweeps(sweeps, one);
 
   PetscFunctionBegin;
+  if (sweeps->its) SumRight(s, b);
   for (PetscInt i = 0; i < sweeps->its; i++) {
     for (int k = 0; k < n; k++) {
       one[k].zeroguess = (PetscBool)(sweeps->zeroguess && !i && !k);

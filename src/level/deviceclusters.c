@@ -19,9 +19,10 @@ static PetscErrorCode Destroy(void **copy)
 
   PetscFunctionBegin;
   PetscCall(KCycleDeviceFree(c->all.rows.start));
-  PetscCall(KCycleDeviceFree(c->all.rows.size));
+  PetscCall(KCycleDeviceFree(c->all.rows.members));
   PetscCall(KCycleDeviceFree(c->all.rows.column));
   PetscCall(KCycleDeviceFree(c->all.rows.value));
+  PetscCall(KCycleDeviceFree(c->all.clusters));
   PetscCall(KCycleDeviceFree(c->all.inverse));
   PetscCall(KCycleDeviceFree(c->all.change));
   if (c->parts) PetscCallCUDA(cudaFreeHost(c->parts));
@@ -32,8 +33,9 @@ static PetscErrorCode Destroy(void **copy)
 PetscErrorCode KCycleDeviceClustersCreate(KCycleSmoother *s)
 {
   const KCycleClusters *cl = s->clusters;
-  const size_t          n = (size_t)cl->nclusters, entries = (size_t)cl->start[n], scalar = sizeof(PetscScalar);
-  PetscInt              most = 0;
+  const size_t          n = (size_t)cl->nclusters, nslices = (size_t)cl->nslices, scalar = sizeof(PetscScalar);
+  const size_t          entries = KC_CLUSTER_LANES * (size_t)cl->start[nslices];
+  PetscInt              most    = 0;
   Copy                 *copy;
 
   PetscFunctionBegin;
@@ -41,9 +43,10 @@ PetscErrorCode KCycleDeviceClustersCreate(KCycleSmoother *s)
   s->copy                = copy;
   s->destroycopy         = Destroy;
   copy->all.rows.npoints = s->st->box->npoints;
-  copy->all.rows.divisor = s->divisor;
-  PetscCall(KCycleDeviceCopy(cl->start, (n + 1) * sizeof(PetscInt), &copy->all.rows.start));
-  PetscCall(KCycleDeviceCopy(cl->size, n * sizeof(PetscInt), &copy->all.rows.size));
+  copy->all.divisor      = s->divisor;
+  PetscCall(KCycleDeviceCopy(cl->start, (nslices + 1) * sizeof(PetscInt), &copy->all.rows.start));
+  PetscCall(KCycleDeviceCopy(cl->first, (nslices + 1) * sizeof(PetscInt), &copy->all.clusters));
+  PetscCall(KCycleDeviceCopy(cl->members, KC_CLUSTER_LANES * nslices * sizeof(PetscInt), &copy->all.rows.members));
   PetscCall(KCycleDeviceCopy(cl->column, entries * sizeof(PetscInt), &copy->all.rows.column));
   PetscCall(KCycleDeviceCopy(cl->value, entries * scalar, &copy->all.rows.value));
   PetscCall(KCycleDeviceCopy(cl->inverse, n * scalar, &copy->all.inverse));
@@ -57,7 +60,7 @@ PetscErrorCode KCycleDeviceClustersCreate(KCycleSmoother *s)
 static PetscErrorCode AddUpParts(const KCycleClusters *cl, PetscInt g, const Copy *copy, cudaStream_t stream)
 {
   const size_t bytes  = (size_t)cl->nparts[g] * sizeof(PetscScalar);
-  PetscScalar *change = copy->all.change + cl->generation[g];
+  PetscScalar *change = copy->all.change + cl->first[cl->generation[2 * g]];
 
   PetscFunctionBegin;
   PetscCall(KCycleDeviceToHost(stream, bytes, change, copy->parts));
@@ -81,14 +84,14 @@ static PetscErrorCode Correct(const KCycleDeviceStencil *st, const KCycleSmoothe
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
     const PetscInt g = innerlast ? cl->ngenerations - 1 - i : i;
 
-    some.first = cl->generation[g];
-    some.last  = cl->generation[g + 1];
+    some.first = cl->generation[2 * g];
+    some.last  = cl->generation[2 * g + 2];
     PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
     PetscCallCUDA(KCycleCudaClusterChanges(stream, &some, b, x));
     if (cl->sf[g]) PetscCall(AddUpParts(cl, g, copy, stream));
     PetscCallCUDA(KCycleCudaClusterAdd(stream, &some, x));
   }
-  PetscCall(PetscLogGpuFlops(2.0 * cl->start[cl->nclusters]));
+  PetscCall(PetscLogGpuFlops(2.0 * (PetscLogDouble)cl->nentries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

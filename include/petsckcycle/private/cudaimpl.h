@@ -141,9 +141,11 @@ typedef struct {
 /* Clusters first to last - 1 */
 typedef struct {
   KCycleClusterRows  rows;
-  PetscInt           first, last;
-  const PetscScalar *inverse; /* of all */
-  PetscScalar       *change;  /* of all */
+  PetscReal          divisor;     /* of the operator that right sides and solutions are of */
+  PetscInt           first, last; /* slices */
+  const PetscInt    *clusters;    /* first one of each slice */
+  const PetscScalar *inverse;     /* of all */
+  PetscScalar       *change;      /* of all */
 } KCycleCudaClusters;
 
 /* What one block can do among other things, see blockcuda.cu */

@@ -393,30 +393,43 @@ PETSC_INTERN void KCycleLineSplit(PetscInt n, const KCScalar *t, KCScalar *even,
 PETSC_INTERN void KCycleLineCouple(PetscInt n, PetscBool constant, const KCScalar *const c[2], KCScalar weight,
                                    const KCScalar *e, KCScalar *r);
 
-/* Rows of clusters, see clusters.c, of the operator in PETSc's numbers */
+/* Rows of clusters, see clusters.c, of the operator in PETSc's numbers: slices of eight lanes side by side, each one a
+   row, or all of them a long row, whose entries go round the lanes. Lanes are filled up with zeros */
+#define KC_CLUSTER_LANES 8
 typedef struct {
-  const PetscInt    *start, *size, *column; /* owned points, and behind them the halo */
+  const PetscInt    *start;   /* of each slice, in entries of a lane */
+  const PetscInt    *members; /* of each lane of each slice: so many of its first entries stand in their columns */
+  const PetscInt    *column;  /* owned points, and behind them the halo */
   const PetscScalar *value;
   const KCScalar    *halo;
   PetscInt           npoints;
-  PetscReal          divisor; /* of the operator that right sides and solutions are of */
 } KCycleClusterRows;
 
-/* Of 1^T (divisor b - A x) of a cluster the part of its entries first, first + step... */
-KC_POINT PetscScalar KCycleClusterResidual(const KCycleClusterRows *rows, PetscInt c, PetscInt first, PetscInt step,
-                                           const KCScalar *b, const KCScalar *x)
+/* Of 1^T b of a lane of a slice the part of its entries first, first + step... */
+KC_POINT PetscScalar KCycleClusterRight(const KCycleClusterRows *rows, PetscInt slice, PetscInt lane, PetscInt first,
+                                        PetscInt step, const KCScalar *b)
 {
-  const PetscInt begin = rows->start[c] + first;
-  PetscScalar    r     = 0;
+  const PetscInt *column  = rows->column + KC_CLUSTER_LANES * rows->start[slice] + lane;
+  const PetscInt  members = rows->members[KC_CLUSTER_LANES * slice + lane];
+  PetscScalar     sum     = 0;
 
-  for (PetscInt e = begin; e < rows->start[c] + rows->size[c]; e += step) r += b[rows->column[e]];
-  r *= rows->divisor;
-  for (PetscInt e = begin; e < rows->start[c + 1]; e += step) {
+  for (PetscInt e = first; e < members; e += step) sum += b[column[KC_CLUSTER_LANES * e]];
+  return sum;
+}
+
+/* Of 1^T A x */
+KC_POINT PetscScalar KCycleClusterLeft(const KCycleClusterRows *rows, PetscInt slice, PetscInt lane, PetscInt first,
+                                       PetscInt step, const KCScalar *x)
+{
+  const PetscInt end = KC_CLUSTER_LANES * rows->start[slice + 1];
+  PetscScalar    sum = 0;
+
+  for (PetscInt e = KC_CLUSTER_LANES * (rows->start[slice] + first) + lane; e < end; e += KC_CLUSTER_LANES * step) {
     const PetscInt column = rows->column[e];
 
-    r -= rows->value[e] * (column < rows->npoints ? x[column] : rows->halo[column - rows->npoints]);
+    sum += rows->value[e] * (column < rows->npoints ? x[column] : rows->halo[column - rows->npoints]);
   }
-  return r;
+  return sum;
 }
 
 /* Where line (j, k) has its coefficients from the given one on, all or those of the upper half; NULL: nowhere */

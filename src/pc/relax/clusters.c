@@ -14,6 +14,10 @@
   Of a cluster its row 1^T A is kept, as one coarse unknown: members first, then all that they are coupled to. Of a
   cluster that several processes have points of, each keeps the part of its own points; their residuals are added up by
   one of them, the owner.
+
+  Rows are kept as sliced ELLPACK does (SELL-C-sigma of Kreutzer and others, 2014): eight rows of about the same length
+  side by side, so that eight sums are on their way at once. A row that is long has a slice of its own, its entries go
+  round the eight lanes. Which of both it is depends on the row alone, and so does the order of its sum.
 */
 #include <petsckcycle/private/relaximpl.h>
 
@@ -32,16 +36,28 @@ static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
   return box->offset[e] < 0 ? at[0] + box->n[0] * (at[1] + box->n[1] * at[2]) : box->npoints + box->offset[e] + at[0];
 }
 
-/* What the rows are made with */
+#define KC_WINDOW 1024 /* rows in the order of points that are sorted by length: they still lie near each other */
+#define KC_LONG   64   /* entries of a row that has all lanes of a slice */
+
+/* What the rows are made with, and a window of them that are not in slices yet */
 typedef struct {
-  KCycleLines lines;
-  PetscInt    delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
-  PetscInt   *place;                /* where a column stands in the row that is made, else -1 */
-  size_t      most;                 /* entries that there is memory for */
+  KCycleLines  lines;
+  PetscInt     delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
+  PetscInt    *place;                /* where a column stands in the row that is made, else -1 */
+  PetscInt     n;                    /* rows: */
+  PetscInt     cluster[KC_WINDOW];   /* which one of the list */
+  PetscInt     start[KC_WINDOW + 1], size[KC_WINDOW];
+  PetscBool    far[KC_WINDOW]; /* it has points of the halo */
+  PetscScalar  inverse[KC_WINDOW];
+  PetscInt     key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
+  PetscInt    *column;
+  PetscScalar *value;
+  size_t       most, mostpacked; /* entries that there is memory for, here and in slices */
+  PetscInt    *order;            /* of the clusters in slices */
 } Maker;
 
 /* Adds row p of the matrix to the row of a cluster that ends before end, and its diagonal to t */
-static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end, PetscReal *t)
+static void AddRow(Maker *maker, PetscInt p, PetscInt *end, PetscReal *t)
 {
   const KCycleShape *shape = &maker->lines.st->shape;
   const KCycleBox   *box   = maker->lines.st->box;
@@ -60,43 +76,163 @@ static void AddRow(Maker *maker, PetscInt p, KCycleClusters *cl, PetscInt *end, 
     q = inside ? p + maker->delta[o]
                : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
     if (maker->place[q] < 0) {
-      maker->place[q]  = *end;
-      cl->value[*end]  = 0;
-      cl->column[*end] = q;
+      maker->place[q]     = *end;
+      maker->value[*end]  = 0;
+      maker->column[*end] = q;
       *end += 1;
     }
-    cl->value[maker->place[q]] += a;
+    maker->value[maker->place[q]] += a;
   }
 }
 
-/* Appends the row 1^T A of one cluster, or of a part. t: the sum of the diagonals */
-static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], KCycleClusters *cl, PetscReal *t)
+/* 1 / d_C; 0 where d_C is nothing but rounding, as on all of a small grid without boundary values */
+static PetscScalar Inverse(const PetscScalar value[], PetscInt size, PetscReal t)
 {
-  const PetscInt begin = cl->start[cl->nclusters];
-  PetscInt       end   = begin, needed;
+  PetscScalar d = 0;
+
+  for (PetscInt e = 0; e < size; e++) d += value[e];
+  return PetscAbsScalar(d) > KC_CLUSTER_SINGULAR * t ? 1 / d : (PetscScalar)0.0;
+}
+
+/* The row 1^T A of one cluster, or of a part, in the window */
+static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], PetscInt cluster, PetscBool whole)
+{
+  const PetscInt r = maker->n++, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
+  const size_t   needed = (size_t)begin + (size_t)m * maker->lines.st->shape.ncoeffs;
+  PetscReal      t      = 0;
+  PetscInt       end    = begin;
 
   PetscFunctionBegin;
-  PetscCall(PetscIntCast(begin + (PetscInt64)m * maker->lines.st->shape.ncoeffs, &needed));
-  if ((size_t)needed > maker->most) {
-    maker->most = 2 * (size_t)needed;
-    PetscCall(PetscRealloc(maker->most * sizeof(PetscInt), &cl->column));
-    PetscCall(PetscRealloc(maker->most * sizeof(PetscScalar), &cl->value));
+  if (needed > maker->most) {
+    maker->most = 2 * needed;
+    PetscCall(PetscRealloc(maker->most * sizeof(PetscInt), &maker->column));
+    PetscCall(PetscRealloc(maker->most * sizeof(PetscScalar), &maker->value));
   }
   PetscCall(PetscSortInt(m, member));
-  for (PetscInt r = 0; r < m; r++) {
-    maker->place[member[r]] = end;
-    cl->value[end]          = 0;
-    cl->column[end++]       = member[r];
+  for (PetscInt i = 0; i < m; i++) {
+    maker->place[member[i]] = end;
+    maker->value[end]       = 0;
+    maker->column[end++]    = member[i];
   }
-  for (PetscInt r = 0; r < m; r++) AddRow(maker, member[r], cl, &end, t);
-  for (PetscInt e = begin; e < end; e++) maker->place[cl->column[e]] = -1;
-  cl->size[cl->nclusters]    = m;
-  cl->start[++cl->nclusters] = end;
+  for (PetscInt i = 0; i < m; i++) AddRow(maker, member[i], &end, &t);
+  maker->far[r] = PETSC_FALSE;
+  for (PetscInt e = begin; e < end; e++) {
+    maker->place[maker->column[e]] = -1;
+    if (maker->column[e] >= npoints) maker->far[r] = PETSC_TRUE;
+  }
+  maker->cluster[r]   = cluster;
+  maker->size[r]      = m;
+  maker->start[r + 1] = end;
+  maker->inverse[r]   = whole ? Inverse(maker->value + begin, m, t) : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A new slice with so many entries of each lane, which are nobody's yet, for n rows */
+static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], PetscInt depth, KCycleClusters *cl)
+{
+  const PetscInt slice = cl->nslices++, begin = cl->start[slice];
+  PetscInt       end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscIntCast((begin + (PetscInt64)depth) * KC_CLUSTER_LANES, &end));
+  if ((size_t)end > maker->mostpacked) {
+    maker->mostpacked = 2 * (size_t)end;
+    PetscCall(PetscRealloc(maker->mostpacked * sizeof(PetscInt), &cl->column));
+    PetscCall(PetscRealloc(maker->mostpacked * sizeof(PetscScalar), &cl->value));
+  }
+  cl->start[slice + 1] = begin + depth;
+  cl->near[slice]      = PETSC_TRUE;
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt r = row[i];
+
+    if (maker->far[r]) cl->near[slice] = PETSC_FALSE;
+    cl->nentries += maker->start[r + 1] - maker->start[r];
+    cl->inverse[cl->nclusters]    = maker->inverse[r];
+    maker->order[cl->nclusters++] = maker->cluster[r];
+  }
+  cl->first[slice + 1] = cl->nclusters;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Up to eight short rows, one in each lane. A lane that ends early goes on with zeros */
+static PetscErrorCode PackShort(Maker *maker, PetscInt n, const PetscInt row[], KCycleClusters *cl)
+{
+  const PetscInt slice = cl->nslices;
+  PetscInt       depth = 0, *column;
+  PetscScalar   *value;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) depth = PetscMax(depth, maker->start[row[i] + 1] - maker->start[row[i]]);
+  PetscCall(NewSlice(maker, n, row, depth, cl));
+  column = cl->column + KC_CLUSTER_LANES * cl->start[slice];
+  value  = cl->value + KC_CLUSTER_LANES * cl->start[slice];
+  for (PetscInt l = 0; l < KC_CLUSTER_LANES; l++) {
+    const PetscInt r = row[l < n ? l : 0], begin = maker->start[r], length = l < n ? maker->start[r + 1] - begin : 0;
+
+    cl->members[KC_CLUSTER_LANES * slice + l] = l < n ? maker->size[r] : 0;
+    for (PetscInt e = 0; e < depth; e++) {
+      column[KC_CLUSTER_LANES * e + l] = maker->column[e < length ? begin + e : begin];
+      value[KC_CLUSTER_LANES * e + l]  = e < length ? maker->value[begin + e] : (PetscScalar)0.0;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A long row, whose entries go round the lanes */
+static PetscErrorCode PackLong(Maker *maker, PetscInt r, KCycleClusters *cl)
+{
+  const PetscInt slice = cl->nslices, begin = maker->start[r], length = maker->start[r + 1] - begin;
+  PetscInt      *column;
+  PetscScalar   *value;
+
+  PetscFunctionBegin;
+  PetscCall(NewSlice(maker, 1, &r, (length + KC_CLUSTER_LANES - 1) / KC_CLUSTER_LANES, cl));
+  column = cl->column + KC_CLUSTER_LANES * cl->start[slice];
+  value  = cl->value + KC_CLUSTER_LANES * cl->start[slice];
+  PetscCall(PetscArraycpy(column, maker->column + begin, length));
+  PetscCall(PetscArraycpy(value, maker->value + begin, length));
+  for (PetscInt e = length; e % KC_CLUSTER_LANES; e++) {
+    column[e] = column[0];
+    value[e]  = 0;
+  }
+  for (PetscInt l = 0; l < KC_CLUSTER_LANES; l++)
+    cl->members[KC_CLUSTER_LANES * slice + l] = (maker->size[r] + KC_CLUSTER_LANES - 1 - l) / KC_CLUSTER_LANES;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sorts rows by keys below 2 KC_LONG; those with the same one stay in their order */
+static void SortRows(PetscInt n, const PetscInt key[], const PetscInt *from, PetscInt *to)
+{
+  PetscInt start[2 * KC_LONG + 1] = {0};
+
+  for (PetscInt i = 0; i < n; i++) start[key[i] + 1]++;
+  for (int k = 0; k < 2 * KC_LONG; k++) start[k + 1] += start[k];
+  for (PetscInt i = 0; i < n; i++) to[start[key[from[i]]]++] = from[i];
+}
+
+/* The rows of the window go to slices: rows of about the same length, and of as many members, side by side. Those with
+   points of the halo are kept apart */
+static PetscErrorCode PackWindow(Maker *maker, KCycleClusters *cl)
+{
+  const PetscInt n   = maker->n;
+  PetscInt      *key = maker->key, *row = maker->row[0];
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < n; r++) {
+    row[r] = r;
+    key[r] = maker->start[r + 1] - maker->start[r];
+  }
+  SortRows(n, key, row, maker->row[1]);
+  for (PetscInt r = 0; r < n; r++) key[r] = maker->size[r] + (maker->far[r] ? KC_LONG : 0);
+  SortRows(n, key, maker->row[1], row);
+  for (PetscInt i = 0; i < n; i += KC_CLUSTER_LANES)
+    PetscCall(PackShort(maker, PetscMin(KC_CLUSTER_LANES, n - i), row + i, cl));
+  maker->n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Nothing is in place yet */
-static PetscErrorCode MakerCreate(const KCycleStencil *st, Maker *maker)
+static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Maker *maker)
 {
   const KCycleBox *box = st->box;
 
@@ -107,17 +243,18 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, Maker *maker)
         st->shape.dx[o] + box->n[0] * (st->shape.dy[st->shape.line[o]] + box->n[1] * st->shape.dz[st->shape.line[o]]);
   PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->place));
   for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->place[p] = -1;
-  maker->most = 0;
+  maker->order = order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1 / d_C; 0 where d_C is nothing but rounding, as on all of a small grid without boundary values */
-static PetscScalar Inverse(const KCycleClusters *cl, PetscInt c, PetscReal t)
+static PetscErrorCode MakerDestroy(Maker *maker)
 {
-  PetscScalar d = 0;
-
-  for (PetscInt e = cl->start[c]; e < cl->start[c] + cl->size[c]; e++) d += cl->value[e];
-  return PetscAbsScalar(d) > KC_CLUSTER_SINGULAR * t ? 1 / d : (PetscScalar)0.0;
+  PetscFunctionBegin;
+  PetscCall(PetscFree(maker->place));
+  PetscCall(PetscFree(maker->column));
+  PetscCall(PetscFree(maker->value));
+  PetscCall(PetscFree(maker));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Clusters in the order of points, for the sake of the cache. place is -1 before and behind */
@@ -142,6 +279,35 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows of the parts, or of the whole clusters, of a generation */
+static PetscErrorCode MakeGeneration(Maker *maker, const KCycleClusterList *list, const PetscInt sorted[], PetscInt g,
+                                     PetscBool whole, KCycleClusters *cl)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < list->n; i++) {
+    const PetscInt c = sorted[i];
+
+    if (list->generation[c] != g || (list->owner[c] < 0) != whole) continue;
+    PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], c, whole));
+    if (maker->start[maker->n] - maker->start[maker->n - 1] >= KC_LONG) PetscCall(PackLong(maker, --maker->n, cl));
+    if (maker->n == KC_WINDOW) PetscCall(PackWindow(maker, cl));
+  }
+  PetscCall(PackWindow(maker, cl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for rows of so many clusters, each with a slice of its own at worst; and what of it is needed */
+static PetscErrorCode ResizeRows(KCycleClusters *cl, PetscInt n, PetscInt nslices)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscRealloc((size_t)n * sizeof(PetscScalar), &cl->inverse));
+  PetscCall(PetscRealloc((size_t)(nslices + 1) * sizeof(PetscInt), &cl->start));
+  PetscCall(PetscRealloc((size_t)(nslices + 1) * sizeof(PetscInt), &cl->first));
+  PetscCall(PetscRealloc((size_t)nslices * sizeof(PetscBool), &cl->near));
+  PetscCall(PetscRealloc((size_t)nslices * KC_CLUSTER_LANES * sizeof(PetscInt), &cl->members));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Rows of all clusters, generation by generation; those in parts come first. order becomes the order of the rows */
 static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList *list, KCycleClusters *cl,
                                PetscInt order[])
@@ -150,36 +316,29 @@ static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList 
   Maker    *maker;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(1, &maker));
-  PetscCall(MakerCreate(st, maker));
+  PetscCall(PetscNew(&maker));
+  PetscCall(MakerCreate(st, order, maker));
   PetscCall(PetscMalloc1(list->n, &sorted));
   PetscCall(SortClusters(list, st->box->npoints, maker->place, sorted));
-  PetscCall(PetscMalloc1(list->n + 1, &cl->start));
-  PetscCall(PetscMalloc1(list->n, &cl->size));
-  PetscCall(PetscMalloc1(list->n, &cl->inverse));
-  cl->start[0] = 0;
+  PetscCall(ResizeRows(cl, list->n, list->n));
+  cl->start[0] = cl->first[0] = 0;
   for (PetscInt g = 0; g < cl->ngenerations; g++) {
-    for (int whole = 0; whole < 2; whole++) {
-      for (PetscInt i = 0; i < list->n; i++) {
-        const PetscInt c = sorted[i];
-        PetscReal      t = 0;
+    const PetscInt before = cl->nclusters;
 
-        if (list->generation[c] != g || (list->owner[c] < 0) != whole) continue;
-        order[cl->nclusters] = c;
-        PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], cl, &t));
-        cl->inverse[cl->nclusters - 1] = whole ? Inverse(cl, cl->nclusters - 1, t) : 1;
-      }
-      if (!whole) cl->nparts[g] = cl->nclusters - cl->generation[g];
-    }
-    cl->generation[g + 1] = cl->nclusters;
-    most                  = PetscMax(most, cl->nclusters - cl->generation[g]);
+    PetscCall(MakeGeneration(maker, list, sorted, g, PETSC_FALSE, cl));
+    cl->generation[2 * g + 1] = cl->nslices;
+    cl->nparts[g]             = cl->nclusters - before;
+    PetscCall(MakeGeneration(maker, list, sorted, g, PETSC_TRUE, cl));
+    cl->generation[2 * g + 2] = cl->nslices;
+    most                      = PetscMax(most, cl->nclusters - before);
   }
   PetscCall(PetscFree(sorted));
-  PetscCall(PetscFree(maker->place));
-  PetscCall(PetscFree(maker));
+  PetscCall(MakerDestroy(maker));
+  PetscCall(ResizeRows(cl, cl->nclusters, cl->nslices));
+  PetscCall(PetscMalloc1(cl->nclusters, &cl->right));
   PetscCall(PetscMalloc1(most, &cl->change));
-  PetscCall(PetscRealloc((size_t)cl->start[cl->nclusters] * sizeof(PetscInt), &cl->column));
-  PetscCall(PetscRealloc((size_t)cl->start[cl->nclusters] * sizeof(PetscScalar), &cl->value));
+  PetscCall(PetscRealloc((size_t)KC_CLUSTER_LANES * cl->start[cl->nslices] * sizeof(PetscInt), &cl->column));
+  PetscCall(PetscRealloc((size_t)KC_CLUSTER_LANES * cl->start[cl->nslices] * sizeof(PetscScalar), &cl->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,7 +363,7 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
     if (!any[g]) continue;
     PetscCall(PetscMalloc1(cl->nparts[g], &root));
     for (PetscInt i = 0; i < cl->nparts[g]; i++) {
-      const PetscInt c = order[cl->generation[g] + i];
+      const PetscInt c = order[cl->first[cl->generation[2 * g]] + i];
 
       root[i].rank  = list->owner[c];
       root[i].index = list->slot[c];
@@ -231,11 +390,14 @@ PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
   PetscCall(PetscFree(cl->sf));
   PetscCall(PetscFree(cl->generation));
   PetscCall(PetscFree(cl->nparts));
+  PetscCall(PetscFree(cl->first));
+  PetscCall(PetscFree(cl->near));
   PetscCall(PetscFree(cl->start));
-  PetscCall(PetscFree(cl->size));
+  PetscCall(PetscFree(cl->members));
   PetscCall(PetscFree(cl->column));
   PetscCall(PetscFree(cl->value));
   PetscCall(PetscFree(cl->inverse));
+  PetscCall(PetscFree(cl->right));
   PetscCall(PetscFree(cl->change));
   PetscCall(PetscFree(cl->slotinverse));
   PetscCall(PetscFree(cl->sum));
@@ -261,7 +423,7 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSeeds *seeds, KCycleClus
   cl->references = 1;
   PetscCallMPI(MPI_Allreduce(&ngenerations, &cl->ngenerations, 1, MPIU_INT, MPI_MAX, comm));
   if (cl->ngenerations) {
-    PetscCall(PetscCalloc1(cl->ngenerations + 1, &cl->generation));
+    PetscCall(PetscCalloc1(2 * cl->ngenerations + 1, &cl->generation));
     PetscCall(PetscCalloc1(cl->ngenerations, &cl->nparts));
     PetscCall(PetscMalloc1(list.n, &order));
     PetscCall(MakeRows(st, &list, cl, order));
