@@ -257,10 +257,18 @@ static PetscErrorCode MakerDestroy(Maker *maker)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clusters in the order of points, for the sake of the cache. place is -1 before and behind */
-static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoints, PetscInt place[], PetscInt order[])
+/* Which part of a generation a cluster is in */
+static PetscInt GroupOf(const KCycleClusterList *list, PetscInt c)
 {
-  PetscInt *next, count = 0;
+  return 2 * list->generation[c] + (list->owner[c] < 0);
+}
+
+/* Clusters by generations, parts first, and then in the order of points, for the sake of the cache. place is -1 before
+   and behind. start becomes where each group starts, and has zeros before */
+static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoints, PetscInt place[], PetscInt ngroups,
+                                   PetscInt start[], PetscInt order[])
+{
+  PetscInt *next;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(list->n, &next));
@@ -270,24 +278,27 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
     for (PetscInt i = list->first[c]; i < list->first[c + 1]; i++) first = PetscMin(first, list->member[i]);
     next[c]      = place[first];
     place[first] = c;
+    start[GroupOf(list, c) + 1]++;
   }
+  for (PetscInt g = 0; g < ngroups; g++) start[g + 1] += start[g];
   for (PetscInt p = 0; p < npoints; p++) {
-    for (PetscInt c = place[p]; c >= 0; c = next[c]) order[count++] = c;
+    for (PetscInt c = place[p]; c >= 0; c = next[c]) order[start[GroupOf(list, c)]++] = c;
     place[p] = -1;
   }
+  for (PetscInt g = ngroups; g > 0; g--) start[g] = start[g - 1];
+  start[0] = 0;
   PetscCall(PetscFree(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of the parts, or of the whole clusters, of a generation */
-static PetscErrorCode MakeGeneration(Maker *maker, const KCycleClusterList *list, const PetscInt sorted[], PetscInt g,
-                                     PetscBool whole, KCycleClusters *cl)
+/* Rows of some clusters of a generation */
+static PetscErrorCode MakeGroup(Maker *maker, const KCycleClusterList *list, PetscInt n, const PetscInt cluster[],
+                                PetscBool whole, KCycleClusters *cl)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < list->n; i++) {
-    const PetscInt c = sorted[i];
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt c = cluster[i];
 
-    if (list->generation[c] != g || (list->owner[c] < 0) != whole) continue;
     PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], c, whole));
     if (maker->start[maker->n] - maker->start[maker->n - 1] >= KC_LONG) PetscCall(PackLong(maker, --maker->n, cl));
     if (maker->n == KC_WINDOW) PetscCall(PackWindow(maker, cl));
@@ -312,26 +323,25 @@ static PetscErrorCode ResizeRows(KCycleClusters *cl, PetscInt n, PetscInt nslice
 static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList *list, KCycleClusters *cl,
                                PetscInt order[])
 {
-  PetscInt *sorted, most = 0;
-  Maker    *maker;
+  const PetscInt ngroups = 2 * cl->ngenerations;
+  PetscInt      *sorted, *start, most = 0;
+  Maker         *maker;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&maker));
   PetscCall(MakerCreate(st, order, maker));
   PetscCall(PetscMalloc1(list->n, &sorted));
-  PetscCall(SortClusters(list, st->box->npoints, maker->place, sorted));
+  PetscCall(PetscCalloc1(ngroups + 1, &start));
+  PetscCall(SortClusters(list, st->box->npoints, maker->place, ngroups, start, sorted));
   PetscCall(ResizeRows(cl, list->n, list->n));
   cl->start[0] = cl->first[0] = 0;
-  for (PetscInt g = 0; g < cl->ngenerations; g++) {
-    const PetscInt before = cl->nclusters;
-
-    PetscCall(MakeGeneration(maker, list, sorted, g, PETSC_FALSE, cl));
-    cl->generation[2 * g + 1] = cl->nslices;
-    cl->nparts[g]             = cl->nclusters - before;
-    PetscCall(MakeGeneration(maker, list, sorted, g, PETSC_TRUE, cl));
-    cl->generation[2 * g + 2] = cl->nslices;
-    most                      = PetscMax(most, cl->nclusters - before);
+  for (PetscInt g = 0; g < ngroups; g++) {
+    PetscCall(MakeGroup(maker, list, start[g + 1] - start[g], sorted + start[g], (PetscBool)(g % 2), cl));
+    cl->generation[g + 1] = cl->nslices;
+    if (g % 2) most = PetscMax(most, start[g + 1] - start[g - 1]);
+    else cl->nparts[g / 2] = start[g + 1] - start[g];
   }
+  PetscCall(PetscFree(start));
   PetscCall(PetscFree(sorted));
   PetscCall(MakerDestroy(maker));
   PetscCall(ResizeRows(cl, cl->nclusters, cl->nslices));

@@ -22,6 +22,8 @@
 #define KC_CLUSTER_GROWTH 1.5 /* a cluster is larger than those in it by this factor, */
 #define KC_CLUSTER_GAIN   0.1 /* or d_C relative to the sum of the diagonals is smaller by this one */
 
+#define KC_AHEAD 4 /* so many couplings ahead */
+
 /* Length of a list is to become so much: memory for it */
 PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
 {
@@ -169,6 +171,20 @@ PetscErrorCode KCycleSearchEdge(KCycleSearch *s, PetscInt from, PetscInt to, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is taken soon comes into the cache meanwhile: the ends of a coupling; the chunk below one, from its end on */
+static inline void FetchEdge(const KCycleSearch *s, const KCycleEdge *e)
+{
+  __builtin_prefetch(&s->parent[e->from]);
+  if (!s->neighbour) __builtin_prefetch(&s->index[e->to]);
+}
+
+static inline void FetchChunk(const KCycleSearch *s, PetscInt chunk)
+{
+  if (chunk < 0) return;
+  for (size_t at = sizeof(KCycleChunk); at; at -= PetscMin(at, 64))
+    __builtin_prefetch((const char *)&s->chunk[chunk] + at - 1);
+}
+
 /* Takes the coupling of a rank that came last, if there is one */
 static PetscBool TakeEdge(KCycleSearch *s, PetscInt rank, KCycleEdge *e)
 {
@@ -178,10 +194,12 @@ static PetscBool TakeEdge(KCycleSearch *s, PetscInt rank, KCycleEdge *e)
   if (top < 0) return PETSC_FALSE;
   c  = &s->chunk[top];
   *e = c->edge[--c->count];
+  if (c->count >= KC_AHEAD) FetchEdge(s, &c->edge[c->count - KC_AHEAD]);
   if (c->count == 0) {
     s->head[rank] = c->below;
     c->below      = s->unused;
     s->unused     = top;
+    if (s->head[rank] >= 0) FetchChunk(s, s->chunk[s->head[rank]].below);
   }
   return PETSC_TRUE;
 }
