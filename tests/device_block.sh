@@ -47,7 +47,7 @@ blocks() {
     works "small levels in one kernel, values change between solves, the preconditioner is kept: $reuse" "$says" same_history 1e-12 heat 1 aijcusparse -n 24 -steps 6 -double 3 -limit 30 \
       -ksp_reuse_preconditioner $reuse -pc_kcycle_kappa 2
   done
-  works "the limit is a number of unknowns" "each level has kernels of its own: level 1 does not relax points, or has not fewer than 20 unknowns" same_history 1e-12 ex45 1 stencil $cube -pc_kcycle_block_below 20
+  works "the limit is a number of unknowns" "each level has kernels of its own: level 1 does not relax points, is tiled, or has not fewer than 20 unknowns" same_history 1e-12 ex45 1 stencil $cube -pc_kcycle_block_below 20
   works "another coarsest solver" "each level has kernels of its own: the host has to do with the coarsest problem" same_history 1e-12 ex45 1 stencil $cube -mg_coarse_pc_type lu
 }
 

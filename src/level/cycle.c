@@ -536,14 +536,6 @@ static PetscErrorCode TakeInverse(KCycleLevels *levels, const KCycleInverse *inv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Share(KCycleLevels *levels, PetscInt unknowns, PetscInt few)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleTapesForget(levels->tapes));
-  PetscCall(KCycleBottomsSetTop(levels->bottoms, levels->inverse ? unknowns : 0, few));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
 {
   const KCycleBottoms *bottoms = levels->bottoms;
@@ -555,9 +547,21 @@ static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
   sharing->matrices = bottoms->matrices;
 }
 
-static PetscBool Tiled(const KCycleLevels *levels, PetscInt l)
+static const char *Tiled(const KCycleLevels *levels, PetscInt l)
 {
-  return (PetscBool)(levels->kernels->tiled && (*levels->kernels->tiled)(&levels->level[l]));
+  return levels->kernels->tiled ? (*levels->kernels->tiled)(&levels->level[l]) : NULL;
+}
+
+/* Levels in tiles have kernels that one block cannot run, so that only coarser ones share one */
+static PetscErrorCode Share(KCycleLevels *levels, PetscInt unknowns, PetscInt few)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
+    if (Tiled(levels, l)) unknowns = PetscMin(unknowns, levels->parts[l].st->box->npoints);
+  }
+  PetscCall(KCycleTapesForget(levels->tapes));
+  PetscCall(KCycleBottomsSetTop(levels->bottoms, levels->inverse ? unknowns : 0, few));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)

@@ -223,9 +223,10 @@ static PetscErrorCode MakeMatrix(const KCycleLevelData level[], PetscInt l, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Tiled(const KCycleLevelData *level)
+static const char *Tiled(const KCycleLevelData *level)
 {
-  return (PetscBool)(level->device->tile != NULL);
+  if (!level->device->tile) return NULL;
+  return level->device->tile->marches ? "tiled" : "tiled in parts";
 }
 
 static PetscInt64 Launches(void)

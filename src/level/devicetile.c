@@ -5,6 +5,9 @@
   A launch reads the iterate from one vector and writes it to another. These two are x and the vector of the residual,
   which tiles do not need: so no level takes more memory. Behind the sweeps on the way down the iterate may be in the
   second one, from where the way up brings it back to x.
+
+  Tiles march where the grid gives each processor a march. On smaller ones blocks have parts of it (deviceparts.c), or
+  each half sweep is a launch, where that is faster.
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
@@ -133,7 +136,7 @@ static PetscBool Fits(const KCycleLevelData *level)
   const KCycleStencil *st = level->st;
 
   if (!level->tiled || !level->tr || st->box->dim < 2 || st->shape.box || KCycleStencilHasBlocks(st) ||
-      KCycleBoxTalks(st->box) || KCycleBoxTalks(level->tr->coarse))
+      (st->shape.ncoeffs != 7 && st->box->n[2] > 1) || KCycleBoxTalks(st->box) || KCycleBoxTalks(level->tr->coarse))
     return PETSC_FALSE;
   return (PetscBool)(level->smoother[0]->kind == KCYCLE_SWEEPS_REDBLACK &&
                      level->smoother[1]->kind == KCYCLE_SWEEPS_REDBLACK);
@@ -144,6 +147,7 @@ PetscErrorCode KCycleDeviceTileCreate(const KCycleLevelData *level, const KCycle
                                       const KCycleCudaTransfer *tr, KCycleDeviceTile **tile)
 {
   KCycleDeviceTile *t;
+  PetscInt          blocks;
 
   PetscFunctionBegin;
   *tile = NULL;
@@ -154,7 +158,10 @@ PetscErrorCode KCycleDeviceTileCreate(const KCycleLevelData *level, const KCycle
   t->tile.tr = *tr;
   FindMiddle(level->st, &t->tile);
   FindWeights(level->tr, &t->tile);
-  PetscCallCUDA(KCycleCudaTilePrepare(&t->tile, &t->most));
+  PetscCallCUDA(KCycleCudaTilePrepare(&t->tile, &t->most, &blocks));
+  t->marches = (PetscBool)(blocks >= t->tile.limits.processors);
+  if (!t->marches) PetscCall(KCycleDevicePartsCreate(t, &t->most));
+  if (!t->most) PetscCall(PetscFree(*tile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,8 +181,9 @@ static PetscInt Halves(const KCycleSweeps *sweeps)
 static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, const KCycleSweeps *sweeps,
                              PetscInt first, PetscBool zeros)
 {
-  KCycleCudaTile *tile = &t->tile;
-  cudaStream_t    stream;
+  KCycleCudaTile      *tile = &t->tile;
+  const KCycleTileKind kind = {tile->nhalf, zeros, (PetscBool)(tile->coarse != NULL)};
+  cudaStream_t         stream;
 
   PetscFunctionBegin;
   tile->x       = zeros ? NULL : t->away ? level->r : level->x;
@@ -184,7 +192,8 @@ static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, 
   tile->colours = 0;
   for (PetscInt i = 0; i < tile->nhalf; i++) tile->colours |= ColourOf(sweeps, first + i) << i;
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaTileSweeps(stream, tile));
+  if (t->marches) PetscCallCUDA(KCycleCudaTileSweeps(stream, tile));
+  else PetscCallCUDA(KCycleCudaPartSweeps(stream, tile, KCycleDevicePartsOf(t, &kind)));
   t->away = (PetscBool)!t->away;
   PetscCall(PetscLogGpuFlops((tile->nhalf * (level->st->shape.ncoeffs + 1.5) +
                               (tile->coarse ? 2.0 * level->st->shape.ncoeffs + 5 : 0) + (tile->e ? 4.0 : 0)) *

@@ -302,13 +302,14 @@ cudaError_t cudaSetDevice(int d)
   return d ? cudaErrorInvalidDevice : cudaSuccess;
 }
 SUCCEEDS(cudaError_t, cudaSetDeviceFlags, unsigned)
-/* CUDAHOST_SHARED=N in the environment: kB of shared memory of a block, as smaller devices have */
+/* CUDAHOST_SHARED=N and CUDAHOST_PROCESSORS=N in the environment: kB of shared memory of a block, and multiprocessors,
+   as smaller devices have */
 cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int)
 {
-  const char *shared = getenv("CUDAHOST_SHARED");
+  const char *shared = getenv("CUDAHOST_SHARED"), *processors = getenv("CUDAHOST_PROCESSORS");
 
   *v = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 1024 * (shared ? atoi(shared) : 227)
-       : attribute == cudaDevAttrMultiProcessorCount        ? 132
+       : attribute == cudaDevAttrMultiProcessorCount        ? (processors ? atoi(processors) : 132)
                                                             : 1;
   return cudaSuccess;
 }

@@ -230,6 +230,15 @@ typedef struct {
   PetscInt           colours;   /* bit s: that of half sweep s */
 } KCycleCudaTile;
 
+/* How the grid of such a launch is shared out to parts that fit into shared memory: points that a part writes; as many
+   points of a rim on each side of it, in 2D none in z; points with rims. So many points from the edge of a part it has,
+   for each number up to the rim, such lines, pairs of points of a line, and lines of a plane */
+typedef struct {
+  PetscInt          own[3], rim, n[3], parts[3];
+  PetscInt          bytes;
+  KCycleCudaDivisor width[KC_CUDA_TILE + 3], pairs[KC_CUDA_TILE + 3], rows[KC_CUDA_TILE + 3];
+} KCycleCudaShares;
+
 /* Kernels that have been launched, or recorded; vectorcuda.cu */
 PETSC_INTERN PetscInt64 KCycleCudaLaunches;
 
@@ -273,9 +282,13 @@ PETSC_INTERN cudaError_t KCycleCudaClusterChanges(cudaStream_t, const KCycleCuda
 PETSC_INTERN cudaError_t KCycleCudaClusterAdd(cudaStream_t, const KCycleCudaClusters *, KCScalar *x);
 
 /* tilecuda.cu; the first one is called before the others, once for a device, and gives the most half sweeps that a
-   launch should have */
-PETSC_INTERN cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *, PetscInt *most);
+   launch should have, and how many blocks it then has */
+PETSC_INTERN cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *, PetscInt *most, PetscInt *blocks);
 PETSC_INTERN cudaError_t KCycleCudaTileSweeps(cudaStream_t, const KCycleCudaTile *);
+
+/* parttilecuda.cu: the same without a march; prepared behind the other ones */
+PETSC_INTERN cudaError_t KCycleCudaPartPrepare(const KCycleCudaTile *);
+PETSC_INTERN cudaError_t KCycleCudaPartSweeps(cudaStream_t, const KCycleCudaTile *, const KCycleCudaShares *);
 
 /* transfercuda.cu: x = P e or x += P e, and b = P^T r with what belongs to other processes in the halo */
 PETSC_INTERN cudaError_t KCycleCudaInterpolate(cudaStream_t, const KCycleCudaTransfer *, const KCScalar *e,

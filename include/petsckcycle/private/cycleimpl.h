@@ -129,8 +129,8 @@ typedef struct {
      there are any with few unknowns, fewer than these, it is those alone, and later visits multiply with a matrix */
   PetscErrorCode (*share)(KCycleLevels *, PetscInt unknowns, PetscInt few);
   void (*sharing)(const KCycleLevels *, KCycleSharing *);
-  /* are sweeps on a level fused in tiles? */
-  PetscBool (*tiled)(const KCycleLevels *, PetscInt l);
+  /* how sweeps on a level are fused in tiles, or NULL */
+  const char *(*tiled)(const KCycleLevels *, PetscInt l);
   /* of cycles that have run on a device, the last one with each kappa; returns their number */
   PetscInt (*costs)(const KCycleLevels *, const KCycleCost **);
 } KCycleEngine;

@@ -62,12 +62,20 @@ typedef struct {
   KCycleCudaStencil st;
 } KCycleDeviceStencil;
 
-/* Red-black sweeps in tiles */
+/* Red-black sweeps in tiles; unless these march, the parts for each kind of launch */
 typedef struct {
-  KCycleCudaTile tile;
-  PetscInt       most; /* half sweeps of a launch */
-  PetscBool      away; /* the iterate is in the residual's vector */
+  KCycleCudaTile   tile;
+  PetscInt         most; /* half sweeps of a launch */
+  PetscBool        away; /* the iterate is in the residual's vector */
+  PetscBool        marches;
+  KCycleCudaShares shares[KC_CUDA_TILE][2][2];
 } KCycleDeviceTile;
+
+/* A kind of launch of tiles */
+typedef struct {
+  PetscInt  nhalf;
+  PetscBool zeros, restricts; /* from zeros; residual and restriction are behind the half sweeps */
+} KCycleTileKind;
 
 /* Numbers that steps of a level write */
 typedef struct {
@@ -155,6 +163,10 @@ static inline int KCycleDeviceSmootherWork(const KCycleSmoother *s)
   if (kind == KCYCLE_SWEEPS_CHEBYSHEV) return 2;
   return kind == KCYCLE_SWEEPS_JACOBI || kind == KCYCLE_SWEEPS_ZEBRA || kind == KCYCLE_SWEEPS_PLANES ? 1 : 0;
 }
+
+/* deviceparts.c */
+PETSC_INTERN PetscErrorCode    KCycleDevicePartsCreate(KCycleDeviceTile *, PetscInt *most);
+PETSC_INTERN KCycleCudaShares *KCycleDevicePartsOf(KCycleDeviceTile *, const KCycleTileKind *);
 
 /* devicetile.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceTileCreate(const KCycleLevelData *, const KCycleDeviceStencil *,

@@ -110,8 +110,8 @@ typedef struct {
   PetscErrorCode (*makematrix)(const KCycleLevelData[], PetscInt l, const KCycleProgram *, KCycleMatrix **);
   PetscErrorCode (*multiply)(const KCycleLevelData *, const KCycleMatrix *);
   PetscErrorCode (*erasematrix)(KCycleMatrix **);
-  /* NULL: never. Are sweeps of the level fused in tiles? */
-  PetscBool (*tiled)(const KCycleLevelData *);
+  /* NULL: never. How sweeps of the level are fused in tiles, or NULL */
+  const char *(*tiled)(const KCycleLevelData *);
   /* kernels that have been launched or recorded so far */
   PetscInt64 (*launches)(void);
 } KCycleKernels;

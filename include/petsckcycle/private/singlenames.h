@@ -60,12 +60,15 @@
   #define KCycleCudaMultiply               KCycleCudaMultiply_Single
   #define KCycleCudaPlaneAdd               KCycleCudaPlaneAdd_Single
   #define KCycleCudaPlaneResidual          KCycleCudaPlaneResidual_Single
+  #define KCycleCudaPartPrepare            KCycleCudaPartPrepare_Single
+  #define KCycleCudaPartSweeps             KCycleCudaPartSweeps_Single
   #define KCycleCudaPerform                KCycleCudaPerform_Single
   #define KCycleCudaProcessors             KCycleCudaProcessors_Single
   #define KCycleCudaRelaxColour            KCycleCudaRelaxColour_Single
   #define KCycleCudaRelaxColourPart        KCycleCudaRelaxColourPart_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
   #define KCycleCudaRestrictWork           KCycleCudaRestrictWork_Single
+  #define KCycleCudaShares                 KCycleCudaShares_Single
   #define KCycleCudaStencil                KCycleCudaStencil_Single
   #define KCycleCudaStep                   KCycleCudaStep_Single
   #define KCycleCudaSteps                  KCycleCudaSteps_Single
@@ -116,6 +119,8 @@
   #define KCycleDeviceTileDown             KCycleDeviceTileDown_Single
   #define KCycleDeviceTileSettle           KCycleDeviceTileSettle_Single
   #define KCycleDeviceTileUp               KCycleDeviceTileUp_Single
+  #define KCycleDevicePartsCreate          KCycleDevicePartsCreate_Single
+  #define KCycleDevicePartsOf              KCycleDevicePartsOf_Single
   #define KCycleDeviceToDevice             KCycleDeviceToDevice_Single
   #define KCycleDeviceToHost               KCycleDeviceToHost_Single
   #define KCycleDeviceWrite                KCycleDeviceWrite_Single

@@ -17,20 +17,12 @@
   In shared memory a line is split into its points of even and of odd place, as in tile.c, so that the points of a
   colour, and each of their neighbours, lie side by side.
 */
-#include "stencilcuda.h"
-#include "transfercuda.h"
+#include "tilecuda.h"
 
 #define WIDTH(nc)   ((nc) == 7 ? 64 : 512) /* points of a line of a part, its rims included */
 #define THREADS(nc) ((nc) == 7 ? 512 : 256)
 #define LOADS(nc)   ((nc) == 7 ? (sizeof(KCScalar) == 4 ? 8 : 6) : 2) /* points of a plane for each thread, at most */
 #define SHORTEST    16                                                /* march */
-
-/* Loops that need all registers as they are */
-#if defined(__CUDACC__) || defined(__HIP__)
-  #define KC_NO_UNROLL _Pragma("unroll 1")
-#else
-  #define KC_NO_UNROLL
-#endif
 
 /* How the work is shared out */
 typedef struct {
@@ -96,12 +88,6 @@ static __device__ __forceinline__ bool IsPlane(const Part &part, PetscInt plane)
   return plane >= 0 && plane < part.planes;
 }
 
-/* From x, half sweeps begin a plane later */
-static __device__ __forceinline__ PetscInt Lag(const KCycleCudaTile &a)
-{
-  return a.x ? 1 : 0;
-}
-
 /* The numbers of this thread of the plane that comes next, which are on their way meanwhile */
 template <int NC>
 static __device__ __forceinline__ void Fetch(const KCycleCudaTile &a, const Shares &shares, const Part &part,
@@ -136,35 +122,6 @@ static __device__ __forceinline__ void Keep(const KCycleCudaTile &a, const Share
     to[at]  = x[q];
     tob[at] = b[q];
   }
-}
-
-/* Have these coarse points the weights that are arguments of the kernel? */
-static __device__ __forceinline__ bool HasWeights(const KCycleCudaTile &a, const PetscInt c[], const PetscInt count[])
-{
-  return c[0] >= a.from[0] && c[0] + count[0] <= a.end[0] && c[1] >= a.from[1] && c[1] + count[1] <= a.end[1] &&
-         c[2] >= a.from[2] && c[2] + count[2] <= a.end[2];
-}
-
-/* As Interpolated() */
-static __device__ __forceinline__ KCScalar Corrected(const KCycleCudaTile &a, const Point &p, KCScalar sum)
-{
-  const KCycleCudaTransfer &tr = a.tr;
-  const PetscInt           *n  = tr.coarse.n;
-  PetscInt                  count[3], c[3];
-
-  c[0] = Touch(tr, 0, p.i, &count[0]);
-  c[1] = Touch(tr, 1, p.j, &count[1]);
-  c[2] = Touch(tr, 2, p.k, &count[2]);
-  if (!HasWeights(a, c, count)) return Interpolated(tr, a.e, p.i, p.j, p.k, sum);
-  for (PetscInt k = c[2]; k < c[2] + count[2]; k++) {
-    for (PetscInt j = c[1]; j < c[1] + count[1]; j++) {
-      const PetscInt  above[2] = {p.j - tr.factor[1] * j - tr.shift[1], p.k - tr.factor[2] * k - tr.shift[2]};
-      const KCScalar *w = a.weights + 3 * (above[0] + 1) + 9 * (above[1] + 1), *e = a.e + c[0] + n[0] * (j + n[1] * k);
-
-      sum += count[0] == 1 ? w[1] * e[0] : w[2] * e[0] + w[0] * e[1];
-    }
-  }
-  return sum;
 }
 
 /* Adds the correction of the coarser level to the points that this thread has kept */
@@ -213,22 +170,6 @@ static __device__ __forceinline__ void Beside(const Planes &planes, PetscInt row
   v[o++] = planes.behind[at];
 }
 
-/* The sum of a point; returns the inverse of the diagonal. Coefficients of most points are arguments of the kernel */
-template <int NC>
-static __device__ __forceinline__ KCScalar SumOf(const KCycleCudaTile &a, const Point &p, const KCScalar v[],
-                                                 KCScalar *sum)
-{
-  KCScalar c[NC];
-
-  if (p.i >= a.low[0] && p.i < a.high[0] && p.j >= a.low[1] && p.j < a.high[1] && p.k >= a.low[2] && p.k < a.high[2]) {
-    *sum = KCyclePointDot(NC, 0, a.c, v);
-    return a.inverse;
-  }
-  Coefficients<NC, NC>(a.st, p, 0, c);
-  *sum = KCyclePointDot(NC, 0, c, v);
-  return c[NC / 2] == (KCScalar)0 ? (KCScalar)0 : (KCScalar)1 / c[NC / 2];
-}
-
 /* Half sweep s on a plane: a thread has two points beside each other in x, of which one has the colour */
 template <int NC>
 static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const Shares &shares, const Part &part,
@@ -275,14 +216,6 @@ static __device__ __forceinline__ void Residual(const KCycleCudaTile &a, const S
   }
 }
 
-/* The first coarse point at fine point i or behind it, or one past the last */
-static __device__ __forceinline__ PetscInt CoarseFrom(const KCycleCudaTransfer &tr, int d, PetscInt i)
-{
-  const PetscInt away = i - tr.shift[d], c = tr.factor[d] == 1 ? away : FloorHalf(away + 1);
-
-  return c < 0 ? 0 : c < tr.coarse.n[d] ? c : tr.coarse.n[d];
-}
-
 /* Coarse points of which a part has the fine ones: the first ones in x and y, and how many there are */
 typedef struct {
   PetscInt c, j, nc, nj;
@@ -304,21 +237,6 @@ static __device__ __forceinline__ Cells CellsOf(const KCycleCudaTile &a, const S
 typedef struct {
   PetscInt c, j, plane;
 } Cell;
-
-/* As FromFine() with the weights that are arguments of the kernel */
-template <typename Line>
-static __device__ __forceinline__ KCScalar FromKnown(const KCycleCudaTile &a, const FineLine &fine, const Line &line,
-                                                     PetscInt c)
-{
-  const KCScalar *w   = a.weights + 3 * (fine.above[0] + 1) + 9 * (fine.above[1] + 1);
-  const PetscInt  i   = a.tr.factor[0] * c + a.tr.shift[0];
-  KCScalar        sum = 0;
-
-  if (a.tr.factor[0] == 2) sum += w[0] * line(i - 1);
-  sum += w[1] * line(i);
-  if (a.tr.factor[0] == 2) sum += w[2] * line(i + 1);
-  return sum;
-}
 
 /* sum and what a coarse point gets from fine plane f */
 template <int NC>
@@ -513,11 +431,12 @@ cudaError_t KCycleCudaTileSweeps(cudaStream_t stream, const KCycleCudaTile *a)
 }
 
 /* Fewer half sweeps where a block has too little memory for a part that is wider than its rims */
-static PetscInt MostHalves(const KCycleCudaTile *tile)
+static PetscInt MostHalves(const KCycleCudaTile *tile, PetscInt *blocks)
 {
   static const KCScalar any = 0;
   KCycleCudaTile        a   = *tile;
   Shares                shares;
+  dim3                  grid;
 
   a.x      = &any;
   a.coarse = (KCScalar *)&any;
@@ -525,10 +444,13 @@ static PetscInt MostHalves(const KCycleCudaTile *tile)
     ShareRows(&a, &shares);
     if (a.st.shape.ncoeffs != 7 || shares.rows > 4 * shares.rim) break;
   }
+  if (a.st.shape.ncoeffs == 7) (void)ShareOut<7>(&a, &grid);
+  else (void)ShareOut<5>(&a, &grid);
+  *blocks = (PetscInt)(grid.x * grid.y * grid.z);
   return a.nhalf;
 }
 
-cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *tile, PetscInt *most)
+cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *tile, PetscInt *most, PetscInt *blocks)
 {
   const void *const kernel = tile->st.shape.ncoeffs == 7 ? (const void *)Sweeps<7> : (const void *)Sweeps<5>;
   cudaError_t       status;
@@ -541,6 +463,6 @@ cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *tile, PetscInt *most)
     status = cudaDeviceGetAttribute(&tile->limits.processors, cudaDevAttrMultiProcessorCount, device);
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tile->limits.bytes);
-  *most = MostHalves(tile);
+  *most = MostHalves(tile, blocks);
   return status;
 }

@@ -45,10 +45,11 @@ PetscErrorCode PCKCycleBlockView(PC pc, PetscViewer viewer)
   (*kc->engine->sharing)(kc->levels, &sharing);
   if (why) PetscCall(PetscViewerASCIIPrintf(viewer, "    each level has kernels of its own: %s\n", why));
   else if (!sharing.level)
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    each level has kernels of its own: level 1 does not relax points, or has not "
-                                     "fewer than %" PetscInt_FMT " unknowns\n",
-                                     kc->block_below));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer,
+        "    each level has kernels of its own: level 1 does not relax points, is tiled, or has not "
+        "fewer than %" PetscInt_FMT " unknowns\n",
+        kc->block_below));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    one kernel does what cycles do on level %" PetscInt_FMT

@@ -22,7 +22,7 @@ static PetscErrorCode PCKCycleSetTileAbove_KCycle(PC pc, PetscInt unknowns)
 
   Input Parameters:
 + pc - the preconditioner
-- unknowns - of a level, at least (default 250000)
+- unknowns - of a level, at least (default 1100)
 
   Options Database Key:
 . -pc_kcycle_tile_above <unknowns> - the number
@@ -35,8 +35,11 @@ static PetscErrorCode PCKCycleSetTileAbove_KCycle(PC pc, PetscInt unknowns)
   and restriction behind them or interpolation before, and read each value once; on other levels each is a kernel of its
   own. The numbers are the same. `-ksp_view` says which levels are tiled.
 
-  A tile marches through the planes of a grid one after the other, which takes longer than a few launches where a level
-  is small: the default is an estimate.
+  A tile marches through the planes of a grid one after the other, where there are enough planes to give each processor
+  of the device a march. On smaller levels, which `-ksp_view` calls tiled in parts, a tile is a part of the grid that
+  fits into shared memory, unless a launch for each half sweep is expected to be faster. Levels in tiles do not share a
+  kernel with coarser ones (`PCKCycleSetBlockBelow()`), and are no products with a matrix (`PCKCycleSetMatrixBelow()`):
+  the default leaves these the levels that have matrices by default. It is an estimate, as the rest is.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetTileAbove()`, `PCKCycleSetPlace()`, `PCKCycleSetGraph()`
 @*/
@@ -85,11 +88,11 @@ PetscErrorCode PCKCycleGetTileAbove(PC pc, PetscInt *unknowns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is level l tiled, which the engine has on a device? */
-PetscBool PCKCycleIsTiled(const PC_KCycle *kc, PetscInt l)
+/* How level l is tiled, which the engine has on a device, or NULL */
+const char *PCKCycleTiled(const PC_KCycle *kc, PetscInt l)
 {
-  return (PetscBool)(kc->engine && kc->at == KCYCLE_PLACE_DEVICE && l > kc->split.level &&
-                     (*kc->engine->tiled)(kc->levels, l - kc->split.level));
+  if (!kc->engine || kc->at != KCYCLE_PLACE_DEVICE || l <= kc->split.level) return NULL;
+  return (*kc->engine->tiled)(kc->levels, l - kc->split.level);
 }
 
 /* Called with the options of PCKCYCLE */

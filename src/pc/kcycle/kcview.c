@@ -224,6 +224,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
+    const char            *tiled  = PCKCycleTiled(kc, kc->nstructured - 1 - i);
     char                   to[96] = "", lines[64] = "";
 
     if (level->P) {
@@ -238,11 +239,12 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
                               level->planes, level->lines[0] ? ", lines along " : "", level->lines));
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
-        "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s%s\n",
+        "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %d points%s%s%s%s%s\n",
         kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs, lines,
-        PCKCycleIsTiled(kc, kc->nstructured - 1 - i) ? ", tiled"
-        : kc->level[kc->nstructured - 1 - i].fused   ? ", fused"
-                                                     : "",
+        tiled ? ", " : "",
+        tiled                                      ? tiled
+        : kc->level[kc->nstructured - 1 - i].fused ? ", fused"
+                                                   : "",
         to, level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes" : ""));
   }
   PetscCall(ViewGathered(pc, kc, viewer));

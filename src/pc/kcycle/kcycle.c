@@ -589,7 +589,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_matrix_below <1100>           - what they do with fewer unknowns is a product with a matrix
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
 . -pc_kcycle_overlap_above <250000>        - halos of a device are sent while a process computes so many points
-. -pc_kcycle_tile_above <250000>           - sweeps on a device are fused in tiles from so many unknowns on
+. -pc_kcycle_tile_above <1100>             - sweeps on a device are fused in tiles from so many unknowns on
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
