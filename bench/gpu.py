@@ -11,14 +11,18 @@ a launch:
   half a sweep 3 (x twice, b), the first one from zero 2; residual 3; restriction 1, interpolation 2, and a part of that on the coarser level; CG with its product 14
   up to 4 half sweeps in tiles 3, from zero 2; restriction and interpolation 1/8 (2D: 1/4) more
 
-The rims of tiles are read by several blocks: from the second-level cache in the first of two times, from memory in the second one. Levels of fewer than 250000 points are
-not tiled: a visit of those has 4 sweeps + 3 kernels. All visits of a level below the finest one with fewer than 1100 unknowns that the next finer level asks for at a time are a product with
-a matrix of the second-level cache, from the second cycle on. The first one has one kernel of one block (src/kernel/cuda/blockcuda.cu) for each, in which each of these kernels is a step; without
-matrices levels with fewer than 5000 unknowns have that. A cycle is one CUDA graph; CG has 8 launches with those of cuBLAS.
+The rims of tiles that march are read by several blocks: from the second-level cache in the first of two times, from memory in the second one. Levels that do not give each
+processor a march, of 1100 points or more, have parts in shared memory, as src/level/deviceparts.c chooses them, by the same count of steps and points, which sees no
+interpolation: a launch is as long as the shortest kernel, and a step for each half sweep, for residual and restriction, and the points that a block computes, rims
+included. Tiles that march are counted by their bytes alone. Where parts take longer than a launch for each half sweep, a visit has 4 sweeps + 3 kernels. All visits of a level
+below the finest one with fewer than 1100 unknowns that the next finer level asks for at a time are a product with a matrix of the second-level cache, from the second cycle on. The first one has one kernel of one block (src/kernel/cuda/blockcuda.cu) for each, in which each of these kernels is a step; without
+matrices levels with fewer than 5000 unknowns have that, unless they are in tiles. A cycle is one CUDA graph; CG has 8 launches with those of cuBLAS.
 """
 
 import argparse
 import csv
+import functools
+import itertools
 
 from traffic import H100, Tiles
 
@@ -33,10 +37,26 @@ STEP, POINT = 0.5e-6, 1.0e-9
 BLOCK = 5000  # unknowns, KCYCLE_BLOCK
 MATRIX = 1100  # unknowns, KCYCLE_MATRIX
 CACHE = 40e6  # bytes of the second-level cache
-TILED = 250000  # unknowns, KCYCLE_TILED
+TILED = 1100  # unknowns, KCYCLE_TILED
+# Of a part in shared memory: 220 cycles by count, and as many again; 100 instructions
+PART_STEP, PART_POINT = 0.25e-6, 0.5e-9
+SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # points that a part may have in a direction
 MOST = 4  # half sweeps of a launch
 ITERATIONS = 7  # to 1e-8, as on the host with 129 points in a direction
 W = 99
+
+
+def prod(numbers):
+    result = 1
+    for number in numbers:
+        result *= number
+    return result
+
+
+def marches(n, dim, size, device):
+    """Are there as many blocks as processors?"""
+    tiles = Tiles((n, n, n if dim == 3 else 1), size, MOST, False, True, False, device)
+    return prod(-(-extent // own) for extent, own in zip(tiles.extent, tiles.own)) >= device[1]
 
 
 def tiled(n, dim, size, sweeps, device, cached):
@@ -50,6 +70,52 @@ def tiled(n, dim, size, sweeps, device, cached):
             numbers += least if cached else Tiles((n, n, n if dim == 3 else 1), size, *kind, device).numbers()
             launches += 1
     return numbers, launches
+
+
+class Parts:
+    """How src/level/deviceparts.c shares a level out, and how long launches take"""
+
+    def __init__(self, n, dim, size, device):
+        self.n, self.dim, self.size, self.bandwidth, (self.shared, self.processors) = n, dim, size, device[1], device[2]
+        apart = 19 * (NODE + max(KERNEL, 3 * size * n**dim / self.bandwidth))
+        times = {most: (2 * -(-8 // most) - 1) * self.seconds(most, False, False) + self.seconds(most, False, True) for most in range(1, MOST + 1)}
+        self.most = min(times, key=times.get)
+        self.pays = times[self.most] < apart
+
+    def points(self, own, halves, zeros, restricts, interpolates):
+        """That a block computes"""
+        start = 0 if zeros else 1
+        rim = halves - 1 + start + (2 if restricts else 0)
+        count = [prod(o + 2 * (rim - margin) for o in own) for margin in range(rim + 1)]
+        room = 4 * ((own[0] + 2 * rim + 1) // 2) * prod(o + 2 * rim for o in own[1:]) * self.size
+        computed = count[0] * (2 if interpolates else 1) + sum(count[h + start] / 2 for h in range(halves)) + (count[rim - 1] + count[rim] if restricts else 0)
+        return computed, room
+
+    def seconds(self, halves, zeros, restricts, interpolates=False):
+        """Of a launch with the best parts"""
+        best = None
+        for most in itertools.product(SIZES, repeat=self.dim):
+            pieces = [-(-self.n // m) for m in most]
+            own = [-(-self.n // p) for p in pieces]
+            computed, room = self.points(own, halves, zeros, restricts, False)
+            each = -(-prod(pieces) // self.processors)
+            time = each * ((halves + (3 if restricts else 1)) * PART_STEP + computed * PART_POINT)
+            if room <= self.shared and (best is None or time < best[0]):
+                best = time, each * (self.points(own, halves, zeros, restricts, True)[0] - computed) * PART_POINT
+        return NODE + KERNEL + best[0] + (best[1] if interpolates else 0)
+
+    def visit(self, sweeps):
+        """Launches and seconds of a visit"""
+        seconds, all_halves = [], 2 * sweeps
+        for done in range(0, all_halves, self.most):
+            halves, last = min(self.most, all_halves - done), done + self.most >= all_halves
+            seconds += [self.seconds(halves, done == 0, last), self.seconds(halves, False, False, last)]
+        return len(seconds), sum(seconds)
+
+
+@functools.lru_cache(maxsize=None)
+def parts(n, dim, size, device):
+    return Parts(n, dim, size, device)
 
 
 class Cycle:
@@ -69,7 +135,9 @@ class Cycle:
 
     def visit(self, n, level, kappa, inside):
         points, sweeps, coarser = n**self.dim, min(2 + level, 4), 2**-self.dim
-        if level and not inside and points < self.block:
+        tiled_at_all, march = points >= self.tiles, marches(n, self.dim, self.size, self.device[2])
+        in_parts = tiled_at_all and not march and parts(n, self.dim, self.size, self.device).pays
+        if level and not inside and points < self.block and not in_parts:
             inside = True
             self.nodes += 1
             self.seconds += NODE + KERNEL
@@ -78,7 +146,11 @@ class Cycle:
             computed = 2 * sweeps + 2 + 3 * coarser if n > 3 else points
             self.steps += steps
             self.seconds += steps * STEP + computed * points * POINT
-        elif points >= self.tiles:
+        elif in_parts:
+            count, seconds = parts(n, self.dim, self.size, self.device).visit(sweeps)
+            self.nodes += count
+            self.seconds += seconds
+        elif tiled_at_all and march:
             numbers, count = tiled(n, self.dim, self.size, sweeps, self.device[2], self.cached)
             self.kernels(count, numbers * points / count)
         elif n > 3:

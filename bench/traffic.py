@@ -22,6 +22,7 @@ from launch import mpi_environment  # found in conf
 SECTOR = 32
 H100 = (227 * 1024, 132)  # bytes of shared memory of a block, processors; the stand-in has them, too
 GRIDS = {2: (1025, 513, 1), 3: (129, 97, 49)}
+PROCESSORS = {2: 64, 3: 48}  # of the stand-in: so few that tiles march on these grids
 LARGE = {2: (4096, 4096, 1), 3: (512, 512, 512)}
 LEAST = {"half sweep from zeros": 2, "half sweep": 3, "residual": 3, "product": 2}  # numbers a point; transfers by dimension
 
@@ -89,7 +90,7 @@ def launches(petsc, program, n, tiles):
         if len(words) == 3 and words[1] in "tT":
             names[int(words[0], 16)] = words[2].split("(")[0].split(" ")[-1]
     environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-    environment.update(LD_LIBRARY_PATH=host, CUDAHOST_TRAFFIC=trace)
+    environment.update(LD_LIBRARY_PATH=host, CUDAHOST_TRAFFIC=trace, CUDAHOST_PROCESSORS=str(PROCESSORS[3 if n[2] > 1 else 2]))
     sizes = [word for d in range(3 if n[2] > 1 else 2) for word in ("-da_grid_" + "xyz"[d], str(n[d]))]
     options = ["-dll_append", library, "-pc_type", "kcycle", "-ksp_type", "cg", "-ksp_max_it", "1", "-dm_mat_type", "stencil", "-dm_vec_type", "cuda", "-pc_kcycle_graph", "off",
                "-pc_kcycle_semicoarsen", "xyz" if n[2] > 1 else "xy", "-pc_kcycle_anisotropy", "off", "-mg_levels_pc_relax_clusters", "off",
@@ -142,7 +143,8 @@ def main():
             for verb, least, blocks, once, shared in verbs(dim, launches(petsc, program, n, tiles), n[0] * n[1] * n[2]):
                 row = {"dim": dim, "kernel": verb, "least": f"{least:.3f}", "blocks": f"{blocks:.2f}", "launch": f"{once:.2f}", "large": "", "computed": "", "shared": f"{shared / 1000:.0f}"}
                 if "4 half" in verb:
-                    here, there = (Tiles(grid, 8, 4, "zeros" in verb, "zeros" in verb, "inter" in verb).numbers() for grid in (n, LARGE[dim]))
+                    here, there = (Tiles(grid, 8, 4, "zeros" in verb, "zeros" in verb, "inter" in verb, (H100[0], processors)).numbers()
+                                   for grid, processors in ((n, PROCESSORS[dim]), (LARGE[dim], H100[1])))
                     row.update(large=f"{there:.2f}", computed=f"{here:.2f}")
                 elif tiles:
                     continue
