@@ -179,48 +179,59 @@ PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* e <- e - P (e at the points that the coarser grid keeps) */
-static PetscErrorCode SubtractCoarse(const KCycleTransfer *tr, KCScalar *e, KCScalar *coarse, KCScalar *rest)
-{
-  const KCycleBox *box = tr->coarse, *fine = tr->fine;
-
-  PetscFunctionBegin;
-  for (PetscInt p = 0; p < box->npoints; p++) {
-    const PetscInt i = tr->factor[0] * (p % box->n[0]) + tr->shift[0],
-                   j = tr->factor[1] * (p / box->n[0] % box->n[1]) + tr->shift[1],
-                   k = tr->factor[2] * (p / box->n[0] / box->n[1]) + tr->shift[2];
-
-    coarse[p] = e[i + fine->n[0] * (j + fine->n[1] * k)];
-  }
-  PetscCall(KCycleTransferInterpolate(tr, coarse, PETSC_FALSE, rest));
-  for (PetscInt p = 0; p < fine->npoints; p++) e[p] -= rest[p];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What counts as nearly all of an error */
 #define NEARLY 0.9
 
+/* The part of all points at which nearly all of x is left when what it has at the points that the coarser grid keeps is
+   interpolated and taken off */
+static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KCScalar *x, KCScalar *coarse,
+                               KCScalar *rest, PetscReal *part)
+{
+  const KCycleBox *box = tr->coarse, *fine = tr->fine;
+  KCScalar        *to     = coarse;
+  PetscReal        sum[2] = {0, (PetscReal)fine->npoints}, all[2];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < box->n[2]; k++) {
+    for (PetscInt j = 0; j < box->n[1]; j++) {
+      const PetscInt  at[2] = {tr->factor[1] * j + tr->shift[1], tr->factor[2] * k + tr->shift[2]};
+      const KCScalar *from  = x + fine->n[0] * (at[0] + fine->n[1] * at[1]) + tr->shift[0];
+
+      for (PetscInt i = 0; i < box->n[0]; i++) *to++ = from[tr->factor[0] * i];
+    }
+  }
+  PetscCall(KCycleTransferInterpolate(tr, coarse, PETSC_FALSE, rest));
+  for (PetscInt p = 0; p < fine->npoints; p++) sum[0] += KCycleSquare(x[p] - rest[p]) > 4 * NEARLY * NEARLY ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_REAL, MPIU_SUM, comm));
+  *part = all[0] / all[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Collective. Sweeps on A x = 0 from an x that is 1 and -1 from plane to plane across direction d, and the part of all
-  points at which nearly all of it is left and is nothing that the coarser grid can correct
+  points at which nearly all of it is left and is nothing that the coarser grid can correct. Sweeps end where that is
+  little, since it becomes no more
 */
 PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, int d, PetscReal *part)
 {
-  const KCycleBox   *box    = s->st->box;
-  const KCycleSweeps sweeps = {KCYCLE_PLANES_SWEEPS, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
-  const PetscInt     step   = d == 0 ? 1 : d == 1 ? box->n[0] : box->n[0] * box->n[1];
-  PetscReal          sum[2] = {0, (PetscReal)box->npoints}, all[2];
-  KCScalar          *b, *x, *rest, *coarse;
+  const KCycleBox   *box = s->st->box;
+  const KCycleSweeps one = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
+  KCScalar          *b, *x, *rest, *coarse, *to;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(box->npoints, &b, box->npoints, &x, box->npoints, &rest, tr->coarse->npoints, &coarse));
   PetscCall(PetscArrayzero(b, box->npoints));
-  for (PetscInt p = 0; p < box->npoints; p++) x[p] = (p / step % box->n[d] + box->start[d]) & 1 ? -1 : 1;
-  PetscCall(KCycleSmootherSweeps(s, &sweeps, b, x));
-  PetscCall(SubtractCoarse(tr, x, coarse, rest));
-  for (PetscInt p = 0; p < box->npoints; p++) sum[0] += KCycleSquare(x[p]) > 4 * NEARLY * NEARLY ? 1 : 0;
+  to = x;
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt at[3] = {0, line % box->n[1], line / box->n[1]}, first = at[d] + box->start[d];
+
+    for (PetscInt i = 0; i < box->n[0]; i++) *to++ = (first + (d == 0 ? i : 0)) & 1 ? -1 : 1;
+  }
+  *part = 1;
+  for (PetscInt i = 0; i < KCYCLE_PLANES_SWEEPS && *part > KCYCLE_PLANES; i++) {
+    PetscCall(KCycleSmootherSweeps(s, &one, b, x));
+    PetscCall(FindLeft(s->comm, tr, x, coarse, rest, part));
+  }
   PetscCall(PetscFree4(b, x, rest, coarse));
-  PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_REAL, MPIU_SUM, s->comm));
-  *part = all[0] / all[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
