@@ -119,36 +119,78 @@ static void FindShared(const KCycleStencil *st, const KCycleLines *z, const KCyc
   if (set->high > set->low) set->m -= set->high - set->low - 1;
 }
 
+/* Coefficient o of n points of a line, the first one and every step-th behind it, to places at a distance */
+static void Take(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance, KCScalar *to)
+{
+  const KCScalar *c   = l->constant ? l->end[0] + o * l->stride : l->c[o];
+  const PetscInt  low = first == 0 ? 1 : 0, high = first + step * (n - 1) == l->n - 1 ? n - 1 : n;
+
+  if (n < 1) return;
+  for (PetscInt i = low; i < high; i++) to[i * distance] = c[first + step * i];
+  if (low) to[0] = KCycleLineCoefficient(l, o, 0);
+  if (high < n) to[(n - 1) * distance] = KCycleLineCoefficient(l, o, l->n - 1);
+}
+
+/* Those of lines in x: systems beside each other */
+static void TakeAlong(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
+                      const KCycleFactors *f, const int o[3], KCScalar *const c[3])
+{
+  PetscInt x;
+
+  for (PetscInt s = 0; s < block->end - block->first; s++) {
+    const PetscInt line = Meet(st, z, block, 0, block->first + s, &x);
+    KCycleLine     l;
+
+    if (s > f->low && s < f->high) continue;
+    KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
+    for (int k = 0; k < 3; k++) Take(&l, o[k], 0, 1, z->n, f->m, c[k] + KCycleFactorsPlace(f, s));
+  }
+}
+
+/* And of others: along the grid's lines in x, whose coefficients are at hand together. Systems that are the same are
+   those of the first one of them */
+static void TakeAcross(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
+                       const KCycleFactors *f, const int o[3], KCScalar *const c[3])
+{
+  const PetscInt lines = block->end - block->first, first[2] = {0, PetscMin(f->high, lines)};
+  const PetscInt end[2] = {f->low < f->high ? PetscMin(f->low + 1, lines) : lines, f->low < f->high ? lines : first[1]};
+
+  for (PetscInt i = 0; i < z->n; i++) {
+    PetscInt       x;
+    const PetscInt line = Meet(st, z, block, i, block->first, &x), at = KCycleLinesRow(z, block, i) * f->m;
+    KCycleLine     l;
+
+    KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
+    for (int k = 0; k < 3; k++) {
+      for (int run = 0; run < 2; run++)
+        Take(&l, o[k], x + 2 * first[run], 2, end[run] - first[run], 1, c[k] + at + KCycleFactorsPlace(f, first[run]));
+    }
+  }
+}
+
 /* The coefficients of the systems of a block; 0 beyond ends that nothing is behind, and trivial systems where a block
    has fewer lines */
 static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
                          const KCycleLineSet *set, KCScalar *c[3])
 {
-  const PetscInt step[3] = {1, 3, 9}, lines = block->end - block->first;
-  const PetscInt rows = z->d == 0 ? 1 : z->n, nsystems = z->d == 0 && set->m > 1 ? KC_SYSTEMS : lines;
-  const int     *find = st->shape.find, lower = find[13 - step[z->d]], upper = find[13 + step[z->d]];
-  const int      before = z->turned && block->parity ? 2 : 0; /* kind of the coupling with the point before */
-  KCycleFactors  f      = {NULL, NULL, NULL, NULL, NULL, set->m, set->low, set->high};
-  PetscInt       x, last = -1;
-  KCycleLine     l;
+  const PetscInt      step[3] = {1, 3, 9}, n = z->n * set->m;
+  const int          *find   = st->shape.find;
+  const int           before = z->turned && block->parity ? 2 : 0; /* kind of the coupling with the point before */
+  const KCycleFactors f      = {NULL, NULL, NULL, NULL, NULL, set->m, set->low, set->high};
+  int                 o[3];
 
-  for (PetscInt row = 0; row < rows; row++) { /* along the grid's lines in x, whose coefficients are at hand together */
-    for (PetscInt s = 0; s < nsystems; s++) {
-      if (s > set->low && s < set->high) continue;
-      for (PetscInt i = row; i < (z->d == 0 ? z->n : row + 1); i++) {
-        const PetscInt place = KCycleLinesRow(z, block, i), at = place * set->m + KCycleFactorsPlace(&f, s);
-        const PetscInt line = Meet(st, z, block, i, block->first + s, &x);
-
-        c[0][at] = c[2][at] = 0;
-        c[1][at]            = 1;
-        if (s >= lines) continue;
-        if (line != last) KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
-        last     = line;
-        c[1][at] = KCycleLineCoefficient(&l, find[13], x);
-        if (i > 0 || z->coupled[0]) c[before][at] = KCycleLineCoefficient(&l, lower, x);
-        if (i < z->n - 1 || z->coupled[1]) c[2 - before][at] = KCycleLineCoefficient(&l, upper, x);
-      }
-    }
+  for (PetscInt i = 0; i < n; i++) {
+    c[0][i] = c[2][i] = 0;
+    c[1][i]           = 1;
+  }
+  o[before]     = find[13 - step[z->d]];
+  o[1]          = find[13];
+  o[2 - before] = find[13 + step[z->d]];
+  if (z->d == 0) TakeAlong(st, z, block, &f, o, c);
+  else TakeAcross(st, z, block, &f, o, c);
+  for (PetscInt s = 0; s < set->m; s++) {
+    if (!z->coupled[0]) c[before][KCycleLinesRow(z, block, 0) * set->m + s] = 0;
+    if (!z->coupled[1]) c[2 - before][KCycleLinesRow(z, block, z->n - 1) * set->m + s] = 0;
   }
 }
 

@@ -24,8 +24,8 @@
        "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
        "of an error that oscillates from plane to plane: they take as long as five iterations by lines",               \
        "-pc_kcycle_anisotropy", "anisotropy")                                                                          \
-  INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left", "-pc_kcycle_anisotropy",           \
-      "anisotropy")                                                                                                    \
+  INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left",                       \
+      "-pc_kcycle_anisotropy", "anisotropy")                                                                           \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \
