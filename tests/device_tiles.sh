@@ -27,7 +27,7 @@ sizes() {
   works "$claim, 2D, several tiles along x, kappa 2" "" march 8 1e-12 ex29 -da_grid_x 517 -da_grid_y 37 -pc_kcycle_kappa 2 $points
   works "$claim, 2D, several marches, even sizes" "" march 6 1e-12 ex29 -da_grid_x 70 -da_grid_y 140 -pc_kcycle_kappa 2
   works "$claim, 3D, several tiles along x and y, two marches, smaller levels in parts" "" \
-    device 4 227 tiled 2 3 1e-12 ex45 -da_grid_x 67 -da_grid_y 41 -da_grid_z 19 $points -ksp_max_it 2
+    device 4 227 tiled 2 2 1e-12 ex45 -da_grid_x 67 -da_grid_y 41 -da_grid_z 19 $points -ksp_max_it 2
   works "$claim, 3D, tiles of the smallest size, even sizes, kappa 2" "" device 1 64 tiled 4 0 1e-12 ex45 -da_grid_x 18 -da_grid_y 36 -da_grid_z 18 -pc_kcycle_kappa 2 $points
   works "$claim, 3D, coarsened in x and z" "" march 4 1e-12 ex45 -da_grid_x 20 -da_grid_y 18 -da_grid_z 16 -pc_kcycle_semicoarsen xz -pc_kcycle_kappa 2 $points
   works "$claim, symmetric sweeps" "" march 5 1e-12 ex29 $square -mg_levels_pc_relax_order symmetric -mg_levels_ksp_max_it 1
