@@ -15,14 +15,14 @@ static PetscReal Coupling(PetscInt d, const PetscInt at[])
 
 static PetscErrorCode FillRow(Mat A, PetscReal units, const PetscInt size[], const PetscInt at[])
 {
-  const MatStencil row = {.i = at[0], .j = at[1], .k = at[2]};
+  const MatStencil row = {.k = at[2], .j = at[1], .i = at[0]};
   PetscReal        sum = PetscRealConstant(0.1);
 
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++) {
     for (int side = -1; side <= 1; side += 2) {
       const PetscInt    to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
-      MatStencil        column = {.i = to[0], .j = to[1], .k = to[2]};
+      MatStencil        column = {.k = to[2], .j = to[1], .i = to[0]};
       const PetscReal   c      = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + units * PETSC_MACHINE_EPSILON : 1);
       const PetscScalar value  = -c;
 
