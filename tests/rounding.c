@@ -3,8 +3,7 @@ static char help[] =
 symmetric whole.\n\
   -units  by how many units of rounding couplings with earlier points differ from those with later ones\n\n";
 
-#include <petsckcycle.h>
-#include <petscdmda.h>
+#include "poisson.h"
 
 /* Couplings that differ from point to point, as on a stretched grid */
 static PetscReal Coupling(PetscInt d, const PetscInt at[])
@@ -13,47 +12,29 @@ static PetscReal Coupling(PetscInt d, const PetscInt at[])
          PetscRealConstant(0.2) * PetscCosReal((PetscReal)(at[2] + d));
 }
 
-static PetscErrorCode FillRow(Mat A, PetscReal units, const PetscInt size[], const PetscInt at[])
-{
-  const MatStencil row = {.k = at[2], .j = at[1], .i = at[0]};
-  PetscReal        sum = PetscRealConstant(0.1);
+typedef struct {
+  PetscInt  size[3];
+  PetscReal units;
+} Problem;
 
-  PetscFunctionBeginUser;
+static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+{
+  const Problem *p = (const Problem *)ctx;
+
+  *n     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = PetscRealConstant(0.1);
   for (PetscInt d = 0; d < 3; d++) {
     for (int side = -1; side <= 1; side += 2) {
-      const PetscInt    to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
-      MatStencil        column = {.k = to[2], .j = to[1], .i = to[0]};
-      const PetscReal   c      = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + units * PETSC_MACHINE_EPSILON : 1);
-      const PetscScalar value  = -c;
+      const PetscInt  to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
+      const PetscReal c     = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + p->units * PETSC_MACHINE_EPSILON : 1);
 
-      if (to[d] < 0 || to[d] >= size[d]) continue;
-      sum += c;
-      PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES));
+      if (to[d] < 0 || to[d] >= p->size[d]) continue;
+      v[0] += c;
+      col[*n]   = (MatStencil){to[2], to[1], to[0], 0};
+      v[(*n)++] = -c;
     }
   }
-  {
-    const PetscScalar diagonal = sum;
-
-    PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES));
-  }
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Fill(DM da, PetscReal units, Mat A)
-{
-  PetscInt size[3], s[3], n[3], at[3];
-
-  PetscFunctionBeginUser;
-  PetscCall(DMDAGetInfo(da, NULL, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
-  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) PetscCall(FillRow(A, units, size, at));
-    }
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(0);
 }
 
 /* Numbers a point that the finest level keeps of its matrix */
@@ -76,7 +57,8 @@ static PetscErrorCode CountNumbers(PC pc, PetscReal *numbers)
 
 int main(int argc, char **argv)
 {
-  PetscReal units = 0, numbers;
+  Problem   p = {{24, 22, 20}, 0};
+  PetscReal numbers;
   PetscInt  its;
   KSP       ksp;
   PC        pc;
@@ -87,12 +69,13 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &units, NULL));
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 24,
-                         22, 20, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &p.units, NULL));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                         p.size[0], p.size[1], p.size[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
+                         NULL, &da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(Fill(da, units, A));
+  PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(x, 1));
   PetscCall(MatMult(A, x, b));
