@@ -185,9 +185,8 @@ static PetscErrorCode TakeInverse(const KCycleLevelData *level, const KCycleInve
 
   PetscFunctionBegin;
   PetscCall(KCycleDeviceFree(to->M));
-  to->n      = n;
-  to->count  = from->count;
-  to->length = from->length;
+  to->n     = n;
+  to->count = from->count;
   PetscCall(KCycleDeviceCopy(from->column, (size_t)n * (size_t)(n / from->count) * sizeof(PetscScalar), &to->M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -308,12 +308,11 @@ PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscSca
 PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
-/* Inverses of systems that know nothing of each other, `count` of them, of the same size, one unknown of each in turn:
-   those of one system stand `length` in a row, then come those of the next one. Column j of all inverses comes behind
-   column j - 1 of them all */
+/* Inverses of systems that know nothing of each other, `count` of them, of the same size, one behind the other. Column
+   j of all inverses comes behind column j - 1 of them all */
 typedef struct {
   PetscInt           n; /* unknowns, of all systems */
-  PetscInt           count, length;
+  PetscInt           count;
   const PetscScalar *M;
 } KCycleCudaInverse;
 

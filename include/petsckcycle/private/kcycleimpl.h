@@ -442,7 +442,7 @@ PETSC_INTERN PetscErrorCode PCKCycleThereReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleThereCompose(PC, PetscBool);
 
 /* kcinverse.c: the coarsest problem on a device */
-PETSC_INTERN PetscErrorCode PCKCycleInverseGive(PC, KCycleLevels *, PetscInt count, PetscInt length, const char *why[]);
+PETSC_INTERN PetscErrorCode PCKCycleInverseGive(PC, KCycleLevels *, PetscInt count, const char *why[]);
 PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
 
 /* kccycle.c */

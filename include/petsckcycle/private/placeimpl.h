@@ -23,10 +23,10 @@ typedef struct {
   PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES];
 } KCycleTraffic;
 
-/* The inverse of an operator whose unknowns fall into `count` systems that know nothing of each other: of one system
-   `length` unknowns stand in a row, then come those of the next one. column: of all systems, one behind the other */
+/* The inverse of an operator whose unknowns fall into `count` systems of the same size that know nothing of each other,
+   one behind the other. column: of all systems, one behind the other */
 typedef struct {
-  PetscInt     count, length;
+  PetscInt     count;
   PetscScalar *column;
 } KCycleInverse;
 

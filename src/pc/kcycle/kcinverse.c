@@ -55,7 +55,7 @@ static PetscErrorCode FindObstacle(PC pc, PetscInt count, const char *why[])
 /* Column j of all systems: what the solver does with consistent right sides; finite becomes false with Inf and NaN */
 static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *inverse, PetscInt j, PetscBool *finite)
 {
-  const PetscInt     length = inverse->length;
+  const PetscInt     size   = n / inverse->count;
   PetscScalar       *column = inverse->column + j * n;
   Mat                A;
   MatNullSpace       kernel;
@@ -63,8 +63,7 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *
 
   PetscFunctionBegin;
   PetscCall(VecZeroEntries(lv->b));
-  for (PetscInt k = 0; k < inverse->count; k++)
-    PetscCall(VecSetValue(lv->b, j % length + length * (k + inverse->count * (j / length)), 1, INSERT_VALUES));
+  for (PetscInt k = 0; k < inverse->count; k++) PetscCall(VecSetValue(lv->b, j + size * k, 1, INSERT_VALUES));
   PetscCall(VecAssemblyBegin(lv->b));
   PetscCall(VecAssemblyEnd(lv->b));
   PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
@@ -84,10 +83,10 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *
 
 /* For levels on a device, whose coarsest problem has so many systems. why: nothing, or why they need the host for it. A
    solver that fails does so each time that it is called, as on the host */
-PetscErrorCode PCKCycleInverseGive(PC pc, KCycleLevels *levels, PetscInt count, PetscInt length, const char *why[])
+PetscErrorCode PCKCycleInverseGive(PC pc, KCycleLevels *levels, PetscInt count, const char *why[])
 {
   PC_KCycle    *kc;
-  KCycleInverse inverse = {count, length, NULL};
+  KCycleInverse inverse = {count, NULL};
   PetscInt      n;
   PetscBool     finite = PETSC_TRUE;
 
@@ -114,7 +113,7 @@ PetscErrorCode PCKCycleInverseSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->inverted = PETSC_FALSE;
   if (kc->at != KCYCLE_PLACE_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleInverseGive(pc, kc->levels, 1, kc->parts[0].st->box->npoints, &kc->notinverted));
+  PetscCall(PCKCycleInverseGive(pc, kc->levels, 1, &kc->notinverted));
   kc->inverted = (PetscBool)(kc->notinverted == NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,18 +42,13 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coarsest level's systems: those of its planes, unless levels are coarsened across them */
-static void FindSystems(const PC_KCycle *kc, PetscInt *count, PetscInt *length)
+/* Systems of the coarsest level: its planes, unless levels are coarsened across them */
+static PetscInt CountSystems(const PC_KCycle *kc)
 {
-  const KCycleBox *box = kc->parts[0].st->box;
-
-  *count  = box->n[2];
-  *length = box->n[0] * box->n[1];
   for (PetscInt l = 1; l < kc->nlevels; l++) {
-    if (kc->parts[l].tr->factor[2] == 1) continue;
-    *count  = 1;
-    *length = box->npoints;
+    if (kc->parts[l].tr->factor[2] > 1) return 1;
   }
+  return kc->parts[0].st->box->n[2];
 }
 
 /* The only level has the caller's vectors, which are no vectors here */
@@ -71,7 +66,6 @@ static PetscErrorCode GiveInverse(PC pc)
 {
   PC_KCycle   *kc;
   KCycleThere *there;
-  PetscInt     count, length;
   PetscMPIInt  size;
 
   PetscFunctionBegin;
@@ -79,9 +73,8 @@ static PetscErrorCode GiveInverse(PC pc)
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGetContext(pc, &kc));
   there = &kc->there;
-  FindSystems(kc, &count, &length);
   Lend(pc, kc, PETSC_TRUE);
-  PetscCall(PCKCycleInverseGive(pc, there->levels, count, length, &there->why));
+  PetscCall(PCKCycleInverseGive(pc, there->levels, CountSystems(kc), &there->why));
   Lend(pc, kc, PETSC_FALSE);
   if (!there->why) PetscCall((*kc->engine->share)(there->levels, kc->block_below, 0));
   else there->why = "their coarsest problem is solved there, by somebody's choice, or since it is large";
