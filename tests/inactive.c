@@ -142,7 +142,8 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   if (p->flat > 1 && p->held != HELD_ALL) {
     PetscCall(PoissonViewHas(pc, p->dim == 2 ? "lines along y" : "lines along z", &lines));
     PetscCall(PoissonViewHas(pc, p->dim == 2 ? "coarsened in xy" : "coarsened in xyz", &said));
-    PetscCall(PoissonClaim((PetscBool)(lines && said), "  all directions are coarsened, and lines relaxed along the strong one"));
+    lines = (PetscBool)(lines && said);
+    PetscCall(PoissonClaim(lines, "  all directions are coarsened, and lines relaxed along the strong one"));
   }
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
