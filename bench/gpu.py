@@ -5,7 +5,7 @@
   python3 bench/gpu.py --measured device.csv   what tests/device/run.sh has measured on a GPU, beside that
 
 The problem is Poisson's equation on a cube or a square with 7 or 5 points and coefficients that lines share; red-black sweeps: 2 before and behind the coarser levels
-on the finest one, 3 on the next, 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level, as bench/traffic.py counts them in
+on the finest one, with kappa = 1 3 on the next and 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level, as bench/traffic.py counts them in
 a launch:
 
   half a sweep 3 (x twice, b), the first one from zero 2; residual 3; restriction 1, interpolation 2, and a part of that on the coarser level; CG with its product 14
@@ -124,6 +124,7 @@ class Cycle:
     def __init__(self, n, dim, kappa, device, size=8, block=BLOCK, few=MATRIX, tiles=TILED, cached=True):
         self.dim, self.device, self.size, self.few, self.tiles, self.cached = dim, device, size, few, tiles, cached
         self.block = 0 if few else block
+        self.more = kappa == 1  # sweeps on coarser levels, see KCyclePolicySweeps()
         self.nodes = self.steps = self.products = 0
         self.seconds = LAUNCH
         self.visit(n, 0, kappa, False)
@@ -134,7 +135,7 @@ class Cycle:
         self.seconds += count * (NODE + max(KERNEL, numbers * self.size / self.device[1]))
 
     def visit(self, n, level, kappa, inside):
-        points, sweeps, coarser = n**self.dim, min(2 + level, 4), 2**-self.dim
+        points, sweeps, coarser = n**self.dim, min(2 + level, 4) if self.more else 2, 2**-self.dim
         tiled_at_all, march = points >= self.tiles, marches(n, self.dim, self.size, self.device[2])
         in_parts = tiled_at_all and not march and parts(n, self.dim, self.size, self.device).pays
         if level and not inside and points < self.block and not in_parts:
@@ -201,7 +202,7 @@ def solves():
 def cycles():
     device = DEVICES[1]
     print(f"\n| cycle on {device[0]}, predicted | nodes of the graph | of them products | time | V-cycles | in one kernel instead | V-cycles | neither these nor tiles |\n|---|---|---|---|---|---|---|---|")
-    for n, dim in (1025, 2), (257, 3), (513, 3):
+    for n, dim in (1025, 2), (4097, 2), (257, 3), (513, 3):
         for kappa, label in (1, "V"), (2, "F"), (3, "kappa 3"), (W, "W"):
             cycle, v = (Cycle(n, dim, k, device) for k in (kappa, 1))
             block, vblock = (Cycle(n, dim, k, device, few=0) for k in (kappa, 1))

@@ -4,7 +4,7 @@
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
 #   FEWER=2                      of the values of a loop in a test, numbers of processes among them, only the first and the last; FEWER=1: only the second
-#   SCRIPTS=0                    no scripts
+#   SCRIPTS=0                    no scripts; SCRIPTS="device loading": those whose name contains one of the words
 #   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
 #   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
@@ -24,7 +24,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
 SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
 case $OPENMP in 0 | no) OPENMP= ;; esac
 case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
-case ${SCRIPTS:-1}$SANITIZE$VALGRIND in 1) SCRIPTS=1 ;; *) SCRIPTS= ;; esac
+case ${SCRIPTS:-1}$SANITIZE$VALGRIND in 0 | no) SCRIPTS= ;; "${SCRIPTS:-1}") SCRIPTS=${SCRIPTS:-1} ;; *) SCRIPTS= ;; esac
 export SANITIZE OPENMP FEWER
 
 complain() { echo "check: $*" >&2; exit 1; }
@@ -143,13 +143,20 @@ prepare_programs() {
   generate
 }
 
+# asked_for NAME: does SCRIPTS want this one?
+asked_for() {
+  for word in $SCRIPTS; do
+    case $1 in *"$word"*) return ;; esac
+  done
+  [ "$SCRIPTS" = 1 ]
+}
+
 find_tests() {
   programs=$(harness -s print-test gmakesearch=% V=0 | xargs) scripts=
-  if [ -n "$SCRIPTS" ]; then
-    for script in "$top"/tests/*.sh "$top"/tests/*.py; do
-      [ ! -f "$script" ] || scripts="$scripts tests-$(basename "$script")"
-    done
-  fi
+  for script in "$top"/tests/*.sh "$top"/tests/*.py; do
+    name=$(basename "$script")
+    if [ -f "$script" ] && asked_for "$name"; then scripts="$scripts tests-$name"; fi
+  done
   check_search
   # shellcheck disable=SC2086 # the names are words
   programs=$(wanted $programs | sort | xargs) scripts=$(wanted $scripts)

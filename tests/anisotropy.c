@@ -143,8 +143,8 @@ static PetscErrorCode TestPlanes(Stretched *s, const char precision[])
 {
   const PetscReal growth = s->growth;
   char            options[160];
-  PetscInt        planes, lines;
-  PetscBool       has;
+  PetscInt        planes, lines, its;
+  PetscBool       has, says;
 
   PetscFunctionBeginUser;
   PetscCall(Solve(s, precision, "planes across", &lines, &has));
@@ -153,6 +153,10 @@ static PetscErrorCode TestPlanes(Stretched *s, const char precision[])
   PetscCall(Solve(s, precision, "planes across xyz", &planes, &has));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "3D, stretched more: %" PetscInt_FMT " iterations\n", planes));
   PetscCall(PoissonClaim(has, "  the view has planes"));
+  PetscCall(Solve(s, precision, "kappa=infinity", &lines, &has));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_kcycle_kappa 1", precision));
+  PetscCall(Solve(s, options, "kappa=1 ", &its, &says));
+  PetscCall(PoissonClaim((PetscBool)(has && says && its > planes), "  by W-cycles, which take fewer than V-cycles"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type planes", precision));
   PetscCall(Solve(s, options, "planes across x, y, z are relaxed by a cycle each", &lines, &has));
   PetscCall(PoissonClaim((PetscBool)(has && lines <= planes), "  at most as many with planes on all levels"));

@@ -157,11 +157,17 @@ PetscBool KCyclePolicyConvects(const KCycleScan *scan)
   return (PetscBool)(scan->skew > KCYCLE_SKEW);
 }
 
-/* The kappa of cycles, where nobody has chosen one; factor: of the finest level. Where a direction alone is coarsened
-   coarse levels cost too much to come to them more often */
-PetscInt KCyclePolicyKappa(PetscBool convects, const PetscInt factor[])
+/*
+  The kappa of cycles, where nobody has chosen one; factor: of the finest level. Where a direction alone is coarsened
+  coarse levels cost too much to come to them more often. Planes, which the finest level relaxes, cost so much that with
+  an eighth of the points coarser levels take little time: the W-cycle, as it is symmetric.
+*/
+PetscInt KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[])
 {
-  return convects && factor[0] * factor[1] * factor[2] >= 4 ? KCYCLE_KAPPA_CONVECTION : 1;
+  const PetscInt fewer = factor[0] * factor[1] * factor[2];
+
+  if (convects && fewer >= 4) return KCYCLE_KAPPA_CONVECTION;
+  return planes && fewer == 8 ? PC_KCYCLE_KAPPA_W : 1;
 }
 
 /* Is a grid small enough for a direct solver? */
@@ -172,17 +178,17 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points.
+  points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points. Cycles that come
+  to coarse grids more than once have no more sweeps there: they converge as fast, and take less time.
 */
 PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 {
-  const PetscInt once = 1 << facts->dim;
+  const PetscInt once = 1 << facts->dim, fewer = facts->several ? 1 : facts->fewer;
 
   if (facts->planes) return KCYCLE_SWEEPS_LINES;
-  if (facts->lines && !facts->broken)
-    return facts->fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
-  if (facts->fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
-  return facts->fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
+  if (facts->lines && !facts->broken) return fewer >= once * once ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
+  if (fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
+  return fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }
 
 /* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can

@@ -71,6 +71,7 @@ typedef struct {
   PetscBool      walls;          /* parts of the grid may be closed */
   PetscBool      convects;       /* the finest operator has convection */
   PetscBool      broken;         /* lines of the finest grid are broken by inactive points */
+  PetscBool      several;        /* cycles come to coarser levels more than once */
   PetscInt       kappa;
   KCycleKernel   kernel;
   PetscBool      kernel_constant;
@@ -268,6 +269,7 @@ typedef struct {
   PetscBool           walls;           /* parts of the grid may be closed */
   PetscBool           convects;        /* the finest operator has convection */
   PetscBool           broken;          /* lines of the finest grid are broken by inactive points */
+  PetscBool           several;         /* kappa was more than 1 when levels were made, on which sweeps depend */
   PetscBool           use_structure;   /* levels are structured */
   char                general[320];    /* why they are not */
   PetscBool           use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
@@ -376,6 +378,7 @@ PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
+PETSC_INTERN PetscErrorCode PCKCycleRenewSweeps(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredHandOn(PC, PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);

@@ -161,6 +161,7 @@ typedef struct {
 typedef struct {
   PetscInt  dim, ncoeffs;  /* of the level */
   PetscInt  fewer;         /* points than on the finest grid, by this factor */
+  PetscBool several;       /* cycles come to coarser levels more than once */
   PetscBool lines, planes; /* sweeps relax lines, planes */
   PetscBool broken;        /* lines of the finest grid are broken by inactive points */
 } KCycleSweepFacts;
@@ -178,7 +179,7 @@ PETSC_INTERN PetscBool      KCyclePolicyTriesPlanes(const KCycleScan *, const Pe
 PETSC_INTERN void           KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool      KCyclePolicyJumps(const KCycleScan *);
 PETSC_INTERN PetscBool      KCyclePolicyConvects(const KCycleScan *);
-PETSC_INTERN PetscInt       KCyclePolicyKappa(PetscBool convects, const PetscInt factor[]);
+PETSC_INTERN PetscInt       KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[]);
 PETSC_INTERN PetscBool      KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt       KCyclePolicySweeps(const KCycleSweepFacts *);
 PETSC_INTERN PetscInt       KCyclePolicyReduction(PetscInt rows, PetscInt processes);

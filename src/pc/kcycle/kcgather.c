@@ -321,6 +321,11 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
     PetscCall(PCKCycleInstall(inner));
   }
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
+  if (coarser->several != kc->several && coarser->ready && coarser->use_structure) {
+    coarser->several = coarser->finer.several = kc->several;
+    PetscCall(PCKCycleRenewSweeps(inner));
+    PetscCall(PCKCycleEngineSetUp(inner));
+  }
   if (coarser->count != kc->count) {
     coarser->count = kc->count;
     PetscCall(PCKCycleEngineSetUp(inner));

@@ -285,7 +285,8 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
 {
   KCycleStructure     *level = &kc->structure[l];
   const KCycleStencil *st    = KCycleStencilOf(level->A);
-  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), PETSC_FALSE, PETSC_FALSE, kc->broken};
+  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), kc->several,
+                                PETSC_FALSE,  PETSC_FALSE,       kc->broken};
   PC                   pc;
   PetscBool            given;
 
@@ -454,6 +455,39 @@ static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, const KCycleStructure 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Kappa, where nobody has chosen it, on which sweeps of coarser levels depend. What the finest one relaxes is known
+   when it has its smoothers */
+static void ChooseKappa(PC_KCycle *kc, const char planes[])
+{
+  if (kc->finer.exists) {
+    if (!kc->kappa_set) kc->kappa = kc->finer.kappa;
+    kc->several = kc->finer.several;
+  } else {
+    if (!kc->kappa_set)
+      kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
+    if (!kc->ready) kc->several = (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
+  }
+}
+
+/* Sweeps of levels that are set up, once more is known of the finer ones */
+PetscErrorCode PCKCycleRenewSweeps(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
+    const PetscInt number    = kc->nstructured - 1 - l;
+    const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
+
+    for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
+      if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &kc->structure[l].sweeps[i]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
@@ -465,6 +499,7 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscCall(PCKCycleGiveOperators(pc));
   PetscCall(CreateHostVectors(pc));
   PetscCall(GiveCoarsest(pc, &kc->structure[kc->nstructured - 1]));
+  ChooseKappa(kc, "");
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt   number    = kc->nstructured - 1 - l;
     KCycleStructure *level     = &kc->structure[l];
@@ -479,7 +514,9 @@ static PetscErrorCode GiveLevels(PC pc)
       PetscCall(GiveCoarsening(kc, level, solver[i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
+    if (l == 0) ChooseKappa(kc, level->planes);
   }
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -603,8 +640,6 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(BuildStructure(pc, wanted));
   PetscCall(LeaveToDM(pc, wanted));
   if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->kappa_set)
-    kc->kappa = kc->finer.exists ? kc->finer.kappa : KCyclePolicyKappa(kc->convects, kc->structure[0].factor);
   PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
   PetscCall(GiveLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -674,6 +709,7 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->walls           = kc->walls;
   finer->convects        = kc->convects;
   finer->broken          = kc->broken;
+  finer->several         = kc->several;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;

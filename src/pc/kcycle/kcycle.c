@@ -305,9 +305,10 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy",
                              PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
   if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
-  PetscCall(PetscOptionsString(
-      "-pc_kcycle_kappa", "Cycle counter: 1 (v), 2 (f), 3, ..., w, auto; 1 on structured levels, if it is not given",
-      "PCKCycleSetKappa", text, text, sizeof(text), &flg));
+  PetscCall(
+      PetscOptionsString("-pc_kcycle_kappa",
+                         "Cycle counter: 1 (v), 2 (f), 3, ..., w, auto; if it is not given 1 on most structured levels",
+                         "PCKCycleSetKappa", text, text, sizeof(text), &flg));
   if (flg) {
     PetscCall(ParseKappa(pc, text, &kappa));
     PetscCall(PCKCycleSetKappa(pc, kappa));
@@ -365,7 +366,9 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
   Notes:
   Additive and Kaskade multigrid (`PCMGSetType()`) have no cycle counter; setting one is an error at set-up.
 
-  The cycle counter may be changed between solves; it takes effect at once.
+  The cycle counter may be changed between solves; it takes effect at once. Smoothers of structured levels keep the
+  number of sweeps that they were set up with: with kappa = 1, and with `PC_KCYCLE_KAPPA_AUTO`, coarser levels have more
+  than the finest one.
 
   With `PC_KCYCLE_KAPPA_AUTO` set-up chooses among 1, 2, 3, 4 and w the one with which a solve takes the least time.
   Times of cycles are predicted (`PCKCycleSetCalibrate()`). How fast a cycle converges is estimated by 8 steps of
