@@ -10,6 +10,7 @@ typedef struct {
   PetscInt  dim, size[3];
   PetscBool periodic[3], box;
   PetscBool planes; /* are relaxed, and not lines */
+  PetscReal omega;  /* damping; 0: none */
 } Problem;
 
 /* A number from 0 to 1 for each coupling */
@@ -130,7 +131,7 @@ static PetscBool SameGroup(const Problem *p, PetscInt d, const PetscInt at[], co
   return PETSC_TRUE;
 }
 
-/* x += the exact solution for the residual on the line or plane through a point */
+/* x += omega times the exact solution for the residual on the line or plane through a point */
 static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], const PetscReal r[], PetscReal x[])
 {
   static PetscReal a[MAX_POINTS][MAX_POINTS], y[MAX_POINTS];
@@ -153,7 +154,7 @@ static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], c
   SolveDense(n, a, y);
   FOR_POINTS(p, at)
   {
-    if (SameGroup(p, d, at, through)) x[Index(p, at)] += y[Place(p, d, at)];
+    if (SameGroup(p, d, at, through)) x[Index(p, at)] += (p->omega > 0 ? p->omega : 1) * y[Place(p, d, at)];
   }
 }
 
@@ -286,7 +287,7 @@ static PetscErrorCode Relax(Mat A, const char type[], PetscBool guess, Vec b, Ve
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Test(const Problem *p, const char type[], PetscInt from, PetscInt to)
+static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscInt to)
 {
   PetscReal   *r, *x, difference[2];
   PetscInt     at[3];
@@ -298,6 +299,7 @@ static PetscErrorCode Test(const Problem *p, const char type[], PetscInt from, P
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-pc_relax_order", PCRelaxOrders, (PetscEnum *)&order, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-pc_relax_omega", &p->omega, NULL));
   PetscCall(CreateMatrix(p, &da, &A));
   PetscCall(MatCreateVecs(A, &v, &b));
   PetscCall(PetscMalloc2(p->size[0] * p->size[1] * p->size[2], &r, p->size[0] * p->size[1] * p->size[2], &x));
@@ -330,7 +332,7 @@ static PetscErrorCode Test(const Problem *p, const char type[], PetscInt from, P
 
 static PetscErrorCode TestSmall(void)
 {
-  const Problem problems[] = {
+  Problem problems[] = {
       {1, {1, 1, 1}, {PETSC_FALSE}, PETSC_FALSE},
       {1, {2, 1, 1}, {PETSC_TRUE}, PETSC_FALSE},
       {2, {1, 9, 1}, {PETSC_FALSE}, PETSC_FALSE},
@@ -348,19 +350,23 @@ static PetscErrorCode TestSmall(void)
 
 static PetscErrorCode TestAll(void)
 {
-  static const char *const zebra[]    = {"zebra_x", "zebra_y", "zebra_z"};
-  const Problem            wide       = {2, {301, 5, 1}, {PETSC_FALSE}, PETSC_FALSE};
-  const Problem            problems[] = {
-                 {1, {16, 1, 1}, {PETSC_FALSE}, PETSC_FALSE},
-                 {1, {15, 1, 1}, {PETSC_TRUE}, PETSC_FALSE},
-                 {2, {13, 12, 1}, {PETSC_FALSE}, PETSC_FALSE},
-                 {2, {9, 14, 1}, {PETSC_FALSE}, PETSC_TRUE},
-                 {2, {8, 10, 1}, {PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
-                 {2, {13, 9, 1}, {PETSC_TRUE, PETSC_FALSE}, PETSC_TRUE},
-                 {3, {9, 8, 11}, {PETSC_FALSE}, PETSC_FALSE},
-                 {3, {8, 9, 7}, {PETSC_FALSE}, PETSC_TRUE},
-                 {3, {7, 9, 8}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
-                 {3, {8, 6, 5}, {PETSC_FALSE, PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE},
+  static const char *const zebra[] = {"zebra_x", "zebra_y", "zebra_z"};
+  Problem                  wide[]  = {
+                        {2, {301, 5, 1}, {PETSC_FALSE}, PETSC_FALSE},
+                        {3, {43, 5, 6}, {PETSC_FALSE}, PETSC_FALSE},
+                        {3, {42, 6, 5}, {PETSC_FALSE}, PETSC_TRUE},
+  };
+  Problem problems[] = {
+      {1, {16, 1, 1}, {PETSC_FALSE}, PETSC_FALSE},
+      {1, {15, 1, 1}, {PETSC_TRUE}, PETSC_FALSE},
+      {2, {13, 12, 1}, {PETSC_FALSE}, PETSC_FALSE},
+      {2, {9, 14, 1}, {PETSC_FALSE}, PETSC_TRUE},
+      {2, {8, 10, 1}, {PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
+      {2, {13, 9, 1}, {PETSC_TRUE, PETSC_FALSE}, PETSC_TRUE},
+      {3, {9, 8, 11}, {PETSC_FALSE}, PETSC_FALSE},
+      {3, {8, 9, 7}, {PETSC_FALSE}, PETSC_TRUE},
+      {3, {7, 9, 8}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE},
+      {3, {8, 6, 5}, {PETSC_FALSE, PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE},
   };
 
   PetscFunctionBeginUser;
@@ -368,7 +374,9 @@ static PetscErrorCode TestAll(void)
     for (PetscInt d = 0; d < problems[i].dim; d++) PetscCall(Test(&problems[i], zebra[d], d, d));
     PetscCall(Test(&problems[i], "alternating", 0, problems[i].dim - 1));
   }
-  PetscCall(Test(&wide, "zebra_y", 1, 1));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(wide); i++) {
+    for (PetscInt d = 1; d < wide[i].dim; d++) PetscCall(Test(&wide[i], zebra[d], d, d));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -488,22 +496,20 @@ static PetscErrorCode TestSolve(void)
   PetscFunctionReturn(0);
 }
 
-/* Two sweeps on a grid that one process relaxes in several strips of columns, and several processes do not */
-static PetscErrorCode TestWide(void)
+/* Two sweeps on a grid that one process relaxes in strips of columns, or in 3D row by row, and several do not */
+static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
 {
-  const char *types[] = {"zebra_y", "alternating"};
-  Poisson     p       = {0};
-  PetscReal   norm[2];
-  DM          da;
-  Mat         A;
-  Vec         b, x, r;
+  Poisson   p = {0};
+  PetscReal norm[2];
+  DM        da;
+  Mat       A;
+  Vec       b, x, r;
 
   PetscFunctionBeginUser;
-  p.dim        = 2;
-  p.n          = 801;
+  p.dim        = dim;
+  p.n          = n;
   p.scale      = 1;
   p.anisotropy = 1;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMCreateMatrix(da, &A));
@@ -511,15 +517,14 @@ static PetscErrorCode TestWide(void)
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(b, &r));
   PetscCall(PoissonFill(&p, da, b));
-  for (int t = 0; t < 2; t++) {
-    PetscCall(VecZeroEntries(x));
-    PetscCall(Relax(A, types[t], PETSC_TRUE, b, x));
-    PetscCall(VecNorm(x, NORM_2, &norm[0]));
-    PetscCall(MatMult(A, x, r));
-    PetscCall(VecAYPX(r, -1, b));
-    PetscCall(VecNorm(r, NORM_2, &norm[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %.10g, residual %.10g\n", types[t], (double)norm[0], (double)norm[1]));
-  }
+  PetscCall(VecZeroEntries(x));
+  PetscCall(Relax(A, type, PETSC_TRUE, b, x));
+  PetscCall(VecNorm(x, NORM_2, &norm[0]));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, &norm[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s: %.10g, residual %.10g\n", dim, type, (double)norm[0],
+                        (double)norm[1]));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
@@ -542,8 +547,13 @@ int main(int argc, char **args)
   if (planes) PetscCall(TestPlanes());
   else if (small) PetscCall(TestSmall());
   else if (solve) PetscCall(TestSolve());
-  else if (wide) PetscCall(TestWide());
-  else PetscCall(TestAll());
+  else if (wide) {
+    PetscCall(TestWide(2, 801, "zebra_y"));
+    PetscCall(TestWide(2, 801, "alternating"));
+    PetscCall(TestWide(3, 41, "zebra_y"));
+    PetscCall(TestWide(3, 41, "zebra_z"));
+    PetscCall(TestWide(3, 41, "alternating"));
+  } else PetscCall(TestAll());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -560,6 +570,12 @@ int main(int argc, char **args)
     output_file: output/zebra.out
 
   test:
+    suffix: damped
+    nsize: {{1 3}}
+    args: -pc_relax_order symmetric -pc_relax_omega 0.7
+    output_file: output/zebra.out
+
+  test:
     suffix: small
     args: -small -pc_relax_order {{forward symmetric}}
 
@@ -572,6 +588,11 @@ int main(int argc, char **args)
     suffix: wide
     nsize: {{1 2 3}}
     args: -wide
+
+  test:
+    suffix: wide_damped
+    nsize: {{1 2}}
+    args: -wide -pc_relax_omega 0.7
 
   testset:
     args: -solve

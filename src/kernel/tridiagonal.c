@@ -327,16 +327,45 @@ KC_VERSIONS void KCycleLineAddBoth(PetscInt n, KCScalar weight, const KCScalar *
   if (n % 2) x[n - 1] += weight * even[n / 2];
 }
 
-/* n points at a stride of 2 lose what those between them, the first on the left, have found: e[-1] to e[n - 1]. c:
-   couplings with the left and the right, the same for all or at a stride of 2 */
-KC_VERSIONS void KCycleLineCouple(PetscInt n, PetscBool constant, const KCScalar *const c[2], KCScalar weight,
-                                  const KCScalar *e, KCScalar *KC_RESTRICT r)
+KC_POINT void Couple(const int count, PetscInt n, const KCScalar *const c[], KCScalar weight, const KCScalar *const e[],
+                     KCScalar *KC_RESTRICT r)
 {
-  const KCScalar *KC_RESTRICT left = c[0], *KC_RESTRICT right = c[1], a = left[0] * weight, b = right[0] * weight;
+  for (PetscInt k = 0; k < n; k++) {
+    KCScalar sum = 0;
 
+    KC_UNROLL
+    for (int o = count - 1; o >= 0; o--) sum += c[o][2 * k] * e[o][k];
+    r[k] -= weight * sum;
+  }
+}
+
+KC_POINT void CoupleConstant(const int count, PetscInt n, const KCScalar *const c[], KCScalar weight,
+                             const KCScalar *const e[], KCScalar *KC_RESTRICT r)
+{
+  KCScalar a[6];
+
+  for (int o = 0; o < count; o++) a[o] = weight * c[o][0];
+  for (PetscInt k = 0; k < n; k++) {
+    KCScalar sum = 0;
+
+    KC_UNROLL
+    for (int o = count - 1; o >= 0; o--) sum += a[o] * e[o][k];
+    r[k] -= sum;
+  }
+}
+
+/* n points at a stride of 2 lose what their neighbours of the other colour, 2, 4 or 6 of them, have found: e[o][0] to
+   e[o][n - 1]. c: couplings with these, the same for all or at a stride of 2 */
+KC_VERSIONS void KCycleLineCouple(int count, PetscInt n, PetscBool constant, const KCScalar *const c[], KCScalar weight,
+                                  const KCScalar *const e[], KCScalar *r)
+{
   if (constant) {
-    for (PetscInt k = 0; k < n; k++) r[k] -= a * e[k - 1] + b * e[k];
+    if (count == 2) CoupleConstant(2, n, c, weight, e, r);
+    else if (count == 4) CoupleConstant(4, n, c, weight, e, r);
+    else CoupleConstant(6, n, c, weight, e, r);
   } else {
-    for (PetscInt k = 0; k < n; k++) r[k] -= weight * (left[2 * k] * e[k - 1] + right[2 * k] * e[k]);
+    if (count == 2) Couple(2, n, c, weight, e, r);
+    else if (count == 4) Couple(4, n, c, weight, e, r);
+    else Couple(6, n, c, weight, e, r);
   }
 }

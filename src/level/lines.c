@@ -315,6 +315,7 @@ PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *s, PetscInt d, KCycleLines
   z->most      = d == 0 ? KC_SYSTEMS : (half + z->nblocks - 1) / z->nblocks;
   PetscCall(CountColours(st, z));
   PetscCall(KCycleLinesFindParts(s, z));
+  z->rows   = (PetscBool)(d > 0 && box->dim == 3 && box->n[0] > 1 && KCycleThreadsMost() == 1 && !KCycleBoxTalks(box));
   z->turned = (PetscBool)(d == 1 && box->dim == 2 && box->n[0] > 1 && !st->shape.box && !KCycleBoxTalks(box));
   PetscCall(PetscMalloc1(2 * z->nrows * (d == 0 ? z->nblocks : 1), &z->set));
   for (PetscInt row = 0; row < z->nrows; row++) PetscCall(FactorRow(st, z, row));

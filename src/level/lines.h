@@ -39,6 +39,7 @@ typedef struct {
   KCScalar      *factors;
 
   PetscBool      turned;          /* the systems of odd lines begin with the last point */
+  PetscBool      rows;            /* both colours of a row of lines share a residual, see linerows.c */
   PetscBool      cut, coupled[2]; /* the first and the last point are coupled with those of other parts */
   KCycleLineEnds ends;
 } KCycleLines;
@@ -52,15 +53,24 @@ typedef struct {
   KCScalar   *y;                /* T^-1 of all residuals, where lines are cut */
 } KCycleZebra;
 
-/* A sweep over both colours of lines in strips, see linestrips.c */
+/* A sweep over both colours of lines, see linestrips.c and linerows.c */
 typedef struct {
   const KCycleStencil *st;
   const KCycleLines   *lines;
   int                  parity; /* of the lines that come first */
+  PetscBool            zero;   /* x is zero where their residuals read it; strips do not ask */
   PetscReal            weight;
   const KCScalar      *b;
   KCScalar            *x, *work;
 } KCycleLineSweep;
+
+/* What the points of the second colour lose when their neighbours of the first one have changed */
+typedef struct {
+  int             count;           /* of neighbours: 2, 4 or 6 */
+  int             at[6];           /* their coefficients */
+  const KCScalar *e[6];            /* they have changed by e[k] beside point k */
+  PetscInt        low[6], high[6]; /* if low <= k < high; others have no such neighbour */
+} KCycleLineCouplings;
 
 /* The colour of the lines that the coarse grid keeps */
 static inline int KCycleLinesFirstColour(const KCycleSmoother *s, const KCycleLines *z)
@@ -117,6 +127,13 @@ PETSC_INTERN PetscInt       KCycleLinesFactors(const KCycleLines *, const KCycle
 /* linestrips.c */
 PETSC_INTERN PetscInt KCycleLinesStripRoom(const KCycleStencil *, const KCycleLines *);
 PETSC_INTERN void     KCycleLinesSweepStrips(const KCycleLineSweep *);
+PETSC_INTERN void     KCycleLinesCouple(const KCycleLine *, const KCycleLineCouplings *, PetscInt column, PetscInt n,
+                                        KCScalar weight, KCScalar *r);
+
+/* linerows.c */
+PETSC_INTERN PetscInt KCycleLinesRowsRoom(const KCycleStencil *, const KCycleLines *);
+PETSC_INTERN void     KCycleLinesFirstOfRow(const KCycleLineSweep *, PetscInt row);
+PETSC_INTERN void     KCycleLinesSecondOfRow(const KCycleLineSweep *, PetscInt row);
 
 /* lineends.c */
 PETSC_INTERN PetscErrorCode KCycleLinesFindParts(const KCycleSmoother *, KCycleLines *);

@@ -93,39 +93,50 @@ static void Eliminate(const KCycleLineSweep *sweep, const Strip *strip)
   }
 }
 
-/* One line's point of the second colour loses what its neighbours, if the strip has them, have added */
-static void CouplePoint(const Strip *strip, const KCycleShape *shape, const KCycleLine *l, PetscInt k, KCScalar weight,
-                        const KCScalar *e, KCScalar *r)
+static void CouplePoint(const KCycleLine *l, const KCycleLineCouplings *with, PetscInt column, PetscInt k,
+                        KCScalar weight, KCScalar *r)
 {
-  const PetscInt right = k + strip->shift, at = strip->column + (strip->head == 1 ? 0 : 1) + 2 * k;
+  for (int o = 0; o < with->count; o++) {
+    if (k >= with->low[o] && k < with->high[o])
+      r[k] -= weight * KCycleLineCoefficient(l, with->at[o], column + 2 * k) * with->e[o][k];
+  }
+}
 
-  if (right > 0 && right <= strip->m[0]) r[k] -= weight * KCycleLineCoefficient(l, shape->find[12], at) * e[right - 1];
-  if (right < strip->m[0]) r[k] -= weight * KCycleLineCoefficient(l, shape->find[14], at) * e[right];
+/* The n points of the second colour of a line in x, from a column on: their residuals r once the first colour has
+   changed */
+void KCycleLinesCouple(const KCycleLine *l, const KCycleLineCouplings *with, PetscInt column, PetscInt n,
+                       KCScalar weight, KCScalar *r)
+{
+  PetscInt        low  = PetscMax(((l->constant ? l->constant->a : 1) - column + 1) / 2, 0);
+  PetscInt        high = PetscMin(((l->constant ? l->constant->b : l->n - 1) - column + 1) / 2, n);
+  const KCScalar *c[6], *e[6];
+
+  for (int o = 0; o < with->count; o++) {
+    low  = PetscMax(low, with->low[o]);
+    high = PetscMin(high, with->high[o]);
+  }
+  low  = PetscMin(low, n);
+  high = PetscMax(low, high);
+  for (PetscInt k = 0; k < low; k++) CouplePoint(l, with, column, k, weight, r);
+  for (PetscInt k = high; k < n; k++) CouplePoint(l, with, column, k, weight, r);
+  for (int o = 0; o < with->count; o++) {
+    c[o] = l->constant ? &l->constant->middle[with->at[o]] : l->c[with->at[o]] + column + 2 * low;
+    e[o] = with->e[o] + low;
+  }
+  KCycleLineCouple(with->count, high - low, (PetscBool)(l->constant != NULL), c, weight, e, r + low);
 }
 
 /* Row j of the residuals r of the second colour, once the first one has found e there */
 static void Couple(const KCycleLineSweep *sweep, const Strip *strip, PetscInt j, const KCScalar *e, KCScalar *r)
 {
-  const KCycleShape *shape  = &sweep->st->shape;
-  const KCScalar     weight = (KCScalar)sweep->weight;
-  const int          left = shape->find[12], right = shape->find[14];
-  const PetscInt     column = strip->column + (strip->head == 1 ? 0 : 1);
-  const KCScalar    *c[2];
-  KCycleLine         l;
-  PetscInt           low, high;
+  const int                *find  = sweep->st->shape.find;
+  const PetscInt            shift = strip->shift, m = strip->m[0];
+  const KCycleLineCouplings with = {
+      2, {find[12], find[14]}, {e + shift - 1, e + shift}, {1 - shift, -shift}, {m - shift + 1, m - shift}};
+  KCycleLine l;
 
   KCycleLineCoefficients(sweep->st, j, 0, &l);
-  low  = l.constant ? l.constant->a : 1;
-  high = l.constant ? l.constant->b : l.n - 1;
-  low  = PetscMin(PetscMax(1 - strip->shift, (low - column + 1) / 2), strip->m[1]);
-  low  = PetscMax(low, 0);
-  high = PetscMin(PetscMin(strip->m[1], strip->m[0] - strip->shift), (high - column + 1) / 2);
-  high = PetscMax(low, high);
-  for (PetscInt k = 0; k < low; k++) CouplePoint(strip, shape, &l, k, weight, e, r);
-  for (PetscInt k = high; k < strip->m[1]; k++) CouplePoint(strip, shape, &l, k, weight, e, r);
-  c[0] = l.constant ? &l.constant->middle[left] : l.c[left] + column + 2 * low;
-  c[1] = l.constant ? &l.constant->middle[right] : l.c[right] + column + 2 * low;
-  KCycleLineCouple(high - low, (PetscBool)(l.constant != NULL), c, weight, e + low + strip->shift, r + low);
+  KCycleLinesCouple(&l, &with, strip->column + (strip->head == 1 ? 0 : 1), strip->m[1], (KCScalar)sweep->weight, r);
 }
 
 static void SolveAndEliminate(const KCycleLineSweep *sweep, const Strip *strip)

@@ -8,13 +8,17 @@
   Lines in x and y of a grid in 3D have planes as rows: their colours are steps that go plane by plane, with residual
   and interpolation in the same pass, see passes.c. Other lines go through the grid by themselves. Where a process has
   all points of a grid that does not wrap around, their colours go behind each other, a row of lines (in 2D a block)
-  apart, and find in the cache what they read. Lines in y of stars in 2D are relaxed in strips of columns, see
-  linestrips.c.
+  apart, and find in the cache what they read. There both colours of a row of lines in y or z share one residual, see
+  linerows.c, and lines in y of stars in 2D are relaxed in strips of columns, see linestrips.c.
 */
 #include "lines.h"
 
 /* So many rows of a block of lines in y or z are asked for before they are read: they lie far from each other */
 #define AHEAD 3
+
+/* So many sweeps of a pass over the same lines, behind each other, have room for what both colours share; in others
+   each colour is relaxed by itself */
+#define SHARED 2
 
 /* Numbers of the longest cache line */
 #define LINE 16
@@ -29,6 +33,7 @@ typedef struct {
   PetscInt             room;
   const KCScalar      *b;
   KCScalar            *x, *y, *work;
+  KCScalar            *shared; /* of both colours of rows, see linerows.c; NULL: each one is relaxed by itself */
 } Sweep;
 
 /* Colour number c of a sweep */
@@ -223,6 +228,35 @@ static PetscErrorCode SolveApart(const Sweep *sweep, int first, int ncolours)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Both of a pair of colours, as they are in a row: c is the first one's number */
+static KCycleLineSweep BothOf(const Sweep *sweep, int c, PetscInt row)
+{
+  const KCycleLines    *z    = sweep->lines;
+  const KCycleLineSweep both = {sweep->st,
+                                z,
+                                KCycleLinesParity(sweep->st, z, ColourOf(sweep, c), row),
+                                (PetscBool)(sweep->zero && !c),
+                                sweep->weight,
+                                sweep->b,
+                                sweep->x,
+                                z->rows ? sweep->shared : sweep->work};
+
+  return both;
+}
+
+/* Colour number c in a row of lines */
+static void SolveRow(const Sweep *sweep, int c, PetscInt row)
+{
+  const KCycleLineSweep both = BothOf(sweep, c - c % 2, row);
+
+  if (!sweep->shared) {
+    for (PetscInt b = 0; b < sweep->lines->nblocks; b++) SolveBlock(sweep, c, row, b, PETSC_FALSE);
+  } else if (both.parity >= 0) {
+    if (c % 2) KCycleLinesSecondOfRow(&both, row);
+    else KCycleLinesFirstOfRow(&both, row);
+  }
+}
+
 /* All colours in one pass. Those of one parity of rows (box stencils in 3D have two) keep to the same row */
 static void SolveBehind(const Sweep *sweep)
 {
@@ -234,20 +268,10 @@ static void SolveBehind(const Sweep *sweep)
       const PetscInt at = unit - (c >= (z->ncolours + 1) / 2 ? 1 : 0);
 
       if (at < 0 || at == units) continue;
-      if (units == z->nblocks && sweep->st->box->dim < 3) SolveBlock(sweep, c, 0, at, PETSC_FALSE);
-      for (PetscInt b = 0; b < z->nblocks && sweep->st->box->dim == 3; b++) SolveBlock(sweep, c, at, b, PETSC_FALSE);
+      if (sweep->st->box->dim < 3) SolveBlock(sweep, c, 0, at, PETSC_FALSE);
+      else SolveRow(sweep, c, at);
     }
   }
-}
-
-static void SolveStrips(const Sweep *sweep)
-{
-  const KCycleLines    *z      = sweep->lines;
-  const KCycleLineSweep strips = {sweep->st,     z,        KCycleLinesParity(sweep->st, z, ColourOf(sweep, 0), 0),
-                                  sweep->weight, sweep->b, sweep->x,
-                                  sweep->work};
-
-  KCycleLinesSweepStrips(&strips);
 }
 
 /* Does this process, with one thread, have all that a colour needs of the one before it? */
@@ -279,13 +303,25 @@ static PetscBool Through(const KCycleSmoother *s, int number)
   return (PetscBool)(StepsOf(s, DirectionOf(s, number, &half)) == 1 || KCycleThreads() > 1);
 }
 
+/* Sweeps of a pass over lines of direction d before the one that a step belongs to */
+static PetscInt SweepsBefore(const KCyclePass *pass, const KCycleStep *step, int d)
+{
+  const KCycleSmoother *s     = pass->smoother;
+  PetscInt              steps = 0;
+  int                   half;
+
+  for (PetscInt i = 0; i < pass->nsteps && &pass->step[i] != step; i++)
+    steps += pass->step[i].kind == KCYCLE_STEP_SMOOTH && DirectionOf(s, pass->step[i].number, &half) == d ? 1 : 0;
+  return steps / StepsOf(s, d);
+}
+
 /* A step, and the places of its colours in a sweep over the lines of one direction: so many from the first on */
 static Sweep SweepOf(const KCyclePass *pass, const KCycleStep *step, int *first, int *ncolours)
 {
   const KCycleSmoother *s     = pass->smoother;
   KCycleZebra          *zebra = (KCycleZebra *)s->data;
   const Sweep           all   = {s->st,       NULL,    0,       step->reverse, step->zeroguess, s->weight,
-                                 zebra->room, pass->b, pass->x, zebra->y,      zebra->work};
+                                 zebra->room, pass->b, pass->x, zebra->y,      zebra->work,     NULL};
   Sweep                 sweep = all;
   int                   half;
   const int             d = DirectionOf(s, step->number, &half);
@@ -294,6 +330,11 @@ static Sweep SweepOf(const KCyclePass *pass, const KCycleStep *step, int *first,
   sweep.first = KCycleLinesFirstColour(s, sweep.lines);
   *ncolours   = sweep.lines->ncolours / StepsOf(s, d);
   *first      = StepsOf(s, d) == 1 ? 0 : *ncolours * (step->reverse ? 1 - half : half);
+  if (sweep.lines->rows) {
+    const PetscInt before = SweepsBefore(pass, step, d);
+
+    if (before < SHARED) sweep.shared = zebra->work + zebra->room + before * KCycleLinesRowsRoom(s->st, sweep.lines);
+  }
   return sweep;
 }
 
@@ -306,9 +347,7 @@ static void Plane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, Pe
 
   if (step->zeroguess)
     memset(pass->x + n * (low + pass->st->box->n[1] * t), 0, (size_t)(n * (high - low)) * sizeof(KCScalar));
-  for (int c = first; c < first + ncolours; c++) {
-    for (PetscInt b = 0; b < sweep.lines->nblocks; b++) SolveBlock(&sweep, c, t, b, PETSC_FALSE);
-  }
+  for (int c = first; c < first + ncolours; c++) SolveRow(&sweep, c, t);
 }
 
 /* A step on the whole grid */
@@ -320,8 +359,11 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
   PetscFunctionBegin;
   if (sweep.zero) PetscCall(PetscArrayzero(sweep.x, sweep.st->box->npoints));
   if (!IsAlone(sweep.st->box) || ncolours < sweep.lines->ncolours) PetscCall(SolveApart(&sweep, first, ncolours));
-  else if (sweep.lines->turned) SolveStrips(&sweep);
-  else SolveBehind(&sweep);
+  else if (sweep.lines->turned) {
+    const KCycleLineSweep both = BothOf(&sweep, 0, 0);
+
+    KCycleLinesSweepStrips(&both);
+  } else SolveBehind(&sweep);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,6 +372,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
   KCycleZebra     *zebra = (KCycleZebra *)s->data;
   const KCycleBox *box   = s->st->box;
   const PetscInt   dim   = box->dim;
+  PetscInt         rows  = 0;
   PetscBool        cut   = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -353,13 +396,14 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
     s->nsteps += StepsOf(s, d);
     cut         = (PetscBool)(cut || z->cut);
     zebra->room = PetscMax(zebra->room, KCycleLinesStripRoom(s->st, z));
+    rows        = PetscMax(rows, SHARED * KCycleLinesRowsRoom(s->st, z));
     zebra->room = PetscMax(zebra->room, (z->d == 0 ? KC_SYSTEMS : z->most) * (z->n + KC_SYSTEMS + 8) + 4 * z->most + 2);
   }
   /* planes beside each other that have the same colours */
   if (s->st->shape.box && box->periodic[2] && box->size[2] % 2) s->planes = PETSC_FALSE;
   if (cut) PetscCall(PetscMalloc1(box->npoints, &zebra->y));
   zebra->room = (zebra->room + LINE - 1) / LINE * LINE;
-  PetscCall(PetscCalloc1((size_t)KCycleThreadsMost() * (size_t)zebra->room + LINE, &zebra->allocated));
+  PetscCall(PetscCalloc1((size_t)KCycleThreadsMost() * (size_t)zebra->room + (size_t)rows + LINE, &zebra->allocated));
   zebra->work = zebra->allocated + (LINE - (size_t)zebra->allocated / sizeof(KCScalar) % LINE) % LINE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -390,8 +390,8 @@ PETSC_INTERN void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, co
 PETSC_INTERN void KCycleLineAddBoth(PetscInt n, KCScalar weight, const KCScalar *even, const KCScalar *odd,
                                     KCScalar *x);
 PETSC_INTERN void KCycleLineSplit(PetscInt n, const KCScalar *t, KCScalar *even, KCScalar *odd);
-PETSC_INTERN void KCycleLineCouple(PetscInt n, PetscBool constant, const KCScalar *const c[2], KCScalar weight,
-                                   const KCScalar *e, KCScalar *r);
+PETSC_INTERN void KCycleLineCouple(int count, PetscInt n, PetscBool constant, const KCScalar *const c[],
+                                   KCScalar weight, const KCScalar *const e[], KCScalar *r);
 
 /* Rows of clusters, see clusters.c, of the operator in PETSc's numbers: slices of eight lanes side by side, each one a
    row, or all of them a long row, whose entries go round the lanes. Lanes are filled up with zeros */

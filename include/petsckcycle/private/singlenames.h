@@ -140,11 +140,15 @@
   #define KCycleLineScale                  KCycleLineScale_Single
   #define KCycleLineSplit                  KCycleLineSplit_Single
   #define KCycleLinesBeyond                KCycleLinesBeyond_Single
+  #define KCycleLinesCouple                KCycleLinesCouple_Single
   #define KCycleLinesDestroy               KCycleLinesDestroy_Single
   #define KCycleLinesDestroyEnds           KCycleLinesDestroyEnds_Single
   #define KCycleLinesFactors               KCycleLinesFactors_Single
   #define KCycleLinesFindParts             KCycleLinesFindParts_Single
+  #define KCycleLinesFirstOfRow            KCycleLinesFirstOfRow_Single
   #define KCycleLinesGatherEnds            KCycleLinesGatherEnds_Single
+  #define KCycleLinesRowsRoom              KCycleLinesRowsRoom_Single
+  #define KCycleLinesSecondOfRow           KCycleLinesSecondOfRow_Single
   #define KCycleLinesSetUp                 KCycleLinesSetUp_Single
   #define KCycleLinesSetUpEnds             KCycleLinesSetUpEnds_Single
   #define KCycleLinesStripRoom             KCycleLinesStripRoom_Single
