@@ -1,5 +1,5 @@
 static char help[] = "Coefficients that jump: clusters of strongly coupled points.\n\
-  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions|walls|seen\n\
+  -test solve|exact|adjoint|choices|processes|sizes|changed|sweeps|kept|reactions|walls|seen|lines\n\
                                                 which part\n\
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
@@ -564,6 +564,39 @@ static PetscErrorCode TestChoices(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* Lines through all points of a plate solve it, so that it is no cluster for them: a plate of two points in 2D, and
+   lines along both. Four points in 3D are more than a line has */
+static PetscErrorCode TestLines(Problem *p)
+{
+  const char *const types[] = {PC_RELAX_REDBLACK, PC_RELAX_ZEBRA_X, PC_RELAX_ZEBRA_Y, PC_RELAX_ALTERNATING};
+  Mat               A;
+  Vec               b, x[2];
+  PC                pc;
+  PetscBool         same;
+
+  PetscFunctionBeginUser;
+  p->field    = FIELD_PLATE;
+  p->contrast = 1e6;
+  p->layer    = p->n[0] / 2;
+  PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
+  for (int i = 0; i < 2; i++) PetscCall(VecDuplicate(b, &x[i]));
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+    for (int i = 0; i < 2; i++) {
+      PetscCall(CreateRelax(A, i ? PC_RELAX_CLUSTERS_AUTO : PC_RELAX_CLUSTERS_OFF, &pc));
+      PetscCall(PCRelaxSetType(pc, types[t]));
+      PetscCall(PCApply(pc, b, x[i]));
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(VecEqual(x[0], x[1], &same));
+    PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "behind %s the plate is %s\n", types[t], same ? "left as it is" : "corrected"));
+  }
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* What a sweep and a solver make of a changed matrix is what new ones do: its coefficients are looked at anew */
 static PetscErrorCode TestChanged(Problem *p)
 {
@@ -770,8 +803,8 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solve",   "exact",  "adjoint", "choices",   "processes", "sizes",
-                               "changed", "sweeps", "kept",    "reactions", "walls",     "seen"};
+  const char *const tests[] = {"solve",  "exact", "adjoint",   "choices", "processes", "sizes", "changed",
+                               "sweeps", "kept",  "reactions", "walls",   "seen",      "lines"};
   Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, BOUNDARY_STORED, 1, 0, FIELD_CONSTANT, PETSC_FALSE, 0};
   PetscInt          test    = 0;
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
@@ -779,7 +812,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 12, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 13, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
@@ -798,6 +831,7 @@ int main(int argc, char **argv)
   if (test == 8) PetscCall(TestKept(&p));
   if (test == 10) PetscCall(TestWalls(&p));
   if (test == 11) PetscCall(TestSeen(&p));
+  if (test == 12) PetscCall(TestLines(&p));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -871,6 +905,14 @@ int main(int argc, char **argv)
       suffix: unseen
       requires: !complex
       args: -test seen -dim 3 -n 18 -pc_kcycle_semicoarsen {{xyz xz}}
+
+    test:
+      suffix: lines
+      args: -test lines -dim 2 -n 48
+
+    test:
+      suffix: lines_3d
+      args: -test lines -dim 3 -n 18
 
     test:
       suffix: adjoint

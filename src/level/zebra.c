@@ -393,6 +393,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
     KCycleLines *z = &zebra->lines[d];
 
     PetscCall(KCycleLinesSetUp(s, z->d, z));
+    s->along[z->d] = PETSC_TRUE;
     s->nsteps += StepsOf(s, d);
     cut         = (PetscBool)(cut || z->cut);
     zebra->room = PetscMax(zebra->room, KCycleLinesStripRoom(s->st, z));

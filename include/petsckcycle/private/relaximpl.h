@@ -111,7 +111,7 @@ PETSC_INTERN PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *, const KCycleSw
 PETSC_INTERN PetscErrorCode KCycleRelaxDeviceReset(PC_Relax *);
 
 /* search.c */
-PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, const KCycleSeeds *, KCycleClusterList *);
+PETSC_INTERN PetscErrorCode KCycleClustersSearch(Mat, const KCycleSmoother *, const KCycleSeeds *, KCycleClusterList *);
 PETSC_INTERN PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *);
 
 /* planesolver.c */

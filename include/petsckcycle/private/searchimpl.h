@@ -17,6 +17,7 @@
 /* A point and, if it is the root of its group, the group */
 typedef struct {
   PetscReal t, d;            /* sum of the diagonals, sum of all entries between members */
+  PetscReal across[3];       /* sum of the diagonals, less the couplings along a direction */
   PetscInt  at[3];           /* place, from the first point of the process, or of the grid */
   PetscInt  point;           /* number of the place, see KCycleSearch */
   PetscInt  tail, size;      /* last member, number of them */
@@ -54,7 +55,8 @@ typedef struct {
 typedef struct {
   const KCycleStencil *st;
   int                  nc;
-  PetscInt             most; /* points of a cluster */
+  PetscInt             most;     /* points of a cluster */
+  PetscBool            along[3]; /* the smoother solves lines along this direction */
   PetscInt             nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
   KCycleNode          *node;
   PetscInt            *parent; /* towards the root of a group, which is its own */
@@ -85,7 +87,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
 PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation,
                                                     PetscMPIInt owner, PetscInt slot);
-PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, KCycleSearch **);
+PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, const PetscBool along[], KCycleSearch **);
+PETSC_INTERN void           KCycleSearchWeigh(KCycleSearch *, PetscInt p);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);
 PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscInt rank);

@@ -144,6 +144,7 @@ struct _KCycleSmoother {
   PetscReal  weight;   /* damping that is used */
   PetscReal  upper;    /* of polynomials: bound of the eigenvalues of D^-1 A */
   PetscReal *sums;     /* for its passes */
+  PetscBool  along[3]; /* it solves lines along this direction */
   PetscBool  planes;   /* steps can go plane by plane, since processes share whole planes */
   PetscBool  fromzero; /* the first step can do with an x that holds anything */
 

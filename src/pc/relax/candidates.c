@@ -103,7 +103,7 @@ static PetscErrorCode ReadRecord(KCycleSearch *s, const char *from)
   PetscCall(KCycleSearchNode(s, head, (PetscBool)head[4], &p));
   memcpy(s->rank + (size_t)p * s->nc, from, s->nc * sizeof(*s->rank));
   memcpy(s->a + (size_t)p * s->nc, from + s->nc * sizeof(*s->rank), s->nc * sizeof(PetscScalar));
-  s->node[p].t = s->node[p].d = PetscAbsScalar(s->a[(size_t)p * s->nc + s->nc / 2]);
+  KCycleSearchWeigh(s, p);
   PetscCall(KCycleSearchEdge(s, p, KC_DEAD, head[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,7 +341,7 @@ PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleCl
   PetscInt      p = 0;
 
   PetscFunctionBegin;
-  PetscCall(KCycleSearchCreate(own->st, &s));
+  PetscCall(KCycleSearchCreate(own->st, own->along, &s));
   PetscCall(SendCandidates(comm, own, &mail));
   PetscCall(PetscMalloc1(RecordSize(s->nc), &record));
   for (PetscInt q = 0; q < own->nnodes; q++) {

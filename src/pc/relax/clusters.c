@@ -416,7 +416,8 @@ PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
 }
 
 /* Clusters of an operator, or none: then *clusters is NULL on all processes */
-static PetscErrorCode ClustersCreate(Mat A, const KCycleSeeds *seeds, KCycleClusters **clusters)
+static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
+                                     KCycleClusters **clusters)
 {
   const KCycleStencil *st           = KCycleStencilOf(A);
   MPI_Comm             comm         = PetscObjectComm((PetscObject)A);
@@ -427,7 +428,7 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSeeds *seeds, KCycleClus
   PetscFunctionBegin;
   *clusters = NULL;
   PetscCall(PetscMemzero(&list, sizeof(list)));
-  PetscCall(KCycleClustersSearch(A, seeds, &list));
+  PetscCall(KCycleClustersSearch(A, smoother, seeds, &list));
   for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.generation[c] + 1);
   PetscCall(PetscNew(&cl));
   cl->references = 1;
@@ -453,7 +454,7 @@ PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, c
   KCycleClusters *clusters;
 
   PetscFunctionBegin;
-  PetscCall(ClustersCreate(A, seeds, &clusters));
+  PetscCall(ClustersCreate(A, *smoother, seeds, &clusters));
   if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

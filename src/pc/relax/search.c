@@ -5,7 +5,7 @@
   Points are joined from strong to weak couplings, all couplings of about the same strength at once (a rank, from 0 on;
   ranks are half powers of two). What a point is joined with at a rank, its group, does not depend on any order. Groups
   that outgrow the largest clusters are dead, and kill what joins them; of the others those with a small d_C = 1^T A 1
-  are clusters.
+  are clusters, unless lines are relaxed that solve them: then d_C must be small beside the couplings across these, too.
 
   A cluster ends where couplings jump. So the search starts from points with such couplings alone, and works on other
   points when it gets there; in regions where nothing jumps it soon meets the dead. Most of the dead are known
@@ -19,8 +19,9 @@
 
 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
 #define KC_CLUSTER_TIGHT  0.2503
-#define KC_CLUSTER_GROWTH 1.5 /* a cluster is larger than those in it by this factor, */
-#define KC_CLUSTER_GAIN   0.1 /* or d_C relative to the sum of the diagonals is smaller by this one */
+#define KC_CLUSTER_ACROSS 0.3503 /* and relative to the sum without couplings along lines that are solved */
+#define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
+#define KC_CLUSTER_GAIN   0.1    /* or d_C relative to the sum of the diagonals is smaller by this one */
 
 #define KC_AHEAD 4 /* so many couplings ahead */
 
@@ -226,6 +227,7 @@ static void Merge(KCycleSearch *s, PetscInt a, PetscInt b)
   large->t += small->t;
   large->d += small->d + 2 * between;
   large->size += small->size;
+  for (int d = 0; d < 3; d++) large->across[d] += small->across[d];
   if (small->largest > large->largest) {
     large->largest = small->largest;
     large->tight   = small->tight;
@@ -260,6 +262,30 @@ static PetscErrorCode Join(KCycleSearch *s, PetscInt p, PetscInt q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The sums of a point, whose coefficients are there */
+void KCycleSearchWeigh(KCycleSearch *s, PetscInt p)
+{
+  const PetscInt     step[3] = {1, 3, 9};
+  const PetscScalar *a       = s->a + (size_t)p * s->nc;
+  KCycleNode        *node    = &s->node[p];
+
+  node->t = node->d = PetscAbsScalar(a[s->nc / 2]);
+  for (int d = 0; d < 3; d++) {
+    const int before = s->st->shape.find[13 - step[d]], behind = s->st->shape.find[13 + step[d]];
+
+    node->across[d] = node->t - (before < 0 ? 0 : PetscAbsScalar(a[before]) + PetscAbsScalar(a[behind]));
+  }
+}
+
+/* Do lines do what a correction would? They are solved, so that couplings along them hold no group together */
+static PetscBool IsSolved(const KCycleSearch *s, const KCycleNode *node)
+{
+  for (int d = 0; d < 3; d++) {
+    if (s->along[d] && node->d > KC_CLUSTER_ACROSS * node->across[d]) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
 /* Is a group a cluster, and not about the same as one that was found in it? One that nothing but weak couplings
    leave is not the same as the largest part of it */
 static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
@@ -270,7 +296,7 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
   if (IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
   if (node->size < KC_CLUSTER_GROWTH * node->largest && node->d > KC_CLUSTER_GAIN * node->tight * node->t)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t))
+  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t) || IsSolved(s, node))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
   for (PetscInt m = root; m >= 0; m = s->next[m]) s->found.member[s->found.nmembers++] = m;
@@ -398,8 +424,8 @@ static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool r
   PetscCall(KCycleSearchNode(s, at, rough, &p));
   SetIndex(s, at, p);
   s->node[p].point = point;
-  s->node[p].t = s->node[p].d = PetscAbsScalar(a[nc / 2]);
   PetscCall(PetscArraycpy(s->a + (size_t)p * nc, a, nc));
+  KCycleSearchWeigh(s, p);
   for (int o = 0; o < nc; o++) {
     const PetscInt q = s->index[point + s->delta[o]], rank = RankWith(s, p, o, q);
 
@@ -526,7 +552,7 @@ static PetscErrorCode FillHaloRows(KCycleSearch *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, KCycleSearch **search)
+PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along[], KCycleSearch **search)
 {
   const KCycleBox *box = st->box;
   KCycleSearch    *s;
@@ -536,6 +562,7 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, KCycleSearch **search
   s->st   = st;
   s->nc   = st->shape.ncoeffs;
   s->most = box->dim == 3 ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
+  for (int d = 0; d < 3; d++) s->along[d] = along[d];
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
@@ -620,7 +647,8 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
 }
 
 /* The clusters of an operator, or the parts of them that this process has */
-PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSeeds *seeds, KCycleClusterList *list)
+PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
+                                    KCycleClusterList *list)
 {
   KCycleSearch *s;
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
@@ -629,7 +657,7 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSeeds *seeds, KCycleClust
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
-  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), &s));
+  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), smoother->along, &s));
   PetscCall(KCycleSift(s, seeds));
   here = (int)KCycleSieveHasRough(&s->sieve);
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
