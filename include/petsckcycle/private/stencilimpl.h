@@ -50,7 +50,8 @@ PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
 /* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM */
 PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
-PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse, Mat *stencil, PetscBool *fits);
+PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse, Mat *stencil,
+                                              PetscBool *fits);
 PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);

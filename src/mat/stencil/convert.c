@@ -142,7 +142,7 @@ static Fit SetEntry(Rows *rows, const KCycleShape *shape, const PetscInt row[], 
                    c[3]  = {col[0] + s[0], col[1] + s[1], col[2] + s[2]};
     KCycleShape box;
 
-    KCycleShapeCreate(rows->box->dim, KC_BOX, &box);
+    KCycleShapeCreate(rows->box->dim, KC_BOX | shape->flat, &box);
     if (KCycleFindOffset(rows->box, &box, row, col) >= 0) return FITS_BOX;
     rows->wrong[0] = KCycleBoxPointToRow(rows->box, r);
     rows->wrong[1] = KCycleBoxPointToRow(rows->box, c);
@@ -392,7 +392,7 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
     if (st->s.shape.box && fit == FITS) mine = (int)FITS_BOX;
     PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
     if (all != (int)FITS_BOX || st->s.shape.box) break;
-    KCycleShapeCreate(st->s.box->dim, KC_BOX, &st->s.shape);
+    KCycleShapeCreate(st->s.box->dim, KC_BOX | st->s.shape.flat, &st->s.shape);
     MatStencilMakeFrames(A);
     PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));
   } while (PETSC_TRUE);
@@ -401,9 +401,13 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* moved: rows are those of other processes than the points */
-static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, Mat *stencil, PetscBool *fits,
-                              PetscInt wrong[])
+typedef struct {
+  int       flat;  /* KC_FLAT, or 0, of a new stencil */
+  PetscBool moved; /* rows are those of other processes than the points */
+  MatReuse  reuse;
+} Source;
+
+static PetscErrorCode FromAIJ(Mat aij, DM dm, const Source *from, Mat *stencil, PetscBool *fits, PetscInt wrong[])
 {
   KCycleBox *box;
   PetscInt   equal, all;
@@ -419,15 +423,15 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, M
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
-  equal = moved || (aij->rmap->n == box->npoints && aij->cmap->n == box->npoints);
+  equal = from->moved || (aij->rmap->n == box->npoints && aij->cmap->n == box->npoints);
   PetscCallMPI(MPI_Allreduce(&equal, &all, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)aij)));
   *fits = (PetscBool)all;
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  if (reuse == MAT_INITIAL_MATRIX) {
-    PetscCall(MatStencilCreateOnDM(dm, 0, stencil));
+  if (from->reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(MatStencilCreateOnDM(dm, from->flat, stencil));
     MatStencilExpectRounding(*stencil, KC_ASSEMBLY_ROUNDING);
   }
-  PetscCall(RowsGet(aij, box, moved, &rows));
+  PetscCall(RowsGet(aij, box, from->moved, &rows));
   PetscCall(StoreRows(*stencil, &rows, fits));
   PetscCall(RowsRestore(&rows));
   (*stencil)->assembled     = *fits;
@@ -435,28 +439,31 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, M
   PetscCall(PetscObjectStateIncrease((PetscObject)*stencil));
   wrong[0] = rows.wrong[0];
   wrong[1] = rows.wrong[1];
-  if (!*fits && reuse == MAT_INITIAL_MATRIX) PetscCall(MatDestroy(stencil));
+  if (!*fits && from->reuse == MAT_INITIAL_MATRIX) PetscCall(MatDestroy(stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, PetscBool moved, MatReuse reuse, Mat *stencil, PetscBool *fits)
+PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse reuse, Mat *stencil,
+                                 PetscBool *fits)
 {
-  PetscInt wrong[2];
+  const Source from = {flat, moved, reuse};
+  PetscInt     wrong[2];
 
   PetscFunctionBegin;
-  PetscCall(FromAIJ(aij, dm, moved, reuse, stencil, fits, wrong));
+  PetscCall(FromAIJ(aij, dm, &from, stencil, fits, wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* For MatConvert() to this type: of AIJ on host or device, and through AIJ of all others */
 PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
-  PetscBool  isaij, fits;
-  Mat        aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
-  PetscInt   wrong[2];
-  KCycleBox *box;
-  char       why[256];
-  DM         dm;
+  const Source from = {0, PETSC_FALSE, MAT_REUSE_MATRIX};
+  PetscBool    isaij, fits;
+  Mat          aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
+  PetscInt     wrong[2];
+  KCycleBox   *box;
+  char         why[256];
+  DM           dm;
 
   PetscFunctionBegin;
   (void)type;
@@ -470,7 +477,7 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
   /* of a box, whatever the entries of now, others may come */
   if (!stencil) PetscCall(MatStencilCreateOnDM(dm, box->star ? 0 : KC_BOX, &stencil));
-  PetscCall(FromAIJ(aij, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &stencil, &fits, wrong));
+  PetscCall(FromAIJ(aij, dm, &from, &stencil, &fits, wrong));
   PetscCheck(wrong[0] < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The matrix cannot become one of type stencil: the entry in row %" PetscInt_FMT ", column %" PetscInt_FMT
              " couples points that are no neighbours on its DMDA",

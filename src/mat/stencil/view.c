@@ -94,7 +94,7 @@ static PetscErrorCode MatLoad_Stencil(Mat A, PetscViewer viewer)
   }
   PetscCall(FromNatural(dm, natural, &global));
   PetscCall(MatDestroy(&natural));
-  PetscCall(MatStencilFromAIJ(global, dm, PETSC_FALSE, MAT_REUSE_MATRIX, &A, &fits));
+  PetscCall(MatStencilFromAIJ(global, dm, 0, PETSC_FALSE, MAT_REUSE_MATRIX, &A, &fits));
   PetscCheck(fits, PetscObjectComm((PetscObject)A), PETSC_ERR_FILE_UNEXPECTED,
              "The matrix in the file has entries between points that are no neighbours on the DMDA: it cannot be of "
              "type stencil");

@@ -321,11 +321,7 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
     PetscCall(PCKCycleInstall(inner));
   }
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
-  if (coarser->several != kc->several && coarser->ready && coarser->use_structure) {
-    coarser->several = coarser->finer.several = kc->several;
-    PetscCall(PCKCycleRenewSweeps(inner));
-    PetscCall(PCKCycleEngineSetUp(inner));
-  }
+  PetscCall(PCKCycleFollowKappa(inner, kc->several));
   if (coarser->count != kc->count) {
     coarser->count = kc->count;
     PetscCall(PCKCycleEngineSetUp(inner));

@@ -197,7 +197,8 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
   }
   moved = (PetscBool)(kc->found.moved && pc->dm == kc->found.dm);
   if (moved && !kc->found.pads) PetscCall(PCKCyclePadsCreate(pc->pmat, pc->dm, &kc->found));
-  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, moved, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &fine->A, &fits));
+  PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, kc->finer.flat, moved, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX,
+                              &fine->A, &fits));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &kc->source_state));
   if (!fits)
@@ -465,18 +466,21 @@ static void ChooseKappa(PC_KCycle *kc, const char planes[])
   } else {
     if (!kc->kappa_set)
       kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
-    if (!kc->ready) kc->several = (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
+    kc->several = (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
   }
 }
 
-/* Sweeps of levels that are set up, once more is known of the finer ones */
-PetscErrorCode PCKCycleRenewSweeps(PC pc)
+/* On levels that are set up sweeps become those of a new solver, where cycles now come to coarser levels more than
+   once, or do not any more */
+PetscErrorCode PCKCycleFollowKappa(PC pc, PetscBool several)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || !kc->use_structure || several == kc->several) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->several = kc->finer.several = several;
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt number    = kc->nstructured - 1 - l;
     const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
@@ -485,6 +489,7 @@ PetscErrorCode PCKCycleRenewSweeps(PC pc)
       if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &kc->structure[l].sweeps[i]));
     }
   }
+  PetscCall(PCKCycleEngineSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -710,6 +715,7 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->convects        = kc->convects;
   finer->broken          = kc->broken;
   finer->several         = kc->several;
+  finer->flat            = KCycleStencilOf(level->A)->shape.flat;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;
   finer->kernel_constant = kc->kernel_constant;

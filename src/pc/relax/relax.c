@@ -37,7 +37,7 @@ static PetscErrorCode FindStencil(PC pc)
   PetscCall(MatDestroy(&relax->A));
   PetscCall(MatGetDM(pc->pmat, &dm));
   if (!dm) PetscCall(PCGetDM(pc, &dm));
-  PetscCall(MatStencilFromAIJ(pc->pmat, dm, PETSC_FALSE, MAT_INITIAL_MATRIX, &relax->A, &fits));
+  PetscCall(MatStencilFromAIJ(pc->pmat, dm, 0, PETSC_FALSE, MAT_INITIAL_MATRIX, &relax->A, &fits));
   PetscCheck(fits, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PCRELAX needs a matrix of type stencil, or one of type aij whose entries fit the stencil of a DMDA with "
              "one unknown a point (-dm_mat_type stencil); for others use "
