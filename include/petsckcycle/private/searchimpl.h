@@ -17,7 +17,6 @@
 /* A point and, if it is the root of its group, the group */
 typedef struct {
   PetscReal t, d;            /* sum of the diagonals, sum of all entries between members */
-  PetscReal across[3];       /* sum of the diagonals, less the couplings along a direction */
   PetscInt  at[3];           /* place, from the first point of the process, or of the grid */
   PetscInt  point;           /* number of the place, see KCycleSearch */
   PetscInt  tail, size;      /* last member, number of them */
@@ -57,6 +56,9 @@ typedef struct {
   int                  nc;
   PetscInt             most;     /* points of a cluster */
   PetscBool            along[3]; /* the smoother solves lines along this direction */
+  PetscBool            lined;    /* along any */
+  PetscReal           *across;   /* where it does, of a node for each direction: sum of the diagonals, less couplings
+                                    along that direction */
   PetscInt             nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
   KCycleNode          *node;
   PetscInt            *parent; /* towards the root of a group, which is its own */

@@ -113,6 +113,7 @@ static PetscErrorCode GrowNodes(KCycleSearch *s)
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(PetscInt), &s->next));
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(*s->death), &s->death));
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(KCycleNode), &s->node));
+  if (s->lined) PetscCall(PetscRealloc(3 * (size_t)s->maxnodes * sizeof(PetscReal), &s->across));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +228,7 @@ static void Merge(KCycleSearch *s, PetscInt a, PetscInt b)
   large->t += small->t;
   large->d += small->d + 2 * between;
   large->size += small->size;
-  for (int d = 0; d < 3; d++) large->across[d] += small->across[d];
+  for (int d = 0; d < 3 && s->lined; d++) s->across[3 * l + d] += s->across[3 * k + d];
   if (small->largest > large->largest) {
     large->largest = small->largest;
     large->tight   = small->tight;
@@ -270,18 +271,18 @@ void KCycleSearchWeigh(KCycleSearch *s, PetscInt p)
   KCycleNode        *node    = &s->node[p];
 
   node->t = node->d = PetscAbsScalar(a[s->nc / 2]);
-  for (int d = 0; d < 3; d++) {
+  for (int d = 0; d < 3 && s->lined; d++) {
     const int before = s->st->shape.find[13 - step[d]], behind = s->st->shape.find[13 + step[d]];
 
-    node->across[d] = node->t - (before < 0 ? 0 : PetscAbsScalar(a[before]) + PetscAbsScalar(a[behind]));
+    s->across[3 * p + d] = node->t - (before < 0 ? 0 : PetscAbsScalar(a[before]) + PetscAbsScalar(a[behind]));
   }
 }
 
 /* Do lines do what a correction would? They are solved, so that couplings along them hold no group together */
-static PetscBool IsSolved(const KCycleSearch *s, const KCycleNode *node)
+static PetscBool IsSolved(const KCycleSearch *s, PetscInt root)
 {
   for (int d = 0; d < 3; d++) {
-    if (s->along[d] && node->d > KC_CLUSTER_ACROSS * node->across[d]) return PETSC_TRUE;
+    if (s->along[d] && s->node[root].d > KC_CLUSTER_ACROSS * s->across[3 * root + d]) return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }
@@ -296,7 +297,7 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
   if (IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
   if (node->size < KC_CLUSTER_GROWTH * node->largest && node->d > KC_CLUSTER_GAIN * node->tight * node->t)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t) || IsSolved(s, node))
+  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t) || IsSolved(s, root))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
   for (PetscInt m = root; m >= 0; m = s->next[m]) s->found.member[s->found.nmembers++] = m;
@@ -563,6 +564,7 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along
   s->nc   = st->shape.ncoeffs;
   s->most = box->dim == 3 ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
   for (int d = 0; d < 3; d++) s->along[d] = along[d];
+  s->lined = (PetscBool)(along[0] || along[1] || along[2]);
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
   s->width[0] = box->n[0] + 2 * box->reach[0];
   s->width[1] = s->width[0] * (box->n[1] + 2 * box->reach[1]);
@@ -583,6 +585,7 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
 
   PetscFunctionBegin;
   PetscCall(PetscFree(s->node));
+  PetscCall(PetscFree(s->across));
   PetscCall(PetscFree(s->parent));
   PetscCall(PetscFree(s->next));
   PetscCall(PetscFree(s->death));
