@@ -5,7 +5,7 @@
   python3 bench/gpu.py --measured device.csv   what tests/device/run.sh has measured on a GPU, beside that
 
 The problem is Poisson's equation on a cube or a square with 7 or 5 points and coefficients that lines share; red-black sweeps: 2 before and behind the coarser levels
-on the finest one, with kappa = 1 3 on the next and 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level, as bench/traffic.py counts them in
+on the finest one, and on the others 2 with kappa > 1, else 3 on the next and 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level, as bench/traffic.py counts them in
 a launch:
 
   half a sweep 3 (x twice, b), the first one from zero 2; residual 3; restriction 1, interpolation 2, and a part of that on the coarser level; CG with its product 14

@@ -24,7 +24,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
 SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
 case $OPENMP in 0 | no) OPENMP= ;; esac
 case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
-case ${SCRIPTS:-1}$SANITIZE$VALGRIND in 0 | no) SCRIPTS= ;; "${SCRIPTS:-1}") SCRIPTS=${SCRIPTS:-1} ;; *) SCRIPTS= ;; esac
+case ${SCRIPTS:-1} in 0 | no) SCRIPTS= ;; 1) SCRIPTS=tests- ;; esac # which is in all names
+if [ -n "$SANITIZE$VALGRIND" ]; then SCRIPTS=; fi
 export SANITIZE OPENMP FEWER
 
 complain() { echo "check: $*" >&2; exit 1; }
@@ -121,18 +122,22 @@ harness() {
       DIFF_NUMBERS=1 TIMEOUT="${TIMEOUT:-$default_timeout}" VALGRIND="$VALGRIND" "$@" 9>&- )
 }
 
-# wanted NAME...: those that SEARCH asks for, one a line
+# wanted WORDS NAME...: names with one of the words in them, or all where there is no word; one a line
 wanted() {
-  printf '%s\n' "$@" | awk -v search="$SEARCH" '
+  words=$1
+  shift
+  printf '%s\n' "$@" | awk -v search="$words" '
     BEGIN { n = split(search, word) }
     { found = n == 0; for (i = 1; i <= n; i++) if (index($0, word[i])) found = 1 }
     found && $0'
 }
 
-# A word without a test is a mistake
-check_search() {
-  for word in $SEARCH; do
-    case " $programs $scripts " in *"$word"*) ;; *) complain "no test has \"$word\" in its name" ;; esac
+# check_words WORDS NAME...: a word that is in no name is a mistake
+check_words() {
+  words=$1
+  shift
+  for word in $words; do
+    case " $* " in *"$word"*) ;; *) complain "no test has \"$word\" in its name" ;; esac
   done
 }
 
@@ -143,23 +148,20 @@ prepare_programs() {
   generate
 }
 
-# asked_for NAME: does SCRIPTS want this one?
-asked_for() {
-  for word in $SCRIPTS; do
-    case $1 in *"$word"*) return ;; esac
-  done
-  [ "$SCRIPTS" = 1 ]
-}
-
 find_tests() {
   programs=$(harness -s print-test gmakesearch=% V=0 | xargs) scripts=
-  for script in "$top"/tests/*.sh "$top"/tests/*.py; do
-    name=$(basename "$script")
-    if [ -f "$script" ] && asked_for "$name"; then scripts="$scripts tests-$name"; fi
-  done
-  check_search
   # shellcheck disable=SC2086 # the names are words
-  programs=$(wanted $programs | sort | xargs) scripts=$(wanted $scripts)
+  if [ -n "$SCRIPTS" ]; then
+    for script in "$top"/tests/*.sh "$top"/tests/*.py; do
+      [ ! -f "$script" ] || scripts="$scripts tests-$(basename "$script")"
+    done
+    check_words "$SCRIPTS" $scripts
+    scripts=$(wanted "$SCRIPTS" $scripts | xargs)
+  fi
+  # shellcheck disable=SC2086
+  check_words "$SEARCH" $programs $scripts
+  # shellcheck disable=SC2086
+  programs=$(wanted "$SEARCH" $programs | sort | xargs) scripts=$(wanted "$SEARCH" $scripts)
 }
 
 # A line for each program whose tests have all ended, with the seconds of a processor that they took

@@ -140,9 +140,12 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   PetscCall(
       PoissonClaim((PetscBool)(said == (p->held != HELD_ALL)), "  -ksp_view says whether they are on coarser levels"));
   if (p->flat > 1 && p->held != HELD_ALL) {
-    PetscCall(PoissonViewHas(pc, p->dim == 2 ? "lines along y" : "lines along z", &lines));
-    PetscCall(PoissonViewHas(pc, p->dim == 2 ? "coarsened in xy" : "coarsened in xyz", &said));
-    lines = (PetscBool)(lines && said);
+    PetscCall(
+        PoissonViewHas(pc, p->dim == 2 ? "lines along y, coarsened in xy" : "lines along z, coarsened in xyz", &lines));
+    /* or, on one process */
+    PetscCall(PoissonViewHas(
+        pc, p->dim == 2 ? "lines along y, fused, coarsened in xy" : "lines along z, fused, coarsened in xyz", &said));
+    lines = (PetscBool)(lines || said);
     PetscCall(PoissonClaim(lines, "  all directions are coarsened, and lines relaxed along the strong one"));
   }
   PetscCall(VecDestroy(&x));

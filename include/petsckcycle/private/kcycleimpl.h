@@ -270,7 +270,7 @@ typedef struct {
   PetscBool           walls;           /* parts of the grid may be closed */
   PetscBool           convects;        /* the finest operator has convection */
   PetscBool           broken;          /* lines of the finest grid are broken by inactive points */
-  PetscBool           several;         /* cycles come to coarser levels more than once: sweeps depend on it */
+  PetscBool           several;         /* cycles come to coarser levels more than once: sweeps are made for it */
   PetscBool           use_structure;   /* levels are structured */
   char                general[320];    /* why they are not */
   PetscBool           use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
@@ -379,7 +379,7 @@ PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFollowKappa(PC, PetscBool several);
+PETSC_INTERN PetscErrorCode PCKCycleFollowKappa(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredHandOn(PC, PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);

@@ -67,13 +67,14 @@
   INT(KCYCLE_SWEEPS, 2,                                                                                                \
       "before and behind the coarser levels: a second sweep costs less than the iterations that it saves",             \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
-  INT(KCYCLE_SWEEPS_SECOND, 3, "on the second level of full coarsening, but for 27 points", "-mg_levels_ksp_max_it",   \
-      "policy")                                                                                                        \
-  INT(KCYCLE_SWEEPS_COARSE, 4, "on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",         \
+  INT(KCYCLE_SWEEPS_SECOND, 3, "with kappa = 1 on the second level of full coarsening, but for 27 points",             \
+      "-mg_levels_ksp_max_it", "policy")                                                                               \
+  INT(KCYCLE_SWEEPS_COARSE, 4,                                                                                         \
+      "with kappa = 1 on coarser ones, which cost little (variable V-cycle of Bramble and Pasciak)",                   \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
   INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
-  INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels", "-mg_levels_ksp_max_it", "policy")                   \
+  INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels with kappa = 1", "-mg_levels_ksp_max_it", "policy")    \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
       "-mg_coarse_pc_type", "processes")                                                                               \
   INT(KCYCLE_PROC_EQ_LIMIT, 1000,                                                                                      \

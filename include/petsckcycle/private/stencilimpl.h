@@ -47,7 +47,8 @@ PETSC_INTERN PetscErrorCode MatStencilStashAdd(Mat, PetscInt row, int coefficien
 PETSC_INTERN PetscErrorCode MatStencilStashSend(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
 
-/* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM */
+/* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
+   KC_FLAT, or 0, for a new one */
 PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse, Mat *stencil,

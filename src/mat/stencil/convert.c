@@ -401,6 +401,7 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How a stencil is made from AIJ */
 typedef struct {
   int       flat;  /* KC_FLAT, or 0, of a new stencil */
   PetscBool moved; /* rows are those of other processes than the points */

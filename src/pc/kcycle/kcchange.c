@@ -104,7 +104,7 @@ static PetscErrorCode TakeCycleType(PC pc)
   if (kc->kappa_set && !kc->kappa_of_cycle) PetscFunctionReturn(PETSC_SUCCESS);
   kc->kappa     = kappa;
   kc->kappa_set = kc->kappa_of_cycle = PETSC_TRUE;
-  PetscCall(PCKCycleFollowKappa(pc, (PetscBool)(kappa > 1)));
+  PetscCall(PCKCycleFollowKappa(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -321,7 +321,8 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
     PetscCall(PCKCycleInstall(inner));
   }
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
-  PetscCall(PCKCycleFollowKappa(inner, kc->several));
+  coarser->finer.several = kc->several;
+  PetscCall(PCKCycleFollowKappa(inner));
   if (coarser->count != kc->count) {
     coarser->count = kc->count;
     PetscCall(PCKCycleEngineSetUp(inner));

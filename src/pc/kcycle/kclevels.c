@@ -456,31 +456,31 @@ static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, const KCycleStructure 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Kappa, where nobody has chosen it, on which sweeps of coarser levels depend. What the finest one relaxes is known
-   when it has its smoothers */
-static void ChooseKappa(PC_KCycle *kc, const char planes[])
+/* Do cycles come to coarser levels more than once? Sweeps depend on it, and stay while kappa is tried */
+static PetscBool ComeAgain(const PC_KCycle *kc)
 {
-  if (kc->finer.exists) {
-    if (!kc->kappa_set) kc->kappa = kc->finer.kappa;
-    kc->several = kc->finer.several;
-  } else {
-    if (!kc->kappa_set)
-      kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
-    kc->several = (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
-  }
+  return kc->finer.exists ? kc->finer.several : (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
 }
 
-/* On levels that are set up sweeps become those of a new solver, where cycles now come to coarser levels more than
-   once, or do not any more */
-PetscErrorCode PCKCycleFollowKappa(PC pc, PetscBool several)
+/* Kappa, where nobody has chosen it. What the finest level relaxes is known when it has its smoothers */
+static void ChooseKappa(PC_KCycle *kc, const char planes[])
+{
+  if (!kc->kappa_set && kc->finer.exists) kc->kappa = kc->finer.kappa;
+  else if (!kc->kappa_set)
+    kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
+  kc->several = ComeAgain(kc);
+}
+
+/* Where kappa has changed, sweeps of levels that are set up become those of a new solver */
+PetscErrorCode PCKCycleFollowKappa(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || !kc->use_structure || several == kc->several) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->several = kc->finer.several = several;
+  if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->several = ComeAgain(kc);
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt number    = kc->nstructured - 1 - l;
     const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};

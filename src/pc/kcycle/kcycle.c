@@ -344,7 +344,7 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
   else if (!kc->automatic.chosen) kc->kappa = 1; /* until there is a choice */
   kc->kappa_set      = PETSC_TRUE;
   kc->kappa_of_cycle = PETSC_FALSE;
-  PetscCall(PCKCycleFollowKappa(pc, (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted)));
+  PetscCall(PCKCycleFollowKappa(pc));
   PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -367,8 +367,9 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
   Notes:
   Additive and Kaskade multigrid (`PCMGSetType()`) have no cycle counter; setting one is an error at set-up.
 
-  The cycle counter may be changed between solves; it takes effect at once. Smoothers of structured levels that are
-  chosen have more sweeps on coarse levels with kappa = 1, and with `PC_KCYCLE_KAPPA_AUTO`, than with a larger one.
+  The cycle counter may be changed between solves; it takes effect at once. Unless a number of sweeps is given
+  (`-mg_levels_ksp_max_it`), smoothers of coarse structured levels make more of them with kappa = 1, and with
+  `PC_KCYCLE_KAPPA_AUTO`, than with a larger kappa.
 
   With `PC_KCYCLE_KAPPA_AUTO` set-up chooses among 1, 2, 3, 4 and w the one with which a solve takes the least time.
   Times of cycles are predicted (`PCKCycleSetCalibrate()`). How fast a cycle converges is estimated by 8 steps of
