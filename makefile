@@ -146,11 +146,10 @@ compilers: | have-petsc
 	  echo "  $$cc"; export OMPI_CC="$$cc" MPICH_CC="$$cc"; \
 	  printf '%s\n' $(every_source) | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC) || exit 1; \
 	done
-	@echo "  kernels in single precision, and with nvcc if there is one"; mkdir -p $(B)/compilers
+	@echo "  kernels in single precision, and with nvcc if there is one"
 	@printf '%s\n' $(singles) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only -DKCYCLE_SINGLE $(WARNFLAGS) $(CPPFLAGS_KC)
-	@for source in $(wildcard $(top)/src/kernel/*.c); do \
-	  test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \
-	    $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -c $$source -o $(B)/compilers/kernel.o || exit 1; done; \
+	@test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \
+	  printf '%s\n' $(wildcard $(top)/src/kernel/*.c) | xargs -P $$(nproc) -n 1 $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -o /dev/null -c || exit 1; \
 	done
 	@test -z "$(nvcc)" -o -n "$(not_for_devices)" || { echo "  kernels for devices, their registers"; \
 	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(cuda_archs) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings \

@@ -223,7 +223,9 @@ run_script() {
   fi
   case $1 in *.py) interpreter="python3" ;; *) interpreter="sh" ;; esac
   tap=$work/scripts/$name.tap status=0 start=$(date +%s)
-  ( cd "$work/scripts/$name" && KC_WORK=$PWD timeout 900 "$interpreter" "$top/tests/${1#tests-}" ) > "$tap" 2>&1 < /dev/null 9>&- || status=$?
+  mkdir "$work/scripts/$name/tmp"
+  # Programs of several scripts start and end at the same time; in one folder for temporary files MPI may find that of another one, half removed
+  ( cd "$work/scripts/$name" && KC_WORK=$PWD TMPDIR=$PWD/tmp timeout 900 "$interpreter" "$top/tests/${1#tests-}" ) > "$tap" 2>&1 < /dev/null 9>&- || status=$?
   grep -q '^ok\|^not ok' "$tap" || echo "not ok $name: no test in it ran" >> "$tap"
   [ $status = 0 ] || grep -q '^not ok' "$tap" || echo "not ok $name: ended with status $status" >> "$tap"
   if grep -q '^not ok' "$tap"; then grep -v '^ok' "$tap" || true; fi

@@ -69,7 +69,7 @@ configure_and_build() {
   ( cd "$source_dir" && env -u PETSC_DIR -u PETSC_ARCH -u MAKEFLAGS -u MFLAGS -u MAKELEVEL sh -c '
       compilers=$1; shift
       ./configure PETSC_ARCH="$0" $compilers --with-fc=0 --with-debugging=0 \
-        --with-blaslapack-lib=-lopenblas --with-x=0 COPTFLAGS=-O3 CXXOPTFLAGS=-O3 "$@" &&
+        --with-hipc=0 --with-syclc=0 --with-blaslapack-lib=-lopenblas --with-x=0 COPTFLAGS=-O3 CXXOPTFLAGS=-O3 "$@" &&
       case $0 in *headers) ;; *) make PETSC_DIR="$PWD" PETSC_ARCH="$0" -j"$(nproc)" libs ;; esac' "$arch" "$compilers" "$@" ) > "$log" 2>&1 || {
     tail -n 30 "$log" >&2
     complain "building PETSc $version failed; the whole log is $log"

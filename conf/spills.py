@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles the kernels for devices with nvcc or hipcc, for each architecture. With nvcc it fails where one of them spills registers or keeps an array in memory.
+"""Compiles the kernels for devices with nvcc or hipcc, for each architecture, without the code of the host around them. With nvcc it fails where one of them spills registers or keeps an array in memory.
 
   python3 conf/spills.py [--table] COMPILER ARCHITECTURE... -- FLAGS...     sm_90 or gfx90a, as the compiler calls it
 
 Prints the most registers of a kernel of each file, and of how many kernels threads have memory; with --table those of each kernel.
 """
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -18,8 +19,11 @@ def is_hip(arch):
 
 def compile_one(compiler, arch, source, flags):
     with tempfile.TemporaryDirectory() as folder:
-        asks = ["-x", "hip", f"--offload-arch={arch}", "-Rpass-analysis=kernel-resource-usage"] if is_hip(arch) else [f"-arch={arch}", "-Xptxas", "-v"]
-        command = [compiler, *asks, *flags, "-c", source, "-o", os.path.join(folder, "kernel.o")]
+        if is_hip(arch):
+            asks = ["-x", "hip", f"--offload-arch={arch}", "--cuda-device-only", "-Rpass-analysis=kernel-resource-usage", "-c"]
+        else:
+            asks = [f"-arch={arch}", "-Xptxas", "-v", "-cubin"]
+        command = [compiler, *asks, *flags, source, "-o", os.path.join(folder, "kernel.o")]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         sys.exit(f"{done.stdout}\n{source} does not compile for {arch}")
@@ -45,13 +49,16 @@ def main():
     split = arguments.index("--")
     compiler, architectures, flags = arguments[0], arguments[1:split], arguments[split + 1:]
     folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src", "kernel", "cuda")
+    sources = sorted(f for f in os.listdir(folder) if f.endswith(".cu"))
     faults = []
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
     for arch in architectures:
         unit = "registers" if is_hip(arch) else "bytes"
         for single in [], ["-DKCYCLE_SINGLE"]:
             most = []
-            for source in sorted(f for f in os.listdir(folder) if f.endswith(".cu")):
-                found = list(kernels(compile_one(compiler, arch, os.path.join(folder, source), single + flags), arch))
+            outputs = pool.map(lambda source, arch=arch, single=single: compile_one(compiler, arch, os.path.join(folder, source), single + flags), sources)
+            for source, output in zip(sources, outputs):
+                found = list(kernels(output, arch))
                 if not found:
                     sys.exit(f"{source}: {compiler} tells nothing of kernels")
                 memory = sum(k[1] + k[2] > 0 for k in found)

@@ -14,5 +14,5 @@ if grep -q __shared__ "${object%.o}.cu"; then
   echo "cudahost: $source declares shared memory in a way that kernel.sh does not know" >&2
   exit 1
 fi
-g++ -std=c++17 -O1 -fsanitize=thread -fPIC -fvisibility=hidden -w -include "$here/kernels.h" -DTHRUST_DEVICE_SYSTEM=4 "$@" -I"$(dirname "$source")" -I"$cuda/include/cccl" -I"$cuda/include" \
+g++ -std=c++17 -O2 -fsanitize=thread -fPIC -fvisibility=hidden -w -include "$here/kernels.h" -DTHRUST_DEVICE_SYSTEM=4 "$@" -I"$(dirname "$source")" -I"$cuda/include/cccl" -I"$cuda/include" \
   -x c++ -c "${object%.o}.cu" -o "$object"

@@ -58,8 +58,8 @@ struct Memory {
   std::map<const char *, size_t> bytes;  /* of each allocation */
 };
 
-static Memory  &memory = *new Memory(); /* never destroyed: others free at the end of the program */
-static uint32_t firstOf[PAGES];         /* of each page: the first one of its allocation, or 0 */
+static Memory &memory = *new Memory(); /* never destroyed: others free at the end of the program */
+static size_t  endOf[PAGES];           /* of each page: where its allocation ends, in bytes behind the base, or 0 */
 
 static size_t PagesOf(size_t bytes)
 {
@@ -98,7 +98,7 @@ void *HostMemoryNew(size_t bytes)
   if (memory.used + 1 >= PAGES) HostFail("no memory");
   Protect(first, n, PROT_READ | PROT_WRITE);
   memset(memory.base + first * PAGE, 0xff, n * PAGE);
-  std::fill_n(firstOf + first, n, (uint32_t)first);
+  std::fill_n(endOf + first, n, first * PAGE + bytes);
   memory.bytes[memory.base + first * PAGE] = bytes;
   return memory.base + first * PAGE;
 }
@@ -112,7 +112,7 @@ void HostMemoryDelete(void *p)
   for (size_t i = at->second; i < PagesOf(at->second) * PAGE; i++) {
     if (((unsigned char *)p)[i] != 0xff) HostFail("byte %zu was written of an allocation of %zu bytes", i, at->second);
   }
-  std::fill_n(firstOf + first, PagesOf(at->second), 0);
+  std::fill_n(endOf + first, PagesOf(at->second), 0);
   Protect(first, PagesOf(at->second), PROT_NONE);
   memory.unused.emplace(PagesOf(at->second), first);
   memory.bytes.erase(at);
@@ -335,6 +335,7 @@ static Place  *globalPlace, sharedPlace[SHARED_MOST / 4 + PAGE];
 static Sector *sector;
 
 static struct {
+  bool   counted;
   size_t blocks[2], launch[2]; /* sectors read and written: by each block, by the launch */
 } traffic;
 
@@ -366,7 +367,7 @@ static bool Together(const Use &use, uint32_t stamp, bool shared)
   return ((use.stamp ^ stamp) & 1023) / WARP || !((use.stamp ^ stamp) >> 10);
 }
 
-static void Meet(Place *place, size_t n, bool write, bool shared)
+static inline void Meet(Place *place, size_t n, bool write, bool shared)
 {
   const uint32_t stamp = Stamp();
 
@@ -397,7 +398,7 @@ static void Count(size_t at, size_t bytes, bool write)
   }
 }
 
-static void Access(const void *p, size_t bytes, bool write)
+static inline __attribute__((always_inline)) void Access(const void *p, size_t bytes, bool write)
 {
   const size_t at = (size_t)((const char *)p - memory.base), in = (size_t)((const char *)p - team.shared);
 
@@ -411,14 +412,11 @@ static void Access(const void *p, size_t bytes, bool write)
     HostFail("thread %u of block %u, %u, %u %s outside shared memory", team.current->number, hostBlock.x, hostBlock.y,
              hostBlock.z, write ? "writes" : "reads");
   if (at >= PAGES * PAGE || !memory.base) return;
-  const char *first = memory.base + firstOf[at / PAGE] * PAGE;
-  const auto  block = memory.bytes.find(first);
-
-  if (block == memory.bytes.end() || (const char *)p + bytes > first + block->second)
+  if (at + bytes > endOf[at / PAGE])
     HostFail("thread %u of block %u, %u, %u %s outside an allocation", team.current->number, hostBlock.x, hostBlock.y,
              hostBlock.z, write ? "writes" : "reads");
   Meet(globalPlace + at / 4, (bytes + 3) / 4, write, false);
-  Count(at, bytes, write);
+  if (traffic.counted) Count(at, bytes, write);
 }
 
 /* What the compiler calls with -fsanitize=thread */
@@ -469,9 +467,16 @@ void __tsan_vptr_update(void *, void *)
 }
 
 /* CUDAHOST_TRAFFIC=FILE in the environment: a line for each launch of our kernels, appended */
+static bool Counts(void)
+{
+  static const bool counts = getenv("CUDAHOST_TRAFFIC");
+
+  return counts;
+}
+
 static void Report(const void *kernel, dim3 grid, dim3 block, size_t shared)
 {
-  static FILE *file = getenv("CUDAHOST_TRAFFIC") ? fopen(getenv("CUDAHOST_TRAFFIC"), "a") : NULL;
+  static FILE *file = Counts() ? fopen(getenv("CUDAHOST_TRAFFIC"), "a") : NULL;
   Dl_info      info;
 
   if (!file || !kernel || !dladdr(kernel, &info)) return;
@@ -525,6 +530,7 @@ void HostRun(const void *kernel, dim3 grid, dim3 block, size_t shared, void (*ca
   team.current = &team.program;
   team.launch  = team.block;
   memset(&traffic, 0, sizeof(traffic));
+  traffic.counted = kernel && Counts();
   MakeSharedMemory(shared);
   for (hostBlock.z = 0; hostBlock.z < grid.z; hostBlock.z++) {
     for (hostBlock.y = 0; hostBlock.y < grid.y; hostBlock.y++) {

@@ -16,8 +16,10 @@ compile() { # source object flags...
 
 mkdir -p "$out/kernels"
 for source in "$top"/src/kernel/cuda/*.cu; do
-  compile "$source" "$out/kernels/$(basename "$source" .cu).o"
+  compile "$source" "$out/kernels/$(basename "$source" .cu).o" &
+  double=$!
   compile "$source" "$out/kernels/single_$(basename "$source" .cu).o" -DKCYCLE_SINGLE
+  wait "$double"
 done
 find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
 ls "$out"/kernels/*.o >> "$out/library"
