@@ -152,8 +152,7 @@ compilers: | have-petsc
 	  printf '%s\n' $(wildcard $(top)/src/kernel/*.c) | xargs -P $$(nproc) -n 1 $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -o /dev/null -c || exit 1; \
 	done
 	@test -z "$(nvcc)" -o -n "$(not_for_devices)" || { echo "  kernels for devices, their registers"; \
-	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(cuda_archs) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings \
-	    -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function -I$(top)/include $(petsc_includes); }
+	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(cuda_archs) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings -I$(top)/include $(petsc_includes); }
 
 # No PETSc with HIP is at hand: tests/hip makes the one in use look like one
 hip_includes = -DKCYCLE_HAVE_CUDA -DKCYCLE_HAVE_HIP -I$(top)/include -isystem $(top)/tests/hip $(petsc_includes:-I%=-isystem %)

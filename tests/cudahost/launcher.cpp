@@ -335,9 +335,12 @@ static Place  *globalPlace, sharedPlace[SHARED_MOST / 4 + PAGE];
 static Sector *sector;
 
 static struct {
-  bool   counted;
   size_t blocks[2], launch[2]; /* sectors read and written: by each block, by the launch */
 } traffic;
+
+/* CUDAHOST_TRAFFIC=FILE in the environment: a line for each launch of our kernels, appended; without it nothing is
+   counted */
+static const bool counts = getenv("CUDAHOST_TRAFFIC");
 
 static void BeginShadows(void)
 {
@@ -416,7 +419,7 @@ static inline __attribute__((always_inline)) void Access(const void *p, size_t b
     HostFail("thread %u of block %u, %u, %u %s outside an allocation", team.current->number, hostBlock.x, hostBlock.y,
              hostBlock.z, write ? "writes" : "reads");
   Meet(globalPlace + at / 4, (bytes + 3) / 4, write, false);
-  if (traffic.counted) Count(at, bytes, write);
+  if (counts) Count(at, bytes, write);
 }
 
 /* What the compiler calls with -fsanitize=thread */
@@ -466,17 +469,9 @@ void __tsan_vptr_update(void *, void *)
 }
 }
 
-/* CUDAHOST_TRAFFIC=FILE in the environment: a line for each launch of our kernels, appended */
-static bool Counts(void)
-{
-  static const bool counts = getenv("CUDAHOST_TRAFFIC");
-
-  return counts;
-}
-
 static void Report(const void *kernel, dim3 grid, dim3 block, size_t shared)
 {
-  static FILE *file = Counts() ? fopen(getenv("CUDAHOST_TRAFFIC"), "a") : NULL;
+  static FILE *file = counts ? fopen(getenv("CUDAHOST_TRAFFIC"), "a") : NULL;
   Dl_info      info;
 
   if (!file || !kernel || !dladdr(kernel, &info)) return;
@@ -530,7 +525,6 @@ void HostRun(const void *kernel, dim3 grid, dim3 block, size_t shared, void (*ca
   team.current = &team.program;
   team.launch  = team.block;
   memset(&traffic, 0, sizeof(traffic));
-  traffic.counted = kernel && Counts();
   MakeSharedMemory(shared);
   for (hostBlock.z = 0; hostBlock.z < grid.z; hostBlock.z++) {
     for (hostBlock.y = 0; hostBlock.y < grid.y; hostBlock.y++) {

@@ -2,15 +2,6 @@
 # For tests/device*.sh: solves with levels on the device beside those on the host, and PETSc on the stand-ins.
 # shellcheck disable=SC2034 # variables are for those scripts
 
-# Of these numbers of processes those that make check with FEWER runs: 2: the first and the last, 1: the second
-shorter() {
-  case ${FEWER:-} in
-    '' | 0 | no) echo "$@" ;;
-    1) echo "$2" ;;
-    *) echo "$1"; shift $(($# - 1)); echo "$1" ;;
-  esac
-}
-
 # Stand-ins take seconds to make matrices of small levels, which tests/device_matrix.sh has; elsewhere there are none
 steps="-pc_kcycle_matrix_below 0"
 
