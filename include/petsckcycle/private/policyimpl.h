@@ -36,7 +36,8 @@
        "-pc_kcycle_interpolation", "wind")                                                                             \
   REAL(KCYCLE_DRIFT, 0.3,                                                                                              \
        "with convection lines are relaxed along all directions where couplings ahead and behind differ by this part "  \
-       "of their sums in one of them, a cell Peclet number of 0.9",                                                    \
+       "of their sums in one of them, a cell Peclet number of 0.9, no clusters are looked "                            \
+       "for where couplings of pairs of points differ so in the mean: what jumps there is the wind",                   \
        "-pc_kcycle_anisotropy", "wind")                                                                                \
   INT(KCYCLE_KAPPA_CONVECTION, 2,                                                                                      \
       "with convection, if the first coarser grid has at most a quarter of the points: coarse grids carry errors "     \
@@ -127,6 +128,11 @@
       "points of a level on a device that a process has in the mean, from which on halos travel while those inside "   \
       "are computed: below, the kernel of the rim takes longer than they do: an estimate",                             \
       "-pc_kcycle_overlap_above", "device_overlap")                                                                    \
+  REAL(KCYCLE_CLUSTER_JUMP, 30,                                                                                        \
+       "on the finest level the search for clusters starts at points whose couplings with opposite neighbours differ " \
+       "by more than this factor, on a level with a quarter of the points a quarter of it, but KCYCLE_JUMP at least: " \
+       "the search takes longer on large levels, and saves as many iterations",                                        \
+       "-mg_levels_pc_relax_clusters", "jumps")                                                                        \
   INT(KCYCLE_CLUSTER_POINTS, 1000,                                                                                     \
       "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",          \
       "-mg_levels_pc_relax_clusters", "jumps")                                                                         \

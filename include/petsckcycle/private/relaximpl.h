@@ -24,7 +24,8 @@ typedef struct {
 
 /* The points that the search starts from */
 typedef struct {
-  PetscBool all; /* not only those where couplings jump */
+  PetscBool all;  /* not only those where couplings jump, */
+  PetscReal jump; /* by more than this factor */
   /* The one direction that is coarsened, or -1; its points parity, parity + 2... in the grid are kept. Then only those
      that the coarser grid does not stand for, see sift.c */
   int       along;
@@ -46,6 +47,7 @@ typedef struct {
   char              planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
   PetscInt          factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
+  PetscInt          fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
 
   /* found at set-up */
   Mat             A; /* the operator as a MATSTENCIL */
@@ -64,7 +66,7 @@ static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
 PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
-PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[]);
+PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt fewer);
 PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrder *);

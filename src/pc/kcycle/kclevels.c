@@ -444,15 +444,16 @@ static PetscErrorCode CreateHostVectors(PC pc)
 
 /* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
    Not where points that were coupled to nobody have tiny couplings there, the only ones of many a cluster */
-static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, const KCycleStructure *level, KSP smoother)
+static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
 {
-  const PetscInt  none[3] = {0, 0, 0};
-  const PetscBool filled  = MatStencilTransferFilled(kc->structure[0].P);
-  PC              pc;
+  const KCycleStructure *level   = &kc->structure[l];
+  const PetscInt         none[3] = {0, 0, 0};
+  const PetscBool        filled  = MatStencilTransferFilled(kc->structure[0].P);
+  PC                     pc;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin));
+  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin, Fewer(kc, l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -516,7 +517,7 @@ static PetscErrorCode GiveLevels(PC pc)
       PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below));
       if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &kc->chose[number][i], &level->sweeps[i]));
       else if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &level->sweeps[i]));
-      PetscCall(GiveCoarsening(kc, level, solver[i]));
+      PetscCall(GiveCoarsening(kc, l, solver[i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
     if (l == 0) ChooseKappa(kc, level->planes);

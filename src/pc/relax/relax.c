@@ -111,9 +111,10 @@ static PetscErrorCode CreateSmoother(PC pc)
    coarser grids may not see the walls */
 static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
 {
-  KCycleSeeds seeds = {scan->walls, -1, 0};
+  KCycleSeeds seeds = {scan->walls, KCYCLE_JUMP, -1, 0};
   int         n     = 0;
 
+  if (relax->fewer) seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->fewer);
   if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->walls) {
     seeds.all = PETSC_TRUE;
     return seeds;
@@ -128,12 +129,27 @@ static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
   return seeds;
 }
 
+/* Are there couplings that jump, or walls? With a wind all jump, and clusters along it leave what they are meant for */
+static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *has)
+{
+  const KCycleScan *scan;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilScan(relax->A, &scan));
+  *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->walls));
+  if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilScanDrift(relax->A, &scan));
+  *has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CorrectClusters(PC pc)
 {
   PC_Relax         *relax = (PC_Relax *)pc->data;
   const PetscBool   on    = (PetscBool)(relax->clustering == PC_RELAX_CLUSTERS_ON);
   const KCycleScan *scan;
   KCycleSeeds       seeds;
+  PetscBool         has = on;
 
   PetscFunctionBegin;
   PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
@@ -143,8 +159,8 @@ static PetscErrorCode CorrectClusters(PC pc)
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
   seeds = ChooseSeeds(relax, scan);
-  if (on || (relax->smoother->local && (scan->rough > KCYCLE_JUMP || scan->walls)))
-    PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, &seeds));
+  if (!on) PetscCall(HasClusters(relax, seeds.jump, &has));
+  if (has) PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, &seeds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,14 +296,17 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 }
 
 /* The coarser grid that corrections come from: smoothers leave to it what it sees. Of no effect on other types */
-PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[])
+PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt fewer)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
   PetscBool ours;
 
   PetscFunctionBegin;
   PetscCall(PCRelaxSetOrigin(pc, origin));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
-  if (ours) PetscCall(PetscArraycpy(((PC_Relax *)pc->data)->factor, factor, 3));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArraycpy(relax->factor, factor, 3));
+  relax->fewer = fewer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -760,10 +779,12 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   16 points away from the others is not seen, and leaves the cluster without corrections.
 
   With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
-  factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points. On levels of
-  `PCKCYCLE` that are coarsened in one direction alone it starts, with `PC_RELAX_CLUSTERS_AUTO`, only at points between
-  those that the coarser grid keeps whose strongest coupling is across that direction: other clusters are clusters
-  there, too.
+  factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points. On the finest
+  level of `PCKCYCLE` the factor is 30, on coarser ones 30 over the ratio of numbers of points, but 3 at least: the
+  search takes less time there. With convection, where couplings of pairs of points differ by 0.3 of their sums in the
+  mean, no clusters are looked for. On levels that are coarsened in one direction alone the search starts only at points
+  between those that the coarser grid keeps whose strongest coupling is across that direction: other clusters are
+  clusters there, too. `PC_RELAX_CLUSTERS_ON` ignores the factor and convection.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/

@@ -30,22 +30,24 @@ struct Sift {
   uint64_t     *work;
   uint64_t      bit[KC_WORD]; /* bit i alone */
   double        bar[KC_WORD], scale[KC_WORD];
+  PetscReal     jump; /* factor */
   void (*look)(PetscInt, const PetscScalar *const[], Sift *, PetscInt, uint64_t[]);
 };
 
 /* Does a coupling jump to that with the opposite neighbour, and is it strong? */
-KC_POINT int Jump(PetscReal a, PetscReal b, PetscReal least)
+KC_POINT int Jump(PetscReal factor, PetscReal a, PetscReal b, PetscReal least)
 {
   const PetscReal low = PetscMin(a, b), high = PetscMax(a, b);
 
-  return (low > 0) & (high > KCYCLE_JUMP * low) & (high >= least);
+  return (low > 0) & (high > factor * low) & (high >= least);
 }
 
 /* Bits of up to 64 points of a line, in one word each */
 KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[], Sift *sift, PetscInt from,
                            uint64_t word[])
 {
-  const uint64_t *KC_RESTRICT bit = sift->bit + from;
+  const uint64_t *KC_RESTRICT bit    = sift->bit + from;
+  const PetscReal             factor = sift->jump;
   double *KC_RESTRICT bar = sift->bar, *KC_RESTRICT scale = sift->scale;
   uint64_t jump = 0;
 
@@ -61,7 +63,7 @@ KC_POINT void LookAtPoints(const int nc, PetscInt n, const PetscScalar *const a[
     for (int o = 0; o < nc / 2; o++) {
       const double v = sign * (double)PetscRealPart(a[o][i]), w = sign * (double)PetscRealPart(a[nc - 1 - o][i]);
 
-      jumps |= Jump(PetscAbsScalar(a[o][i]), PetscAbsScalar(a[nc - 1 - o][i]), least);
+      jumps |= Jump(factor, PetscAbsScalar(a[o][i]), PetscAbsScalar(a[nc - 1 - o][i]), least);
       strongest = strongest > v ? strongest : v;
       strongest = strongest > w ? strongest : w;
     }
@@ -364,13 +366,14 @@ static PetscErrorCode SieveCreate(const KCycleStencil *st, KCycleSieve *sieve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SiftCreate(KCycleSearch *s, Sift *sift)
+static PetscErrorCode SiftCreate(KCycleSearch *s, const KCycleSeeds *seeds, Sift *sift)
 {
   const KCycleShape *shape = &s->st->shape;
   const PetscInt     total = s->sieve.total;
 
   PetscFunctionBegin;
   sift->s    = s;
+  sift->jump = seeds->jump;
   sift->nc   = shape->ncoeffs;
   sift->look = sift->nc == 3    ? LookAtPoints3
                : sift->nc == 5  ? LookAtPoints5
@@ -421,7 +424,7 @@ PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds)
   PetscFunctionBegin;
   PetscCall(SieveCreate(s->st, sieve));
   PetscCall(PetscMalloc1(1, &sift));
-  PetscCall(SiftCreate(s, sift));
+  PetscCall(SiftCreate(s, seeds, sift));
   LookAtLines(sift);
   for (PetscInt line = 0; seeds->all && line < s->st->box->nlines; line++) {
     SetBits(sieve->rough + KCycleSieveWord(sieve, line % s->st->box->n[1], line / s->st->box->n[1]), 0,
