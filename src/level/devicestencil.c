@@ -5,6 +5,34 @@
 
 #if defined(KCYCLE_HAVE_CUDA)
 
+static PetscErrorCode Forget(KCycleCudaStencil *st)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceFree(st->classes));
+  PetscCall(KCycleDeviceFree(st->shared));
+  PetscCall(KCycleDeviceFree(st->own));
+  PetscCall(KCycleDeviceFree(st->set));
+  PetscCall(KCycleDeviceFree(st->block));
+  st->classes = NULL;
+  st->shared = st->own = NULL;
+  st->set              = NULL;
+  st->block            = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SetShape(const KCycleStencil *from, KCycleCudaStencil *st)
+{
+  const KCycleBox *box = from->box;
+
+  st->shape = from->shape;
+  for (int o = 0; o < from->shape.ncoeffs; o++) {
+    const int q = from->shape.line[o];
+
+    st->away[o] = from->shape.dx[o] + box->n[0] * (from->shape.dy[q] + box->n[1] * from->shape.dz[q]);
+  }
+  st->length = KCycleClassLength(box, &from->shape);
+}
+
 /* The coefficients as they are on the host now */
 PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceStencil *to)
 {
@@ -12,19 +40,9 @@ PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceSt
   KCycleCudaStencil *st  = &to->st;
 
   PetscFunctionBegin;
-  PetscCall(KCycleDeviceFree(st->classes));
-  PetscCall(KCycleDeviceFree(st->shared));
-  PetscCall(KCycleDeviceFree(st->own));
-  PetscCall(KCycleDeviceFree(st->set));
-  PetscCall(KCycleDeviceFree(st->block));
-  st->shape = from->shape;
-  for (int o = 0; o < from->shape.ncoeffs; o++) {
-    const int q = from->shape.line[o];
-
-    st->away[o] = from->shape.dx[o] + box->n[0] * (from->shape.dy[q] + box->n[1] * from->shape.dz[q]);
-  }
-  st->half   = from->half ? from->shape.ncoeffs / 2 : 0;
-  st->length = KCycleClassLength(box, &from->shape);
+  PetscCall(Forget(st));
+  SetShape(from, st);
+  st->half = from->half ? from->shape.ncoeffs / 2 : 0;
   PetscCall(KCycleDeviceCopy(from->classes, (size_t)from->nclasses * sizeof(*from->classes), &st->classes));
   PetscCall(KCycleDeviceCopy(from->shared.v, (size_t)from->shared.used * sizeof(KCScalar), &st->shared));
   PetscCall(KCycleDeviceCopy(from->own.v, (size_t)from->own.used * sizeof(KCScalar), &st->own));
@@ -33,13 +51,53 @@ PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *from, PetscBool overlaps, KCycleDeviceStencil **stencil)
+/* Each line has a block of its own with all coefficients, one behind the other, which somebody fills */
+PetscErrorCode KCycleDeviceStencilMakeBlocks(const KCycleStencil *from, KCycleDeviceStencil *to, KCScalar **own)
+{
+  const KCycleBox   *box    = from->box;
+  const PetscInt     length = KCycleBlockLength(box, &from->shape, PETSC_FALSE);
+  KCycleCudaStencil *st     = &to->st;
+  PetscInt          *set;
+  PetscInt64        *block;
+
+  PetscFunctionBegin;
+  if (st->own && !st->classes && !st->half && KCycleShapeKind(&st->shape) == KCycleShapeKind(&from->shape)) {
+    *own = (KCScalar *)st->own; /* they are there */
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Forget(st));
+  SetShape(from, st);
+  st->half = 0;
+  PetscCall(PetscMalloc2(box->nlines, &set, box->nextended, &block));
+  for (PetscInt e = 0; e < box->nextended; e++) block[e] = -1;
+  for (PetscInt l = 0; l < box->nlines; l++) {
+    set[l]                                                      = -1;
+    block[KCycleBoxExtended(box, l % box->n[1], l / box->n[1])] = (PetscInt64)l * length;
+  }
+  PetscCall(KCycleDeviceCopy(set, (size_t)box->nlines * sizeof(*set), &st->set));
+  PetscCall(KCycleDeviceCopy(block, (size_t)box->nextended * sizeof(*block), &st->block));
+  PetscCall(PetscFree2(set, block));
+  PetscCall(KCycleDeviceMalloc((size_t)box->nlines * (size_t)length * sizeof(KCScalar), own));
+  st->own = *own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without coefficients */
+PetscErrorCode KCycleDeviceStencilCreateEmpty(const KCycleStencil *from, PetscBool overlaps,
+                                              KCycleDeviceStencil **stencil)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(stencil));
   PetscCall(KCycleDeviceGridCreate(from->box, overlaps, &(*stencil)->grid));
   (*stencil)->st.box  = (*stencil)->grid->box;
   (*stencil)->st.halo = (*stencil)->grid->halo;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *from, PetscBool overlaps, KCycleDeviceStencil **stencil)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceStencilCreateEmpty(from, overlaps, stencil));
   PetscCall(KCycleDeviceStencilFill(from, *stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,11 +106,7 @@ PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **stencil)
 {
   PetscFunctionBegin;
   if (!*stencil) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleDeviceFree((*stencil)->st.classes));
-  PetscCall(KCycleDeviceFree((*stencil)->st.shared));
-  PetscCall(KCycleDeviceFree((*stencil)->st.own));
-  PetscCall(KCycleDeviceFree((*stencil)->st.set));
-  PetscCall(KCycleDeviceFree((*stencil)->st.block));
+  PetscCall(Forget(&(*stencil)->st));
   PetscCall(KCycleDeviceGridDestroy(&(*stencil)->grid));
   PetscCall(PetscFree(*stencil));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,10 +26,9 @@ static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
 
 static PetscErrorCode CreateFromStencil(Mat A, KCycleRows *r)
 {
-  r->st = KCycleStencilOf(A);
   PetscFunctionBegin;
-  PetscCheck(KCycleStencilHasValues(r->st), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilNeedValues(A));
+  r->st     = KCycleStencilOf(A);
   r->nghost = r->st->box->nhalo;
   r->line   = -1;
   r->sf     = KCycleBoxGetSF(r->st->box, PETSC_TRUE);

@@ -49,6 +49,17 @@ typedef struct {
   KCScalar       *halo; /* of the coarse grid */
 } KCycleCudaTransfer;
 
+/* Compressed rows: columns of this process, and the others. Which entry a coefficient is: that of the rows, or
+   KC_OFF_ENTRY less that of the other columns; coefficient o of point i on line l at (l * ncoeffs + o) * n + i. Strays
+   are entries that are no coefficient */
+#define KC_NO_ENTRY  (-1)
+#define KC_OFF_ENTRY (-2)
+typedef struct {
+  PetscInt           ncoeffs, nstrays;
+  const PetscInt    *entry, *stray;
+  const PetscScalar *a, *oa;
+} KCycleCudaRows;
+
 /* What is computed of all owned points, from x with its halo */
 typedef struct {
   int             op;   /* see KCyclePointOp */
@@ -289,6 +300,11 @@ PETSC_INTERN cudaError_t KCycleCudaTileSweeps(cudaStream_t, const KCycleCudaTile
 /* parttilecuda.cu: the same without a march; prepared behind the other ones */
 PETSC_INTERN cudaError_t KCycleCudaPartPrepare(const KCycleCudaTile *);
 PETSC_INTERN cudaError_t KCycleCudaPartSweeps(cudaStream_t, const KCycleCudaTile *, const KCycleCudaShares *);
+
+/* rowscuda.cu: blocks of all coefficients, one line behind the other; how many strays are not zero, in the first one of
+   KC_CUDA_PARTS + 1 numbers */
+PETSC_INTERN cudaError_t KCycleCudaTakeRows(cudaStream_t, const KCycleCudaRows *, const KCycleCudaBox *, KCScalar *own);
+PETSC_INTERN cudaError_t KCycleCudaCountStrays(cudaStream_t, const KCycleCudaRows *, PetscReal *scratch);
 
 /* transfercuda.cu: x = P e or x += P e, and b = P^T r with what belongs to other processes in the halo */
 PETSC_INTERN cudaError_t KCycleCudaInterpolate(cudaStream_t, const KCycleCudaTransfer *, const KCScalar *e,

@@ -7,11 +7,17 @@
 #include <petsckcycle/private/compat.h>
 #include <petscmat.h>
 
-/* The type of vectors for the device that there are kernels for */
+/* The type of vectors for the device that there are kernels for; that of a process's AIJ matrices, and their values */
 #if defined(KCYCLE_HAVE_HIP)
-  #define KCYCLE_DEVICE_VECTOR VECHIP
+  #define KCYCLE_DEVICE_VECTOR            VECHIP
+  #define KCYCLE_DEVICE_SEQAIJ            MATSEQAIJHIPSPARSE
+  #define KCycleDeviceAIJGetArrayRead     MatSeqAIJHIPSPARSEGetArrayRead
+  #define KCycleDeviceAIJRestoreArrayRead MatSeqAIJHIPSPARSERestoreArrayRead
 #else
-  #define KCYCLE_DEVICE_VECTOR VECCUDA
+  #define KCYCLE_DEVICE_VECTOR            VECCUDA
+  #define KCYCLE_DEVICE_SEQAIJ            MATSEQAIJCUSPARSE
+  #define KCycleDeviceAIJGetArrayRead     MatSeqAIJCUSPARSEGetArrayRead
+  #define KCycleDeviceAIJRestoreArrayRead MatSeqAIJCUSPARSERestoreArrayRead
 #endif
 
 PETSC_INTERN PetscErrorCode KCycleMatOnDevice(Mat, PetscBool *);

@@ -127,6 +127,9 @@ PETSC_INTERN PetscErrorCode KCycleDeviceMatrixErase(KCycleMatrix **);
 /* devicestencil.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreate(const KCycleStencil *, PetscBool overlaps,
                                                       KCycleDeviceStencil **);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreateEmpty(const KCycleStencil *, PetscBool overlaps,
+                                                           KCycleDeviceStencil **);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilMakeBlocks(const KCycleStencil *, KCycleDeviceStencil *, KCScalar **own);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *, KCycleDeviceStencil *);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *, const KCycleCudaStep *);

@@ -40,6 +40,7 @@
   #define KCycleCudaCompute                KCycleCudaCompute_Single
   #define KCycleCudaComputePart            KCycleCudaComputePart_Single
   #define KCycleCudaComputeWork            KCycleCudaComputeWork_Single
+  #define KCycleCudaCountStrays            KCycleCudaCountStrays_Single
   #define KCycleCudaFill                   KCycleCudaFill_Single
   #define KCycleCudaGather                 KCycleCudaGather_Single
   #define KCycleCudaGatherWork             KCycleCudaGatherWork_Single
@@ -74,6 +75,7 @@
   #define KCycleCudaSteps                  KCycleCudaSteps_Single
   #define KCycleCudaSumSquares             KCycleCudaSumSquares_Single
   #define KCycleCudaTake                   KCycleCudaTake_Single
+  #define KCycleCudaTakeRows               KCycleCudaTakeRows_Single
   #define KCycleCudaTile                   KCycleCudaTile_Single
   #define KCycleCudaTilePrepare            KCycleCudaTilePrepare_Single
   #define KCycleCudaTileSweeps             KCycleCudaTileSweeps_Single
@@ -105,6 +107,8 @@
   #define KCycleDevicePlay                 KCycleDevicePlay_Single
   #define KCycleDevicePlanesCreate         KCycleDevicePlanesCreate_Single
   #define KCycleDevicePlanesSweeps         KCycleDevicePlanesSweeps_Single
+  #define KCycleDeviceStencilCreateEmpty   KCycleDeviceStencilCreateEmpty_Single
+  #define KCycleDeviceStencilMakeBlocks    KCycleDeviceStencilMakeBlocks_Single
   #define KCycleSmootherObstacle           KCycleSmootherObstacle_Single
   #define KCycleDeviceDivisor              KCycleDeviceDivisor_Single
   #define KCycleDeviceRecord               KCycleDeviceRecord_Single

@@ -49,6 +49,8 @@ PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
 
 /* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
    KC_FLAT, or 0, for a new one */
+PETSC_INTERN PetscErrorCode KCycleAIJGetColumns(Mat, const PetscInt **i, const PetscInt **j);
+PETSC_INTERN PetscErrorCode KCycleAIJRestoreColumns(Mat, const PetscInt **i, const PetscInt **j);
 PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse, Mat *stencil,
@@ -108,6 +110,12 @@ PETSC_INTERN PetscErrorCode MatStencilSetSymmetryOps(Mat);
 PETSC_INTERN void           MatStencilTakeCoefficient(const KCycleStencil *, int, PetscScalar *);
 PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[],
                                          PetscScalar *);
+
+/* fromdevice.c: values that are on a device, and there alone */
+PETSC_INTERN PetscErrorCode MatStencilTakeOnDevice(Mat, Mat aij, PetscBool *taken);
+PETSC_INTERN PetscErrorCode MatStencilBring(Mat);
+PETSC_INTERN PetscErrorCode MatStencilNeedValues(Mat);
+PETSC_INTERN PetscErrorCode MatStencilMapReset(Mat);
 
 /* fill.c */
 PETSC_INTERN PetscErrorCode MatStencilFillAlone(Mat, Mat *);

@@ -35,8 +35,8 @@ typedef struct {
   PetscInt difference[KC_MAX_COEFFS];
 } Pattern;
 
-/* The compressed rows of a sequential AIJ matrix */
-PetscErrorCode KCycleAIJGetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+/* The compressed rows of a sequential AIJ matrix: columns alone, and with values */
+PetscErrorCode KCycleAIJGetColumns(Mat A, const PetscInt **i, const PetscInt **j)
 {
   PetscInt  n;
   PetscBool done;
@@ -45,26 +45,33 @@ PetscErrorCode KCycleAIJGetArrays(Mat A, const PetscInt **i, const PetscInt **j,
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows",
              ((PetscObject)A)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleAIJRestoreColumns(Mat A, const PetscInt **i, const PetscInt **j)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleAIJGetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleAIJGetColumns(A, i, j));
   PetscCall(MatSeqAIJGetArrayRead(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleAIJRestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
 {
-  PetscInt  n;
-  PetscBool done;
-
   PetscFunctionBegin;
   PetscCall(MatSeqAIJRestoreArrayRead(A, a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
+  PetscCall(KCycleAIJRestoreColumns(A, i, j));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The point of a global row, relative to the owned box */
-static void PointOf(const KCycleBox *box, PetscInt row, PetscInt at[])
-{
-  (void)KCycleBoxRowToPoint(box, row, at);
-  for (PetscInt d = 0; d < 3; d++) at[d] -= box->start[d];
 }
 
 static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, PetscBool moved, Rows *rows)
@@ -90,7 +97,7 @@ static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, PetscBool moved, Rows
   PetscCall(KCycleAIJGetArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
   PetscCall(MatGetSize(rows->off, NULL, &n));
   PetscCall(PetscMalloc1(n, &rows->point));
-  for (PetscInt c = 0; c < n; c++) PointOf(box, columns[c], rows->point[c]);
+  for (PetscInt c = 0; c < n; c++) MatStencilPointOf(box, columns[c], rows->point[c]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,7 +170,8 @@ static Fit SetRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], Pe
     const PetscInt column = rows->j[e] - rows->shift, line = column / n[0];
     PetscInt       col[3] = {column - line * n[0], line % n[1], line / n[1]};
 
-    if (column < 0 || column >= rows->box->npoints) PointOf(rows->box, rows->box->rows[rows->box->rank] + column, col);
+    if (column < 0 || column >= rows->box->npoints)
+      MatStencilPointOf(rows->box, rows->box->rows[rows->box->rank] + column, col);
     fit = PetscMax(fit, SetEntry(rows, shape, row, col, rows->a[e], values));
   }
   return fit;
@@ -187,7 +195,7 @@ static Fit SetSentRow(Rows *rows, const KCycleShape *shape, const PetscInt row[]
   Fit                   fit = FITS;
 
   for (PetscInt e = sent->i[at]; e < sent->i[at + 1]; e++) {
-    PointOf(rows->box, sent->j[e], col);
+    MatStencilPointOf(rows->box, sent->j[e], col);
     fit = PetscMax(fit, SetEntry(rows, shape, row, col, sent->a[e], values));
   }
   return fit;
@@ -405,15 +413,31 @@ static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
 typedef struct {
   int       flat;  /* KC_FLAT, or 0, of a new stencil */
   PetscBool moved; /* rows are those of other processes than the points */
+  PetscBool stays; /* values that are on a device need not come to the host */
   MatReuse  reuse;
 } Source;
+
+/* On the host. wrong: row and column of an entry that does not fit, or -1 */
+static PetscErrorCode ReadRows(Mat aij, const KCycleBox *box, const Source *from, Mat stencil, PetscBool *fits,
+                               PetscInt wrong[])
+{
+  Rows rows;
+
+  PetscFunctionBegin;
+  PetscCall(RowsGet(aij, box, from->moved, &rows));
+  PetscCall(StoreRows(stencil, &rows, fits));
+  PetscCall(RowsRestore(&rows));
+  wrong[0] = rows.wrong[0];
+  wrong[1] = rows.wrong[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode FromAIJ(Mat aij, DM dm, const Source *from, Mat *stencil, PetscBool *fits, PetscInt wrong[])
 {
   KCycleBox *box;
   PetscInt   equal, all;
   char       why[256];
-  Rows       rows;
+  PetscBool  taken = PETSC_FALSE;
 
   PetscFunctionBegin;
   wrong[0] = -1;
@@ -432,14 +456,11 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, const Source *from, Mat *stencil, 
     PetscCall(MatStencilCreateOnDM(dm, from->flat, stencil));
     MatStencilExpectRounding(*stencil, KC_ASSEMBLY_ROUNDING);
   }
-  PetscCall(RowsGet(aij, box, from->moved, &rows));
-  PetscCall(StoreRows(*stencil, &rows, fits));
-  PetscCall(RowsRestore(&rows));
+  if (from->stays) PetscCall(MatStencilTakeOnDevice(*stencil, aij, &taken));
+  if (!taken) PetscCall(ReadRows(aij, box, from, *stencil, fits, wrong));
   (*stencil)->assembled     = *fits;
   (*stencil)->was_assembled = PETSC_FALSE;
   PetscCall(PetscObjectStateIncrease((PetscObject)*stencil));
-  wrong[0] = rows.wrong[0];
-  wrong[1] = rows.wrong[1];
   if (!*fits && from->reuse == MAT_INITIAL_MATRIX) PetscCall(MatDestroy(stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -447,7 +468,7 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, const Source *from, Mat *stencil, 
 PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse reuse, Mat *stencil,
                                  PetscBool *fits)
 {
-  const Source from = {flat, moved, reuse};
+  const Source from = {flat, moved, PETSC_FALSE, reuse};
   PetscInt     wrong[2];
 
   PetscFunctionBegin;
@@ -458,7 +479,7 @@ PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatR
 /* For MatConvert() to this type: of AIJ on host or device, and through AIJ of all others */
 PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
-  const Source from = {0, PETSC_FALSE, MAT_REUSE_MATRIX};
+  const Source from = {0, PETSC_FALSE, PETSC_TRUE, MAT_REUSE_MATRIX};
   PetscBool    isaij, fits;
   Mat          aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
   PetscInt     wrong[2];

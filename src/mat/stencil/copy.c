@@ -8,6 +8,7 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
   Mat_Stencil *a = (Mat_Stencil *)A->data, *b = (Mat_Stencil *)B->data;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
   PetscCall(PetscFree(b->dense));
   if (a->s.shape.ncoeffs != b->s.shape.ncoeffs) PetscCall(PetscObjectCompose((PetscObject)B, KC_STENCIL_AIJ, NULL));
   b->s.shape = a->s.shape;

@@ -3,14 +3,6 @@
 */
 #include "matstencil.h"
 
-static PetscErrorCode CheckStored(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCheck(((Mat_Stencil *)A->data)->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
 {
   Mat_Stencil   *st = (Mat_Stencil *)A->data;
@@ -18,7 +10,7 @@ static PetscErrorCode MatGetDiagonal_Stencil(Mat A, Vec d)
   PetscScalar   *a;
 
   PetscFunctionBegin;
-  PetscCall(CheckStored(A));
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(VecGetArrayWrite(d, &a));
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     PetscScalar *to = a + line * n;
@@ -60,7 +52,7 @@ static PetscErrorCode MatScale_Stencil(Mat A, PetscScalar s)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  PetscCall(CheckStored(A));
+  PetscCall(MatStencilNeedValues(A));
   for (PetscInt64 i = 0; i < st->s.shared.used; i++) st->s.shared.v[i] *= s;
   for (PetscInt64 i = 0; i < st->s.own.used; i++) st->s.own.v[i] *= s;
   for (PetscInt c = 0; c < st->s.nclasses; c++) MatStencilClassChanged(&st->s, c);
@@ -73,7 +65,7 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
   const PetscInt n = st->s.box->n[0], nc = st->s.shape.ncoeffs, o = nc / 2, half = st->s.half ? o : 0;
 
   PetscFunctionBegin;
-  PetscCall(CheckStored(A));
+  PetscCall(MatStencilNeedValues(A));
   for (PetscInt c = 0; c < st->s.nclasses; c++) {
     PetscScalar *to = KCycleClassCoefficients(&st->s, c) + o * n;
 
@@ -124,7 +116,7 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
   const PetscScalar *l = NULL, *r = NULL;
 
   PetscFunctionBegin;
-  PetscCall(CheckStored(A));
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(MatStencilExpand(A));
   if (left) PetscCall(VecGetArrayRead(left, &l));
   if (right) {
@@ -180,8 +172,8 @@ static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure 
   PetscFunctionBegin;
   for (int f = 0; f < 27; f++) wider = (PetscBool)(wider || (x->s.shape.find[f] >= 0 && y->s.shape.find[f] < 0));
   same = (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
-  PetscCall(CheckStored(X));
-  PetscCall(CheckStored(Y));
+  PetscCall(MatStencilNeedValues(X));
+  PetscCall(MatStencilNeedValues(Y));
   for (PetscInt d = 0; d < 3; d++)
     same = (PetscBool)(same && x->s.box->n[d] == y->s.box->n[d] && x->s.box->start[d] == y->s.box->start[d] &&
                        x->s.box->size[d] == y->s.box->size[d]);
@@ -218,7 +210,7 @@ static PetscErrorCode MatNorm_Stencil(Mat A, NormType type, PetscReal *norm)
   KCycleLine   l;
 
   PetscFunctionBegin;
-  PetscCall(CheckStored(A));
+  PetscCall(MatStencilNeedValues(A));
   if (type == NORM_1) {
     PetscCall(MatStencilColumnSums(A, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -253,7 +245,7 @@ static PetscErrorCode MatGetInfo_Stencil(Mat A, MatInfoType which, MatInfo *info
   in[0] = (PetscReal)st->s.box->npoints * st->s.shape.ncoeffs;
   in[1] = (PetscReal)sizeof(PetscScalar) *
           ((PetscReal)st->s.own.used + (PetscReal)st->s.nclasses * st->s.shape.ncoeffs * st->s.box->n[0] +
-           (st->dense ? in[0] : 0));
+           (st->dense || st->ondevice ? in[0] : 0));
   out[0] = in[0];
   out[1] = in[1];
   if (which != MAT_LOCAL)

@@ -40,11 +40,20 @@ typedef struct {
   KCycleScan       scan;
   void            *device;          /* a copy for products on a device, or NULL, */
   PetscObjectState device_state;    /* and the state of the matrix when that was made */
+  PetscBool        ondevice;        /* the values are in that copy alone: MatStencilBring() */
+  void            *map_device;      /* how AIJ on a device becomes this copy, or NULL; fromdevice.c */
   PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
   PetscBool        symmetric;
 } Mat_Stencil;
 
 PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
+
+/* The point of a global row, relative to the owned box */
+static inline void MatStencilPointOf(const KCycleBox *box, PetscInt row, PetscInt at[])
+{
+  (void)KCycleBoxRowToPoint(box, row, at);
+  for (PetscInt d = 0; d < 3; d++) at[d] -= box->start[d];
+}
 
 /* Has point i of a line nothing but its diagonal? */
 static inline PetscBool MatStencilPointIsUncoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i)

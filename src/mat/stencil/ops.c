@@ -15,6 +15,11 @@ PetscErrorCode MatStencilGetDevice(Mat A, void **stencil)
   PetscObjectState state;
 
   PetscFunctionBegin;
+  if (st->ondevice) {
+    *stencil = st->device;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (!st->device)
     PetscCall(KCycleDeviceStencilCreate(&st->s, KCycleBoxOverlaps(st->s.box, KCYCLE_OVERLAP),
@@ -102,13 +107,12 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
   PetscBool          device;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(AreOnDevice(x, b, y, &device));
   if (device) {
     PetscCall(ComputeOnDevice(A, op, x, b, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(VecGetArrayRead(x, &xa));
   if (b && b != y) PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(y, &ya));

@@ -13,8 +13,7 @@ static PetscErrorCode MatGetRow_Stencil(Mat A, PetscInt row, PetscInt *m, PetscI
   PetscFunctionBegin;
   PetscCheck(row >= A->rmap->rstart && row < A->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Row %" PetscInt_FMT " is not on this process", row);
-  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilNeedValues(A));
   KCycleLineCoefficients(&st->s, at[1], at[2], &l);
   count = MatStencilRow(&st->s, &l, at, st->rowcols, st->rowvalues);
   if (m) *m = count;

@@ -310,6 +310,7 @@ PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
   KCycleLine         l;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   PetscCall(PetscMalloc1(end - start, rows));
   *n = 0;
@@ -403,6 +404,7 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   *found = scan;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilBring(A));
   PetscCall(PetscCalloc1(LOOK_NUM * (st->s.box->n[0] + LOOK_APART), &work));
   for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->s.box->n[0] + LOOK_APART);
   for (PetscInt line = 0; line < st->s.box->nlines; line += times) {

@@ -69,6 +69,7 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscFunctionBegin;
   PetscCall(MatStencilStoreReset(A));
   PetscCall(MatStencilDeviceReset(A));
+  PetscCall(MatStencilMapReset(A));
   PetscCall(PetscFree(st->dense));
   PetscCall(MatStencilStashReset(A));
   PetscCall(PetscFree(st->s.zeros));
@@ -187,7 +188,9 @@ static PetscErrorCode IsSquare(Mat A, PetscBool *square)
   tells how much is stored.
 
   `MatConvert()` makes a matrix of this type from one that has the `DMDA` of its grid, see `MatSetDM()`, with all
-  entries of the `DMDA`'s stencil, and `MATAIJ` from it; the `DMDA` goes along. Factorizations by PETSc and by packages
+  entries of the `DMDA`'s stencil, and `MATAIJ` from it; the `DMDA` goes along. Values of
+  `MATAIJCUSPARSE` that are on the device are taken there by a kernel, and come to the host when something there asks
+  for them. Factorizations by PETSc and by packages
   (`PCLU`, `PCILU`, `PCBJACOBI`, `PCREDUNDANT`), `PCGAMG`, `PCHYPRE`, submatrices, products with `MATAIJ` (`-pc_type mg
   -pc_mg_galerkin`) and the contents on a viewer go through a conversion to `MATAIJ`. `PCML`, `PCEISENSTAT` and
   Jacobians by differences with colouring (`-snes_fd_color`) are not for this type: use `-dm_mat_type aij`.

@@ -20,6 +20,7 @@ PetscErrorCode MatStencilStoreReset(Mat A)
 
   PetscFunctionBegin;
   st->s.nclasses = st->maxclasses = 0;
+  st->ondevice                    = PETSC_FALSE;
   PetscCall(PetscFree(st->s.classes));
   PetscCall(PetscFree(st->s.set));
   PetscCall(PetscFree(st->s.block));
@@ -449,6 +450,7 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
   KCycleLine         l;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
   if (st->dense) {
     PetscCall(PetscArraycpy(values, st->dense + (size_t)line * shape->ncoeffs * n, shape->ncoeffs * n));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -482,6 +484,7 @@ PetscErrorCode MatStencilExpand(Mat A)
   PetscFunctionBegin;
   if (st->dense) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSetUp(A));
+  PetscCall(MatStencilBring(A));
   length = st->s.shape.ncoeffs * st->s.box->n[0];
   nlines = !st->s.set || IsZero(st) ? 0 : st->s.box->nlines;
   PetscCall(PetscCalloc1((size_t)st->s.box->nlines * length, &dense));

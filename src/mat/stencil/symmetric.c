@@ -63,6 +63,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   *yes = st->symmetric;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilBring(A));
   for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
   *yes = (PetscBool)!KCycleBoxTalks(st->s.box);
   for (PetscInt k = 0; *yes && k < st->s.box->n[2]; k++) {
@@ -150,6 +151,7 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
   PetscScalar       *d, *dhalo, *c, *chalo;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
   PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &dhalo));
   PetscCall(KCycleBoxHaloCreate(box, &chalo));

@@ -85,8 +85,7 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
   DM           dm;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(PetscIntCast((PetscInt64)length, &most)); /* places of rows are PetscInt in AIJ too */
   PetscCall(PetscMalloc3(st->s.box->npoints + 1, &start, length, &cols, length, &values));
   FillRows(&st->s, start, cols, values);

@@ -72,8 +72,7 @@ static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
   const KCycleBox *box = st->s.box;
 
   PetscFunctionBegin;
-  PetscCheck(st->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(MatStencilGetBack(st));
   PetscCall(PetscArrayzero(y, box->npoints));
   KC_PARALLEL(box->npoints)
@@ -161,8 +160,7 @@ static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
   Mat                T;
 
   PetscFunctionBegin;
-  PetscCheck(((Mat_Stencil *)A->data)->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCall(MatStencilNeedValues(A));
   if (reuse == MAT_REUSE_MATRIX) {
     T = *B;
     PetscCall(MatStencilIs(T, &is));

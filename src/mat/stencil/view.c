@@ -20,6 +20,8 @@ static PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%d-point stencil, grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "\n",
                                    st->s.shape.ncoeffs, size[0], size[1], size[2]));
+  if (st->ondevice)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "coefficients are on the device alone, as a kernel took them from AIJ\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%.0f of %.0f grid lines share %.0f sets of coefficients; %.3g MB stored\n",
                                    (double)out[0], (double)out[1], (double)out[2], (double)out[3] / 1e6));
 #if defined(_OPENMP)

@@ -327,6 +327,7 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
   PetscFunctionBegin;
   if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &state));
+  PetscCall(MatStencilBring(kc->structure[0].A));
   if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
   kc->attached = state;
   PetscCall(KSPGetPC(fine->smoothd, &smoother));

@@ -171,6 +171,7 @@ PetscErrorCode PCRelaxRenew(PC pc)
   PetscObjectState state;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilBring(relax->A));
   PetscCall(PetscObjectStateGet((PetscObject)relax->A, &state));
   PetscCall(KCycleSmootherTile(relax->smoother, state));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,12 +201,12 @@ static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zerogu
   PetscBool          device;
 
   PetscFunctionBegin;
-  PetscCall(PCRelaxRenew(pc));
   PetscCall(KCycleRelaxIsOnDevice(relax, b, x, &device));
   if (device) {
     PetscCall(KCycleRelaxSweepsOnDevice(relax, &sweeps, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCRelaxRenew(pc));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   PetscCall(KCycleSmootherSweeps(relax->smoother, &sweeps, ba, xa));

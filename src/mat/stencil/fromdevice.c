@@ -1,0 +1,328 @@
+/*
+  From AIJ whose values are on a device, without a trip of these to the host: which entry each coefficient is stands in
+  a map, which is made of rows and columns on the host, once for each pattern, and a kernel takes the values. They stay
+  on the device alone until somebody asks for them on the host.
+*/
+#include "matstencil.h"
+#include <petsckcycle/private/deviceimpl.h>
+#include <petsckcycle/private/devicelevelimpl.h>
+
+/* For all that reads coefficients on the host */
+PetscErrorCode MatStencilNeedValues(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
+  PetscCheck(((Mat_Stencil *)A->data)->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(KCYCLE_HAVE_CUDA)
+
+typedef struct {
+  const PetscInt *i, *j;
+} Block;
+
+/* Rows of this process: columns among them, and the others */
+typedef struct {
+  Mat              mat[2]; /* the second one NULL, on one process */
+  const PetscInt  *columns;
+  Block            block[2];
+  PetscObjectId    id;
+  PetscObjectState pattern[3];
+} Rows;
+
+/* Of which rows the map is, and of which shape; usable: no coefficient is two entries */
+typedef struct {
+  PetscObjectId    id;
+  PetscObjectState pattern[3];
+  Block            block[2];
+  int              kind;
+  PetscBool        usable;
+  KCycleCudaRows   rows; /* on the device, but for values */
+  PetscReal       *scratch;
+} Map;
+
+/* While a map is made */
+typedef struct {
+  const KCycleStencil *st;
+  PetscInt            *entry;
+  PetscSegBuffer       strays;
+  PetscInt             nstrays;
+  PetscBool            usable;
+} Making;
+
+static PetscErrorCode MapDestroy(Map **map)
+{
+  PetscFunctionBegin;
+  if (!*map) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDeviceFree((*map)->rows.entry));
+  PetscCall(KCycleDeviceFree((*map)->rows.stray));
+  PetscCall(KCycleDeviceFree((*map)->scratch));
+  PetscCall(PetscFree(*map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsGet(Mat A, Rows *rows)
+{
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(rows, sizeof(*rows)));
+  rows->mat[0] = A;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->mat[0], &rows->mat[1], &rows->columns));
+  PetscCall(PetscObjectGetId((PetscObject)A, &rows->id));
+  PetscCall(MatGetNonzeroState(A, &rows->pattern[2]));
+  for (int b = 0; b < 2 && rows->mat[b]; b++) {
+    PetscCall(MatGetNonzeroState(rows->mat[b], &rows->pattern[b]));
+    PetscCall(KCycleAIJGetColumns(rows->mat[b], &rows->block[b].i, &rows->block[b].j));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsRestore(Rows *rows)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 2 && rows->mat[b]; b++)
+    PetscCall(KCycleAIJRestoreColumns(rows->mat[b], &rows->block[b].i, &rows->block[b].j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt EntriesOf(const Rows *rows, int b)
+{
+  return rows->mat[b] ? rows->block[b].i[rows->mat[b]->rmap->n] : 0;
+}
+
+/* Does the device have the newest values? */
+static PetscErrorCode AreThere(const Rows *rows, PetscBool *there)
+{
+  PetscFunctionBegin;
+  *there = PETSC_TRUE;
+  for (int b = 0; b < 2 && rows->mat[b] && *there; b++) {
+    const PetscOffloadMask mask = rows->mat[b]->offloadmask;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)rows->mat[b], KCYCLE_DEVICE_SEQAIJ, there));
+    if (rows->mat[b]->boundtocpu || (EntriesOf(rows, b) && mask != PETSC_OFFLOAD_GPU && mask != PETSC_OFFLOAD_BOTH))
+      *there = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An entry by its number, see KCycleCudaRows */
+static PetscErrorCode SetEntry(Making *m, const PetscInt row[], const PetscInt col[], PetscInt number)
+{
+  const KCycleBox *box = m->st->box;
+  const int        o   = KCycleFindOffset(box, &m->st->shape, row, col);
+  PetscInt        *to;
+
+  PetscFunctionBegin;
+  if (o < 0) {
+    PetscCall(PetscSegBufferGetInts(m->strays, 1, &to));
+    m->nstrays++;
+  } else {
+    to = m->entry + ((size_t)(row[1] + box->n[1] * row[2]) * m->st->shape.ncoeffs + o) * box->n[0] + row[0];
+    if (*to != KC_NO_ENTRY) m->usable = PETSC_FALSE;
+  }
+  *to = number;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetEntries(Making *m, const Rows *rows)
+{
+  const KCycleBox *box   = m->st->box;
+  const PetscInt  *n     = box->n;
+  PetscInt         other = 0, *point;
+
+  PetscFunctionBegin;
+  if (rows->mat[1]) PetscCall(MatGetSize(rows->mat[1], NULL, &other));
+  PetscCall(PetscMalloc1(3 * other, &point));
+  for (PetscInt c = 0; c < other; c++) MatStencilPointOf(box, rows->columns[c], point + 3 * c);
+  for (PetscInt r = 0; r < box->npoints; r++) {
+    const PetscInt row[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
+
+    for (PetscInt e = rows->block[0].i[r]; e < rows->block[0].i[r + 1]; e++) {
+      const PetscInt c = rows->block[0].j[e], col[3] = {c % n[0], c / n[0] % n[1], c / n[0] / n[1]};
+
+      PetscCall(SetEntry(m, row, col, e));
+    }
+    if (!rows->mat[1]) continue;
+    for (PetscInt e = rows->block[1].i[r]; e < rows->block[1].i[r + 1]; e++)
+      PetscCall(SetEntry(m, row, point + 3 * rows->block[1].j[e], KC_OFF_ENTRY - e));
+  }
+  PetscCall(PetscFree(point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MapCreate(const KCycleStencil *st, const Rows *rows, Map **map)
+{
+  const size_t count = (size_t)st->box->npoints * st->shape.ncoeffs;
+  Making       m     = {st, NULL, NULL, 0, PETSC_TRUE};
+  PetscInt    *strays;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(count, &m.entry));
+  for (size_t e = 0; e < count; e++) m.entry[e] = KC_NO_ENTRY;
+  PetscCall(PetscSegBufferCreate(sizeof(PetscInt), 64, &m.strays));
+  PetscCall(SetEntries(&m, rows));
+  PetscCall(PetscSegBufferExtractInPlace(m.strays, &strays));
+  PetscCall(PetscNew(map));
+  (*map)->id   = rows->id;
+  (*map)->kind = KCycleShapeKind(&st->shape);
+  PetscCall(PetscArraycpy((*map)->pattern, rows->pattern, 3));
+  PetscCall(PetscArraycpy((*map)->block, rows->block, 2));
+  (*map)->usable       = m.usable;
+  (*map)->rows.ncoeffs = st->shape.ncoeffs;
+  (*map)->rows.nstrays = m.nstrays;
+  if (m.usable) {
+    PetscCall(KCycleDeviceCopy(m.entry, count * sizeof(*m.entry), &(*map)->rows.entry));
+    PetscCall(KCycleDeviceCopy(strays, (size_t)m.nstrays * sizeof(*strays), &(*map)->rows.stray));
+    PetscCall(KCycleDeviceMalloc((KC_CUDA_PARTS + 1) * sizeof(PetscReal), &(*map)->scratch));
+  }
+  PetscCall(PetscSegBufferDestroy(&m.strays));
+  PetscCall(PetscFree(m.entry));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* That of these rows, which is kept: PETSc changes nonzero states with patterns */
+static PetscErrorCode MapGet(Mat_Stencil *st, const Rows *rows, Map **map)
+{
+  Map      *m    = (Map *)st->map_device;
+  PetscBool same = (PetscBool)(m && m->id == rows->id && m->kind == KCycleShapeKind(&st->s.shape));
+
+  PetscFunctionBegin;
+  for (int p = 0; p < 3; p++) same = (PetscBool)(same && m->pattern[p] == rows->pattern[p]);
+  for (int b = 0; b < 2; b++)
+    same = (PetscBool)(same && m->block[b].i == rows->block[b].i && m->block[b].j == rows->block[b].j);
+  if (!same) {
+    PetscCall(MapDestroy(&m));
+    st->map_device = NULL;
+    PetscCall(MapCreate(&st->s, rows, &m));
+    st->map_device = (void *)m;
+  }
+  *map = m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many strays are not zero: a number comes to the host if there are strays */
+static PetscErrorCode TakeValues(Mat_Stencil *st, const Rows *rows, Map *map, PetscReal *strays)
+{
+  KCycleDeviceStencil *device;
+  const PetscScalar  **a[2] = {&map->rows.a, &map->rows.oa};
+  KCScalar            *own;
+  cudaStream_t         stream;
+
+  PetscFunctionBegin;
+  *strays = 0;
+  if (!st->device)
+    PetscCall(KCycleDeviceStencilCreateEmpty(&st->s, KCycleBoxOverlaps(st->s.box, KCYCLE_OVERLAP),
+                                             (KCycleDeviceStencil **)&st->device));
+  device           = (KCycleDeviceStencil *)st->device;
+  st->device_state = -1;
+  PetscCall(KCycleDeviceStencilMakeBlocks(&st->s, device, &own));
+  for (int b = 0; b < 2; b++) {
+    if (EntriesOf(rows, b)) PetscCall(KCycleDeviceAIJGetArrayRead(rows->mat[b], a[b]));
+  }
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCallCUDA(KCycleCudaTakeRows(stream, &map->rows, &device->st.box, own));
+  if (map->rows.nstrays) {
+    PetscCallCUDA(KCycleCudaCountStrays(stream, &map->rows, map->scratch));
+    PetscCall(KCycleDeviceToHost(stream, sizeof(*strays), map->scratch, strays));
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  for (int b = 0; b < 2; b++) {
+    if (EntriesOf(rows, b)) PetscCall(KCycleDeviceAIJRestoreArrayRead(rows->mat[b], a[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Not taken: values are on the host, or entries that are not zero have no place in the stencil; who calls
+   this then reads the rows there, which finds a larger stencil or says which entry fits none */
+PetscErrorCode MatStencilTakeOnDevice(Mat A, Mat aij, PetscBool *taken)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+  PetscReal    strays;
+  PetscBool    there;
+  int          mine, all;
+  Rows         rows;
+  Map         *map = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(RowsGet(aij, &rows));
+  PetscCall(AreThere(&rows, &there));
+  if (there) {
+    PetscCall(MapGet(st, &rows, &map));
+    there = map->usable;
+  }
+  if (there) {
+    PetscCall(TakeValues(st, &rows, map, &strays));
+    if (strays > 0) PetscCall(PetscInfo(A, "%g entries have no place in the stencil\n", (double)strays));
+    there = (PetscBool)(strays == 0);
+  }
+  PetscCall(RowsRestore(&rows));
+  mine = there;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  *taken = (PetscBool)all;
+  if (!all) PetscCall(PetscInfo(A, "The values of the rows are read on the host\n"));
+  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(st->dense));
+  PetscCall(MatStencilStoreReset(A));
+  st->ondevice = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To the host: values that a kernel took. There they take less room where lines share them, or half of them suffices;
+   the device gets that form when it is asked again */
+PetscErrorCode MatStencilBring(Mat A)
+{
+  Mat_Stencil   *st     = (Mat_Stencil *)A->data;
+  const PetscInt length = st->s.shape.ncoeffs * (st->s.box ? st->s.box->n[0] : 0),
+                 nlines = st->s.box ? st->s.box->nlines : 0;
+  const size_t stride   = (size_t)length + 2 * (size_t)st->s.shape.ncoeffs;
+  PetscScalar *values;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!st->ondevice) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCall(PetscMalloc1(nlines * stride, &values));
+  PetscCall(KCycleDeviceToHost(stream, nlines * stride * sizeof(*values), ((KCycleDeviceStencil *)st->device)->st.own,
+                               values));
+  for (PetscInt l = 1; l < nlines; l++)
+    PetscCall(PetscArraymove(values + (size_t)l * length, values + l * stride, length));
+  st->dense    = values;
+  st->ondevice = PETSC_FALSE;
+  PetscCall(MatStencilStoreDense(A));
+  st->device_state = -1;
+  if (!st->s.half && !st->s.nclasses) PetscCall(PetscObjectStateGet((PetscObject)A, &st->device_state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilMapReset(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MapDestroy((Map **)&((Mat_Stencil *)A->data)->map_device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+PetscErrorCode MatStencilTakeOnDevice(Mat A, Mat aij, PetscBool *taken)
+{
+  (void)A;
+  (void)aij;
+  *taken = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode MatStencilBring(Mat A)
+{
+  (void)A;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode MatStencilMapReset(Mat A)
+{
+  (void)A;
+  return PETSC_SUCCESS;
+}
+#endif
