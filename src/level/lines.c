@@ -13,6 +13,10 @@
 /* Lines in y or z that are solved together, at most: rows are long, so that memory is read in order */
 #define MOST_LINES 1024
 
+/* And at least, where a row has more than one such block: the first and the last points of a line in x that have
+   coefficients of their own, at most 7 each, are all in one of them, as KCycleLinePart() wants it */
+#define LEAST_LINES 8
+
 /* Numbers that a set keeps of each point, see KCycleLineSetFactors() */
 static PetscInt Kinds(const KCycleLines *z, PetscBool symmetric)
 {
@@ -309,9 +313,12 @@ PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *s, PetscInt d, KCycleLines
   z->ncolours  = box->dim == 1 ? 1 : box->dim == 3 && st->shape.box && !st->shape.flat ? 4 : 2;
   half         = (box->n[z->beside[0]] + 1) / 2;
   z->nrows     = box->n[z->beside[1]];
-  /* a row that is the only one is shared by threads */
-  z->nblocks   = d == 0 ? (half + KC_SYSTEMS - 1) / KC_SYSTEMS
-                        : PetscMax(z->nrows > 1 ? 1 : KCycleThreadsMost(), (half + MOST_LINES - 1) / MOST_LINES);
+  z->nblocks   = (half + KC_SYSTEMS - 1) / KC_SYSTEMS;
+  if (d) {
+    z->nblocks = (half + MOST_LINES - 1) / MOST_LINES;
+    /* a row that is the only one is shared by threads */
+    if (z->nrows == 1) z->nblocks = PetscMax(z->nblocks, PetscMin(KCycleThreadsMost(), half / LEAST_LINES));
+  }
   z->most      = d == 0 ? KC_SYSTEMS : (half + z->nblocks - 1) / z->nblocks;
   PetscCall(CountColours(st, z));
   PetscCall(KCycleLinesFindParts(s, z));
