@@ -319,7 +319,7 @@ PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *s, PetscInt d, KCycleLines
     /* a row that is the only one is shared by threads */
     if (z->nrows == 1) z->nblocks = PetscMax(z->nblocks, PetscMin(KCycleThreadsMost(), half / LEAST_LINES));
   }
-  z->most      = d == 0 ? KC_SYSTEMS : (half + z->nblocks - 1) / z->nblocks;
+  z->most = d == 0 ? KC_SYSTEMS : (half + z->nblocks - 1) / z->nblocks;
   PetscCall(CountColours(st, z));
   PetscCall(KCycleLinesFindParts(s, z));
   z->rows   = (PetscBool)(d > 0 && box->dim == 3 && box->n[0] > 1 && KCycleThreadsMost() == 1 && !KCycleBoxTalks(box));
