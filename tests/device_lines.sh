@@ -38,7 +38,7 @@ lines_and_clusters() {
     works "$claim, lines, single precision" "" same_history 1e-6 battery $processes stencil -cells 39,37 -random 3 -ends pp,pp -pc_kcycle_precision single -pc_kcycle_kappa 2 \
       $lines alternating
     works "$claim, lines that were chosen" "lines along x, y" same_history 1e-12 battery $processes stencil -cells 40,37 -stretch 1.3,1.3 -repeat 1
-    works "$claim, clusters" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 8 -ends pp,ss -repeat 1
+    works "$claim, clusters" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 100 -ends pp,ss -repeat 1
     works "$claim, clusters in three dimensions" "$found" same_history 1e-12 battery $processes stencil -cells 20,20,16 -region mixed:0.1 -contrast 1e4 -repeat 1
     works "$claim, clusters and lines" "$found" same_history 1e-12 battery $processes aijcusparse -cells 40,37 -scheme elements -random 4 $clusters alternating
     works "$claim, clusters and Jacobi" "$found" same_history 1e-12 battery $processes stencil -cells 40,37 -random 4 $clusters jacobi
