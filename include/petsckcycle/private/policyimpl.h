@@ -36,8 +36,8 @@
        "-pc_kcycle_interpolation", "wind")                                                                             \
   REAL(KCYCLE_DRIFT, 0.3,                                                                                              \
        "with convection lines are relaxed along all directions where couplings ahead and behind differ by this part "  \
-       "of their sums in one of them, a cell Peclet number of 0.9, no clusters are looked "                            \
-       "for where couplings of pairs of points differ so in the mean: what jumps there is the wind",                   \
+       "of their sums in one of them, a cell Peclet number of 0.9. Where couplings of pairs of points differ so in "   \
+       "the mean, no clusters are looked for: what jumps there is the wind",                                           \
        "-pc_kcycle_anisotropy", "wind")                                                                                \
   INT(KCYCLE_KAPPA_CONVECTION, 2,                                                                                      \
       "with convection, if the first coarser grid has at most a quarter of the points: coarse grids carry errors "     \

@@ -129,7 +129,8 @@ static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
   return seeds;
 }
 
-/* Are there couplings that jump, or walls? With a wind all jump, and clusters along it leave what they are meant for */
+/* Is a search worth its time? It is where couplings jump, or walls are inside the grid, but not with convection: there
+   all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is no cluster */
 static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *has)
 {
   const KCycleScan *scan;
