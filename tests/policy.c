@@ -7,6 +7,7 @@ typedef enum {
   ALONG, /* all couplings along the last direction */
   STRIP, /* those in a fifth of the grid */
   WIDTH, /* those in this part of the grid, where they are 0.05 */
+  THIN,  /* every second one of them in this part of the grid, 0.9; the others are 10 */
   BEYOND /* the couplings of all end points with points outside the grid */
 } Where;
 
@@ -28,6 +29,8 @@ static const Case Cases[] = {
     {"WEAK", 2, {100, 100}, STRIP, {0.098, 0.102}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
     {"WEAK", 3, {30, 30}, STRIP, {0.098, 0.102}, "30 x 30 x 30, 7 points, lines along xy,", {"", ""}},
     {"LINES", 2, {100, 100}, WIDTH, {0.055, 0.035}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
+    {"STAR", 2, {300, 300}, THIN, {0.01, 0.003}, "300 x 150 x 1, 9 points", {"", ""}},
+    {"STAR", 3, {40, 40}, THIN, {0.1, 0}, "40 x 40 x 20, 15 points", {"", "-pc_kcycle_interpolation operator"}},
     {"SWEEPS_LINES", 2, {64, 64}, STRIP, {0.05, 1}, "richardson(1)+relax", {"", ""}},
     {"SWEEPS_LINES_COARSE", 2, {64, 64}, STRIP, {0.05, 0.05}, "richardson(2)+relax", {"", "-pc_mg_levels 3"}},
     {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, "grid 33 x 33", {"", ""}},
@@ -71,6 +74,7 @@ static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscIn
   if (c->where == ALONG) here = (PetscBool)(d == c->dim - 1);
   if (c->where == STRIP) here = (PetscBool)(d == c->dim - 1 && 5 * at[0] < n);
   if (c->where == WIDTH) return d == c->dim - 1 && at[0] < c->value[which] * n ? 0.05 : 1;
+  if (c->where == THIN && d == c->dim - 1) return at[d] % 2 || at[0] >= c->value[which] * n ? 10 : 0.9;
   if (c->where == FACE) here = (PetscBool)(d == 0);
   for (PetscInt e = 0; c->where == FACE && e < c->dim; e++) here = (PetscBool)(here && at[e] == n / 2);
   return here ? c->value[which] : 1;

@@ -86,6 +86,11 @@ KC_VERSIONS static void RestrictPairs(PetscInt n, const KCScalar *same, const KC
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
 }
 
+KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
+}
+
 /* x += P e on one fine line, from coarse line e with the points before and behind it */
 static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, KCScalar before,
                                 KCScalar behind, KCScalar *x)
@@ -95,7 +100,7 @@ static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, con
   PetscBool       first, last;
 
   if (tr->factor[0] == 1) {
-    for (PetscInt i = 0; i < n; i++) x[i] += same[i] * e[i];
+    AddSame(n, same, e, x);
     return;
   }
   OwnedBetween(tr, &first, &last);
@@ -134,7 +139,7 @@ static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KC
   PetscBool       first, last;
 
   if (tr->factor[0] == 1) {
-    for (PetscInt i = 0; i < n; i++) b[i] += same[i] * r[i];
+    AddSame(n, same, r, b);
     return;
   }
   OwnedBetween(tr, &first, &last);
@@ -176,11 +181,6 @@ void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, Pet
   }
 }
 
-KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e, KCScalar *KC_RESTRICT x)
-{
-  for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
-}
-
 KC_VERSIONS static void AddBetween(PetscInt n, const KCScalar *left, const KCScalar *right, const KCScalar *e,
                                    KCScalar *KC_RESTRICT x)
 {
@@ -193,6 +193,17 @@ KC_VERSIONS static void RestrictBetween(PetscInt n, const KCScalar *left, const 
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[i - 1] + left[i] * r[i];
 }
 
+/* From every second point to points side by side, and back */
+KC_VERSIONS static void AddSecond(PetscInt n, const KCScalar *w, const KCScalar *e, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] += w[2 * i] * e[2 * i];
+}
+
+KC_VERSIONS static void RestrictSecond(PetscInt n, const KCScalar *w, const KCScalar *r, KCScalar *KC_RESTRICT b)
+{
+  for (PetscInt i = 0; i < n; i++) b[2 * i] += w[2 * i] * r[i];
+}
+
 /* The same for the points of one parity of a line, which lie side by side. Lines do not reach other processes, nor
    wrap around */
 static void InterpolateHalfFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, PetscInt parity,
@@ -202,9 +213,8 @@ static void InterpolateHalfFromLine(const KCycleTransfer *tr, const KCScalar *w,
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
   PetscBool       first, last;
 
-  if (tr->factor[0] == 1) {
-    for (PetscInt i = parity; i < n; i += 2) x[i / 2] += same[i] * e[i];
-  } else if (parity == shift) AddSame(n, same, e, x);
+  if (tr->factor[0] == 1) AddSecond((n + 1 - parity) / 2, same + parity, e + parity, x);
+  else if (parity == shift) AddSame(n, same, e, x);
   else {
     OwnedBetween(tr, &first, &last);
     if (first) x[0] += right[-1] * e[0];
@@ -220,9 +230,8 @@ static void RestrictHalfToLine(const KCycleTransfer *tr, const KCScalar *w, cons
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
   PetscBool       first, last;
 
-  if (tr->factor[0] == 1) {
-    for (PetscInt i = parity; i < n; i += 2) b[i] += same[i] * r[i / 2];
-  } else if (parity == shift) AddSame(n, same, r, b);
+  if (tr->factor[0] == 1) RestrictSecond((n + 1 - parity) / 2, same + parity, r, b + parity);
+  else if (parity == shift) AddSame(n, same, r, b);
   else {
     OwnedBetween(tr, &first, &last);
     r += shift;

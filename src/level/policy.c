@@ -157,6 +157,18 @@ PetscBool KCyclePolicyConvects(const KCycleScan *scan)
   return (PetscBool)(scan->skew > KCYCLE_SKEW);
 }
 
+/* Is the product of a star collapsed to one? With linear interpolation, and with one that follows the operator where
+   one direction alone is coarsened that is strong at each point. With convection it is not, as couplings of two points
+   with each other become their mean */
+PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool convects, const PetscInt factor[])
+{
+  const int d = factor[0] > 1 ? 0 : factor[1] > 1 ? 1 : 2;
+
+  if (linear) return PETSC_TRUE;
+  return (PetscBool)(!convects && factor[0] * factor[1] * factor[2] == 2 &&
+                     facts->thin[d] <= KCYCLE_STAR * Points(facts));
+}
+
 /*
   The kappa of cycles, where nobody has chosen one; factor: of the finest level. Where a direction alone is coarsened
   coarse levels cost too much to come to them more often. Planes, which the finest level relaxes, cost so much that with

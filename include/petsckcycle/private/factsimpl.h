@@ -21,6 +21,7 @@ typedef struct {
   PetscReal        sum[3], count[3];
   /* points whose couplings along d are weak beside those along e: weak[d][e], and beside both others: weak[d][d] */
   PetscReal        weak[3][3];
+  PetscReal        thin[3]; /* points one of whose couplings along d is weaker than one in another direction */
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
   PetscReal        jump, rough;
   /* these two are there where MatStencilScanDrift() has looked */

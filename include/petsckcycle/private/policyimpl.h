@@ -30,6 +30,11 @@
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \
        "-pc_kcycle_interpolation", "policy")                                                                           \
+  REAL(KCYCLE_STAR, 0.005,                                                                                             \
+       "where one direction alone is coarsened, by interpolation that follows the operator, the product of a star is "  \
+       "collapsed to a star, unless at this part of the points a coupling along it is weaker than one across: there "   \
+       "the couplings with points beside the next ones along it are strong",                                            \
+       "-pc_kcycle_interpolation", "policy")                                                                            \
   REAL(KCYCLE_SKEW, 1e-3,                                                                                              \
        "there is convection where couplings of two points with each other differ by this part of their sums: "         \
        "interpolation follows the operator, on all levels, as linear weights make coarse operators that oscillate",    \
@@ -186,6 +191,8 @@ PETSC_INTERN PetscBool      KCyclePolicyTriesPlanes(const KCycleScan *, const Pe
 PETSC_INTERN void           KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool      KCyclePolicyJumps(const KCycleScan *);
 PETSC_INTERN PetscBool      KCyclePolicyConvects(const KCycleScan *);
+PETSC_INTERN PetscBool      KCyclePolicyStar(const KCycleScan *, PetscBool linear, PetscBool convects,
+                                             const PetscInt factor[]);
 PETSC_INTERN PetscInt       KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[]);
 PETSC_INTERN PetscBool      KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt       KCyclePolicySweeps(const KCycleSweepFacts *);

@@ -24,7 +24,8 @@ enum {
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
   LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak beside those in another direction; */
-  LOOK_WALLS = LOOK_WEAK + 9,  /* points that have a wall across x, whatever else */
+  LOOK_THIN  = LOOK_WEAK + 9,  /* points where one of them is weaker than one in another direction; */
+  LOOK_WALLS = LOOK_THIN + 3,  /* points that have a wall across x, whatever else */
   LOOK_NUM,
   LOOK_SUMMED = LOOK_WALLS - LOOK_TOTAL /* so many are added up over all points */
 };
@@ -64,7 +65,8 @@ KC_POINT PetscReal Smaller(PetscReal a, PetscReal b)
   return smaller > 0 ? smaller : Larger(a, b);
 }
 
-/* Which directions are weak beside others at point i; in place (d, d): beside both others */
+/* Which directions are weak beside others at point i; in place (d, d): beside both others. In which one coupling is
+   weaker than one in another direction */
 KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscReal larger[], const PetscReal smaller[],
                         PetscReal *const to[])
 {
@@ -77,6 +79,7 @@ KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscR
 
       if (d != e || dim == 3) to[LOOK_WEAK + 3 * d + e][i] += larger[d] > 0 ? weak : 0;
     }
+    to[LOOK_THIN + d][i] += smaller[d] < Max(larger[(d + 1) % 3], larger[(d + 2) % 3]) ? times : 0;
   }
 }
 
@@ -386,6 +389,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[LOOK_COUNT - LOOK_TOTAL + d];
+    scan->thin[d]  = allsums[LOOK_THIN - LOOK_TOTAL + d];
     for (int e = 0; e < 3; e++) scan->weak[d][e] = allsums[LOOK_WEAK - LOOK_TOTAL + 3 * d + e];
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -380,14 +380,21 @@ static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool aske
 }
 
 /* The interpolation; and whether the coarser operator is a star with it */
-static KCycleInterpolation ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level, PetscBool jumps)
+static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level, PetscBool jumps,
+                                          KCycleInterpolation *chosen)
 {
   KCycleInterpolation interpolation = kc->interpolation;
+  const KCycleScan   *scan;
 
+  PetscFunctionBegin;
   if (interpolation == KCYCLE_INTERPOLATION_AUTO)
     interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
-  level->star = (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR && !KCycleStencilOf(level->A)->shape.box);
-  return interpolation;
+  *chosen = interpolation;
+  PetscCall(MatStencilScan(level->A, &scan));
+  level->star = (PetscBool)(!KCycleStencilOf(level->A)->shape.box &&
+                            KCyclePolicyStar(scan, (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR),
+                                             kc->convects, level->factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Weights of the interpolation and the coarser operator */
@@ -429,7 +436,7 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, level, &jumps));
   PetscCall(WantsCoarser(pc, level, asked, coarser));
-  interpolation = ChooseInterpolation(kc, level, jumps);
+  PetscCall(ChooseInterpolation(kc, level, jumps, &interpolation));
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && (*coarser != (PetscBool)(level->P != NULL) ||
                                     (level->gathers != KCYCLE_GATHERS_NOT) != (before.gathers != KCYCLE_GATHERS_NOT)));
