@@ -6,10 +6,11 @@ static char help[] = "Interpolation that follows the operator, point by point be
 
     v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S,
 
-  where the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it is next to
-  nothing the weights are scaled to add up to one. Where couplings along a direction of S are weak beside those along
-  another direction e, by a factor of 10 at 5 % of the points, weights w(o) of the neighbours o are solved for along e,
-  with the couplings s(+-) ahead and behind:
+  where couplings c(o) of the wrong sign are first made up for by those with points beside that one, further in other
+  directions of S, and the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it
+  is next to nothing the weights are scaled to add up to one. Where couplings along a direction of S are weak beside
+  those along another direction e, by a factor of 10 at 5 % of the points, weights w(o) of the neighbours o are solved
+  for along e, with the couplings s(+-) ahead and behind:
 
     (sum_o |c(o)| + excess) w(o) + sum_+- s(+-) (w(o) - w(o)(+-)) = |c(o)|
 
@@ -99,7 +100,9 @@ static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[]
   inside = Inside(g, to);
   for (int d = 0; d < 3; d++) low[d] = code < 0 ? to[d] : at[d];
   size = PetscPowReal(10, 3 * Random(PetscAbsInt(code), low));
-  if (steps > 1) size *= Random(50 + PetscAbsInt(code), low) < 0.5 ? 0.1 : -0.02; /* couplings of both signs */
+  /* couplings of both signs */
+  if (steps > 1) size *= Random(50 + PetscAbsInt(code), low) < 0.5 ? 0.1 : -0.02;
+  else if (g->c->box && Random(70 + PetscAbsInt(code), low) < 0.2) size *= -0.03;
   if (g->c->walls && Random(30 + PetscAbsInt(code), low) < 0.15) size = 0;
   if (!inside) {
     *missing = g->c->boundary == BOUNDARY_ELIMINATED ? PetscAbsReal(size) : 0;
@@ -236,6 +239,37 @@ typedef struct {
   PetscBool complete;
 } Equation;
 
+/* In how many directions does place m look away from the point? And does p look to the same side in these, and to one
+   in others? */
+static int Directions(PetscInt m)
+{
+  return (m % 3 != 1) + (m / 3 % 3 != 1) + (m / 9 != 1);
+}
+
+static PetscBool IsBeside(PetscInt p, PetscInt m)
+{
+  return (PetscBool)(Directions(p) > Directions(m) && (m % 3 == 1 || p % 3 == m % 3) &&
+                     (m / 3 % 3 == 1 || p / 3 % 3 == m / 3 % 3) && (m / 9 == 1 || p / 9 == m / 9));
+}
+
+/* Couplings that are positive become zero, as far as negative ones with points beside that one go, which lose as much,
+   each in proportion */
+static void MakeUpSigns(PetscReal c[])
+{
+  for (int directions = 1; directions < 3; directions++) {
+    for (PetscInt m = 0; m < 27; m++) {
+      PetscReal negative = 0, part;
+
+      if (Directions(m) != directions || c[m] <= 0) continue;
+      for (PetscInt p = 0; p < 27; p++) negative -= IsBeside(p, m) && c[p] < 0 ? c[p] : 0;
+      if (negative == 0) continue;
+      part = PetscMin(1, c[m] / negative);
+      c[m] -= part * negative;
+      for (PetscInt p = 0; p < 27; p++) c[p] -= IsBeside(p, m) && c[p] < 0 ? part * c[p] : 0;
+    }
+  }
+}
+
 static void GetEquation(const Grid *g, const PetscInt at[], int S, int e, Equation *q)
 {
   PetscReal a[27], excess = 0;
@@ -249,6 +283,7 @@ static void GetEquation(const Grid *g, const PetscInt at[], int S, int e, Equati
     excess += a[m];
   }
   q->c[13] = 0;
+  MakeUpSigns(q->c);
   for (PetscInt m = 0; m < 27; m++) {
     q->c[m] = PetscAbsReal(q->c[m]);
     q->total += q->c[m];

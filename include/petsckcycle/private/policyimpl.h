@@ -31,10 +31,10 @@
        "interpolation then follows the operator",                                                                      \
        "-pc_kcycle_interpolation", "policy")                                                                           \
   REAL(KCYCLE_STAR, 0.005,                                                                                             \
-       "where one direction alone is coarsened, by interpolation that follows the operator, the product of a star is "  \
-       "collapsed to a star, unless at this part of the points a coupling along it is weaker than one across: there "   \
-       "the couplings with points beside the next ones along it are strong",                                            \
-       "-pc_kcycle_interpolation", "policy")                                                                            \
+       "where one direction alone is coarsened, by interpolation that follows the operator, the product of a star is " \
+       "collapsed to a star, unless at this part of the points a coupling along it is weaker than one across: there "  \
+       "the couplings with points beside the next ones along it are strong",                                           \
+       "-pc_kcycle_interpolation", "policy")                                                                           \
   REAL(KCYCLE_SKEW, 1e-3,                                                                                              \
        "there is convection where couplings of two points with each other differ by this part of their sums: "         \
        "interpolation follows the operator, on all levels, as linear weights make coarse operators that oscillate",    \

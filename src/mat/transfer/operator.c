@@ -9,8 +9,18 @@
     P(p, :) = sum_o w(o) P(p + o, :) / (sum_o w(o) + excess)
 
   first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts
-  where a neighbour in S is missing or is a stored boundary point. Taking |c| keeps the weights positive where Galerkin
-  products have couplings of both signs.
+  where a neighbour in S is missing or is a stored boundary point.
+
+  Galerkin products have couplings of both signs. Where couplings along y are strong and x has been coarsened alone, one
+  ahead in x is positive, and those beside it, ahead in x and y, make up for that, since errors are smooth along y:
+
+      - a_y / 4     - 3 a_y / 2     - a_y / 4
+         a_y / 2       diagonal        a_y / 2     - a_x / 2 on both sides left out
+      - a_y / 4     - 3 a_y / 2     - a_y / 4
+
+  So what has the wrong sign is taken from the couplings with the points beside it, further in other directions of S.
+  With |c| in its place, weights would change from point to point along y. What then is left has |c|, which keeps the
+  weights positive.
 
   The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points
   that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
@@ -95,6 +105,68 @@ static void Collapse(const Operator *op, int S, const PetscScalar *from, const P
 
     if (c[to]) Sum(op->pad, c[to], more, op->sums + (to - op->low) * op->pad);
     c[to] = c[to] ? op->sums + (to - op->low) * op->pad : more;
+  }
+}
+
+/* Of n couplings c those that have the wrong sign, the one of the diagonal, are made up for by m others, if it can be:
+   both become smaller, and their sum stays */
+KC_VERSIONS static void MakeUp(PetscInt n, const PetscScalar *KC_RESTRICT diagonal, PetscScalar *KC_RESTRICT c, int m,
+                               PetscScalar *const beside[])
+{
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal sign = PetscRealPart(diagonal[i]) < 0 ? -1 : 1, wrong = sign * PetscRealPart(c[i]);
+    PetscReal       right = 0, part;
+
+    if (wrong <= 0) continue;
+    for (int t = 0; t < m; t++) right += PetscMax(0, -sign * PetscRealPart(beside[t][i]));
+    part = right > wrong ? wrong / right : right > 0 ? 1 : 0;
+    for (int t = 0; t < m; t++) {
+      const PetscScalar taken = -sign * PetscRealPart(beside[t][i]) > 0 ? part * beside[t][i] : 0;
+
+      c[i] += taken;
+      beside[t][i] -= taken;
+    }
+  }
+}
+
+static int DirectionsOf(int o)
+{
+  return (o % 3 != 1) + (o / 3 % 3 != 1) + (o / 9 != 1);
+}
+
+/* Is offset o further than another one, in more directions and the same in those of that one? */
+static PetscBool IsBeside(int o, int other)
+{
+  PetscBool beside = (PetscBool)(DirectionsOf(o) > DirectionsOf(other));
+
+  for (int d = 0; d < 3; d++, o /= 3, other /= 3)
+    beside = (PetscBool)(beside && (other % 3 == 1 || o % 3 == other % 3));
+  return beside;
+}
+
+/* Collapsed couplings of a box, those with the next points first: wrong signs are made up for */
+static void MakeUpSigns(const Operator *op, const PetscScalar *from, const PetscScalar *c[])
+{
+  const PetscScalar *diagonal = from + op->st->shape.ncoeffs / 2 * op->pad;
+
+  for (int o = 0; o < 27; o++) {
+    PetscScalar *own = op->sums + (o - op->low) * op->pad;
+
+    if (!c[o] || o == 13) continue;
+    if (c[o] != own) memcpy(own, c[o], op->pad * sizeof(*own));
+    c[o] = own;
+  }
+  for (int directions = 1; directions < 3; directions++) {
+    for (int o = 0; o < 27; o++) {
+      PetscScalar *beside[27];
+      int          m = 0;
+
+      if (!c[o] || o == 13 || DirectionsOf(o) != directions) continue;
+      for (int p = 0; p < 27; p++) {
+        if (c[p] && p != 13 && IsBeside(p, o)) beside[m++] = op->sums + (p - op->low) * op->pad;
+      }
+      if (m) MakeUp(op->pad, diagonal, op->sums + (o - op->low) * op->pad, m, beside);
+    }
   }
 }
 
@@ -279,6 +351,7 @@ static PetscErrorCode SolveAlong(Operator *op, int S, int e)
       KCycleApartLine(&op->apart, j, k, apart);
       for (int x = S & 1; x <= (e == 0 ? tr->factor[0] - 1 : S & 1); x++) {
         Collapse(op, S, apart[x], c);
+        if (op->st->shape.box) MakeUpSigns(op, apart[x], c);
         Totals(op, S, x, apart[x], c, j, k);
         PutSystems(op, al, x, apart[x], c, row);
       }
@@ -345,6 +418,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   PetscFunctionBegin;
   KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
+  if (op->st->shape.box) MakeUpSigns(op, apart[x], c);
   Totals(op, S, x, apart[x], c, j, k);
   NeighbourWeights(op, S, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
