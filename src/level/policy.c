@@ -78,24 +78,40 @@ static PetscReal Points(const KCycleScan *facts)
   return points;
 }
 
+/* Is direction d, which is coarsened, weak beside direction e at so many points that lines are relaxed along that? */
+static PetscBool IsWeakBeside(const KCycleScan *facts, int d, int e)
+{
+  const PetscReal runs = d < 2 && e < 2 ? facts->runs[d] : 0;
+
+  return (PetscBool)(facts->weak[d][e] > KCYCLE_LINES * Points(facts) || runs > KCYCLE_RUNS * Points(facts));
+}
+
+/* May points that form runs decide about lines? In two dimensions, where they are not too few, nor so many anyway */
+PetscBool KCyclePolicySeeksRuns(const KCycleScan *facts, const PetscInt factor[])
+{
+  PetscBool seeks = PETSC_FALSE;
+
+  for (int d = 0; d < 2; d++) {
+    seeks = (PetscBool)(seeks || (factor[d] > 1 && facts->weak[d][1 - d] > KCYCLE_RUNS * Points(facts) &&
+                                  !IsWeakBeside(facts, d, 1 - d)));
+  }
+  return (PetscBool)(seeks && facts->count[2] == 0);
+}
+
 /* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
    beside another direction at some places, smoothers must reduce errors along the latter; and where there is a
    wind along all directions */
 void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscInt factor[], char directions[4])
 {
-  const PetscReal points = Points(facts);
-  PetscReal       drift  = 0;
-  int             n      = 0;
+  PetscReal drift = 0;
+  int       n     = 0;
 
   for (int d = 0; d < 3; d++) drift = PetscMax(drift, convects ? facts->drift[d] : 0);
   for (int e = 0; e < 3; e++) {
-    PetscReal weak = 0;
+    PetscBool weak = PETSC_FALSE;
 
-    for (int d = 0; d < 3; d++) {
-      if (d != e && factor[d] > 1) weak = PetscMax(weak, facts->weak[d][e]);
-    }
-    if (weak > KCYCLE_LINES * points || (facts->count[e] > 0 && drift > KCYCLE_DRIFT))
-      directions[n++] = (char)('x' + e);
+    for (int d = 0; d < 3; d++) weak = (PetscBool)(weak || (d != e && factor[d] > 1 && IsWeakBeside(facts, d, e)));
+    if (weak || (facts->count[e] > 0 && drift > KCYCLE_DRIFT)) directions[n++] = (char)('x' + e);
   }
   directions[n] = 0;
 }
@@ -104,7 +120,7 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
    none. A level relaxes lines along it, as couplings in one of the directions S are weak beside it */
 int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
 {
-  PetscReal most  = KCYCLE_LINES * Points(facts);
+  PetscReal most  = 0;
   int       along = -1;
 
   for (int d = 0; d < 3; d++) {
@@ -112,7 +128,7 @@ int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
   }
   for (int d = 0; d < 3; d++) {
     for (int e = 0; e < 3 && S >> d & 1; e++) {
-      if (S >> e & 1 || facts->weak[d][e] <= most) continue;
+      if (S >> e & 1 || !IsWeakBeside(facts, d, e) || facts->weak[d][e] <= most) continue;
       most  = facts->weak[d][e];
       along = e;
     }

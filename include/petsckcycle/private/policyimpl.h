@@ -20,6 +20,10 @@
        "part of the points: there point smoothers do not smooth; interpolation that follows the operator is solved "   \
        "for along it, too",                                                                                            \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
+  REAL(KCYCLE_RUNS, 0.005,                                                                                             \
+       "in two dimensions, where lines cost little more than points, also at this part of the points if they form "    \
+       "runs along that direction, as those of stretched grids and layers do: the others do not smooth there",         \
+       "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_PLANES, 0.005,                                                                                           \
        "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
        "of an error that oscillates from plane to plane: they take as long as five iterations by lines",               \
@@ -184,6 +188,7 @@ PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, in
 PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
 PETSC_INTERN void           KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], PetscBool broken,
                                                    const char named[], PetscInt factor[]);
+PETSC_INTERN PetscBool      KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
 PETSC_INTERN void           KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
                                               char directions[4]);
 PETSC_INTERN int            KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);

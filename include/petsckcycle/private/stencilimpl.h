@@ -99,9 +99,10 @@ PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
 PETSC_INTERN void           MatStencilExpectRounding(Mat, PetscReal units);
 PETSC_INTERN void           MatStencilMirrorLine(const KCycleStencil *, PetscInt, PetscScalar[]);
 
-/* scan.c, drift.c, symmetric.c */
+/* scan.c, drift.c, runs.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilScanDrift(Mat, const KCycleScan **);
+PETSC_INTERN PetscErrorCode MatStencilScanRuns(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilUncoupledRows(Mat, PetscInt *, PetscInt **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);

@@ -16,6 +16,7 @@ PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *kc, KCycleStructure *
   if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->convects) PetscCall(MatStencilScanDrift(level->A, &facts));
   else PetscCall(MatStencilScan(level->A, &facts));
+  if (KCyclePolicySeeksRuns(facts, level->factor)) PetscCall(MatStencilScanRuns(level->A, &facts));
   KCyclePolicyLines(facts, kc->convects, level->factor, level->lines);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
