@@ -53,18 +53,18 @@ PetscBool KCyclePolicyBroken(const KCycleScan *scan)
 
 /*
   Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. Where lines are broken one may be, along which lines are then relaxed; beside two
-  of these it would take planes.
+  direction is stronger in the mean. Where lines across it are broken one may be, along which lines are then relaxed;
+  beside two of these it would take planes.
 */
-void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], PetscBool broken, const char named[],
-                            PetscInt factor[])
+void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
+                            const char named[], PetscInt factor[])
 {
   for (int d = 0; d < 3; d++) {
     int       stronger = 0;
     PetscBool wanted;
 
     for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < KCYCLE_STRONG * mean[e];
-    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken ? 1 : 0));
+    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken[d] ? 1 : 0));
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
 }
@@ -140,6 +140,13 @@ int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
 PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor[], int d)
 {
   return (PetscBool)(factor[d] > 1 && facts->weak[d][d] > KCYCLE_LINES * Points(facts));
+}
+
+/* Is a direction to be coarsened that is weaker than another one in the mean, as lines along that are broken? Not where
+   it is weak beside both others at some places: that would take planes */
+PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, int d)
+{
+  return (PetscBool)(broken && facts->weak[d][d] <= KCYCLE_LINES * Points(facts));
 }
 
 /*

@@ -186,19 +186,20 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid);
 PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
-PETSC_INTERN void           KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], PetscBool broken,
-                                                   const char named[], PetscInt factor[]);
-PETSC_INTERN PetscBool      KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
-PETSC_INTERN void           KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
-                                              char directions[4]);
-PETSC_INTERN int            KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);
-PETSC_INTERN PetscBool      KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
-PETSC_INTERN void           KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
-PETSC_INTERN PetscBool      KCyclePolicyJumps(const KCycleScan *);
-PETSC_INTERN PetscBool      KCyclePolicyConvects(const KCycleScan *);
-PETSC_INTERN PetscBool      KCyclePolicyStar(const KCycleScan *, PetscBool linear, PetscBool convects,
-                                             const PetscInt factor[]);
-PETSC_INTERN PetscInt       KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[]);
-PETSC_INTERN PetscBool      KCyclePolicyIsCoarsest(const PetscInt size[]);
-PETSC_INTERN PetscInt       KCyclePolicySweeps(const KCycleSweepFacts *);
-PETSC_INTERN PetscInt       KCyclePolicyReduction(PetscInt rows, PetscInt processes);
+PETSC_INTERN PetscBool      KCyclePolicyBrokenBeside(const KCycleScan *, PetscBool broken, int d);
+PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
+                                         const char named[], PetscInt factor[]);
+PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
+PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
+                                         char directions[4]);
+PETSC_INTERN int       KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);
+PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
+PETSC_INTERN void      KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
+PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
+PETSC_INTERN PetscBool KCyclePolicyConvects(const KCycleScan *);
+PETSC_INTERN PetscBool KCyclePolicyStar(const KCycleScan *, PetscBool linear, PetscBool convects,
+                                        const PetscInt factor[]);
+PETSC_INTERN PetscInt  KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[]);
+PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
+PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
+PETSC_INTERN PetscInt  KCyclePolicyReduction(PetscInt rows, PetscInt processes);

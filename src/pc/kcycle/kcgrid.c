@@ -203,7 +203,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 {
   PC_KCycle *kc;
   PetscReal  mean[3];
-  PetscBool  automatic, couples[3];
+  PetscBool  automatic, couples[3], broken[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -211,8 +211,9 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   for (PetscInt d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
+    broken[d]  = KCyclePolicyBrokenBeside(scan, kc->broken, (int)d);
   }
-  KCyclePolicyDirections(mean, couples, kc->broken, automatic ? NULL : kc->semicoarsen, level->factor);
+  KCyclePolicyDirections(mean, couples, broken, automatic ? NULL : kc->semicoarsen, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
     if (level->factor[d] == 1) level->origin[d] = 0;
