@@ -53,8 +53,8 @@ PetscBool KCyclePolicyBroken(const KCycleScan *scan)
 
 /*
   Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. Where lines across it are broken one may be, along which lines are then relaxed;
-  beside two of these it would take planes.
+  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyBrokenBeside(), along which lines
+  are then relaxed; beside two of these it would take planes. broken: NULL for none
 */
 void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
                             const char named[], PetscInt factor[])
@@ -64,7 +64,7 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
     PetscBool wanted;
 
     for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < KCYCLE_STRONG * mean[e];
-    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken[d] ? 1 : 0));
+    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken && broken[d] ? 1 : 0));
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
 }
@@ -78,7 +78,7 @@ static PetscReal Points(const KCycleScan *facts)
   return points;
 }
 
-/* Is direction d, which is coarsened, weak beside direction e at so many points that lines are relaxed along that? */
+/* Is direction d weak beside direction e at so many points that lines are relaxed along e where d is coarsened? */
 static PetscBool IsWeakBeside(const KCycleScan *facts, int d, int e)
 {
   const PetscReal runs = d < 2 && e < 2 ? facts->runs[d] : 0;
@@ -86,7 +86,8 @@ static PetscBool IsWeakBeside(const KCycleScan *facts, int d, int e)
   return (PetscBool)(facts->weak[d][e] > KCYCLE_LINES * Points(facts) || runs > KCYCLE_RUNS * Points(facts));
 }
 
-/* May points that form runs decide about lines? In two dimensions, where they are not too few, nor so many anyway */
+/* Is it to be found out which weak points form runs? In two dimensions, where they may be enough, and are not so many
+   that lines are relaxed in any case */
 PetscBool KCyclePolicySeeksRuns(const KCycleScan *facts, const PetscInt factor[])
 {
   PetscBool seeks = PETSC_FALSE;
@@ -120,7 +121,7 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
    none. A level relaxes lines along it, as couplings in one of the directions S are weak beside it */
 int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
 {
-  PetscReal most  = 0;
+  PetscReal most  = KCYCLE_LINES * Points(facts);
   int       along = -1;
 
   for (int d = 0; d < 3; d++) {
@@ -128,7 +129,7 @@ int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
   }
   for (int d = 0; d < 3; d++) {
     for (int e = 0; e < 3 && S >> d & 1; e++) {
-      if (S >> e & 1 || !IsWeakBeside(facts, d, e) || facts->weak[d][e] <= most) continue;
+      if (S >> e & 1 || facts->weak[d][e] <= most) continue;
       most  = facts->weak[d][e];
       along = e;
     }
@@ -136,17 +137,23 @@ int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
   return along;
 }
 
-/* May planes across direction d be needed? It is coarsened, and weak beside both others at some places */
-PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor[], int d)
+/* Is direction d weak beside both others at so many points that it takes planes across it where it is coarsened? */
+static PetscBool IsWeakBesideBoth(const KCycleScan *facts, int d)
 {
-  return (PetscBool)(factor[d] > 1 && facts->weak[d][d] > KCYCLE_LINES * Points(facts));
+  return (PetscBool)(facts->weak[d][d] > KCYCLE_LINES * Points(facts));
 }
 
-/* Is a direction to be coarsened that is weaker than another one in the mean, as lines along that are broken? Not where
-   it is weak beside both others at some places: that would take planes */
+/* May planes across direction d be needed? */
+PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor[], int d)
+{
+  return (PetscBool)(factor[d] > 1 && IsWeakBesideBoth(facts, d));
+}
+
+/* May direction d be coarsened although another one is stronger in the mean, as inactive points break lines along that?
+   Levels that are broken relax no planes */
 PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, int d)
 {
-  return (PetscBool)(broken && facts->weak[d][d] <= KCYCLE_LINES * Points(facts));
+  return (PetscBool)(broken && !IsWeakBesideBoth(facts, d));
 }
 
 /*
@@ -180,9 +187,9 @@ PetscBool KCyclePolicyConvects(const KCycleScan *scan)
   return (PetscBool)(scan->skew > KCYCLE_SKEW);
 }
 
-/* Is the product of a star collapsed to one? With linear interpolation, and with one that follows the operator where
-   one direction alone is coarsened that is strong at each point. With convection it is not, as couplings of two points
-   with each other become their mean */
+/* Is the product of a star collapsed to a star? With linear interpolation it is; with interpolation that follows the
+   operator where one direction alone is coarsened that is the strongest one at nearly all points, but not with
+   convection, as the two couplings of a pair of points become their mean */
 PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool convects, const PetscInt factor[])
 {
   const int d = factor[0] > 1 ? 0 : factor[1] > 1 ? 1 : 2;

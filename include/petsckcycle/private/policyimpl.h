@@ -21,8 +21,8 @@
        "for along it, too",                                                                                            \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_RUNS, 0.005,                                                                                             \
-       "in two dimensions, where lines cost little more than points, also at this part of the points if they form "    \
-       "runs along that direction, as those of stretched grids and layers do: the others do not smooth there",         \
+       "in two dimensions, where lines cost little more than points, lines are relaxed also where this part of the "   \
+       "points are weak so, and form runs along the strong direction, as on stretched grids and in layers",            \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_PLANES, 0.005,                                                                                           \
        "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
@@ -36,8 +36,8 @@
        "-pc_kcycle_interpolation", "policy")                                                                           \
   REAL(KCYCLE_STAR, 0.005,                                                                                             \
        "where one direction alone is coarsened, by interpolation that follows the operator, the product of a star is " \
-       "collapsed to a star, unless at this part of the points a coupling along it is weaker than one across: there "  \
-       "the couplings with points beside the next ones along it are strong",                                           \
+       "collapsed to a star, unless at this part of the points a coupling along that direction is weaker than one "    \
+       "across: there coarse points are coupled strongly with diagonal neighbours, which a star does not have",        \
        "-pc_kcycle_interpolation", "policy")                                                                           \
   REAL(KCYCLE_SKEW, 1e-3,                                                                                              \
        "there is convection where couplings of two points with each other differ by this part of their sums: "         \

@@ -30,22 +30,18 @@ static PetscBool IsWeak(const PetscReal weak[2], const PetscReal strong[2])
                      larger < (PetscReal)KC_WEAK * (smaller > 0 ? smaller : PetscMax(strong[0], strong[1])));
 }
 
-/* flag: 1 at points at which direction d is weak, else 0 */
-static void FlagPoints(const KCycleStencil *st, int d, PetscScalar *flag)
+/* flag[d]: 1 at points at which direction d is weak, else 0 */
+static void FlagPoints(const KCycleStencil *st, PetscScalar *const flag[2])
 {
   const PetscInt n = st->box->n[0];
   KCycleLine     l;
   PetscReal      c[2][2];
 
-  for (PetscInt line = 0; line < st->box->nlines; line++, flag += n) {
-    if (line && MatStencilLineIsLast(st, line, line - 1)) {
-      memcpy(flag, flag - n, (size_t)n * sizeof(*flag));
-      continue;
-    }
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
     MatStencilLineArrays(st, line, &l);
     for (PetscInt i = 0; i < n; i++) {
       GetCouplings(&st->shape, &l, i, c);
-      flag[i] = IsWeak(c[d], c[1 - d]) ? 1 : 0;
+      for (int d = 0; d < 2; d++) flag[d][n * line + i] = IsWeak(c[d], c[1 - d]) ? 1 : 0;
     }
   }
 }
@@ -76,20 +72,20 @@ PetscErrorCode MatStencilScanRuns(Mat A, const KCycleScan **found)
   const KCycleStencil *st      = &((Mat_Stencil *)A->data)->s;
   const KCycleBox     *box     = st->box;
   PetscReal            runs[2] = {0, 0};
-  PetscScalar         *flag;
+  PetscScalar         *flag[2];
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, found));
   if (scan->ran || box->dim != 2) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(box->npoints, &flag));
+  PetscCall(PetscMalloc2(box->npoints, &flag[0], box->npoints, &flag[1]));
+  FlagPoints(st, flag);
   for (int d = 0; d < 2; d++) {
-    FlagPoints(st, d, flag);
-    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, flag, st->halo));
+    PetscCall(KCycleBoxExchange(box, PETSC_FALSE, flag[d], st->halo));
     for (PetscInt p = 0; p < box->npoints; p++) {
-      if (flag[p] != (PetscScalar)0.0 && !IsBroken(st, 1 - d, p % box->n[0], p / box->n[0], flag)) runs[d]++;
+      if (flag[d][p] != (PetscScalar)0.0 && !IsBroken(st, 1 - d, p % box->n[0], p / box->n[0], flag[d])) runs[d]++;
     }
   }
-  PetscCall(PetscFree(flag));
+  PetscCall(PetscFree2(flag[0], flag[1]));
   PetscCallMPI(MPI_Allreduce(runs, scan->runs, 2, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
   scan->ran = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -421,10 +421,10 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   }
   PetscCall(LookEnd(A, at, scan));
   PetscCall(PetscFree(work));
-  scan->done    = PETSC_TRUE;
-  scan->drifts  = PETSC_FALSE;
-  scan->ran     = PETSC_FALSE;
-  scan->runs[0] = scan->runs[1] = 0;
-  scan->state                   = state;
+  scan->done   = PETSC_TRUE;
+  scan->drifts = PETSC_FALSE;
+  scan->ran    = PETSC_FALSE;
+  scan->state  = state;
+  PetscCall(PetscArrayzero(scan->runs, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,16 +11,16 @@
   first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts
   where a neighbour in S is missing or is a stored boundary point.
 
-  Galerkin products have couplings of both signs. Where couplings along y are strong and x has been coarsened alone, one
-  ahead in x is positive, and those beside it, ahead in x and y, make up for that, since errors are smooth along y:
+  Galerkin products have couplings of both signs. If x alone has been coarsened, and couplings a_y along y are much
+  stronger than a_x, the next points in x have positive couplings, which their diagonal neighbours balance:
 
-      - a_y / 4     - 3 a_y / 2     - a_y / 4
-         a_y / 2       diagonal        a_y / 2     - a_x / 2 on both sides left out
-      - a_y / 4     - 3 a_y / 2     - a_y / 4
+      - a_y / 4     - 3 a_y / 2         - a_y / 4
+      (a_y - a_x) / 2   diagonal    (a_y - a_x) / 2
+      - a_y / 4     - 3 a_y / 2         - a_y / 4
 
-  So what has the wrong sign is taken from the couplings with the points beside it, further in other directions of S.
-  With |c| in its place, weights would change from point to point along y. What then is left has |c|, which keeps the
-  weights positive.
+  So before |c| is taken, what has the wrong sign is subtracted from the couplings with those diagonal neighbours, that
+  is with points further in other directions of S: sums stay. Else, weights would change from point to point along y.
+  Where a coupling keeps a wrong sign |c| keeps the weights positive.
 
   The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points
   that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
@@ -90,26 +90,8 @@ KC_VERSIONS static void Sum(PetscInt n, const PetscScalar *a, const PetscScalar 
   for (PetscInt i = 0; i < n; i++) to[i] = a[i] + b[i];
 }
 
-/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind)
-   summed over the directions not in S; NULL where there are none */
-static void Collapse(const Operator *op, int S, const PetscScalar *from, const PetscScalar *c[])
-{
-  const KCycleShape *shape = &op->st->shape;
-
-  for (int o = 0; o < 27; o++) c[o] = NULL;
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    const int q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0,
-              dz            = S & 4 ? shape->dz[q] : 0;
-    const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
-    const PetscScalar *more = from + o * op->pad;
-
-    if (c[to]) Sum(op->pad, c[to], more, op->sums + (to - op->low) * op->pad);
-    c[to] = c[to] ? op->sums + (to - op->low) * op->pad : more;
-  }
-}
-
-/* Of n couplings c those that have the wrong sign, the one of the diagonal, are made up for by m others, if it can be:
-   both become smaller, and their sum stays */
+/* Of n couplings c those with the sign of the diagonal lose it to m others, as far as these go: all of them become
+   smaller, their sum stays */
 KC_VERSIONS static void MakeUp(PetscInt n, const PetscScalar *KC_RESTRICT diagonal, PetscScalar *KC_RESTRICT c, int m,
                                PetscScalar *const beside[])
 {
@@ -134,7 +116,7 @@ static int DirectionsOf(int o)
   return (o % 3 != 1) + (o / 3 % 3 != 1) + (o / 9 != 1);
 }
 
-/* Is offset o further than another one, in more directions and the same in those of that one? */
+/* Does offset o look to the same side as another one in all directions of that one, and in more besides? */
 static PetscBool IsBeside(int o, int other)
 {
   PetscBool beside = (PetscBool)(DirectionsOf(o) > DirectionsOf(other));
@@ -144,7 +126,7 @@ static PetscBool IsBeside(int o, int other)
   return beside;
 }
 
-/* Collapsed couplings of a box, those with the next points first: wrong signs are made up for */
+/* Wrong signs among the collapsed couplings of a box, those of the next points first; c: all are in op->sums then */
 static void MakeUpSigns(const Operator *op, const PetscScalar *from, const PetscScalar *c[])
 {
   const PetscScalar *diagonal = from + op->st->shape.ncoeffs / 2 * op->pad;
@@ -168,6 +150,25 @@ static void MakeUpSigns(const Operator *op, const PetscScalar *from, const Petsc
       if (m) MakeUp(op->pad, diagonal, op->sums + (o - op->low) * op->pad, m, beside);
     }
   }
+}
+
+/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind)
+   summed over the directions not in S, wrong signs made up for; NULL where there are none */
+static void Collapse(const Operator *op, int S, const PetscScalar *from, const PetscScalar *c[])
+{
+  const KCycleShape *shape = &op->st->shape;
+
+  for (int o = 0; o < 27; o++) c[o] = NULL;
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const int q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0,
+              dz            = S & 4 ? shape->dz[q] : 0;
+    const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
+    const PetscScalar *more = from + o * op->pad;
+
+    if (c[to]) Sum(op->pad, c[to], more, op->sums + (to - op->low) * op->pad);
+    c[to] = c[to] ? op->sums + (to - op->low) * op->pad : more;
+  }
+  if (shape->box && S & (S - 1)) MakeUpSigns(op, from, c); /* two directions at least */
 }
 
 static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
@@ -351,7 +352,6 @@ static PetscErrorCode SolveAlong(Operator *op, int S, int e)
       KCycleApartLine(&op->apart, j, k, apart);
       for (int x = S & 1; x <= (e == 0 ? tr->factor[0] - 1 : S & 1); x++) {
         Collapse(op, S, apart[x], c);
-        if (op->st->shape.box) MakeUpSigns(op, apart[x], c);
         Totals(op, S, x, apart[x], c, j, k);
         PutSystems(op, al, x, apart[x], c, row);
       }
@@ -418,7 +418,6 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
   PetscFunctionBegin;
   KCycleApartLine(&op->apart, j, k, apart);
   Collapse(op, S, apart[x], c);
-  if (op->st->shape.box) MakeUpSigns(op, apart[x], c);
   Totals(op, S, x, apart[x], c, j, k);
   NeighbourWeights(op, S, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;

@@ -93,7 +93,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
   const KCycleBox *box = &level->mesh.box;
   PC_KCycle       *kc;
   PetscInt         factor[3];
-  PetscBool        automatic, small = PETSC_TRUE, couples[3], broken[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  PetscBool        automatic, small = PETSC_TRUE, couples[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -103,7 +103,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
     if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
-  KCyclePolicyDirections(coupling, couples, broken, automatic ? NULL : kc->semicoarsen, factor);
+  KCyclePolicyDirections(coupling, couples, NULL, automatic ? NULL : kc->semicoarsen, factor);
   for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
