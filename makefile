@@ -9,8 +9,8 @@
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
 #   make docs             the manual pages in docs/manual; fails when a page quotes a number that its CSV file in bench/results does not hold
-#   make compilers        are the sources free of warnings with gcc, clang, and g++ as C++11?
-#   make hip          do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked
+#   make compilers        are the sources free of warnings with gcc, clang, g++ as C++11, and nvcc? CUDA_ARCHS="sm_75 sm_90" chooses what for
+#   make hip              do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked; HIP_ARCHS=gfx90a
 #   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
 #   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
@@ -42,7 +42,10 @@ cuda      := $(if $(nvcc),$(filter cuda,$(device)))
 hip       := $(if $(hipcc),$(filter hip,$(device)))
 # Not in what pkg-config knows
 hip_var    = $(if $(hip),$(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables))
-CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(OPENMP),-fopenmp)
+# Checks of each pointer, which sanitizing addresses makes anyway, take minutes to compile
+not_checked = null,alignment,object-size,pointer-overflow
+sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize=$(not_checked) -fno-omit-frame-pointer)
+CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(sanitized) $(if $(OPENMP),-fopenmp)
 CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP)
 # As PETSc's own; pragmas for the device are unknown to the compiler of the host
 CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function
@@ -136,7 +139,7 @@ docs:
 
 # Not asked of anyone: initial values for all fields, as C has zeros for the rest
 # Those that this nvcc still has, and its oldest one
-cuda_archs      = $(shell $(nvcc) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | sort -n | awk 'NR == 1 || /^(70|80|90|100)$$/ { print "sm_" $$0 }')
+CUDA_ARCHS     ?= $(shell $(nvcc) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | sort -n | awk 'NR == 1 || /^(70|80|90|100)$$/ { print "sm_" $$0 }')
 not_for_devices = $(shell echo '\#include <petscconf.h>' | $(CC) $(petsc_includes) -E -dM -x c - | grep -E ' PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1')
 petsc_includes  = $(if $(PETSC_PC),$(shell pkg-config --cflags-only-I $(PETSC_PC)))
 every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
@@ -152,15 +155,16 @@ compilers: | have-petsc
 	  printf '%s\n' $(wildcard $(top)/src/kernel/*.c) | xargs -P $$(nproc) -n 1 $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -o /dev/null -c || exit 1; \
 	done
 	@test -z "$(nvcc)" -o -n "$(not_for_devices)" || { echo "  kernels for devices, their registers"; \
-	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(cuda_archs) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings -I$(top)/include $(petsc_includes); }
+	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(CUDA_ARCHS) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings -I$(top)/include $(petsc_includes); }
 
 # No PETSc with HIP is at hand: tests/hip makes the one in use look like one
+HIP_ARCHS   ?= gfx908 gfx90a gfx1030
 hip_includes = -DKCYCLE_HAVE_CUDA -DKCYCLE_HAVE_HIP -I$(top)/include -isystem $(top)/tests/hip $(petsc_includes:-I%=-isystem %)
 hip: | have-petsc
 	@sh $(top)/conf/install-deps.sh hip
 	@test -z "$(filter 3.18.% 3.19.%,$(petsc_version))" -a -z "$(not_for_devices)" || { echo "make hip is for real numbers and PETSc 3.20 or newer" >&2; exit 1; }
 	@echo "  kernels with hipcc, their registers"
-	@$(PYTHON) -B $(top)/conf/spills.py $(or $(hipcc),hipcc) gfx908 gfx90a gfx1030 -- -std=c++17 -O3 $(HIPFLAGS_KC) $(hip_includes)
+	@$(PYTHON) -B $(top)/conf/spills.py $(or $(hipcc),hipcc) $(HIP_ARCHS) -- -std=c++17 -O3 $(HIPFLAGS_KC) $(hip_includes)
 	@echo "  sources with HIP's headers"
 	@printf '%s\n' $(sources) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DPETSCKCYCLE_VERSION='""' $(hip_includes)
 	@printf '%s\n' $(singles) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DKCYCLE_SINGLE $(hip_includes)

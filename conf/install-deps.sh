@@ -34,7 +34,7 @@ packages_of() {
             [ -n "${PETSC_DIR:-}" ] || echo "$petsc-dev-examples" ;;
     check)  echo "python3 python3-venv cmake valgrind"
             [ -n "${PETSC_DIR:-}" ] || echo "$petsc-dev-examples libpetsc64-real${petsc#libpetsc}-dev" \
-              "libpetsc-complex${petsc#libpetsc}-dev libpetsc-real${petsc#libpetsc}-dbg python3-petsc4py" ;;
+              "libpetsc-complex${petsc#libpetsc}-dev libpetsc64-real${petsc#libpetsc}-dbg python3-petsc4py" ;;
     lint)   echo "clang clang-format-14 g++ python3" ;;
     latest) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev libfftw3-mpi-dev python3 python3-pip" ;;
     headers) echo "make gcc g++ $mpi libopenblas-dev python3 python3-pip" ;;

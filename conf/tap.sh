@@ -4,10 +4,19 @@
 #   works "claim" "pattern" command...     succeeds and prints the pattern
 #   refuses "claim" "pattern" command...   fails in an orderly way and prints the pattern
 #   skip "claim" "reason"                  mpi 2 program ...                compile c program.c program [flags]
+#   some_of 1 2 4                          these values; with FEWER=2 the first and the last, with FEWER=1 the second
 : "${KC_TOP:?run this by: make check SEARCH=...}"
 
 tap_count=0
 log=$KC_WORK/log
+
+some_of() {
+  case ${FEWER:-} in
+    '') echo "$@" ;;
+    1) echo "$2" ;;
+    *) echo "$1 $(eval echo "\${$#}")" ;;
+  esac
+}
 
 ok() { tap_count=$((tap_count + 1)); echo "ok $tap_count - $1"; }
 

@@ -9,7 +9,7 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-1 2 4}
+counts=${KC_PROCESSES:-$(some_of 1 2 4)}
 few=$(for n in $counts; do [ "$n" -gt 2 ] || echo "$n"; done)
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)
 

@@ -23,7 +23,7 @@ same_bits() { # program options...
 # shellcheck disable=SC2086 # words
 blocks() {
   says="one kernel does what cycles do on level [1-9][0-9]* and coarser ones: they have fewer than 5000 unknowns"
-  for kappa in 1 2 3 w; do
+  for kappa in $(some_of 1 2 3 w); do
     works "small levels in one kernel, the same bits, 3D, kappa $kappa" "$says" same_bits ex45 $cube -pc_kcycle_kappa $kappa
     works "small levels in one kernel, the same bits, 2D, kappa $kappa, no graphs" "$says" same_bits ex29 -da_grid_x 65 -da_grid_y 65 -pc_kcycle_kappa $kappa -pc_kcycle_graph off
   done

@@ -5,7 +5,7 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-1 2 4}
+counts=${KC_PROCESSES:-$(some_of 1 2 4)}
 
 convert() { # processes options...
   processes=$1

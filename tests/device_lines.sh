@@ -4,7 +4,7 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-1 2 4}
+counts=${KC_PROCESSES:-$(some_of 1 2 4)}
 
 # Smoothers that relax lines, also where processes have parts of these or they wrap around, and corrections of clusters
 # shellcheck disable=SC2086 # words

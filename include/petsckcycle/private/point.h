@@ -54,13 +54,8 @@ typedef PetscScalar KCScalar;
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine
    that loads the library chooses */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
-    !defined(PETSC_USE_COMPLEX)
-  #if defined(__SANITIZE_ADDRESS__) && __GNUC__ >= 12
-    #define KC_VERSIONS             \
-      __attribute__((target_clones( \
-          "arch=x86-64-v3",         \
-          "default"))) /* one kind of vectors is enough to find faults, and takes half the time to compile */
-  #elif __GNUC__ >= 12
+    !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__) /* which takes minutes to compile */
+  #if __GNUC__ >= 12
     #define KC_VERSIONS __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))
   #else
     #define KC_VERSIONS __attribute__((target_clones("avx512f", "fma", "default"))) /* without vectors of integers */
