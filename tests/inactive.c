@@ -5,7 +5,7 @@ static char help[] =
 #include <petsckcycle/private/compat.h>
 
 #define MAX_ITS           20
-#define MAX_ITS_STRETCHED 17
+#define MAX_ITS_STRETCHED 13
 
 /* Which inactive cells hold a value that their neighbours feel */
 typedef enum {

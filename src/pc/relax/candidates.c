@@ -4,9 +4,9 @@
 */
 #include <petsckcycle/private/searchimpl.h>
 
-/* Points beyond its own that a process hears of: clusters in 2D may be longer */
-#define KC_CLUSTER_REACH_3D 16
-#define KC_CLUSTER_REACH_2D 40
+/* Points beyond its own that a process hears of. Clusters may be longer, which are then missed, or smaller: on stretched
+   grids, where they are long, 16 were not enough */
+#define KC_CLUSTER_REACH 40
 
 /* What processes get from each other, by ranks */
 typedef struct {
@@ -66,8 +66,8 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
 /* Does a process hear of a point? i: its place in direction d in the grid; process: in that direction */
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
-  const PetscInt reach = box->dim == 3 ? KC_CLUSTER_REACH_3D : KC_CLUSTER_REACH_2D;
-  const PetscInt low = box->range[d][process] - reach, high = box->range[d][process + 1] + reach, size = box->size[d];
+  const PetscInt low = box->range[d][process] - KC_CLUSTER_REACH, high = box->range[d][process + 1] + KC_CLUSTER_REACH;
+  const PetscInt size = box->size[d];
 
   if (i >= low && i < high) return PETSC_TRUE;
   return (PetscBool)(box->periodic[d] &&

@@ -778,7 +778,7 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
   the sum of the equations of each cluster; in reverse order it comes before the sweep.
 
   A cluster may be cut into parts on several processes, so corrections do not depend on their number; a part more than
-  16 points away from the others is not seen, and leaves the cluster without corrections.
+  40 points away from the others is not seen, and leaves the cluster without corrections.
 
   With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
   factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points. On the finest
