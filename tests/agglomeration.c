@@ -425,7 +425,7 @@ int main(int argc, char **argv)
     test:
       suffix: numbers_late
       output_file: output/agglomeration_numbers.out
-      nsize: {{8 4}}
+      nsize: 8
       args: -a_pc_kcycle_process_eq_limit 0
 
     test:
