@@ -135,7 +135,7 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   KSPConvergedReason reason;
   PetscReal          residual, error;
   PetscInt           its;
-  PetscBool          said, lines;
+  PetscBool          said = PETSC_FALSE, lines = PETSC_FALSE;
   Vec                x;
   PC                 pc;
   char               claim[128];

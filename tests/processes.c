@@ -312,7 +312,7 @@ static PetscErrorCode Single(void)
 static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest,
                                   PetscInt *kappa, PetscMPIInt *attached)
 {
-  PetscBool gathers = PETSC_TRUE, has, unknown;
+  PetscBool gathers = PETSC_TRUE, has = PETSC_FALSE, unknown = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   *nlevels  = 1;

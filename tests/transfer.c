@@ -570,7 +570,7 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
 {
   Level     level[2];
   PetscInt  nlevels, factor[3], first[3];
-  PetscBool gathered;
+  PetscBool gathered = PETSC_FALSE;
   Mat       A;
 
   PetscFunctionBeginUser;
