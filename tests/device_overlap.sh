@@ -5,7 +5,7 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-$(some_of 2 4)}
+counts=${KC_PROCESSES:-$(some_of 4 2)}
 
 solve() { # output processes program options...
   output=$KC_WORK/$1 processes=$2 program=$3

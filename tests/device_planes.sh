@@ -4,7 +4,7 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-$(some_of 1 4)}
+counts=${KC_PROCESSES:-$(some_of 1 2 4)}
 
 # Planes on all levels; the cycles of planes have options of their own
 # shellcheck disable=SC2086 # words
