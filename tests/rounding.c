@@ -57,7 +57,7 @@ static PetscErrorCode CountNumbers(PC pc, PetscReal *numbers)
 
 int main(int argc, char **argv)
 {
-  Problem   p = {{24, 22, 20}, 0};
+  Problem   p       = {{24, 22, 20}, 0};
   PetscReal numbers = 0;
   PetscInt  its;
   KSP       ksp;

@@ -4,8 +4,8 @@
 */
 #include <petsckcycle/private/searchimpl.h>
 
-/* Points beyond its own that a process hears of. Clusters may be longer, which are then missed, or smaller: on stretched
-   grids, where they are long, 16 were not enough */
+/* Points beyond its own that a process hears of. Longer clusters are missed; on stretched grids, where they are long,
+   16 were not enough */
 #define KC_CLUSTER_REACH 40
 
 /* What processes get from each other, by ranks */
