@@ -9,8 +9,8 @@
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
 #   make docs             the manual pages in docs/manual; fails when a page quotes a number that its CSV file in bench/results does not hold
-#   make compilers        are the sources free of warnings with gcc, clang, g++ as C++11, and nvcc? CUDA_ARCHS="sm_75 sm_90" chooses what for
-#   make hip              do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked; HIP_ARCHS=gfx90a
+#   make compilers        are the sources free of warnings with gcc, clang, g++ as C++11, and nvcc? CUDA_ARCHS="sm_75 sm_90" chooses its architectures
+#   make hip              do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked; HIP_ARCHS="gfx90a" chooses architectures
 #   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
 #   make petsc-latest     builds the newest PETSc with CUDA, once, in a cache folder
@@ -42,9 +42,9 @@ cuda      := $(if $(nvcc),$(filter cuda,$(device)))
 hip       := $(if $(hipcc),$(filter hip,$(device)))
 # Not in what pkg-config knows
 hip_var    = $(if $(hip),$(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables))
-# Checks of each pointer, which sanitizing addresses makes anyway, take minutes to compile
-not_checked = null,alignment,object-size,pointer-overflow
-sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize=$(not_checked) -fno-omit-frame-pointer)
+# Checks of each pointer take minutes to compile; where addresses are sanitized most of what they find is found anyway, but for misaligned ones
+per_pointer = null,alignment,object-size,pointer-overflow
+sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring address,$(SANITIZE)),-fno-sanitize=$(per_pointer)) -fno-omit-frame-pointer)
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(sanitized) $(if $(OPENMP),-fopenmp)
 CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP)
 # As PETSc's own; pragmas for the device are unknown to the compiler of the host
@@ -107,6 +107,7 @@ print-petsc: | have-petsc
 	@echo "tutorials=$(petsc_tutorials)"
 	@echo "libdir=$(call petsc_var,libdir)"
 	@echo "python=$(PYTHON)"
+	@echo "sanitized=$(sanitized)"
 	@echo "features=$$(echo '#include <petsckcycle/private/compat.h>' | $(CC) $(CPPFLAGS_KC) -E -dM -x c - | sed -n 's/^.define \(KCYCLE_HAVE_[A-Z_]*\) .*/\1/p' | xargs) $(if $(OPENMP),KCYCLE_HAVE_OPENMP)"
 	@echo "mpiexec=$(or $(call petsc_var,mpiexec),mpiexec)"
 

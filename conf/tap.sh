@@ -14,7 +14,7 @@ some_of() {
   case ${FEWER:-} in
     '') echo "$@" ;;
     1) echo "$2" ;;
-    *) echo "$1 $(eval echo "\${$#}")" ;;
+    *) for last; do :; done; echo "$1 $last" ;;
   esac
 }
 

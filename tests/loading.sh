@@ -194,13 +194,22 @@ differs() {
   [ "$(property "$1")" != "$(property "$own")" ]
 }
 
-# The one that "make PETSC_DIR=..." has built, or one beside it that is compiled in no time, once for all PETScs that are tested
+make_for() { # PETSc target variables...
+  other_prefix=$1
+  shift
+  env -u PETSC_ARCH PETSC_DIR="$other_prefix" make -s -j2 --no-print-directory -C "$KC_TOP" "$@"
+}
+
+# What "make PETSC_DIR=..." has built, up to date; where there is nothing a library beside that, which is not optimised
 library_for() {
-  built=$(env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" print-library)
-  if env -u PETSC_ARCH PETSC_DIR="$1" make -q -C "$KC_TOP" all > /dev/null 2>&1; then echo "$built"; return; fi
-  beside=${built%/lib/*}-quick
-  env -u PETSC_ARCH PETSC_DIR="$1" make -s -j2 --no-print-directory -C "$KC_TOP" all B="$beside" OPTFLAGS=-O0 > "$log" 2>&1
-  echo "$beside/lib/libpetsckcycle.so"
+  library=$(make_for "$1" print-library)
+  set -- "$1" all
+  if [ ! -f "$library" ]; then
+    library=${library%/lib/*}-quick/lib/${library##*/}
+    set -- "$@" B="${library%/lib/*}" OPTFLAGS=-O0
+  fi
+  make_for "$@" > "$log" 2>&1
+  echo "$library"
 }
 
 refuses_other_sizes() {

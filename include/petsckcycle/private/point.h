@@ -52,9 +52,9 @@ typedef PetscScalar KCScalar;
 #endif
 
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine
-   that loads the library chooses */
+   that loads the library chooses. With sanitizers there is one: more take minutes to compile */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
-    !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__) /* which takes minutes to compile */
+    !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__)
   #if __GNUC__ >= 12
     #define KC_VERSIONS __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))
   #else
