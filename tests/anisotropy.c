@@ -160,6 +160,10 @@ static PetscErrorCode TestPlanes(Stretched *s, const char precision[])
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type planes", precision));
   PetscCall(Solve(s, options, "planes across x, y, z are relaxed by a cycle each", &lines, &has));
   PetscCall(PoissonClaim((PetscBool)(has && lines <= planes), "  at most as many with planes on all levels"));
+  PetscCall(PetscStrlcat(options, " -mg_levels_planes_pc_kcycle_structured off", sizeof(options)));
+  PetscCall(Solve(s, options, "planes across x, y, z are relaxed by a cycle each", &its, &has));
+  PetscCall(PoissonClaim((PetscBool)(has && its <= 4 * planes),
+                         "  at most four times if levels of planes are not structured"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type alternating", precision));
   PetscCall(Solve(s, options, "planes across", &lines, &has));
   PetscCall(PoissonClaim((PetscBool)(!has && lines > 3 * planes), "  three times as many with lines"));

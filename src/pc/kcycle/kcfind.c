@@ -139,16 +139,16 @@ PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
           sizes, grid);
 }
 
-/* Levels that are not structured need all of a DM. They cannot have rows on other processes than the operator, and
-   have to do without the grid then */
+/* Levels that are not structured need all of a DM, which one that was found, or that of planes, does not have yet. They
+   cannot have rows on other processes than the operator, and have to do without the grid then */
 PetscErrorCode PCKCycleFoundSettle(PC pc)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!pc->dm || kc->use_structure || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->found.moved) {
+  if (!pc->dm || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->dm != kc->found.dm || !kc->found.moved) {
     PetscCall(DMSetUp(pc->dm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

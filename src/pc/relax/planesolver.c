@@ -38,6 +38,7 @@ typedef struct {
   KCyclePart           part;
   int                  order[3];            /* see KCyclePlanesOrder() */
   int                  from[KC_MAX_COEFFS]; /* coefficients of st that those of planes are; -1: it has none */
+  KCycleLine          *lines;               /* of st, where lines of planes run across them; else one */
 } PlaneValues;
 
 static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const int order[], int from[])
@@ -51,25 +52,49 @@ static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const
   }
 }
 
+/* Lines that those of planes run across are asked for once, as each of these meets all of them */
+static PetscErrorCode FindLines(PlaneValues *v)
+{
+  const PetscInt ny = v->st->box->n[1], nlines = v->order[0] == 0 ? 0 : v->st->box->nlines;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(PetscMax(1, nlines), &v->lines));
+  for (PetscInt line = 0; line < nlines; line++) KCycleLineCoefficients(v->st, line % ny, line / ny, &v->lines[line]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One coefficient of n points that lie along a line of st, all of its points */
+static void TakeAlong(const KCycleLine *l, int o, PetscInt n, PetscScalar values[])
+{
+  const PetscScalar *c = l->constant ? l->end[0] + o * l->stride : l->c[o];
+
+  values[0] = l->end[0][o * l->stride];
+  if (n > 2) memcpy(values + 1, c + 1, sizeof(*values) * (size_t)(n - 2));
+  values[n - 1] = l->end[1][o * l->stride];
+}
+
+/* One coefficient of n points that lie across lines of st, point i of each */
+static void TakeAcross(const KCycleLine *l, PetscInt distance, int o, PetscInt i, PetscInt n, PetscScalar values[])
+{
+  for (PetscInt p = 0; p < n; p++, l += distance) values[p] = KCycleLineCoefficient(l, o, i);
+}
+
 /* Those of line (j, k) of the planes' grid, of n points */
 static void LineValues(const PlaneValues *v, const KCycleShape *shape, PetscInt n, PetscInt j, PetscInt k,
                        PetscScalar values[])
 {
-  const PetscInt *first = v->part.first, *step = v->part.step;
-  PetscInt        at[3], last                  = -1;
-  KCycleLine      l;
+  const PetscInt *first = v->part.first, *step = v->part.step, ny = v->st->box->n[1];
+  const int      *order = v->order;
+  PetscInt        at[3];
 
-  at[v->order[1]] = first[v->order[1]] + step[v->order[1]] * j;
-  at[v->order[2]] = first[v->order[2]] + step[v->order[2]] * k;
-  for (PetscInt i = 0; i < n; i++) {
-    PetscInt line;
-
-    at[v->order[0]] = first[v->order[0]] + step[v->order[0]] * i;
-    line            = at[1] + v->st->box->n[1] * at[2];
-    if (line != last) KCycleLineCoefficients(v->st, at[1], at[2], &l);
-    last = line;
-    for (int o = 0; o < shape->ncoeffs; o++)
-      values[o * n + i] = v->from[o] < 0 ? 0 : KCycleLineCoefficient(&l, v->from[o], at[0]);
+  at[order[0]] = first[order[0]];
+  at[order[1]] = first[order[1]] + step[order[1]] * j;
+  at[order[2]] = first[order[2]] + step[order[2]] * k;
+  if (order[0] == 0) KCycleLineCoefficients(v->st, at[1], at[2], v->lines);
+  for (int o = 0; o < shape->ncoeffs; o++, values += n) {
+    if (v->from[o] < 0) memset(values, 0, sizeof(*values) * (size_t)n);
+    else if (order[0] == 0) TakeAlong(v->lines, v->from[o], n, values);
+    else TakeAcross(v->lines + at[1] + ny * at[2], order[0] == 1 ? 1 : ny, v->from[o], at[0], n, values);
   }
 }
 
@@ -86,6 +111,7 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
   KCyclePlanesOrder(st->box, d, v.order);
   KCyclePartFind(st->box, d, parity, &v.part);
   FindCoefficients(&st->shape, shape, v.order, v.from);
+  PetscCall(FindLines(&v));
   *same = PETSC_TRUE;
   PetscCall(PetscMalloc1(shape->ncoeffs * n, &values));
   PetscCall(MatStencilStoreBegin(A, half));
@@ -94,6 +120,7 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
     PetscCall(MatStencilStoreLine(A, line, values, same));
   }
   PetscCall(PetscFree(values));
+  PetscCall(PetscFree(v.lines));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +170,6 @@ static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, P
   if (KCycleBoxTalks(s->st->box)) PetscCallMPI(MPI_Comm_split(s->comm, 0, number, &p->comm));
   PetscCall(KCycleBoxCreateDM(p->comm == MPI_COMM_NULL ? s->comm : p->comm, &box, &dm));
   PetscCall(KCycleBoxDestroy(&box));
-  PetscCall(DMSetUp(dm));
   PetscCall(MatStencilCreateOnDM(dm, KindOf(&s->st->shape, d), &p->A));
   PetscCall(DMDestroy(&dm));
   PetscCall(FillMatrix(s->st, d, parity, s->st->half, p->A, &same));
