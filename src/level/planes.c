@@ -210,15 +210,13 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
 /*
   Collective. Sweeps on A x = 0 from an x that is 1 and -1 from plane to plane across direction d, and the part of all
   points at which nearly all of it is left and is nothing that the coarser grid can correct. Sweeps end where that is
-  little, since it becomes no more, and where a last one cannot make it little, since each of them leaves as large a
-  share of it as the one before
+  little, since it becomes no more
 */
 PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, int d, PetscReal *part)
 {
   const KCycleBox   *box = s->st->box;
   const KCycleSweeps one = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
   KCScalar          *b, *x, *rest, *coarse, *to;
-  PetscReal          before = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(box->npoints, &b, box->npoints, &x, box->npoints, &rest, tr->coarse->npoints, &coarse));
@@ -231,8 +229,6 @@ PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, in
   }
   *part = 1;
   for (PetscInt i = 0; i<KCYCLE_PLANES_SWEEPS && * part> KCYCLE_PLANES; i++) {
-    if (i > 0 && i == KCYCLE_PLANES_SWEEPS - 1 && PetscSqr(*part) > KCYCLE_PLANES * before) break;
-    before = *part;
     PetscCall(KCycleSmootherSweeps(s, &one, b, x));
     PetscCall(FindLeft(s->comm, tr, x, coarse, rest, part));
   }

@@ -139,8 +139,8 @@ PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
           sizes, grid);
 }
 
-/* Levels that are not structured need all of a DM, which one that was found, or that of planes, does not have yet. They
-   cannot have rows on other processes than the operator, and have to do without the grid then */
+/* Levels that are not structured need a DM that is set up; those of grids that were found, and of planes, are not yet.
+   Such levels cannot have rows on other processes than the operator, and have to do without the grid then */
 PetscErrorCode PCKCycleFoundSettle(PC pc)
 {
   PC_KCycle *kc;

@@ -38,7 +38,7 @@ typedef struct {
   KCyclePart           part;
   int                  order[3];            /* see KCyclePlanesOrder() */
   int                  from[KC_MAX_COEFFS]; /* coefficients of st that those of planes are; -1: it has none */
-  KCycleLine          *lines;               /* of st, where lines of planes run across them; else one */
+  KCycleLine          *lines;               /* of st */
 } PlaneValues;
 
 static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const int order[], int from[])
@@ -52,24 +52,22 @@ static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const
   }
 }
 
-/* Lines that those of planes run across are asked for once, as each of these meets all of them */
+/* Lines of planes may run across those of st: these are asked for once */
 static PetscErrorCode FindLines(PlaneValues *v)
 {
-  const PetscInt ny = v->st->box->n[1], nlines = v->order[0] == 0 ? 0 : v->st->box->nlines;
+  const PetscInt nlines = v->st->box->nlines;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(PetscMax(1, nlines), &v->lines));
-  for (PetscInt line = 0; line < nlines; line++) KCycleLineCoefficients(v->st, line % ny, line / ny, &v->lines[line]);
+  PetscCall(PetscMalloc1(nlines, &v->lines));
+  for (PetscInt line = 0; line < nlines; line++) MatStencilLineArrays(v->st, line, &v->lines[line]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* One coefficient of n points that lie along a line of st, all of its points */
 static void TakeAlong(const KCycleLine *l, int o, PetscInt n, PetscScalar values[])
 {
-  const PetscScalar *c = l->constant ? l->end[0] + o * l->stride : l->c[o];
-
   values[0] = l->end[0][o * l->stride];
-  if (n > 2) memcpy(values + 1, c + 1, sizeof(*values) * (size_t)(n - 2));
+  if (n > 2) memcpy(values + 1, l->c[o] + 1, sizeof(*values) * (size_t)(n - 2));
   values[n - 1] = l->end[1][o * l->stride];
 }
 
@@ -83,18 +81,19 @@ static void TakeAcross(const KCycleLine *l, PetscInt distance, int o, PetscInt i
 static void LineValues(const PlaneValues *v, const KCycleShape *shape, PetscInt n, PetscInt j, PetscInt k,
                        PetscScalar values[])
 {
-  const PetscInt *first = v->part.first, *step = v->part.step, ny = v->st->box->n[1];
-  const int      *order = v->order;
-  PetscInt        at[3];
+  const PetscInt   *first = v->part.first, *step = v->part.step, ny = v->st->box->n[1];
+  const int        *order = v->order;
+  const KCycleLine *l;
+  PetscInt          at[3];
 
   at[order[0]] = first[order[0]];
   at[order[1]] = first[order[1]] + step[order[1]] * j;
   at[order[2]] = first[order[2]] + step[order[2]] * k;
-  if (order[0] == 0) KCycleLineCoefficients(v->st, at[1], at[2], v->lines);
+  l            = v->lines + at[1] + ny * at[2];
   for (int o = 0; o < shape->ncoeffs; o++, values += n) {
     if (v->from[o] < 0) memset(values, 0, sizeof(*values) * (size_t)n);
-    else if (order[0] == 0) TakeAlong(v->lines, v->from[o], n, values);
-    else TakeAcross(v->lines + at[1] + ny * at[2], order[0] == 1 ? 1 : ny, v->from[o], at[0], n, values);
+    else if (order[0] == 0) TakeAlong(l, v->from[o], n, values);
+    else TakeAcross(l, order[0] == 1 ? 1 : ny, v->from[o], at[0], n, values);
   }
 }
 
