@@ -160,13 +160,14 @@ PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, in
   Planes that a level relaxes, and the lines that it relaxes besides. left: in each direction the part of the points at
   which lines leave what oscillates from plane to plane. Lines that lie in the planes go.
 */
-void KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4])
+void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char planes[4], char lines[4])
 {
-  const char before[4] = {lines[0], lines[1], lines[2], 0};
-  int        n = 0, m = 0;
+  const PetscReal few       = scan->jump > KCYCLE_JUMP ? KCYCLE_PLANES_JUMPS : KCYCLE_PLANES;
+  const char      before[4] = {lines[0], lines[1], lines[2], 0};
+  int             n = 0, m = 0;
 
   for (int d = 0; d < 3; d++) {
-    if (left[d] > KCYCLE_PLANES) planes[n++] = (char)('x' + d);
+    if (left[d] > few) planes[n++] = (char)('x' + d);
   }
   planes[n] = 0;
   for (int i = 0; i < 3 && before[i]; i++) {

@@ -28,6 +28,9 @@
        "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
        "of an error that oscillates from plane to plane: they take as long as five iterations by lines",               \
        "-pc_kcycle_anisotropy", "anisotropy")                                                                          \
+  REAL(KCYCLE_PLANES_JUMPS, 0.02,                                                                                      \
+       "the same where coefficients jump: there other errors take iterations, too, and planes save fewer of them",     \
+       "-pc_kcycle_anisotropy", "anisotropy")                                                                          \
   INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left",                       \
       "-pc_kcycle_anisotropy", "anisotropy")                                                                           \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \
@@ -194,7 +197,7 @@ PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects,
                                          char directions[4]);
 PETSC_INTERN int       KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);
 PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
-PETSC_INTERN void      KCyclePolicyPlanes(const PetscReal left[], char planes[4], char lines[4]);
+PETSC_INTERN void      KCyclePolicyPlanes(const KCycleScan *, const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
 PETSC_INTERN PetscBool KCyclePolicyConvects(const KCycleScan *);
 PETSC_INTERN PetscBool KCyclePolicyStar(const KCycleScan *, PetscBool linear, PetscBool convects,

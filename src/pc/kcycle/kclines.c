@@ -51,7 +51,7 @@ static PetscErrorCode TryLines(KCycleStructure *level)
     PetscCall(KCycleSmootherTry(s, KCycleTransferOf(level->P), d, &left[d]));
   }
   PetscCall(KCycleSmootherDestroy(&s));
-  KCyclePolicyPlanes(left, level->planes, level->lines);
+  KCyclePolicyPlanes(facts, left, level->planes, level->lines);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
