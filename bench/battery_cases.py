@@ -205,7 +205,7 @@ ANISOTROPY = """
 3d-three-strengths      -cells 64,64,64 -k 1,0.1,0.01
 3d-three-strengths-n    -cells 60,64,71 -ends nn,nn,nn -k 1e-4,1,1e-2
 3d-turning-10           -cells 64,64,64 -turn smooth -turn_by 10
-3d-turning-1000         -cells 64,64,64 -turn smooth -turn_by 1000
+3d-turning-1000         -cells 64,64,64 -turn smooth -turn_by 1000  KCYCLE_PLANES
 3d-turning-blocks-100   -cells 64,64,64 -turn blocks
 """
 
@@ -372,11 +372,11 @@ RESERVOIR = """
 3d-1.2-walls-neumann    -cells 64,64,64 -ends nn,nn,dn -stretch 1.2,1.2,1.2 -fine walls
 3d-1.2-two-middle       -cells 64,64,64 -ends nn,dd,nn -stretch 1.2,1.2,1 -fine middle
 3d-1.3-one              -cells 64,64,64 -ends dd,nn,nn -stretch 1,1,1.3 -fine middle
-3d-stretched-1e6        -cells 60,60,60 -ends dd,nn,nn -stretch 1.1,1.1,1.1 -fine walls -region bodies:0.3:8 -contrast 1e6
+3d-stretched-1e6        -cells 60,60,60 -ends dd,nn,nn -stretch 1.1,1.1,1.1 -fine walls -region bodies:0.3:8 -contrast 1e6  KCYCLE_PLANES_JUMPS
 3d-stretched-lognormal  -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.05 -fine walls -sd 2 -length 6,6,3
 3d-stretched-layers     -cells 60,60,60 -ends nn,dd,nn -stretch 1.1,1.1,1 -fine middle -layers 3:1e6
 3d-stretched-mixed      -cells 56,56,56 -stretch 1.05,1.05,1.05 -fine walls -region mixed:0.5 -contrast 1e3
-3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7 -contrast 0.0146
+3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7 -contrast 0.0146  KCYCLE_PLANES_JUMPS
 3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
 """
 

@@ -7,6 +7,8 @@ typedef enum {
   ALONG, /* all couplings along the last direction */
   STRIP, /* those in a fifth of the grid */
   WIDTH, /* those in this part of the grid, where they are 0.05 */
+  PLATE, /* those along the last direction in this part of the grid, where they are 1e-4 */
+  CRACK, /* one as in FACE, beside a plate in PLATE_PART of the grid */
   THIN,  /* every second one of them in this part of the grid, 0.9; the others are 10 */
   BEYOND /* the couplings of all end points with points outside the grid */
 } Where;
@@ -21,6 +23,8 @@ typedef struct {
   const char *words, *options[2];
 } Case;
 
+#define PLATE_PART 0.3 /* there lines leave 1.6 % of the points of 40^3 */
+
 static const Case Cases[] = {
     {"JUMP", 2, {64, 64}, FACE, {3.05, 2.95}, "by operator interpolation", {"", ""}},
     {"JUMP", 3, {20, 20}, FACE, {3.05, 2.95}, "by operator interpolation", {"", ""}},
@@ -29,6 +33,8 @@ static const Case Cases[] = {
     {"WEAK", 2, {100, 100}, STRIP, {0.098, 0.102}, "100 x 100 x 1, 5 points, lines along x,", {"", ""}},
     {"WEAK", 3, {30, 30}, STRIP, {0.098, 0.102}, "30 x 30 x 30, 7 points, lines along xy,", {"", ""}},
     {"LINES", 3, {40, 40}, WIDTH, {0.075, 0.025}, "40 x 40 x 40, 7 points, lines along xy,", {"", ""}},
+    {"PLANES", 3, {40, 40}, PLATE, {0.3, 0.25}, "40 x 40 x 40, 7 points, planes across z,", {"", ""}},
+    {"PLANES_JUMPS", 3, {40, 40}, CRACK, {2.95, 3.05}, "40 x 40 x 40, 7 points, planes across z,", {"", ""}},
     {"RUNS", 2, {300, 300}, WIDTH, {0.01, 0.005}, "300 x 300 x 1, 5 points, lines along x,", {"", ""}},
     {"STAR", 2, {300, 300}, THIN, {0.01, 0.003}, "300 x 150 x 1, 9 points", {"", ""}},
     {"STAR", 3, {40, 40}, THIN, {0.1, 0}, "40 x 40 x 20, 15 points", {"", "-pc_kcycle_interpolation operator"}},
@@ -68,16 +74,19 @@ static const Case Cases[] = {
 /* The coupling of a point with the one behind it in direction d */
 static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscInt d)
 {
-  const PetscInt n    = c->n[which];
-  PetscBool      here = PETSC_FALSE;
+  const PetscInt  n     = c->n[which];
+  const PetscBool face  = (PetscBool)(c->where == FACE || c->where == CRACK);
+  const PetscReal plate = c->where == PLATE ? c->value[which] : c->where == CRACK ? PLATE_PART : 0;
+  PetscBool       here  = PETSC_FALSE;
 
   if (at[d] < 0 || at[d] == n - 1) return c->where == BEYOND ? c->value[which] : 1;
+  if (d == c->dim - 1 && at[0] < plate * n) return 1e-4;
   if (c->where == ALONG) here = (PetscBool)(d == c->dim - 1);
   if (c->where == STRIP) here = (PetscBool)(d == c->dim - 1 && 5 * at[0] < n);
   if (c->where == WIDTH) return d == c->dim - 1 && at[0] < c->value[which] * n ? 0.05 : 1;
   if (c->where == THIN && d == c->dim - 1) return at[d] % 2 || at[0] >= c->value[which] * n ? 10 : 0.9;
-  if (c->where == FACE) here = (PetscBool)(d == 0);
-  for (PetscInt e = 0; c->where == FACE && e < c->dim; e++) here = (PetscBool)(here && at[e] == n / 2);
+  if (face) here = (PetscBool)(d == 0);
+  for (PetscInt e = 0; face && e < c->dim; e++) here = (PetscBool)(here && at[e] == n / 2);
   return here ? c->value[which] : 1;
 }
 

@@ -27,10 +27,10 @@
   REAL(KCYCLE_PLANES, 0.005,                                                                                           \
        "planes are relaxed across a coarsened direction in which lines leave, at this part of the points, nearly all " \
        "of an error that oscillates from plane to plane: they take as long as five iterations by lines",               \
-       "-pc_kcycle_anisotropy", "anisotropy")                                                                          \
+       "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_PLANES_JUMPS, 0.02,                                                                                      \
        "the same where coefficients jump: there other errors take iterations, too, and planes save fewer of them",     \
-       "-pc_kcycle_anisotropy", "anisotropy")                                                                          \
+       "-pc_kcycle_anisotropy", "policy")                                                                              \
   INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left",                       \
       "-pc_kcycle_anisotropy", "anisotropy")                                                                           \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \
