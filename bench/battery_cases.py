@@ -369,14 +369,14 @@ RESERVOIR = """
 3d-1.05-middle          -cells 64,64,64 -stretch 1.05,1.05,1.05 -fine middle
 3d-1.2-middle           -cells 64,64,64 -stretch 1.2,1.2,1.2 -fine middle
 3d-1.3-middle           -cells 64,64,64 -stretch 1.3,1.3,1.3 -fine middle
-3d-1.2-walls-neumann    -cells 64,64,64 -ends nn,nn,dn -stretch 1.2,1.2,1.2 -fine walls
+3d-1.2-walls-neumann    -cells 64,64,64 -ends nn,nn,dn -stretch 1.2,1.2,1.2 -fine walls  KCYCLE_PLANES_OTHERS
 3d-1.2-two-middle       -cells 64,64,64 -ends nn,dd,nn -stretch 1.2,1.2,1 -fine middle
 3d-1.3-one              -cells 64,64,64 -ends dd,nn,nn -stretch 1,1,1.3 -fine middle
 3d-stretched-1e6        -cells 60,60,60 -ends dd,nn,nn -stretch 1.1,1.1,1.1 -fine walls -region bodies:0.3:8 -contrast 1e6  KCYCLE_PLANES_JUMPS
 3d-stretched-lognormal  -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.05 -fine walls -sd 2 -length 6,6,3
 3d-stretched-layers     -cells 60,60,60 -ends nn,dd,nn -stretch 1.1,1.1,1 -fine middle -layers 3:1e6
 3d-stretched-mixed      -cells 56,56,56 -stretch 1.05,1.05,1.05 -fine walls -region mixed:0.5 -contrast 1e3
-3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7 -contrast 0.0146  KCYCLE_PLANES_JUMPS
+3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7 -contrast 0.0146  KCYCLE_PLANES_JUMPS KCYCLE_PLANES_OTHERS
 3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
 """
 

@@ -8,6 +8,7 @@ typedef enum {
   STRIP, /* those in a fifth of the grid */
   WIDTH, /* those in this part of the grid, where they are 0.05 */
   PLATE, /* those along the last direction in this part of the grid, where they are 1e-4 */
+  CELLS, /* all, as of cells whose widths grow by this factor from the middle on */
   CRACK, /* one as in FACE, beside a plate in PLATE_PART of the grid */
   THIN,  /* every second one of them in this part of the grid, 0.9; the others are 10 */
   BEYOND /* the couplings of all end points with points outside the grid */
@@ -35,6 +36,7 @@ static const Case Cases[] = {
     {"LINES", 3, {40, 40}, WIDTH, {0.075, 0.025}, "40 x 40 x 40, 7 points, lines along xy,", {"", ""}},
     {"PLANES", 3, {40, 40}, PLATE, {0.3, 0.25}, "40 x 40 x 40, 7 points, planes across z,", {"", ""}},
     {"PLANES_JUMPS", 3, {40, 40}, CRACK, {2.95, 3.05}, "40 x 40 x 40, 7 points, planes across z,", {"", ""}},
+    {"PLANES_OTHERS", 3, {40, 40}, CELLS, {1.22, 1.2}, "40 x 40 x 40, 7 points, planes across xyz,", {"", ""}},
     {"RUNS", 2, {300, 300}, WIDTH, {0.01, 0.005}, "300 x 300 x 1, 5 points, lines along x,", {"", ""}},
     {"STAR", 2, {300, 300}, THIN, {0.01, 0.003}, "300 x 150 x 1, 9 points", {"", ""}},
     {"STAR", 3, {40, 40}, THIN, {0.1, 0}, "40 x 40 x 20, 15 points", {"", "-pc_kcycle_interpolation operator"}},
@@ -71,6 +73,19 @@ static const Case Cases[] = {
      "omega 0.8 (chosen)",
      {"-mg_levels_pc_relax_type jacobi", ""}}};
 
+/* The area between a cell and the one behind it in direction d over the distance of their middles */
+static PetscReal BetweenCells(const Case *c, int which, const PetscInt at[], PetscInt d)
+{
+  PetscReal coupling = 1, width[2];
+
+  for (PetscInt e = 0; e < c->dim; e++) {
+    for (int i = 0; i < 2; i++)
+      width[i] = PetscPowReal(c->value[which], PetscAbsReal(PetscMax(at[e] + i, 0) - (PetscReal)(c->n[which] - 1) / 2));
+    coupling *= e == d ? 2 / (width[0] + width[1]) : width[0];
+  }
+  return coupling;
+}
+
 /* The coupling of a point with the one behind it in direction d */
 static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscInt d)
 {
@@ -79,6 +94,7 @@ static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscIn
   const PetscReal plate = c->where == PLATE ? c->value[which] : c->where == CRACK ? PLATE_PART : 0;
   PetscBool       here  = PETSC_FALSE;
 
+  if (c->where == CELLS) return BetweenCells(c, which, at, d);
   if (at[d] < 0 || at[d] == n - 1) return c->where == BEYOND ? c->value[which] : 1;
   if (d == c->dim - 1 && at[0] < plate * n) return 1e-4;
   if (c->where == ALONG) here = (PetscBool)(d == c->dim - 1);

@@ -228,7 +228,7 @@ PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, in
     for (PetscInt i = 0; i < box->n[0]; i++) *to++ = (first + (d == 0 ? i : 0)) & 1 ? -1 : 1;
   }
   *part = 1;
-  for (PetscInt i = 0; i<KCYCLE_PLANES_SWEEPS && * part> KCYCLE_PLANES; i++) {
+  for (PetscInt i = 0; i<KCYCLE_PLANES_SWEEPS && * part> KCYCLE_PLANES_OTHERS * KCYCLE_PLANES; i++) {
     PetscCall(KCycleSmootherSweeps(s, &one, b, x));
     PetscCall(FindLeft(s->comm, tr, x, coarse, rest, part));
   }

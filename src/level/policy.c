@@ -163,11 +163,12 @@ PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, in
 void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char planes[4], char lines[4])
 {
   const PetscReal few       = scan->jump > KCYCLE_JUMP ? KCYCLE_PLANES_JUMPS : KCYCLE_PLANES;
+  const PetscReal most      = PetscMax(left[0], PetscMax(left[1], left[2]));
   const char      before[4] = {lines[0], lines[1], lines[2], 0};
   int             n = 0, m = 0;
 
   for (int d = 0; d < 3; d++) {
-    if (left[d] > few) planes[n++] = (char)('x' + d);
+    if (most > few && left[d] > KCYCLE_PLANES_OTHERS * few) planes[n++] = (char)('x' + d);
   }
   planes[n] = 0;
   for (int i = 0; i < 3 && before[i]; i++) {

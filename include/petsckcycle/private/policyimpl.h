@@ -31,6 +31,10 @@
   REAL(KCYCLE_PLANES_JUMPS, 0.02,                                                                                      \
        "the same where coefficients jump: there other errors take iterations, too, and planes save fewer of them",     \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
+  REAL(KCYCLE_PLANES_OTHERS, 0.25,                                                                                     \
+       "where planes are relaxed across one direction they are relaxed across others, too, if lines leave this part "  \
+       "of what it takes to relax them at all: an error that one direction keeps takes as many iterations as all",     \
+       "-pc_kcycle_anisotropy", "policy")                                                                              \
   INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left",                       \
       "-pc_kcycle_anisotropy", "anisotropy")                                                                           \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \

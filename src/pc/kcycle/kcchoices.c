@@ -357,8 +357,9 @@ static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropy ani
 
   In 3D two directions may be strong beside the third at some places, and another two elsewhere. Where a direction is
   weak beside both others at 5 % of the points, lines are tried on an error that oscillates along it. If three sweeps
-  leave nearly all of that at 0.5 % of the points, and it is nothing that the coarser grid can correct, the level
-  relaxes planes ("planes across" in the view): they take as long as five iterations by lines, or more.
+  leave nearly all of that at 0.5 % of the points (2 % where coefficients jump), and it is nothing that the coarser
+  grid can correct, the level relaxes planes ("planes across" in the view): they take as long as five iterations by
+  lines, or more. If it does so in one direction, it does in others from a quarter of these parts on.
 
   Smoothers whose type somebody has chosen (`-mg_levels_pc_relax_type`) stay as they are.
 

@@ -415,6 +415,14 @@ static void LeaveUnseen(Sift *sift, const KCycleSeeds *seeds)
   }
 }
 
+/* Points without strong couplings, such as inactive cells, are in no cluster, unless others join them */
+static void LeaveAlone(Sift *sift)
+{
+  KCycleSieve *sieve = &sift->s->sieve;
+
+  for (PetscInt w = 0; w < sieve->total; w++) sieve->rough[w] &= sift->strong[sift->nc / 2][w];
+}
+
 /* Fills the sieve. The dead are looked for in symmetric matrices alone: there both rows have the same of a coupling */
 PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds)
 {
@@ -436,6 +444,7 @@ PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds)
       for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++)
         sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
     }
+    if (seeds->all) LeaveAlone(sift);
     PetscCall(FindLarge(sift));
   }
   PetscCall(PetscFree(sift->work));
