@@ -19,7 +19,7 @@ planes() {
     works "$claim, single precision" "$there" same_history 1e-6 battery $processes stencil -cells 20,18,16 -random 3 -pc_kcycle_precision single $planes -pc_kcycle_kappa 2
     works "$claim, damped, symmetric" "omega 0.9" same_history 1e-12 ex45 $processes stencil $cube $planes -mg_levels_pc_relax_omega 0.9 -mg_levels_pc_relax_order symmetric
     works "$claim, on a coarse level, full multigrid" "$there" same_history 1e-12 ex45 $processes stencil $cube -pc_mg_type full -mg_levels_1_pc_relax_type planes
-    works "$claim, planes that were chosen" "points, planes across yz" same_history 1e-10 battery $processes stencil -repeat 1 -cells 24,24,24 \
+    works "$claim, planes that were chosen" "points, planes across xyz" same_history 1e-10 battery $processes stencil -repeat 1 -cells 24,24,24 \
       -stretch 1.5,1.5,1.5 -fine middle
     works "$claim, W-cycles of planes" "$there" same_history 1e-12 ex45 $processes stencil $cube $planes ${inner}_pc_kcycle_kappa w
     works "$claim, planes by one level" "$there" same_history 1e-12 battery $processes stencil -cells 12,14,16 -random 3 $planes ${inner}_pc_mg_levels 1
