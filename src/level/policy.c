@@ -158,7 +158,8 @@ PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, in
 
 /*
   Planes that a level relaxes, and the lines that it relaxes besides. left: in each direction the part of the points at
-  which lines leave what oscillates from plane to plane. Lines that lie in the planes go.
+  which lines leave what oscillates from plane to plane. Planes across one direction help little where another one
+  keeps its error, so that others need less of it. Lines that lie in the planes go.
 */
 void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char planes[4], char lines[4])
 {
@@ -220,7 +221,7 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
   return (PetscBool)(size[0] <= KCYCLE_COARSEST && size[1] <= KCYCLE_COARSEST && size[2] <= KCYCLE_COARSEST);
 }
 
-#define KC_FEWER_LINES 16 /* lines are relaxed more often on grids with this part of the points, or fewer */
+#define KC_FEWER_LINES 16 /* grids with so many times fewer points than the finest relax lines more often */
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the

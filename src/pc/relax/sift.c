@@ -415,8 +415,9 @@ static void LeaveUnseen(Sift *sift, const KCycleSeeds *seeds)
   }
 }
 
-/* Points without strong couplings, such as inactive cells, are in no cluster, unless others join them */
-static void LeaveAlone(Sift *sift)
+/* Nor does the search start from points without strong couplings, such as inactive cells: nothing joins them, or what
+   does is a start itself */
+static void LeaveUncoupled(Sift *sift)
 {
   KCycleSieve *sieve = &sift->s->sieve;
 
@@ -444,7 +445,7 @@ PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds)
       for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++)
         sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
     }
-    if (seeds->all) LeaveAlone(sift);
+    if (seeds->all) LeaveUncoupled(sift);
     PetscCall(FindLarge(sift));
   }
   PetscCall(PetscFree(sift->work));
