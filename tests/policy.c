@@ -42,6 +42,8 @@ static const Case Cases[] = {
     {"STAR", 3, {40, 40}, THIN, {0.1, 0}, "40 x 40 x 20, 15 points", {"", "-pc_kcycle_interpolation operator"}},
     {"SWEEPS_LINES", 2, {64, 64}, STRIP, {0.05, 1}, "richardson(1)+relax", {"", ""}},
     {"SWEEPS_LINES_COARSE", 2, {64, 64}, STRIP, {0.05, 0.05}, "richardson(2)+relax", {"", "-pc_mg_levels 3"}},
+    {"FEWER_LINES", 2, {64, 64}, STRIP, {0.05, 0.05}, "richardson(2)+relax", {"-pc_mg_levels 4", "-pc_mg_levels 3"}},
+    {"FEWER_LINES", 3, {32, 32}, STRIP, {0.05, 0.05}, "richardson(2)+relax", {"-pc_mg_levels 4", "-pc_mg_levels 3"}},
     {"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, "grid 33 x 33", {"", ""}},
     {"COARSEST", 2, {24, 32}, BEYOND, {1, 1}, "  4 levels", {"", ""}},
     {"COARSEST", 2, {32, 64}, BEYOND, {1, 1}, "  5 levels", {"", ""}},

@@ -221,8 +221,6 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
   return (PetscBool)(size[0] <= KCYCLE_COARSEST && size[1] <= KCYCLE_COARSEST && size[2] <= KCYCLE_COARSEST);
 }
 
-#define KC_FEWER_LINES 16 /* grids with so many times fewer points than the finest relax lines more often */
-
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
   points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points. Cycles that come
@@ -233,7 +231,8 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   const PetscInt once = 1 << facts->dim, fewer = facts->several ? 1 : facts->fewer;
 
   if (facts->planes) return KCYCLE_SWEEPS_LINES;
-  if (facts->lines && !facts->broken) return fewer >= KC_FEWER_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
+  if (facts->lines && !facts->broken)
+    return fewer >= KCYCLE_FEWER_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
   if (fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }

@@ -32,8 +32,8 @@
        "the same where coefficients jump: there other errors take iterations, too, and planes save fewer of them",     \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
   REAL(KCYCLE_PLANES_OTHERS, 0.25,                                                                                     \
-       "where planes are relaxed across one direction they are relaxed across others, too, if lines leave this part "  \
-       "of what it takes to relax them at all: an error that one direction keeps takes as many iterations as all",     \
+       "where planes are relaxed across one direction they are relaxed across another one, too, from this part of "    \
+       "the threshold for the first on: an error that is left in one takes as many iterations as one in all",          \
        "-pc_kcycle_anisotropy", "policy")                                                                              \
   INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left",                       \
       "-pc_kcycle_anisotropy", "anisotropy")                                                                           \
@@ -92,6 +92,8 @@
   INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels with kappa = 1", "-mg_levels_ksp_max_it", "policy")    \
+  INT(KCYCLE_FEWER_LINES, 16, "which have so many times fewer points than the finest grid: there lines cost little",   \
+      "-mg_levels_ksp_max_it", "policy")                                                                               \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
       "-mg_coarse_pc_type", "processes")                                                                               \
   INT(KCYCLE_PROC_EQ_LIMIT, 1000,                                                                                      \
