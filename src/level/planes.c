@@ -214,8 +214,9 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
 */
 PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, int d, PetscReal *part)
 {
-  const KCycleBox   *box = s->st->box;
-  const KCycleSweeps one = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
+  const KCycleBox   *box    = s->st->box;
+  const KCycleSweeps one    = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD};
+  const PetscReal    little = KCYCLE_PLANES_OTHERS * KCYCLE_PLANES;
   KCScalar          *b, *x, *rest, *coarse, *to;
 
   PetscFunctionBegin;
@@ -228,7 +229,7 @@ PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, in
     for (PetscInt i = 0; i < box->n[0]; i++) *to++ = (first + (d == 0 ? i : 0)) & 1 ? -1 : 1;
   }
   *part = 1;
-  for (PetscInt i = 0; i<KCYCLE_PLANES_SWEEPS && * part> KCYCLE_PLANES_OTHERS * KCYCLE_PLANES; i++) {
+  for (PetscInt i = 0; *part > little && i < KCYCLE_PLANES_SWEEPS; i++) {
     PetscCall(KCycleSmootherSweeps(s, &one, b, x));
     PetscCall(FindLeft(s->comm, tr, x, coarse, rest, part));
   }

@@ -92,7 +92,9 @@
   INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels with kappa = 1", "-mg_levels_ksp_max_it", "policy")    \
-  INT(KCYCLE_FEWER_LINES, 16, "which have so many times fewer points than the finest grid: there lines cost little",   \
+  INT(KCYCLE_FEWER_LINES, 16,                                                                                          \
+      "lines are relaxed so often on levels with so many times fewer points than the finest one: there they cost "     \
+      "little",                                                                                                        \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
       "-mg_coarse_pc_type", "processes")                                                                               \

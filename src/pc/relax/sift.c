@@ -415,7 +415,7 @@ static void LeaveUnseen(Sift *sift, const KCycleSeeds *seeds)
   }
 }
 
-/* Nor does the search start from points without strong couplings, such as inactive cells: nothing joins them, or what
+/* The search does not start from points without strong couplings, such as inactive cells: nothing joins them, or what
    does is a start itself */
 static void LeaveUncoupled(Sift *sift)
 {
