@@ -113,6 +113,9 @@ kcycle() { # matrix vectors
   for processes in $few; do works "$claim: structured levels, $processes processes" "structured levels on the $on" as_on_host "$processes" "$1" "$2"; done
   works "$claim: operator as a stencil" "structured levels on the $on" as_on_host 1 stencil "$2"
   works "$claim: structured levels on the host" "structured levels on the host: vectors are copied 2 times a cycle\$" as_on_host 1 "$1" "$2" -pc_kcycle_place host
+  only="there is one level only"
+  [ -n "$device_kernels" ] || only="the library has no kernels for devices"
+  for processes in $few; do works "$claim: one level, $processes processes" "not on the device: $only" as_on_host "$processes" "$1" "$2" -da_grid_x 3 -da_grid_y 3 -da_grid_z 3; done
   works "$claim: a smoother without kernels" "not on the device: level [0-9]*: its planes are relaxed on the host" as_on_host 1 "$1" "$2" -mg_levels_pc_relax_type planes \
     -mg_levels_planes_pc_kcycle_place host
   refuses "$claim: a place that cannot be had" "-pc_kcycle_place device is for.*here level [0-9]*: its planes are relaxed on the host" poisson 1 "$1" "$2" -mg_levels_pc_relax_type planes \

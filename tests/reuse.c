@@ -350,6 +350,95 @@ static PetscErrorCode Reset(Case *c)
   PetscFunctionReturn(0);
 }
 
+/* One level alone: the solver is that of the operator as it is now */
+static PetscErrorCode SolveAlone(Case *c, const char claim[])
+{
+  Vec       r;
+  PetscReal norm, residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSolve(c->ksp, c->b, c->x));
+  PetscCall(VecDuplicate(c->b, &r));
+  PetscCall(MatMult(c->A, c->x, r));
+  PetscCall(VecAXPY(r, -1.0, c->b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCall(VecNorm(c->b, NORM_2, &norm));
+  PetscCall(VecDestroy(&r));
+  PetscCall(PoissonClaim((PetscBool)(residual < 1e-10 * norm), claim));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SingleLevel(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(c));
+  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &c->ksp));
+  PetscCall(KSPSetType(c->ksp, KSPPREONLY));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(KSPGetPC(c->ksp, &c->pc));
+  PetscCall(PCSetType(c->pc, PCKCYCLE));
+  PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_SINGLE));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(SolveAlone(c, "a single level"));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(CreateOperator(c, 5.0, &c->A));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(SolveAlone(c, "with another matrix"));
+  PetscCall(ChangeValues(c, 2.0));
+  PetscCall(SolveAlone(c, "and with changed values of that"));
+  PetscCall(End(c));
+  PetscFunctionReturn(0);
+}
+
+/* A reset solver and a new one: are their residuals the same, on levels of PCMG? */
+static PetscErrorCode AsNew(Case *c, PetscBool *same)
+{
+  KSP       ksp;
+  PC        pc;
+  PetscBool equal;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCReset(c->pc));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(PCKCycleSetStructured(c->pc, PC_KCYCLE_STRUCTURED_OFF));
+  PetscCall(Solve(c, c->ksp, &c->again));
+  PetscCall(CreateSolver(c, c->A, &ksp, &pc));
+  PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
+  PetscCall(Solve(c, ksp, &c->fresh));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PoissonResidualsEqual(&c->again, &c->fresh, &equal));
+  if (!equal) *same = PETSC_FALSE;
+  PetscFunctionReturn(0);
+}
+
+/* From structured levels to those of PCMG, as many or fewer, and to other smoothers */
+static PetscErrorCode OtherLevels(Case *c)
+{
+  const PetscInt  n    = c->p.n;
+  const PetscBool user = c->user;
+  PetscBool       kind = PETSC_TRUE, smoothers = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  c->user = PETSC_FALSE;
+  for (c->p.n = 6; c->p.n < 16; c->p.n++) {
+    PetscCall(Begin(c));
+    PetscCall(AsNew(c, &kind));
+    PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_1_pc_type", "jacobi"));
+    PetscCall(PCReset(c->pc));
+    PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+    PetscCall(KSPSetFromOptions(c->ksp));
+    PetscCall(AsNew(c, &smoothers));
+    PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_1_pc_type"));
+    PetscCall(End(c));
+  }
+  PetscCall(PoissonClaim(kind, "after PCReset() to levels of another kind"));
+  PetscCall(PoissonClaim(smoothers, "and to other smoothers"));
+  c->p.n  = n;
+  c->user = user;
+  PetscFunctionReturn(0);
+}
+
 /* Destroyed before anything was set up */
 static PetscErrorCode Destroy(Case *c)
 {
@@ -606,7 +695,9 @@ int main(int argc, char **argv)
   PetscCall(Anisotropy(&c));
   PetscCall(OtherMatrix(&c));
   PetscCall(ReusePreconditioner(&c));
+  PetscCall(SingleLevel(&c));
   PetscCall(Reset(&c));
+  PetscCall(OtherLevels(&c));
   PetscCall(Destroy(&c));
   PetscCall(Kappa(&c));
   PetscCall(Repair(&c));

@@ -342,4 +342,15 @@ int main(int argc, char **argv)
       suffix: full
       args: -pc_mg_type full -ksp_type gmres
 
+    # factorizations that were chosen by hand shift zero pivots, too
+    test:
+      suffix: factors
+      nsize: 1
+      args: -mg_coarse_pc_type {{lu cholesky}}
+
+    test:
+      suffix: redundant
+      nsize: {{1 3}}
+      args: -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type {{lu cholesky svd}}
+
 TEST*/

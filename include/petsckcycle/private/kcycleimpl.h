@@ -257,6 +257,7 @@ typedef struct {
   PetscBool           nlevels_fixed;    /* levels stay on all processes: the program may look for them there */
   PetscBool           grid_of_operator; /* the PC's DM was taken from the operator, */
   PetscObjectId       grid_id;          /* and was this one */
+  PetscObjectId       operator_id;      /* that it was set up for last; 0: none */
   KCycleFound         found;
   PetscBool           galerkin_chosen; /* this type chose Galerkin coarse operators */
   KCycleKernel        kernel;
@@ -375,6 +376,7 @@ PETSC_INTERN PetscErrorCode KCycleLevelsStamp(PC);
 PETSC_INTERN PetscErrorCode KCycleLevelsCheck(PC);
 PETSC_INTERN PetscErrorCode PCKCycleRefuseChanges(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStartAnew(PC);
+PETSC_INTERN PetscErrorCode PCKCycleEstimateAnew(KSP);
 PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 
 /* kclevels.c: structured levels */

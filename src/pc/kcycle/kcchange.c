@@ -127,9 +127,20 @@ PetscErrorCode PCKCycleRefuseChanges(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSPCHEBYSHEV estimates eigenvalues for new matrices only: now it does so, as before, but again */
+PetscErrorCode PCKCycleEstimateAnew(KSP solver)
+{
+  KSP estimates = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(KSPChebyshevEstEigGetKSP(solver, &estimates));
+  if (estimates) PetscCall(KSPChebyshevEstEigSet(solver, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   A solver without operators gets those of its level: after KSPReset(), or new from PCMGGetSmootherUp(), which has not
-  seen the options either. Another PC has other eigenvalues, which KSPCHEBYSHEV estimates for new matrices only
+  seen the options either. Another PC has other eigenvalues
 */
 static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
 {
@@ -166,8 +177,7 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
     if (kc->options_used) PetscCall(KSPSetFromOptions(ksp));
   }
   if (now->pc != seen->pc || now->apply != seen->apply || now->ready != seen->ready || now->A != seen->A) {
-    /* as before, but again */
-    PetscCall(KSPChebyshevEstEigSet(ksp, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
+    PetscCall(PCKCycleEstimateAnew(ksp));
     if (ksp->setupstage != KSP_SETUP_NEW) ksp->setupstage = KSP_SETUP_NEWMATRIX;
   }
   PetscCall(KSPSetUp(ksp));

@@ -338,6 +338,7 @@ static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
   PetscCall(PetscObjectTypeCompare((PetscObject)coarse, PCREDUNDANT, &redundant));
   if (redundant) {
     PetscCall(PCRedundantGetKSP(coarse, &inner));
+    PetscCall(KSPSetFromOptions(inner)); /* what PCREDUNDANT does later */
     PetscCall(KSPGetPC(inner, &coarse));
   }
   PetscCall(PetscObjectTypeCompareAny((PetscObject)coarse, &factors, PCLU, PCCHOLESKY, ""));
@@ -393,6 +394,8 @@ static PetscErrorCode SetZeroPivot(const PC_KCycle *kc, PC factor, PetscReal sca
   if (!given) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
   PetscCall(OptionIsGiven(factor, "-pc_factor_shift_amount", &given));
   if (!given) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
+  PetscCall(OptionIsGiven(factor, "-pc_factor_shift_type", &given));
+  if (!given) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,6 +54,64 @@ static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Levels are numbered from the coarsest of all, also where that is on fewer processes: options with the number of a
+   level mean the same on any number of processes */
+static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number)
+{
+  const char levels[] = "mg_levels_", *before = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", *own, *tail;
+  char       prefix[256];
+  size_t     len;
+  PetscBool  begins = PETSC_FALSE, same;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KSPGetOptionsPrefix(solver, &own));
+  PetscCall(PetscStrlen(before, &len));
+  if (own && !strncmp(own, before, len)) PetscCall(PetscStrbeginswith(own + len, levels, &begins));
+  tail = begins ? strchr(own + len + sizeof(levels) - 1, '_') : NULL;
+  if (!tail) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%s%s%" PetscInt_FMT "%s", before, levels, number, tail));
+  PetscCall(PetscStrcmp(own, prefix, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetOptionsPrefix(solver, prefix));
+  if (kc->ready) PetscCall(KSPSetFromOptions(solver));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver of a level is as it was before there were structured levels, and estimates eigenvalues anew */
+static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
+{
+  PC_MG     *mg     = (PC_MG *)pc->data;
+  const KSP  solver = up ? mg->levels[l]->smoothu : mg->levels[l]->smoothd;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->chose[l][up] && (kc->nstructured || kc->ngrids))
+    PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, solver));
+  if (l && kc->nstructured) PetscCall(NumberSolver(pc, solver, l));
+  PetscCall(PCKCycleEstimateAnew(solver));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarsest solver has no grid any more: PCMG would make vectors of it */
+static PetscErrorCode ForgetCoarsestGrid(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  KSP        coarse;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->nstructured || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
+  coarse = mg->levels[0]->smoothd;
+  if (!coarse->dm || coarse->dm != kc->structure[kc->nstructured - 1].dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDestroy(&coarse->dm));
+  PetscCall(PCSetDM(coarse->pc, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Nothing is set up any more, and levels may be of another kind or number */
 PetscErrorCode PCKCycleStructuredDrop(PC pc)
 {
@@ -64,14 +122,14 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
     PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
-  for (PetscInt l = 0; (kc->nstructured || kc->ngrids) && l < mg->nlevels; l++) {
-    if (kc->chose[l][0]) PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, mg->levels[l]->smoothd));
-    if (kc->chose[l][1]) PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, mg->levels[l]->smoothu));
+  kc->ready = PETSC_FALSE;
+  for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) {
+    for (int up = 0; up < 2; up++) PetscCall(RestoreLevel(pc, l, up));
   }
   PetscCall(PetscArrayzero(&kc->chose[0][0], PETSC_STATIC_ARRAY_LENGTH(kc->chose) * 2));
+  PetscCall(ForgetCoarsestGrid(pc));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
-  kc->ready = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -377,31 +435,6 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
     PetscCall(PCKCycleGather(pc));
   }
   PetscCall(PCKCycleGatheredSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Levels are numbered from the coarsest of all, also where that is on fewer processes: options with the number of a
-   level mean the same on any number of processes */
-static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number)
-{
-  const char levels[] = "mg_levels_", *before = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", *own, *tail;
-  char       prefix[256];
-  size_t     len;
-  PetscBool  begins = PETSC_FALSE, same;
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(KSPGetOptionsPrefix(solver, &own));
-  PetscCall(PetscStrlen(before, &len));
-  if (own && !strncmp(own, before, len)) PetscCall(PetscStrbeginswith(own + len, levels, &begins));
-  tail = begins ? strchr(own + len + sizeof(levels) - 1, '_') : NULL;
-  if (!tail) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%s%s%" PetscInt_FMT "%s", before, levels, number, tail));
-  PetscCall(PetscStrcmp(own, prefix, &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetOptionsPrefix(solver, prefix));
-  if (kc->ready) PetscCall(KSPSetFromOptions(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

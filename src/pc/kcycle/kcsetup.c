@@ -573,6 +573,44 @@ PetscErrorCode PCKCycleFinishLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solver that has the operator that the PC was set up for last */
+static PetscErrorCode RenewOperator(PC pc, PetscObjectId last, KSP solver)
+{
+  PetscObjectId its;
+  PetscBool     set, amat;
+  Mat           P;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperatorsSet(solver, NULL, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(solver, NULL, &P));
+  PetscCall(PetscObjectGetId((PetscObject)P, &its));
+  if (its != last) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetUseAmat(pc, &amat));
+  PetscCall(KSPSetOperators(solver, amat ? pc->mat : pc->pmat, pc->pmat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCMG leaves its finest solvers the matrix that they had from the PC, also where the program has come with another */
+static PetscErrorCode RenewFinest(PC pc)
+{
+  PC_MG        *mg = (PC_MG *)pc->data;
+  PC_KCycle    *kc;
+  PetscObjectId now;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &now));
+  if (mg->levels && now != kc->operator_id) {
+    PC_MG_Levels *fine = mg->levels[mg->nlevels - 1];
+
+    PetscCall(RenewOperator(pc, kc->operator_id, fine->smoothd));
+    PetscCall(RenewOperator(pc, kc->operator_id, fine->smoothu));
+  }
+  kc->operator_id = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where the coarsest problem is the program's own operator a null space is attached to a copy */
 static PetscErrorCode OwnCoarsest(PC pc)
 {
@@ -670,6 +708,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(RenewForType(pc));
   PetscCall(AnnounceChange(pc));
   if (!kc->ready) pc->setupcalled = PETSC_FALSE;
+  PetscCall(RenewFinest(pc));
   PetscCall(OwnCoarsest(pc));
   PetscCall(PCKCycleCoarseBefore(pc));
   PetscCall(SetUpInherited(pc));
