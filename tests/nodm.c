@@ -574,6 +574,36 @@ static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[]
   PetscFunctionReturn(0);
 }
 
+/* In one solver matrices that show a grid and others that do not */
+static PetscErrorCode TestTurns(void)
+{
+  const PetscInt band[] = {1, 2, 3, 4, 5}, lines[] = {1, 10};
+  Mat            A[2];
+  KSP            ksp;
+  PetscBool      all = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBand(200, 5, band, 0, 1, &A[0]));
+  PetscCall(CreateBand(120, 2, lines, 10, 1, &A[1]));
+  for (int first = 0; first < 2; first++) {
+    PetscCall(CreateSolver(A[first], &ksp));
+    for (int k = 0; k < 4; k++) {
+      PetscInt  its;
+      PetscBool same;
+      DM        dm;
+
+      PetscCall(SolveWith(ksp, A[(first + k) % 2], &its, &dm));
+      PetscCall(TakesAsNew(A[(first + k) % 2], its, &same));
+      if (!same || !dm != !((first + k) % 2)) all = PETSC_FALSE;
+      PetscCall(KSPReset(ksp));
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(PoissonClaim(all, "with and without a grid in turns: iterations of new solvers"));
+  for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&A[i]));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestChange(void)
 {
   for (PetscInt layout = 0; layout < NUM_LAYOUTS; layout++) {
@@ -932,6 +962,7 @@ int main(int argc, char **argv)
   if (is) PetscCall(TestDoubt());
   PetscCall(PetscStrcmp(test, "change", &is));
   if (is) PetscCall(TestChange());
+  if (is) PetscCall(TestTurns());
   PetscCall(PetscStrcmp(test, "errors", &is));
   if (is) PetscCall(TestErrors());
   PetscCall(PetscStrcmp(test, "option", &is));
