@@ -384,18 +384,20 @@ static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *sc
 */
 static PetscErrorCode SetZeroPivot(const PC_KCycle *kc, PC factor, PetscReal scale, PetscInt rows)
 {
-  const PetscReal many  = PetscMax(10, PetscSqrtReal((PetscReal)rows));
-  const PetscReal zero  = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
-  const PetscReal place = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
-  PetscBool       given;
+  const PetscReal    many  = PetscMax(10, PetscSqrtReal((PetscReal)rows));
+  const PetscReal    zero  = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
+  const PetscReal    place = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  MatFactorShiftType shift;
+  PetscBool          given;
 
   PetscFunctionBegin;
   PetscCall(OptionIsGiven(factor, "-pc_factor_zeropivot", &given));
   if (!given) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
   PetscCall(OptionIsGiven(factor, "-pc_factor_shift_amount", &given));
   if (!given) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
+  PetscCall(PCFactorGetShiftType(factor, &shift));
   PetscCall(OptionIsGiven(factor, "-pc_factor_shift_type", &given));
-  if (!given) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
+  if (!given && shift == MAT_SHIFT_NONE) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -573,7 +573,7 @@ PetscErrorCode PCKCycleFinishLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver that has the operator that the PC was set up for last */
+/* A solver that has the operator that the PC was set up for last gets the new one */
 static PetscErrorCode RenewOperator(PC pc, PetscObjectId last, KSP solver)
 {
   PetscObjectId its;

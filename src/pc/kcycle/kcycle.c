@@ -56,7 +56,8 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCGAMG made levels where nothing else could. The next operator may have a grid: PCMG again, with its options */
+/* PCGAMG made levels where nothing else could. The next operator may have a grid: PCMG again, with its options; but not
+   where the PC is destroyed */
 static PetscErrorCode LeaveGAMG(PC pc)
 {
   PC_KCycle *kc;
