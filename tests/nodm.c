@@ -574,32 +574,44 @@ static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[]
   PetscFunctionReturn(0);
 }
 
-/* In one solver matrices that show a grid and others that do not */
-static PetscErrorCode TestTurns(void)
+/* In one solver a matrix that shows no grid and one that does */
+static PetscErrorCode Turns(const Mat A[], PetscBool reset, const char claim[])
 {
-  const PetscInt band[] = {1, 2, 3, 4, 5}, lines[] = {1, 10};
-  Mat            A[2];
-  KSP            ksp;
-  PetscBool      all = PETSC_TRUE;
+  PetscBool all = PETSC_TRUE;
+  KSP       ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateBand(200, 5, band, 0, 1, &A[0]));
-  PetscCall(CreateBand(120, 2, lines, 10, 1, &A[1]));
   for (int first = 0; first < 2; first++) {
     PetscCall(CreateSolver(A[first], &ksp));
     for (int k = 0; k < 4; k++) {
+      const int grid = (first + k) % 2;
       PetscInt  its;
       PetscBool same;
       DM        dm;
 
-      PetscCall(SolveWith(ksp, A[(first + k) % 2], &its, &dm));
-      PetscCall(TakesAsNew(A[(first + k) % 2], its, &same));
-      if (!same || !dm != !((first + k) % 2)) all = PETSC_FALSE;
-      PetscCall(KSPReset(ksp));
+      PetscCall(SolveWith(ksp, A[grid], &its, &dm));
+      PetscCall(TakesAsNew(A[grid], its, &same));
+      if (!same || (dm != NULL) != (grid == 1)) all = PETSC_FALSE;
+      if (reset) PetscCall(KSPReset(ksp));
     }
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(PoissonClaim(all, "with and without a grid in turns: iterations of new solvers"));
+  PetscCall(PoissonClaim(all, claim));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestTurns(void)
+{
+  const PetscInt band[] = {1, 2, 3, 4, 5}, lines[] = {1, 10};
+  Mat            A[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateBand(200, 5, band, 0, 1, &A[0]));
+  PetscCall(CreateBand(120, 2, lines, 10, 1, &A[1]));
+  PetscCall(Turns(A, PETSC_TRUE, "with and without a grid in turns: iterations of new solvers"));
+  PetscCall(MatDestroy(&A[0]));
+  PetscCall(CreateBand(120, 5, band, 0, 1, &A[0]));
+  PetscCall(Turns(A, PETSC_FALSE, "the same without KSPReset()"));
   for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&A[i]));
   PetscFunctionReturn(0);
 }

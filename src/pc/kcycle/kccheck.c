@@ -338,7 +338,7 @@ static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
   PetscCall(PetscObjectTypeCompare((PetscObject)coarse, PCREDUNDANT, &redundant));
   if (redundant) {
     PetscCall(PCRedundantGetKSP(coarse, &inner));
-    PetscCall(KSPSetFromOptions(inner)); /* what PCREDUNDANT does later */
+    if (!coarse->setupcalled) PetscCall(KSPSetFromOptions(inner)); /* as PCREDUNDANT does at set-up */
     PetscCall(KSPGetPC(inner, &coarse));
   }
   PetscCall(PetscObjectTypeCompareAny((PetscObject)coarse, &factors, PCLU, PCCHOLESKY, ""));

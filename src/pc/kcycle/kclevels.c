@@ -106,9 +106,29 @@ static PetscErrorCode ForgetCoarsestGrid(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->nstructured || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
   coarse = mg->levels[0]->smoothd;
-  if (!coarse->dm || coarse->dm != kc->structure[kc->nstructured - 1].dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (coarse->dm != kc->structure[kc->nstructured - 1].dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDestroy(&coarse->dm));
   PetscCall(PCSetDM(coarse->pc, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCGAMG made levels where nothing else could. The operator that comes may have a grid: PCMG again, with its options;
+   but not where the PC is destroyed */
+static PetscErrorCode LeaveGAMG(PC pc)
+{
+  PC_KCycle *kc;
+  PetscBool  busy;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->gamg || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || ((PetscObject)pc)->refct < 1)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleInherit(pc, PETSC_FALSE));
+  if (!kc->options_used) PetscFunctionReturn(PETSC_SUCCESS);
+  busy     = kc->busy;
+  kc->busy = PETSC_TRUE; /* levels are chosen at set-up */
+  PetscCall(PCSetFromOptions(pc));
+  kc->busy = busy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,6 +150,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   PetscCall(ForgetCoarsestGrid(pc));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
+  PetscCall(LeaveGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,7 +66,7 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
   if (kc->place == PC_KCYCLE_PLACE_AUTO && !kc->device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindObstacle(kc, ((PC_MG *)pc->data)->am, sizeof(keeps), keeps));
   if (!keeps[0]) PetscCall(FindSplit(kc, sizeof(kc->onhost), kc->onhost));
-  if (kc->onhost[0] && kc->split.level == kc->nlevels - 1) {
+  if (!keeps[0] && kc->split.level == kc->nlevels - 1) {
     PetscCall(PetscStrncpy(keeps, kc->onhost, sizeof(keeps)));
     kc->split.level = 0;
   }

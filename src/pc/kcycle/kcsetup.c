@@ -42,7 +42,11 @@ static PetscErrorCode FindGrid(PC pc)
   if (dm) PetscCall(PCKCycleFoundCheckSizes(pc, dm));
   else PetscCall(PCKCycleFoundGetDM(pc, &dm));
   if (dm == pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->ready) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->ready) { /* with levels of PCGAMG what was found goes, too */
+    PetscCall(PCKCycleStructuredDrop(pc));
+    PetscCall(FindGrid(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PCSetDM(pc, dm));
   kc->grid_of_operator = PETSC_TRUE;
   kc->grid_id          = 0;

@@ -56,24 +56,6 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCGAMG made levels where nothing else could. The next operator may have a grid: PCMG again, with its options; but not
-   where the PC is destroyed */
-static PetscErrorCode LeaveGAMG(PC pc)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->gamg || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || ((PetscObject)pc)->refct < 1)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleInherit(pc, PETSC_FALSE));
-  if (!kc->options_used) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->busy = PETSC_TRUE; /* levels are chosen at set-up */
-  PetscCall(PCSetFromOptions(pc));
-  kc->busy = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCReset_KCycle(PC pc)
 {
   PC_KCycle *kc;
@@ -87,7 +69,6 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
-  PetscCall(LeaveGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
