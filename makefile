@@ -77,19 +77,19 @@ $(LIBRARY): $(objects)
 
 $(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,CC,$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -c $< -o $@)
+	$(call run,CC,$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -MT $@ -c $< -o $@)
 
 $(B)/single/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,CC,$(CC) $(CFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -c $< -o $@)
+	$(call run,CC,$(CC) $(CFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MT $@ -c $< -o $@)
 
 $(B)/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,DEVICE,$(compile_device) $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
+	$(call run,DEVICE,$(compile_device) $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@)
 
 $(B)/single/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,DEVICE,$(compile_device) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MF $(@:.o=.d) -c $< -o $@)
+	$(call run,DEVICE,$(compile_device) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@)
 
 -include $(objects:.o=.d)
 
