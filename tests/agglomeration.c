@@ -439,6 +439,12 @@ int main(int argc, char **argv)
       args: -test changes
 
     test:
+      suffix: changes_quarters
+      output_file: output/agglomeration_changes.out
+      nsize: 8
+      args: -test changes -a_mg_gather_pc_telescope_reduction_factor 4
+
+    test:
       suffix: views
       nsize: {{1 2 8}}
       args: -test views

@@ -66,20 +66,33 @@ static void Look(const KCycleIndices *ix, Distances *inside, Distances *all)
   if (inside->toomany) all->toomany = PETSC_TRUE;
 }
 
+/* As MPI_Op: to both those of one more process */
+static void MPIAPI Unite(void *more, void *both, PetscMPIInt *count, MPI_Datatype *type)
+{
+  (void)type;
+  for (PetscMPIInt k = 0; k < *count; k++) {
+    const Distances *from = (const Distances *)more + k;
+    Distances       *to   = (Distances *)both + k;
+
+    for (PetscInt d = 0; d < from->n; d++) Add(to, from->distance[d]);
+    if (from->toomany) to->toomany = PETSC_TRUE;
+  }
+}
+
 /* Those of all processes */
 static PetscErrorCode Gather(const KCycleIndices *ix, Distances *all)
 {
-  Distances *each;
+  MPI_Datatype type;
+  MPI_Op       unite;
 
   PetscFunctionBegin;
   if (ix->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(ix->size, &each));
-  PetscCallMPI(MPI_Allgather(all, sizeof(*all), MPI_BYTE, each, sizeof(*all), MPI_BYTE, ix->comm));
-  for (PetscMPIInt p = 0; p < ix->size; p++) {
-    for (PetscInt d = 0; d < each[p].n; d++) Add(all, each[p].distance[d]);
-    if (each[p].toomany) all->toomany = PETSC_TRUE;
-  }
-  PetscCall(PetscFree(each));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)sizeof(*all), MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCallMPI(MPI_Op_create(Unite, 1, &unite));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 1, type, unite, ix->comm));
+  PetscCallMPI(MPI_Op_free(&unite));
+  PetscCallMPI(MPI_Type_free(&type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

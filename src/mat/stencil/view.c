@@ -59,18 +59,18 @@ static PetscErrorCode MatView_Stencil(Mat A, PetscViewer viewer)
 }
 
 /* From the natural order of files to that of the processes */
-static PetscErrorCode FromNatural(DM dm, Mat natural, Mat *global)
+static PetscErrorCode FromNatural(const KCycleBox *box, Mat natural, Mat *global)
 {
-  PetscInt first, end, *rows;
-  AO       ao;
+  PetscInt first, end, *rows, at[3];
   IS       is;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetAO(dm, &ao));
   PetscCall(MatGetOwnershipRange(natural, &first, &end));
   PetscCall(PetscMalloc1(end - first, &rows));
-  for (PetscInt i = first; i < end; i++) rows[i - first] = i;
-  PetscCall(AOPetscToApplication(ao, end - first, rows));
+  for (PetscInt i = first; i < end; i++) {
+    (void)KCycleBoxRowToPoint(box, i, at);
+    rows[i - first] = at[0] + box->size[0] * (at[1] + box->size[1] * at[2]);
+  }
   PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)natural), end - first, rows, PETSC_OWN_POINTER, &is));
   PetscCall(MatCreateSubMatrix(natural, is, is, MAT_INITIAL_MATRIX, global));
   PetscCall(ISDestroy(&is));
@@ -80,6 +80,7 @@ static PetscErrorCode FromNatural(DM dm, Mat natural, Mat *global)
 /* A matrix without a DM is what the DMDA loads from a file to bring it into its order: AIJ serves it */
 static PetscErrorCode MatLoad_Stencil(Mat A, PetscViewer viewer)
 {
+  KCycleBox *box;
   PetscBool fits;
   DM        dm;
   Mat       natural, global;
@@ -94,7 +95,8 @@ static PetscErrorCode MatLoad_Stencil(Mat A, PetscViewer viewer)
     PetscCall(MatHeaderReplace(A, &natural));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(FromNatural(dm, natural, &global));
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
+  PetscCall(FromNatural(box, natural, &global));
   PetscCall(MatDestroy(&natural));
   PetscCall(MatStencilFromAIJ(global, dm, 0, PETSC_FALSE, MAT_REUSE_MATRIX, &A, &fits));
   PetscCheck(fits, PetscObjectComm((PetscObject)A), PETSC_ERR_FILE_UNEXPECTED,

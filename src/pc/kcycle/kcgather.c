@@ -15,6 +15,9 @@
 static const char *const Here[2]   = {"PCKCycleGatherRightSide", "PCKCycleGatherSolution"};
 static const char        Scatter[] = "PCKCycleGatherScatter";
 
+/* and its own PCSetFromOptions() */
+static const char OwnOptions[] = "PCKCycleGatherOwnOptions_C";
+
 /* Has the program, or an option, chosen the solver of the coarsest level? */
 static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 {
@@ -87,6 +90,37 @@ static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where processes are fewer already, one of them goes on if the factor is larger than their number, which PCTELESCOPE
+   takes for an error: options are those of the first move */
+static PetscErrorCode PCSetFromOptions_Gathered(PC gather, KCycleOptionItems PetscOptionsObject)
+{
+  const char  *prefix = ((PetscObject)gather)->prefix, *factor = "-pc_telescope_reduction_factor";
+  PetscOptions options = ((PetscObject)gather)->options;
+  PetscErrorCode (*own)(PC, KCycleOptionItems), ierr;
+  char        name[256], given[64], all[64];
+  PetscInt    number = 0;
+  PetscMPIInt size;
+  PetscBool   has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)gather, OwnOptions, &own));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)gather), &size));
+  PetscCall(PetscOptionsGetInt(options, prefix, factor, &number, NULL));
+  if (number <= size) {
+    PetscCall((*own)(gather, PetscOptionsObject));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%s%s", prefix, factor + 1));
+  PetscCall(PetscSNPrintf(all, sizeof(all), "%d", size));
+  PetscCall(PetscOptionsGetString(options, NULL, name, given, sizeof(given), NULL));
+  PetscCall(PetscOptionsSetValue(options, name, all));
+  ierr = (*own)(gather, PetscOptionsObject);
+  PetscCall(PetscOptionsSetValue(options, name, given));
+  PetscCall(PetscOptionsHasName(options, NULL, name, &has)); /* so that it counts as used */
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Is the coarsest grid to be gathered? Where levels have stopped for it, and where it is too large for a direct solver
   on every process. The options of the PCTELESCOPE begin with mg_gather_; those of the coarsest solver are for the one
@@ -121,6 +155,9 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscCall(PCTelescopeSetReductionFactor(gather, factor));
   PetscCall(KSPSetOptionsPrefix(coarse, ((PetscObject)pc)->prefix));
   PetscCall(KSPAppendOptionsPrefix(coarse, "mg_gather_"));
+  if (!kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectComposeFunction((PetscObject)gather, OwnOptions, gather->ops->setfromoptions));
+  gather->ops->setfromoptions = PCSetFromOptions_Gathered;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,30 +201,29 @@ static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points that this process goes on with, in the order of its new part of the grid */
+/* The points that this process goes on with, in the order of its new part of the grid. Their rows follow from the box
+   alone: an AO would have those of all processes on each */
 static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
 {
-  DM       dm = kc->structure[kc->nstructured - 1].dm, part;
-  AO       ao;
-  Vec      all;
-  IS       rows;
-  PetscInt size[3], s[3] = {0, 0, 0}, n[3] = {0, 0, 0}, *row, m = 0;
+  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
+  const KCycleBox       *box   = KCycleStencilOf(level->A)->box;
+  DM                     part;
+  Vec                    all;
+  IS                     rows;
+  PetscInt               s[3] = {0, 0, 0}, n[3] = {0, 0, 0}, *row, m = 0, at[3];
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, NULL, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   if (inner) {
     PetscCall(KSPGetDM(inner, &part));
     PetscCall(DMDAGetCorners(part, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
   }
   PetscCall(PetscMalloc1(n[0] * n[1] * n[2], &row));
-  for (PetscInt k = s[2]; k < s[2] + n[2]; k++) {
-    for (PetscInt j = s[1]; j < s[1] + n[1]; j++) {
-      for (PetscInt i = s[0]; i < s[0] + n[0]; i++) row[m++] = i + size[0] * (j + size[1] * k);
+  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) row[m++] = KCycleBoxPointToRow(box, at);
     }
   }
-  PetscCall(DMDAGetAO(dm, &ao));
-  PetscCall(AOApplicationToPetsc(ao, m, row));
-  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)dm), m, row, PETSC_OWN_POINTER, &rows));
+  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)level->dm), m, row, PETSC_OWN_POINTER, &rows));
   PetscCall(MatCreateVecs(kc->coarsest, &all, NULL));
   PetscCall(CreateVectors(kc, gather, inner, rows, all));
   PetscCall(ISDestroy(&rows));
@@ -370,6 +406,7 @@ PetscErrorCode PCKCycleGatheredSetUp(PC pc)
   KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd, inner;
   PC_KCycle *kc;
   PC         gather, solver;
+  PetscInt   factor;
   PetscBool  gathers, ours;
 
   PetscFunctionBegin;
@@ -380,6 +417,12 @@ PetscErrorCode PCKCycleGatheredSetUp(PC pc)
   PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCTELESCOPE, &gathers));
   if (!gathers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCTelescopeGetReductionFactor(gather, &factor));
+  PetscCheck(factor > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-mg_gather_pc_telescope_reduction_factor must be at least 2, not %" PetscInt_FMT
+             ": levels go on on fewer processes. To keep all of them give another coarse solver "
+             "(-mg_coarse_pc_type)",
+             factor);
   PetscCall(KSPSetUp(coarse));
   PetscCall(PCTelescopeGetKSP(gather, &inner));
   if (!kc->ready) PetscCall(PrepareScatter(kc, inner, gather));
