@@ -81,9 +81,9 @@ static PetscErrorCode FromNatural(const KCycleBox *box, Mat natural, Mat *global
 static PetscErrorCode MatLoad_Stencil(Mat A, PetscViewer viewer)
 {
   KCycleBox *box;
-  PetscBool fits;
-  DM        dm;
-  Mat       natural, global;
+  PetscBool  fits;
+  DM         dm;
+  Mat        natural, global;
 
   PetscFunctionBegin;
   PetscCall(MatGetDM(A, &dm));
