@@ -31,18 +31,28 @@ static PetscErrorCode Detach(KCycleCtxDestroyArg arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Points that a line may have on a process: all its coefficients, and those of points at its ends, have numbers */
+static PetscInt LongestLine(PetscInt dim)
+{
+  return PETSC_INT_MAX / (dim == 3 ? 27 : dim == 2 ? 9 : 3) - 8;
+}
+
 /* Why the kernels do not suit a DMDA */
 static PetscErrorCode CheckKernels(DM dm, size_t len, char why[])
 {
-  PetscInt       dof, width, dim;
+  PetscInt       dof, width, dim, M, m;
   DMBoundaryType boundary[3];
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, &boundary[0], &boundary[1],
+  PetscCall(DMDAGetInfo(dm, &dim, &M, NULL, NULL, &m, NULL, NULL, &dof, &width, &boundary[0], &boundary[1],
                         &boundary[2], NULL));
   if (dof != 1) PetscCall(PetscSNPrintf(why, len, "its DMDA has %" PetscInt_FMT " unknowns at a point, not 1", dof));
   else if (width != 1)
     PetscCall(PetscSNPrintf(why, len, "the stencil width of its DMDA is %" PetscInt_FMT ", not 1", width));
+  else if (m > 0 && M / m > LongestLine(dim))
+    PetscCall(PetscSNPrintf(why, len,
+                            "a line of its DMDA has %" PetscInt_FMT " points on a process, more than %" PetscInt_FMT,
+                            M / m, LongestLine(dim)));
   for (PetscInt d = 0; d < dim && !why[0]; d++) {
     if (boundary[d] == DM_BOUNDARY_NONE || boundary[d] == DM_BOUNDARY_GHOSTED || boundary[d] == DM_BOUNDARY_PERIODIC)
       continue;
@@ -230,7 +240,7 @@ static PetscBool Wrap(const KCycleBox *box, PetscInt at[])
 static PetscErrorCode BoxLayHalo(KCycleBox *box)
 {
   const PetscInt *n = box->n, *reach = box->reach;
-  PetscInt        next = n[0];
+  PetscInt64      next = n[0], nhalo;
 
   PetscFunctionBegin;
   box->nextended = (n[1] + 2 * reach[1]) * (n[2] + 2 * reach[2]);
@@ -243,15 +253,16 @@ static PetscErrorCode BoxLayHalo(KCycleBox *box)
       if (j >= 0 && j < n[1] && k >= 0 && k < n[2]) *offset = -1;
       else if (!Wrap(box, at)) *offset = 0;
       else {
-        *offset = next;
+        *offset = (PetscInt)next;
         next += n[0];
       }
     }
   }
   box->xhalo = (PetscBool)(box->periodic[0] || box->nproc[0] > 1);
-  box->left  = next;
-  box->right = next + (box->xhalo ? box->nextended : 0);
-  box->nhalo = box->right + (box->xhalo ? box->nextended : 0);
+  nhalo      = next + (box->xhalo ? 2 * (PetscInt64)box->nextended : 0);
+  PetscCall(PetscIntCast(nhalo, &box->nhalo));
+  box->left  = (PetscInt)next;
+  box->right = (PetscInt)next + (box->xhalo ? box->nextended : 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

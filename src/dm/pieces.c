@@ -277,14 +277,16 @@ static PetscInt BoxOfPiece(const KCyclePieces *p, PetscInt id)
 static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[], PetscInt *number, PetscInt ids[])
 {
   const PetscInt nboxes = p->sub->nboxes;
+  PetscMPIInt    all;
   PetscInt      *lone;
 
   PetscFunctionBegin;
+  PetscCall(PetscMPIIntCast(nboxes, &all));
   PetscCall(PetscCalloc1(nboxes, &lone));
   for (PetscInt i = 0; i < p->points.n; i++) {
     if (p->local[i] < 0) lone[p->points.box[i]] = 1;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, (PetscMPIInt)nboxes, MPIU_INT, MPI_MAX, p->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, all, MPIU_INT, MPI_MAX, p->comm));
   for (PetscInt b = 0; b < nboxes; b++) {
     if (lone[b] && !has[b]) ids[(*number)++] = p->sub->npoints + b;
   }

@@ -245,6 +245,7 @@ void KCycleLineCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, KCy
 
   l->n        = n;
   l->nnext    = 0;
+  l->next     = NULL;
   l->constant = NULL;
   if (set < 0) {
     BlockCoefficients(st, j, k, KCycleBlock(st, KCycleBoxExtended(st->box, j, k)), l);

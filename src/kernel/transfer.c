@@ -51,11 +51,12 @@ void KCycleTransferShare(const KCycleTransfer *tr, PetscInt low, PetscInt high, 
   const PetscInt factor = tr->factor[1], shift = tr->shift[1];
   const int      me = KCycleThread();
 
-  lines->low[1] = lines->low[0] = -KC_FAR;
+  lines->low[1] = lines->low[0] = lines->own = -KC_FAR;
   lines->high[1] = lines->high[0] = KC_FAR;
   if (me > 0) {
     lines->low[1] = CoarseFrom(tr, KCycleShareStart(low, high, me));
     lines->low[0] = factor * lines->low[1] + shift - (factor - 1);
+    lines->own    = factor * lines->low[1] + shift; /* where the lines of the thread before it end */
   }
   if (me < KCycleTeam() - 1) {
     lines->high[1] = CoarseFrom(tr, KCycleShareStart(low, high, me + 1));

@@ -13,7 +13,7 @@
 /* Line l of plane t; both may be one outside the grid */
 static inline KCScalar *LineAt(const KCycleBoxTile *w, PetscInt t, PetscInt l)
 {
-  return w->ring + ((t + w->planes) % w->planes * w->lines + l + w->lead) * w->length + KC_VECTOR;
+  return w->ring + ((t + w->planes) % w->planes * w->lines + l + w->lead) * (PetscInt64)w->length + KC_VECTOR;
 }
 
 PetscErrorCode KCycleBoxTileDestroy(KCycleBoxTile **tile)
@@ -69,7 +69,7 @@ PetscErrorCode KCycleBoxTileCreate(const KCycleStencil *st, KCycleBoxTile **tile
   const KCycleBox *box   = st->box;
   const uintptr_t  bytes = KC_VECTOR * sizeof(KCScalar);
   KCycleBoxTile   *w;
-  PetscInt         ring;
+  size_t           ring;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&w));
@@ -78,9 +78,9 @@ PetscErrorCode KCycleBoxTileCreate(const KCycleStencil *st, KCycleBoxTile **tile
   w->length = (box->n[0] + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR + KC_VECTOR;
   w->lead   = box->dim == 3 ? 1 : 0;
   w->lines  = box->dim == 3 ? box->n[1] + 2 : 1;
-  w->planes = KC_TILE_STEPS + 2;
-  ring      = w->planes * w->lines * w->length;
-  PetscCall(PetscCalloc1(ring + 2 * KCycleThreadsMost() * w->length + 2 * KC_VECTOR, &w->memory));
+  w->planes = PetscMin(KC_TILE_STEPS, KCyclePlanes(box)) + 2;
+  ring      = (size_t)w->planes * w->lines * w->length;
+  PetscCall(PetscCalloc1(ring + (size_t)2 * KCycleThreadsMost() * w->length + 2 * KC_VECTOR, &w->memory));
   w->ring = (KCScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   w->work = w->ring + ring;
   PetscCall(PetscMalloc1(box->nlines, &w->coefficients));
@@ -316,7 +316,7 @@ KC_POINT void ComputePlane(const KCycleBoxTile *w, const int nl, const int box, 
       RelaxAlong(n, line.c, line.t, p->weights[1], y, line.x);
     } else {
       SubtractAlong(n, line.c, line.x, line.t);
-      if (w->sums) w->sums[2 * (line.c - w->coefficients)] = KCycleSumSquares(n, line.t);
+      if (w->sums && l >= p->to->lines.own) w->sums[2 * (line.c - w->coefficients)] = KCycleSumSquares(n, line.t);
       KCycleTransferRestrictLine(p->to->tr, line.t, w->lead ? l : t, w->lead ? t : 0, &p->to->lines, p->to->b);
     }
   }

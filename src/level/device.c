@@ -11,7 +11,7 @@ struct _KCycleDeviceLevel {
   KCycleCudaTransfer   tr;
   KCycleDeviceTile    *tile;    /* or NULL */
   KCScalar            *arrays;  /* all that the level has, in one allocation */
-  PetscInt             narrays; /* their numbers */
+  size_t               narrays; /* their numbers */
   KCScalar            *change;  /* of x, for polynomials */
   KCScalar            *staged;  /* on the host, of the coarsest level */
   KCycleCudaInverse    inverse; /* of its operator; or no M */
@@ -213,7 +213,7 @@ static PetscErrorCode MakeMatrix(const KCycleLevelData level[], PetscInt l, cons
   for (PetscInt i = 0; i <= l; i++) {
     const KCycleDeviceLevel  *device = level[i].device;
     const KCycleDeviceNumbers arrays = {device->arrays, device->narrays},
-                              halo   = {device->st->grid->halo, device->st->grid->nhalo};
+                              halo   = {device->st->grid->halo, (size_t)device->st->grid->nhalo};
 
     part[2 * i]     = arrays;
     part[2 * i + 1] = halo;
@@ -284,16 +284,16 @@ static PetscErrorCode AttachTransfer(const KCycleLevelData *level)
 /* Arrays for the residual, for polynomials, and for right side and solution unless these are the caller's */
 static PetscErrorCode AttachArrays(KCycleLevelData *level, PetscBool own)
 {
-  const PetscInt n      = level->st->box->npoints;
-  PetscBool      change = PETSC_FALSE;
-  KCScalar      *next;
+  const size_t n      = (size_t)level->st->box->npoints;
+  PetscBool    change = PETSC_FALSE;
+  KCScalar    *next;
 
   PetscFunctionBegin;
   for (int i = 0; i < 2 && level->tr; i++) {
     if (KCycleDeviceSmootherWork(level->smoother[i]) > 1) change = PETSC_TRUE;
   }
   level->device->narrays = ((own ? 2 : 0) + (level->tr ? 1 : 0) + (change ? 1 : 0)) * n;
-  PetscCall(KCycleDeviceMalloc((size_t)level->device->narrays * sizeof(KCScalar), &level->device->arrays));
+  PetscCall(KCycleDeviceMalloc(level->device->narrays * sizeof(KCScalar), &level->device->arrays));
   next = level->device->arrays;
   if (own) {
     level->b = next;

@@ -38,7 +38,8 @@ static void RestrictPlane(const KCyclePass *pass, PetscInt t, PetscInt low, Pets
 
     KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
     KCycleLineCompute(&pass->st->shape, KC_RESIDUAL, &l, pass->b + box->n[0] * (j + box->n[1] * k), NULL, work);
-    if (pass->sums) pass->sums[2 * (j + box->n[1] * k)] = KCycleSumSquares(box->n[0], work);
+    if (pass->sums && i >= lines.own)
+      pass->sums[2 * (size_t)(j + box->n[1] * k)] = KCycleSumSquares(box->n[0], work);
     KCycleTransferRestrictLine(pass->tr, work, j, k, &lines, pass->coarse);
   }
   KC_BARRIER
@@ -284,7 +285,7 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
                                         const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
   const KCycleStep restriction = {KCYCLE_STEP_RESTRICT, 0, PETSC_FALSE, PETSC_FALSE};
-  const PetscInt   nsums       = 2 * s->st->box->nlines;
+  const size_t     nsums       = 2 * (size_t)s->st->box->nlines;
   KCyclePass       pass;
 
   PetscFunctionBegin;
@@ -303,7 +304,7 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
   PetscCall(KCycleTransferRestrictBegin(tr));
   PetscCall(Run(&pass));
   PetscCall(KCycleTransferRestrictEnd(tr, coarse));
-  for (PetscInt i = 0; sum && i < nsums; i++) *sum += pass.sums[i];
+  for (size_t i = 0; sum && i < nsums; i++) *sum += pass.sums[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -189,7 +189,7 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
 {
   const KCycleBox *box = tr->coarse, *fine = tr->fine;
   KCScalar        *to     = coarse;
-  PetscReal        sum[2] = {0, (PetscReal)fine->npoints}, all[2];
+  PetscInt64       sum[2] = {0, fine->npoints}, all[2]; /* many more than single precision counts */
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < box->n[2]; k++) {
@@ -202,8 +202,8 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
   }
   PetscCall(KCycleTransferInterpolate(tr, coarse, PETSC_FALSE, rest));
   for (PetscInt p = 0; p < fine->npoints; p++) sum[0] += KCycleSquare(x[p] - rest[p]) > 4 * NEARLY * NEARLY ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_REAL, MPIU_SUM, comm));
-  *part = all[0] / all[1];
+  PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_INT64, MPI_SUM, comm));
+  *part = (PetscReal)all[0] / (PetscReal)all[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -81,7 +81,7 @@ PetscErrorCode KCycleTransferSingleCreate(const KCycleTransferDouble *from, KCyc
   PetscCall(PetscArraycpy(to->factor, from->factor, 3));
   PetscCall(PetscArraycpy(to->origin, from->origin, 3));
   PetscCall(PetscArraycpy(to->shift, from->shift, 3));
-  PetscCall(PetscMalloc1(4 * from->fine->nextended, &to->set));
+  PetscCall(PetscMalloc1(4 * (size_t)from->fine->nextended, &to->set));
   PetscCall(PetscArraycpy(to->set, from->set, 4 * from->fine->nextended));
   PetscCall(Convert(&from->weights, 1, &to->weights));
   PetscCall(PetscCalloc1(from->coarse->nhalo, &to->halo));

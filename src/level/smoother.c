@@ -132,7 +132,7 @@ PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *s)
   PetscFunctionBegin;
   s->planes     = (PetscBool)(s->ops.plane && KCyclePlanesAreWhole(s->st->box));
   s->tile_state = -1;
-  if (s->planes) PetscCall(PetscMalloc1(2 * s->st->box->nlines, &s->sums));
+  if (s->planes) PetscCall(PetscMalloc1(2 * (size_t)s->st->box->nlines, &s->sums));
   if (s->ops.setup) PetscCall((*s->ops.setup)(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -212,7 +212,7 @@ static PetscErrorCode Allocate(KCycleTile *w)
     FillBehind(w, Half(w, place, WORD_INVERSE, i % 2), i % 2);
   }
   PetscCall(PetscMalloc1((size_t)rings * w->lines * 2 * (w->nc + 1), &w->ends));
-  PetscCall(PetscCalloc1(KCycleThreadsMost() * w->half, &w->residual));
+  PetscCall(PetscCalloc1((size_t)KCycleThreadsMost() * w->half, &w->residual));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -441,7 +441,7 @@ KC_POINT void ComputeHalf(const KCycleTile *w, const int op, const int nc, const
 /* The squares of a residual at these points */
 KC_POINT void SumHalf(const KCycleTile *w, PetscInt t, PetscInt l, PetscInt parity, const KCScalar *residual)
 {
-  const PetscInt line = w->lead ? l + w->st->box->n[1] * t : t;
+  const size_t line = w->lead ? l + w->st->box->n[1] * t : t;
 
   w->sums[2 * line + parity] = KCycleSumSquares((w->st->box->n[0] + 1 - parity) / 2, residual);
 }
@@ -465,7 +465,7 @@ KC_POINT void SumHalf(const KCycleTile *w, PetscInt t, PetscInt l, PetscInt pari
                                                                                                                        \
     for (PetscInt l = low; l < high; l++) {                                                                            \
       ComputeHalf(w, KC_RESIDUAL, nc, &planes, l, (parity + l) & 1, residual);                                         \
-      if (w->sums) SumHalf(w, t, l, (parity + l) & 1, residual);                                                       \
+      if (w->sums && l >= to->lines.own) SumHalf(w, t, l, (parity + l) & 1, residual);                                 \
       KCycleTransferRestrictHalf(to->tr, residual, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0, &to->lines,     \
                                  to->b);                                                                               \
     }                                                                                                                  \

@@ -80,7 +80,7 @@ typedef struct {
 /* Numbers that steps of a level write */
 typedef struct {
   KCScalar *first;
-  PetscInt  n;
+  size_t    n;
 } KCycleDeviceNumbers;
 
 /* A program; deviceblock.c */

@@ -358,7 +358,7 @@ typedef struct {
 KC_POINT void KCycleLineSetFactors(const KCycleLineSet *set, const KCScalar *factors, PetscInt n, int cut,
                                    KCycleFactors *f)
 {
-  const PetscInt  all = n * set->m;
+  const size_t    all = (size_t)n * (size_t)set->m;
   const KCScalar *a   = factors + set->at;
 
   f->m       = set->m;
@@ -459,7 +459,7 @@ static inline const KCScalar *KCycleTransferWeights(const KCycleTransfer *tr, Pe
 /* The sets of an extended fine line on its coarse lines */
 static inline PetscInt *KCycleTransferSets(const KCycleTransfer *tr, PetscInt e)
 {
-  return tr->set + 4 * e;
+  return tr->set + 4 * (size_t)e;
 }
 
 /* A fine line and the coarse lines that it touches */
@@ -469,9 +469,10 @@ typedef struct {
   const KCScalar *w[4];
 } KCycleTouch;
 
-/* The coarse lines (1) that a thread restricts to, in y, and the fine lines (0) that touch them: low to high - 1 */
+/* The coarse lines (1) that a thread restricts to, in y, and the fine lines (0) that touch them: low to high - 1. Fine
+   lines before `own` are another thread's, too, which keeps what is summed up of them */
 typedef struct {
-  PetscInt low[2], high[2];
+  PetscInt low[2], high[2], own;
 } KCycleTransferLines;
 
 /* transfer.c: kernels on lines */

@@ -23,7 +23,8 @@ static PetscErrorCode RelaxLine(const KCycleStencil *st, PetscInt line, PetscBoo
     PetscCheck(d != (PetscScalar)0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
                "SOR: the diagonal of row %" PetscInt_FMT " is zero", st->box->rows[st->box->rank] + line * n + i);
     for (int o = 0; o < shape->ncoeffs; o++) {
-      const PetscInt at = i + shape->dx[o], q = shape->line[o];
+      const PetscInt at = i + shape->dx[o];
+      const int      q  = shape->line[o];
 
       s -= KCycleLineCoefficient(&l, o, i) * (at < 0 ? l.left[q] : at >= n ? l.right[q] : l.x[q][at]);
     }

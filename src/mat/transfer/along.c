@@ -177,20 +177,22 @@ static void PassBack(const KCycleAlong *al, const Lines *lines, PetscInt i, Pets
 
 static PetscErrorCode Receive(const Lines *lines, int count, PetscMPIInt from)
 {
+  PetscMPIInt n;
+
   PetscFunctionBegin;
-  if (from < 0) PetscCall(PetscArrayzero(lines->passed, count * lines->nlines));
-  else
-    PetscCallMPI(MPI_Recv(lines->passed, (PetscMPIInt)(count * lines->nlines), MPIU_SCALAR, from, lines->tag,
-                          lines->comm, MPI_STATUS_IGNORE));
+  PetscCall(PetscMPIIntCast(count * lines->nlines, &n));
+  if (from < 0) PetscCall(PetscArrayzero(lines->passed, n));
+  else PetscCallMPI(MPI_Recv(lines->passed, n, MPIU_SCALAR, from, lines->tag, lines->comm, MPI_STATUS_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Send(const Lines *lines, int count, PetscMPIInt to)
 {
+  PetscMPIInt n;
+
   PetscFunctionBegin;
-  if (to >= 0)
-    PetscCallMPI(
-        MPI_Send(lines->passed, (PetscMPIInt)(count * lines->nlines), MPIU_SCALAR, to, lines->tag, lines->comm));
+  PetscCall(PetscMPIIntCast(count * lines->nlines, &n));
+  if (to >= 0) PetscCallMPI(MPI_Send(lines->passed, n, MPIU_SCALAR, to, lines->tag, lines->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

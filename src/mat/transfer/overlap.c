@@ -54,7 +54,7 @@ static PetscErrorCode CreateExchange(const KCycleTransfer *tr, MPI_Comm comm, KC
   PetscFunctionBegin;
   RimDepth(tr, depth);
   ov->nrim = box->npoints;
-  for (int d = 0, inner = box->npoints; d < 3; d++) {
+  for (PetscInt d = 0, inner = box->npoints; d < 3; d++) {
     inner = box->n[d] ? inner / box->n[d] * PetscMax(0, box->n[d] - 2 * depth[d]) : 0;
     if (d == 2) ov->nrim -= inner;
   }

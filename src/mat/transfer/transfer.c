@@ -207,9 +207,9 @@ PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt facto
   PetscCall(MatSetSizes(*P, tr->fine->npoints, tr->coarse->npoints, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscLayoutSetUp((*P)->rmap));
   PetscCall(PetscLayoutSetUp((*P)->cmap));
-  PetscCall(PetscMalloc1(4 * tr->fine->nextended, &tr->set));
+  PetscCall(PetscMalloc1(4 * (size_t)tr->fine->nextended, &tr->set));
   for (PetscInt i = 0; i < 4 * tr->fine->nextended; i++) tr->set[i] = -1;
-  PetscCall(PetscMalloc1(KCycleThreadsMost() * tr->fine->n[0], &tr->line));
+  PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * tr->fine->n[0], &tr->line));
   PetscCall(KCycleBoxHaloCreate(tr->coarse, &tr->halo));
   (*P)->preallocated = (*P)->assembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -92,11 +92,13 @@ static PetscErrorCode MeasureSizes(PC pc)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   PetscInt   *count, *all;
+  PetscMPIInt number;
 
   PetscFunctionBegin;
+  PetscCall(PetscMPIIntCast(ds->number, &number));
   PetscCall(PetscCalloc2(ds->number, &count, ds->number, &all));
   for (PetscInt i = 0; i < ds->n; i++) count[ds->label[i]]++;
-  PetscCallMPI(MPI_Allreduce(count, all, (PetscMPIInt)ds->number, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(count, all, number, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   ds->sizes[0] = ds->sizes[1] = all[0];
   for (PetscInt l = 1; l < ds->number; l++) {
     ds->sizes[0] = PetscMin(ds->sizes[0], all[l]);
