@@ -309,4 +309,10 @@ int main(int argc, char **argv)
       args: -view -ksp_type richardson -pc_kcycle_semicoarsen xy -pc_kcycle_anisotropy off -mg_levels_pc_relax_type jacobi
       filter: sed -n "s|, by [0-9]* cycles, in .*||; s|, eigenvalues.*digit||; /kappa was chosen/p; /error factor/p"
 
+    test:
+      suffix: view_singular
+      nsize: {{1 3}}
+      args: -view -ksp_type gmres -neumann -n 64
+      filter: sed -n "s|, by [0-9]* cycles, in .*||; s|, eigenvalues.*digit||; /kappa was chosen/p; /error factor/p"
+
 TEST*/

@@ -278,6 +278,10 @@ static PetscErrorCode RefuseFiles(Poisson *p, const char name[], const Calibrati
   c.zero[1] = (double)NAN;
   PetscCall(WriteFile(name, &c));
   PetscCall(Refused(p, name, "not a number"));
+  c         = *good;
+  c.zero[0] = 0;
+  PetscCall(WriteFile(name, &c));
+  PetscCall(Refused(p, name, "nothing measured"));
   c          = *good;
   c.again[0] = -1;
   PetscCall(WriteFile(name, &c));
@@ -332,6 +336,25 @@ static PetscErrorCode RefuseOthers(Poisson *p)
   PetscFunctionReturn(0);
 }
 
+/* What is timed is work: solvers of the coarsest problem of a singular operator have some, too */
+static PetscErrorCode Work(Poisson *p)
+{
+  KSP      ksp, coarse;
+  PC       pc;
+  PetscInt its;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(p, NULL, NULL, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(KSPGetTotalIterations(coarse, &its));
+  PetscCall(PoissonClaim((PetscBool)(its > 0), "the coarsest problem is solved while cycles are timed"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
 /* With the options that there are */
 static PetscErrorCode Once(Poisson *p)
 {
@@ -354,7 +377,7 @@ int main(int argc, char **argv)
   Poisson     p;
   Calibration c;
   PetscMPIInt rank, size;
-  PetscBool   view = PETSC_FALSE, refuse = PETSC_FALSE, once = PETSC_FALSE;
+  PetscBool   view = PETSC_FALSE, refuse = PETSC_FALSE, once = PETSC_FALSE, work = PETSC_FALSE;
   char        name[64];
 
   PetscFunctionBeginUser;
@@ -367,9 +390,11 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscSNPrintf(name, sizeof(name), "calibration-%d.txt", size));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-work", &work, NULL));
   if (once) PetscCall(Once(&p));
+  else if (work) PetscCall(Work(&p));
   else PetscCall(TimeAndSave(&p, name, &c));
-  if (!once) PetscCall(LoadMadeUp(&p, name, &c, view));
+  if (!once && !work) PetscCall(LoadMadeUp(&p, name, &c, view));
   if (refuse) PetscCall(RefuseFiles(&p, name, &c));
   if (refuse) PetscCall(RefuseOthers(&p));
   if (!rank) (void)unlink(name);
@@ -432,6 +457,11 @@ int main(int argc, char **argv)
       suffix: view_parallel
       nsize: 2
       args: -pc_kcycle_process_eq_limit 600
+
+  test:
+    suffix: work
+    nsize: {{1 3}}
+    args: -work -n 33 -ksp_type cg -neumann -pc_mg_levels {{1 2}} -mg_coarse_ksp_type cg -mg_coarse_pc_type jacobi
 
   test:
     suffix: file

@@ -89,6 +89,12 @@ static PetscBool Solve(const PetscReal normal[3][4], int set, PetscReal x[3])
   return PETSC_TRUE;
 }
 
+/* Not if a visit of the finest level took no time that the clock could tell: nothing was measured then */
+PetscBool KCycleModelIsTimed(const KCycleModel *model)
+{
+  return (PetscBool)(model->level[0].seconds[0] > 0);
+}
+
 /*
   Equation (3.2): least squares, of relative errors, as times of levels differ by orders of magnitude, over visits of
   levels instead of cycles; none of the three may be negative. Where launches and messages go together, launches

@@ -38,8 +38,7 @@ static void RestrictPlane(const KCyclePass *pass, PetscInt t, PetscInt low, Pets
 
     KCycleLineGather(pass->st, pass->x, pass->st->halo, j, k, &l);
     KCycleLineCompute(&pass->st->shape, KC_RESIDUAL, &l, pass->b + box->n[0] * (j + box->n[1] * k), NULL, work);
-    if (pass->sums && i >= lines.own)
-      pass->sums[2 * (size_t)(j + box->n[1] * k)] = KCycleSumSquares(box->n[0], work);
+    if (pass->sums && i >= lines.own) pass->sums[2 * (size_t)(j + box->n[1] * k)] = KCycleSumSquares(box->n[0], work);
     KCycleTransferRestrictLine(pass->tr, work, j, k, &lines, pass->coarse);
   }
   KC_BARRIER

@@ -543,6 +543,7 @@ PETSC_INTERN PetscErrorCode PCKCycleTimeCompose(PC, PetscBool);
 
 /* kcauto.c: the kappa that is cheapest */
 PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleFillWithNoise(PC, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleAutoSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleAutoUse(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleAutoView(PC, PetscViewer);

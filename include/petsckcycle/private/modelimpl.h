@@ -32,6 +32,7 @@ typedef struct {
 
 PETSC_INTERN void      KCycleModelVisits(const KCycleVisit *, PetscInt nlevels, PetscInt level, PetscReal visits[2]);
 PETSC_INTERN void      KCycleModelAdd(const KCycleModel *, const KCycleVisit *, KCycleModelSum *);
+PETSC_INTERN PetscBool KCycleModelIsTimed(const KCycleModel *);
 PETSC_INTERN void      KCycleModelFit(KCycleModel *);
 PETSC_INTERN PetscReal KCycleModelTurningPoint(const KCycleModel *, PetscInt kappa);
 PETSC_INTERN PetscBool KCycleModelSame(const KCycleModel *, const KCycleModel *);

@@ -30,7 +30,7 @@ static PetscReal Noise(PetscInt64 number)
 }
 
 /* Numbers of the grid's points, or of rows where no grid is known, decide: the same on any number of processes */
-static PetscErrorCode FillWithNoise(PC pc, Vec v)
+PetscErrorCode PCKCycleFillWithNoise(PC pc, Vec v)
 {
   PetscScalar *a;
   PetscInt     low, n, size[3] = {0, 0, 0}, s[3], m[3], dof = 1;
@@ -105,6 +105,14 @@ static KCycleVisit Application(PC pc, PetscInt kappa)
   return visit;
 }
 
+/* What rounding has left of the kernel: cycles do not shrink it as they do the rest */
+static PetscErrorCode RemoveKernel(const Space *space, Vec x)
+{
+  PetscFunctionBegin;
+  if (space->kernel) PetscCall(MatNullSpaceRemove(space->kernel, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* y <- M A x */
 static PetscErrorCode Apply(Space *space, PetscInt kappa, Vec x, Vec y)
 {
@@ -115,7 +123,7 @@ static PetscErrorCode Apply(Space *space, PetscInt kappa, Vec x, Vec y)
   PetscCall(PCKCycleGetContext(space->pc, &kc));
   PetscCall(MatMult(space->pc->pmat, x, space->w));
   PetscCall(PCKCycleVisit(space->pc, &visit, space->w, y));
-  if (space->kernel) PetscCall(MatNullSpaceRemove(space->kernel, y));
+  PetscCall(RemoveKernel(space, y));
   kc->automatic.cost += visit.cycles;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,11 +132,12 @@ static PetscErrorCode Apply(Space *space, PetscInt kappa, Vec x, Vec y)
 static PetscErrorCode Start(Space *space)
 {
   PetscFunctionBegin;
-  PetscCall(FillWithNoise(space->pc, space->v[0]));
-  if (space->kernel) PetscCall(MatNullSpaceRemove(space->kernel, space->v[0]));
+  PetscCall(PCKCycleFillWithNoise(space->pc, space->v[0]));
+  PetscCall(RemoveKernel(space, space->v[0]));
   for (int i = 0; i < KCYCLE_AUTO_SMOOTH; i++) {
     PetscCall(Apply(space, 1, space->v[0], space->v[1]));
     PetscCall(VecAXPY(space->v[0], -1, space->v[1]));
+    PetscCall(RemoveKernel(space, space->v[0]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,6 +164,7 @@ static PetscErrorCode Arnoldi(Space *space, PetscInt kappa)
       }
       PetscCall(VecMAXPY(space->v[k + 1], k + 1, dots, space->v));
     }
+    PetscCall(RemoveKernel(space, space->v[k + 1]));
     PetscCall(VecNormalize(space->v[k + 1], &norm));
     if (PetscIsInfOrNanReal(norm)) PetscFunctionReturn(PETSC_SUCCESS);
     space->steps = k + 1;
@@ -211,6 +221,7 @@ static PetscErrorCode KeepSlow(Space *space)
   }
   PetscCall(VecScale(space->v[0], x[0]));
   PetscCall(VecMAXPY(space->v[0], m - 1, x + 1, space->v + 1));
+  PetscCall(RemoveKernel(space, space->v[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,6 +316,20 @@ static PetscErrorCode Try(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Estimate(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(Try(pc));
+  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  if (!kc->automatic.n)
+    PetscCall(PetscSNPrintf(kc->automatic.reason, sizeof(kc->automatic.reason), "estimates of eigenvalues failed"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Has the operator hardly changed, its size apart? The angle between what it makes of one vector, now and then */
 static PetscErrorCode Changed(PC pc, PetscBool *changed)
 {
@@ -316,7 +341,7 @@ static PetscErrorCode Changed(PC pc, PetscBool *changed)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatCreateVecs(pc->pmat, &x, &y));
-  PetscCall(FillWithNoise(pc, x));
+  PetscCall(PCKCycleFillWithNoise(pc, x));
   PetscCall(MatMult(pc->pmat, x, y));
   *changed = PETSC_TRUE;
   if (kc->automatic.image) {
@@ -378,11 +403,9 @@ PetscErrorCode PCKCycleAutoSetUp(PC pc)
     PetscCall(PetscSNPrintf(automatic->reason, sizeof(automatic->reason), "there is a single level"));
   else {
     PetscCall(PCKCycleModelCalibrate(pc));
-    PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
-    PetscCall(Try(pc));
-    PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
-    if (!automatic->n)
-      PetscCall(PetscSNPrintf(automatic->reason, sizeof(automatic->reason), "estimates of eigenvalues failed"));
+    if (kc->timing.ready) PetscCall(Estimate(pc));
+    else
+      PetscCall(PetscSNPrintf(automatic->reason, sizeof(automatic->reason), "the clock cannot tell what cycles take"));
   }
   PetscCall(Choose(pc, automatic->alone));
   automatic->chosen  = PETSC_TRUE;

@@ -108,6 +108,8 @@ static PetscErrorCode ReadLevel(const char line[], PetscInt l, KCycleModelLevel 
   }
   if (which != (int)l || at < 0 || !IsTime(number[4]) || !IsTime(number[5]))
     PetscCall(PetscSNPrintf(refusal, len, "it is damaged: level %" PetscInt_FMT " cannot be read", l));
+  else if (!l && !(number[4] > 0))
+    PetscCall(PetscSNPrintf(refusal, len, "it has measured nothing: a visit of the finest level takes no time there"));
   else if (number[0] != (double)level->rows)
     PetscCall(PetscSNPrintf(refusal, len,
                             "it is of another grid: level %" PetscInt_FMT " has %.0f rows there, and %.0f here", l,

@@ -248,7 +248,8 @@ static PetscErrorCode TimeCycles(PC pc, Vec b, Vec x, PetscInt *number, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The right side is one that a singular operator has a solution for */
+/* The right side is one that a singular operator has a solution for, and is not zero: solvers of the coarsest problem
+   have nothing to do then, and smoothers may end early */
 static PetscErrorCode Calibrate(PC pc, KCycleModel *model)
 {
   PC_KCycle     *kc;
@@ -259,7 +260,7 @@ static PetscErrorCode Calibrate(PC pc, KCycleModel *model)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
-  PetscCall(VecSet(x, 1));
+  PetscCall(PCKCycleFillWithNoise(pc, x));
   PetscCall(MatMult(pc->pmat, x, b));
   PetscCall(PetscMalloc1(2 * model->nlevels, &seconds));
   PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
@@ -322,7 +323,7 @@ static PetscErrorCode CheckType(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times are known afterwards, if they were not */
+/* Times are known afterwards, if they were not, unless the clock could not tell them */
 PetscErrorCode PCKCycleModelCalibrate(PC pc)
 {
   PC_KCycle    *kc;
@@ -337,8 +338,9 @@ PetscErrorCode PCKCycleModelCalibrate(PC pc)
   timing->cycles = 0;
   if (timing->load) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
   else PetscCall(Calibrate(pc, &timing->model));
-  KCycleModelFit(&timing->model);
-  timing->ready = PETSC_TRUE;
+  timing->ready = KCycleModelIsTimed(&timing->model);
+  if (timing->ready) KCycleModelFit(&timing->model);
+  else PetscCall(PetscInfo(pc, "No time was measured: what cycles take is not known\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -355,6 +357,9 @@ PetscErrorCode PCKCycleModelSetUp(PC pc)
   PetscCall(CheckType(pc));
   PetscCall(PCKCycleSplitSetUp(pc));
   if (timing->calibrate || timing->save || timing->load) PetscCall(PCKCycleModelCalibrate(pc));
+  PetscCheck(timing->ready || !timing->save, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "Cycles take no time that the clock can tell, so there is no calibration to write: leave out "
+             "-pc_kcycle_calibration_save (PCKCycleSetCalibrationSave())");
   if (timing->save && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
   timing->saved = PETSC_TRUE;
   PetscCall(PCKCycleAutoSetUp(pc));

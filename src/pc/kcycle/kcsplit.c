@@ -81,8 +81,8 @@ PetscErrorCode PCKCycleSplitSetUp(PC pc)
   if (kc->host_below != PC_KCYCLE_HOST_BELOW_AUTO || kc->split.chosen || !kc->engine || kc->at != KCYCLE_PLACE_DEVICE)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
-  PetscCall(VecSet(x, 1));
-  PetscCall(MatMult(pc->pmat, x, b)); /* a right side that a singular operator has a solution for */
+  PetscCall(PCKCycleFillWithNoise(pc, x));
+  PetscCall(MatMult(pc->pmat, x, b)); /* a right side that a singular operator has a solution for, and not zero */
   PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
   PetscCall(Try(pc, b, x));
   PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));

@@ -262,6 +262,8 @@ static PetscErrorCode PCKCyclePredictTime_KCycle(PC pc, PetscInt kappa, PetscRea
   PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
              "The time of a cycle can be predicted after PCSetUp()");
   PetscCall(PCKCycleModelSetUp(pc));
+  PetscCheck(kc->timing.ready || !kc->timing.described, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "Cycles take no time that the clock can tell, so it cannot be predicted");
   PetscCheck(kc->timing.ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "No cycles have been timed, so their time cannot be predicted: use -pc_kcycle_calibrate "
              "(PCKCycleSetCalibrate()), or -pc_kcycle_calibration_load (PCKCycleSetCalibrationLoad())");
@@ -384,6 +386,8 @@ PetscErrorCode PCKCycleModelView(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   model = &kc->timing.model;
+  if (!kc->timing.ready && kc->timing.described)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    time of a cycle: not known, the clock cannot tell it\n"));
   if (!kc->timing.ready) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->timing.cycles)
     PetscCall(
