@@ -12,6 +12,7 @@
 #pragma once
 
 #include <petsckcycle.h>
+#include <petsckcycle/private/failureimpl.h>
 #include <petsckcycle/private/rowsimpl.h>
 #include <petsckcycle/private/subdomain.h>
 #include <petsc/private/pcimpl.h>

@@ -50,10 +50,10 @@ typedef struct {
   PetscInt          fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
 
   /* found at set-up */
-  Mat             A; /* the operator as a MATSTENCIL */
-  KCycleSmoother *smoother;
-  PetscBool       symmetric; /* A has been found symmetric, which the transpose needs */
-  Vec             work[2];   /* of sweeps on a device */
+  Mat              A; /* the operator as a MATSTENCIL */
+  KCycleSmoother  *smoother;
+  PetscObjectState symmetric; /* of A when it was found symmetric, which the transpose needs; -1: not yet */
+  Vec              work[2];   /* of sweeps on a device */
 } PC_Relax;
 
 /* With auto resolved */

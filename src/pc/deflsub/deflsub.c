@@ -355,10 +355,28 @@ static PetscErrorCode SetUpDeflation(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* That of the last set-up, and those of the solvers that it may have come from */
+static PetscErrorCode ForgetFailures(PC pc)
+{
+  PC_DeflSub    *ds = (PC_DeflSub *)pc->data;
+  PCFailedReason reason;
+  PC             coarse;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(pc, &reason));
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ds->inner) PetscCall(KCyclePCForgetFailure(ds->inner));
+  if (!ds->coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(ds->coarse, &coarse));
+  PetscCall(KCyclePCForgetFailure(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_DeflSub(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(ForgetFailures(pc));
   PetscCall(SetUpDeflation(pc));
   PetscCall(SetUpInner(pc));
   PetscCall(PCDeflSubShowLabels(pc));
@@ -371,6 +389,7 @@ static PetscErrorCode PCSetUpOnBlocks_DeflSub(PC pc)
   PCFailedReason reason;
 
   PetscFunctionBegin;
+  PetscCall(PCSetUp(pc)); /* values may have been repaired without KSPSetOperators() */
   PetscCall(PCSetUpOnBlocks(ds->inner));
   PetscCall(PCGetFailedReason(ds->inner, &reason));
   if (reason) PetscCall(PCSetFailedReason(pc, reason));

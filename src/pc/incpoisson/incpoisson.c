@@ -153,7 +153,7 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
 static PetscErrorCode PCSetUpOnBlocks_IncPoisson(PC pc)
 {
   PetscFunctionBegin;
-  if (((PC_IncPoisson *)pc->data)->failure[0]) PetscCall(PCSetUp(pc));
+  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
   What PCKCYCLE looks at before it builds anything: is the operator sound, does it have a kernel, and which coarse
   solver stands that.
 */
+#include <petsckcycle/private/failureimpl.h>
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/stencilimpl.h>
 
@@ -303,6 +304,26 @@ static PetscErrorCode CheckMatrix(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* That of the last set-up, and those of the solvers of levels that it may have come from */
+static PetscErrorCode ForgetFailures(PC pc)
+{
+  PC_MG         *mg = (PC_MG *)pc->data;
+  PCFailedReason reason;
+  PC             level;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(pc, &reason));
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  for (PetscInt l = 0; reason && mg->levels && l < mg->nlevels; l++) {
+    PetscCall(KSPGetPC(mg->levels[l]->smoothd, &level));
+    PetscCall(KCyclePCForgetFailure(level));
+    if (mg->levels[l]->smoothu == mg->levels[l]->smoothd || !mg->levels[l]->smoothu) continue;
+    PetscCall(KSPGetPC(mg->levels[l]->smoothu, &level));
+    PetscCall(KCyclePCForgetFailure(level));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCKCycleCheckOperator(PC pc)
 {
   PC_KCycle *kc;
@@ -310,7 +331,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->failure[0] = 0;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(ForgetFailures(pc));
   kc->kernel          = KCYCLE_REGULAR;
   kc->kernel_constant = PETSC_FALSE;
   kc->scale           = 1.0;

@@ -118,11 +118,8 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
    repaired without KSPSetOperators() */
 static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->failure[0]) PetscCall(PCSetUp(pc));
+  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

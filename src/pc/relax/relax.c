@@ -55,7 +55,7 @@ static PetscErrorCode ScanRows(PC pc)
   PetscCall(MatStencilScan(relax->A, &scan));
   if (PetscMin(scan->zero, scan->empty) < PETSC_INT_MAX) {
     PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
-    pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
+    PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -151,13 +151,15 @@ static PetscErrorCode CorrectClusters(PC pc)
   const KCycleScan *scan;
   KCycleSeeds       seeds;
   PetscBool         has = on;
+  PCFailedReason    reason;
 
   PetscFunctionBegin;
   PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "Clusters are corrected behind sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or "
              "-pc_relax_clusters off",
              relax->smoother->name);
-  if (relax->clustering == PC_RELAX_CLUSTERS_OFF || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetFailedReason(pc, &reason));
+  if (relax->clustering == PC_RELAX_CLUSTERS_OFF || reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
   seeds = ChooseSeeds(relax, scan);
   if (!on) PetscCall(HasClusters(relax, seeds.jump, &has));
@@ -183,13 +185,23 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PC_Relax *relax = (PC_Relax *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(KCycleSmootherDestroy(&relax->smoother));
   PetscCall(FindStencil(pc));
-  relax->symmetric = PETSC_FALSE;
+  relax->symmetric = -1;
   PetscCall(ScanRows(pc));
   PetscCall(CreateSmoother(pc));
   PetscCall(CorrectClusters(pc));
   PetscCall(PCRelaxRenew(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
+   repaired without KSPSetOperators() */
+static PetscErrorCode PCSetUpOnBlocks_Relax(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,13 +248,18 @@ static PetscErrorCode PCApply_Relax(PC pc, Vec b, Vec x)
 
 static PetscErrorCode RequireSymmetric(PC pc)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
+  PC_Relax        *relax = (PC_Relax *)pc->data;
+  PetscObjectState state;
+  PetscBool        symmetric;
 
   PetscFunctionBegin;
-  if (!relax->symmetric) PetscCall(MatStencilIsNearlySymmetric(relax->A, &relax->symmetric));
-  PetscCheck(relax->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCall(PetscObjectStateGet((PetscObject)relax->A, &state));
+  if (relax->symmetric == state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilIsNearlySymmetric(relax->A, &symmetric));
+  PetscCheck(symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PCRELAX has a transpose for symmetric matrices only, and this one is not symmetric: use a Krylov method "
              "that needs no transpose, or -pc_type jacobi");
+  relax->symmetric = state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -973,6 +990,7 @@ PetscErrorCode PCCreate_Relax(PC pc)
   relax->order             = PC_RELAX_ORDER_AUTO;
   relax->degree            = 2;
   pc->ops->setup           = PCSetUp_Relax;
+  pc->ops->setuponblocks   = PCSetUpOnBlocks_Relax;
   pc->ops->presolve        = PCPreSolve_Relax;
   pc->ops->apply           = PCApply_Relax;
   pc->ops->applytranspose  = PCApplyTranspose_Relax;
