@@ -40,7 +40,7 @@ PATTERNS = [
     (r"(?!include/petsckcycle/private/compat\.h$)" + SOURCE, "code", r"\bPETSC_VERSION_\w+",
      "PETSc versions are known to include/petsckcycle/private/compat.h only"),
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
-    (r"src/kernel/(?!cuda/).*", "strings", r"#[ \t]*include(?![ \t]*<petsckcycle/private/kernelimpl\.h>)", "kernels know kernelimpl.h alone"),
+    (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/kernelimpl\.h>|"\w+\.h"))', "kernels know kernelimpl.h alone"),
     (r"src/kernel/cuda/.*|include/petsckcycle/private/cudaimpl\.h$", "strings",
      r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:kernel|cuda|runtime)impl\.h>|"\w+cuda\.h"|<string\.h>))',
      "kernels for devices know cudaimpl.h, runtimeimpl.h and each other alone"),

@@ -2,142 +2,21 @@
   Kernels on one line of a stencil matrix: the hot loops. The compiler makes versions for several vector units of each,
   and the machine that loads the library chooses.
 */
-#include <petsckcycle/private/kernelimpl.h>
+#include "line.h"
 
-/* (A x) of a point at an end of the line, with all its coefficients at c */
-KC_POINT KCScalar EndSum(const int nl, const int box, const KCycleLine *l, const KCScalar *c, PetscInt i)
+static const KCycleLineKernels *KernelsOf(const KCycleShape *shape)
 {
-  KCScalar sum = 0;
-  int      o   = 0;
-
-  KC_UNROLL
-  for (int q = 0; q < nl; q++) {
-    if (KC_WIDE(nl, box, q)) {
-      sum += c[o] * (i > 0 ? l->x[q][i - 1] : l->left[q]);
-      sum += c[o + 1] * l->x[q][i];
-      sum += c[o + 2] * (i < l->n - 1 ? l->x[q][i + 1] : l->right[q]);
-      o += 3;
-    } else {
-      sum += c[o] * l->x[q][i];
-      o++;
-    }
-  }
-  return sum;
-}
-
-/* What a kernel reads and writes beside a line of the matrix and of x */
-typedef struct {
-  const KCScalar *b, *w;
-  KCScalar       *y;
-} Vectors;
-
-/* The points before the first one whose coefficients are in arrays (side 0), or behind the last one (1) */
-KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const int side, const Vectors v)
-{
-  const KCScalar *c   = side ? l->tail : l->head;
-  const PetscInt  low = side ? l->n - l->ntail : 0, high = side ? l->n : l->nhead;
-
-  for (PetscInt i = low; i < high; i++, c += KC_COUNT(nl, box)) {
-    KCScalar s;
-
-    if (op == KC_RELAX && v.w[i] == (KCScalar)0.0) { /* a point of another colour */
-      v.y[i] = l->x[nl / 2][i];
-      continue;
-    }
-    s      = EndSum(nl, box, l, c, i);
-    v.y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : v.b[i], op == KC_RELAX ? l->x[nl / 2][i] : 0,
-                               op == KC_RELAX ? v.w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2] : 0);
-  }
-}
-
-/* A line whose coefficients are in arrays */
-#define KC_LINE_ARRAY(name, op, nl, box)                                                                         \
-  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y)           \
-  {                                                                                                              \
-    const KCScalar *c[KC_COUNT(nl, box)], *x[nl];                                                                \
-    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                           \
-    const Vectors   v = {b, w, y};                                                                               \
-                                                                                                                 \
-    EndPoints(nl, box, op, l, 0, v);                                                                             \
-    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->c[o];                                                  \
-    KCycleFetch(l->nnext, l->next);                                                                              \
-    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                                 \
-    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                                    \
-    {                                                                                                            \
-      const KCScalar s = KCyclePointSum(nl, box, c, x, i);                                                       \
-                                                                                                                 \
-      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0,             \
-                               op == KC_RELAX ? w[i] : 0, op == KC_RELAX ? 1 / c[KC_COUNT(nl, box) / 2][i] : 0); \
-    }                                                                                                            \
-    EndPoints(nl, box, op, l, 1, v);                                                                             \
-  }
-
-/* A line whose coefficients are the same but at its ends */
-#define KC_LINE_CONSTANT(name, op, nl, box)                                                            \
-  KC_VERSIONS static void name(const KCycleLine *l, const KCScalar *b, const KCScalar *w, KCScalar *y) \
-  {                                                                                                    \
-    const KCScalar *x[nl], inverse = l->constant->inverse;                                             \
-    const PetscInt  a = l->nhead, n = l->n - l->ntail;                                                 \
-    const Vectors   v = {b, w, y};                                                                     \
-    KCScalar        c[KC_COUNT(nl, box)];                                                              \
-                                                                                                       \
-    EndPoints(nl, box, op, l, 0, v);                                                                   \
-    for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = l->constant->middle[o];                         \
-    for (int q = 0; q < nl; q++) x[q] = l->x[q];                                                       \
-    KC_IVDEP for (PetscInt i = a; i < n; i++)                                                          \
-    {                                                                                                  \
-      const KCScalar s = KCyclePointSumConstant(nl, box, c, x, i);                                     \
-                                                                                                       \
-      y[i] = KCyclePointFinish(op, s, op == KC_MULT ? 0 : b[i], op == KC_RELAX ? x[(nl) / 2][i] : 0,   \
-                               op == KC_RELAX ? w[i] : 0, inverse);                                    \
-    }                                                                                                  \
-    EndPoints(nl, box, op, l, 1, v);                                                                   \
-  }
-
-#define KC_LINE_SHAPES(MAKE, kind, op)     \
-  MAKE(Line##kind##op##_1, KC_##op, 1, 0)  \
-  MAKE(Line##kind##op##_3, KC_##op, 3, 0)  \
-  MAKE(Line##kind##op##_5, KC_##op, 5, 0)  \
-  MAKE(Line##kind##op##_3b, KC_##op, 3, 1) \
-  MAKE(Line##kind##op##_9b, KC_##op, 9, 1) \
-  MAKE(Line##kind##op##_5x, KC_##op, 5, 2) \
-  MAKE(Line##kind##op##_9y, KC_##op, 9, 3) \
-  MAKE(Line##kind##op##_9z, KC_##op, 9, 4)
-
-KC_LINE_SHAPES(KC_LINE_ARRAY, Array, MULT)
-KC_LINE_SHAPES(KC_LINE_ARRAY, Array, ADD)
-KC_LINE_SHAPES(KC_LINE_ARRAY, Array, RESIDUAL)
-KC_LINE_SHAPES(KC_LINE_ARRAY, Array, RELAX)
-KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, MULT)
-KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, ADD)
-KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RESIDUAL)
-KC_LINE_SHAPES(KC_LINE_CONSTANT, Constant, RELAX)
-
-typedef void (*LineKernel)(const KCycleLine *, const KCScalar *, const KCScalar *, KCScalar *);
-
-#define KC_LINE_TABLE(kind, op)                                                                           \
-  {                                                                                                       \
-    Line##kind##op##_1, Line##kind##op##_3, Line##kind##op##_5, Line##kind##op##_3b, Line##kind##op##_9b, \
-        Line##kind##op##_5x, Line##kind##op##_9y, Line##kind##op##_9z                                     \
-  }
-
-static const LineKernel ArrayKernels[KC_NUM_OPS][8]    = {KC_LINE_TABLE(Array, MULT), KC_LINE_TABLE(Array, ADD),
-                                                          KC_LINE_TABLE(Array, RESIDUAL), KC_LINE_TABLE(Array, RELAX)};
-static const LineKernel ConstantKernels[KC_NUM_OPS][8] = {KC_LINE_TABLE(Constant, MULT), KC_LINE_TABLE(Constant, ADD),
-                                                          KC_LINE_TABLE(Constant, RESIDUAL),
-                                                          KC_LINE_TABLE(Constant, RELAX)};
-
-static int ShapeIndex(const KCycleShape *shape)
-{
-  if (shape->box > KC_BOX) return 3 + shape->box;
-  return shape->box ? (shape->nl == 3 ? 3 : 4) : shape->nl / 2;
+  if (shape->box > KC_BOX) return &KCycleLinePrisms[shape->box - KC_BOX - 1];
+  return shape->box ? &KCycleLineBoxes[shape->nl == 3 ? 0 : 1] : &KCycleLineStars[shape->nl / 2];
 }
 
 /* y = A x, b + A x, b - A x or x + w D^-1 (b - A x) on one line; w has one weight for each point. y is no line of x */
 void KCycleLineCompute(const KCycleShape *shape, int op, const KCycleLine *l, const KCScalar *b, const KCScalar *w,
                        KCScalar *y)
 {
-  (*(l->constant ? ConstantKernels : ArrayKernels)[op][ShapeIndex(shape)])(l, b, w, y);
+  const KCycleLineKernels *kernels = KernelsOf(shape);
+
+  (*(l->constant ? kernels->constant : kernels->array)[op])(l, b, w, y);
 }
 
 /* y = w D^-1 b: a relaxation that starts from zero */

@@ -135,14 +135,17 @@
   #define KCycleKernels_Host               KCycleKernels_Host_Single
   #define KCycleLineAdd                    KCycleLineAdd_Single
   #define KCycleLineAddBoth                KCycleLineAddBoth_Single
+  #define KCycleLineBoxes                  KCycleLineBoxes_Single
   #define KCycleLineCoefficients           KCycleLineCoefficients_Single
   #define KCycleLineCompute                KCycleLineCompute_Single
   #define KCycleLineCouple                 KCycleLineCouple_Single
   #define KCycleLineGather                 KCycleLineGather_Single
   #define KCycleLinePart                   KCycleLinePart_Single
+  #define KCycleLinePrisms                 KCycleLinePrisms_Single
   #define KCycleLineRelaxBoth              KCycleLineRelaxBoth_Single
   #define KCycleLineScale                  KCycleLineScale_Single
   #define KCycleLineSplit                  KCycleLineSplit_Single
+  #define KCycleLineStars                  KCycleLineStars_Single
   #define KCycleLinesBeyond                KCycleLinesBeyond_Single
   #define KCycleLinesCouple                KCycleLinesCouple_Single
   #define KCycleLinesDestroy               KCycleLinesDestroy_Single
