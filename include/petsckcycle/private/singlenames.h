@@ -18,6 +18,8 @@
   #define KCycleBoxExchange                KCycleBoxExchange_Single
   #define KCycleBoxExchangeBegin           KCycleBoxExchangeBegin_Single
   #define KCycleBoxExchangeEnd             KCycleBoxExchangeEnd_Single
+  #define KCycleBoxPlanesOfBoxes           KCycleBoxPlanesOfBoxes_Single
+  #define KCycleBoxPlanesOfPrisms          KCycleBoxPlanesOfPrisms_Single
   #define KCycleBoxReduce                  KCycleBoxReduce_Single
   #define KCycleBoxTileCreate              KCycleBoxTileCreate_Single
   #define KCycleBoxTileDestroy             KCycleBoxTileDestroy_Single
