@@ -2,6 +2,7 @@ static char help[] =
     "Options and setters reach what the getters say; choices of the user where others would be found.\n\n";
 
 #include "poisson.h"
+#include <petsc/private/pcimpl.h>
 
 /* The choices of all types, with options if they are given */
 typedef struct {
@@ -298,6 +299,146 @@ static PetscErrorCode Subdomains(Poisson *p)
   PetscFunctionReturn(0);
 }
 
+#define PCKCycleAgain(What, value)              \
+  PetscCall(PCKCycleGet##What(kcycle, &value)); \
+  PetscCall(PCKCycleSet##What(kcycle, value))
+#define PCRelaxAgain(What, value)             \
+  PetscCall(PCRelaxGet##What(relax, &value)); \
+  PetscCall(PCRelaxSet##What(relax, value))
+#define PCIncPoissonAgain(What, value)                  \
+  PetscCall(PCIncPoissonGet##What(incpoisson, &value)); \
+  PetscCall(PCIncPoissonSet##What(incpoisson, value))
+#define PCDeflSubAgain(What, value)               \
+  PetscCall(PCDeflSubGet##What(deflsub, &value)); \
+  PetscCall(PCDeflSubSet##What(deflsub, value))
+
+/* The values that a preconditioner has, once more */
+static PetscErrorCode GiveAgain(PC kcycle, PC relax, PC incpoisson, PC deflsub)
+{
+  PetscInt            n, boxes[3];
+  PetscReal           real;
+  const char         *text;
+  PetscBool           yes;
+  PCKCycleStructured  structured;
+  KCycleGrid          grid;
+  KCycleInterpolation interpolation;
+  PCKCycleAnisotropy  anisotropy;
+  PCKCyclePrecision   precision;
+  PCRelaxType         type;
+  PCRelaxOrder        order;
+  PCRelaxClustering   clusters;
+  PCIncPoissonPattern pattern;
+  PCIncPoissonScaling scaling;
+  PCDeflSubType       subdomains;
+  PCDeflSubCoarse     coarse;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCKCycleSetHierarchy(kcycle, PC_KCYCLE_HIERARCHY_AUTO)); /* what is found is another value */
+  PCKCycleAgain(Structured, structured);
+  PCKCycleAgain(Grid, grid);
+  PCKCycleAgain(Interpolation, interpolation);
+  PCKCycleAgain(Semicoarsen, text);
+  PCKCycleAgain(Anisotropy, anisotropy);
+  PCKCycleAgain(Precision, precision);
+  PCKCycleAgain(ProcEqLim, n);
+  PCKCycleAgain(Calibrate, yes);
+  PCRelaxAgain(Type, type);
+  PCRelaxAgain(Omega, real);
+  PCRelaxAgain(Order, order);
+  PCRelaxAgain(Degree, n);
+  PCRelaxAgain(Directions, text);
+  PCRelaxAgain(Clusters, clusters);
+  PCIncPoissonAgain(Pattern, pattern);
+  PCIncPoissonAgain(Scaling, scaling);
+  PCDeflSubAgain(Type, subdomains);
+  PCDeflSubAgain(Coarse, coarse);
+  PCDeflSubAgain(Size, n);
+  PCDeflSubAgain(Jump, real);
+  PetscCall(PCDeflSubGetBoxes(deflsub, &boxes[0], &boxes[1], &boxes[2]));
+  PetscCall(PCDeflSubSetBoxes(deflsub, boxes[0], boxes[1], boxes[2]));
+  PetscFunctionReturn(0);
+}
+
+/* A set-up happens if something has changed: the names of the types for which it does, or "none" */
+static PetscErrorCode SetUps(PC pc[], char names[64])
+{
+  PetscFunctionBeginUser;
+  names[0] = 0;
+  for (int i = 0; i < 4; i++) {
+    PCType type;
+
+    PetscCall(PCGetType(pc[i], &type));
+    if (!pc[i]->setupcalled) PetscCall(PetscStrlcat(names, type, 64));
+    if (!pc[i]->setupcalled) PetscCall(PetscStrlcat(names, " ", 64));
+    PetscCall(PCSetUp(pc[i]));
+  }
+  if (!names[0]) PetscCall(PetscStrlcat(names, "none", 64));
+  PetscFunctionReturn(0);
+}
+
+/* Solvers that are set up: the same values again, and options between two solves, change nothing; other values do */
+static PetscErrorCode SameValues(Poisson *p)
+{
+  const PCType types[4] = {PCKCYCLE, PCRELAX, PCINCPOISSON, PCDEFLSUB};
+  Mat          A[4];
+  PC           pc[4];
+  char         names[64];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) PetscCall(CreateOnGrid(p, types[i], &A[i], &pc[i]));
+  PetscCall(SetUps(pc, names));
+  PetscCall(GiveAgain(pc[0], pc[1], pc[2], pc[3]));
+  PetscCall(SetUps(pc, names));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by the values that there are: %s\n", names));
+  for (int i = 0; i < 4; i++) PetscCall(PCSetFromOptions(pc[i]));
+  PetscCall(SetUps(pc, names));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by options that there were: %s\n", names));
+  PetscCall(PCRelaxSetOmega(pc[1], 0.5));
+  PetscCall(PCIncPoissonSetScaling(pc[2], PC_INCPOISSON_SCALING_NONE));
+  PetscCall(PCDeflSubSetSize(pc[3], 50));
+  PetscCall(SetUps(pc, names));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by other values: %s\n", names));
+  for (int i = 0; i < 4; i++) {
+    PetscCall(PCDestroy(&pc[i]));
+    PetscCall(MatDestroy(&A[i]));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Values that there are not, and directions in another order; then late ones */
+static PetscErrorCode Refused(Poisson *p)
+{
+  const char *const bad[] = {"xx", "zyz", "", "xyzx", "w", "autoxyz"};
+  const char       *now;
+  char              text[POISSON_ERROR_LENGTH];
+  Mat               A;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOnGrid(p, PCKCYCLE, &A, &pc));
+  PetscCall(PCKCycleSetSemicoarsen(pc, "yx"));
+  PetscCall(PCKCycleGetSemicoarsen(pc, &now));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "yx is %s\n", now));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(bad); i++) {
+    const PetscErrorCode ierr = PCKCycleSetSemicoarsen(pc, bad[i]);
+
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", ierr ? text : "NO error"));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetPrecision(pc, (PCKCyclePrecision)7) ? text : "NO error"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropy)-1) ? text : "NO error"));
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCKCycleSetSemicoarsen(pc, "xy"));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetSemicoarsen(pc, "x") ? text : "NO error"));
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* What is forgotten can be registered again, as PetscFinalize() and PetscInitialize() do */
 static PetscErrorCode Again(void)
 {
@@ -316,7 +457,7 @@ static PetscErrorCode Again(void)
 int main(int argc, char **argv)
 {
   Poisson   p;
-  PetscBool set, grid, subdomains;
+  PetscBool set, grid, subdomains, same;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -325,7 +466,11 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsHasName(NULL, NULL, "-set", &set));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-interpolated", &grid));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-subdomains", &subdomains));
-  if (grid) PetscCall(Interpolated(&p));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-same", &same));
+  if (same) {
+    PetscCall(SameValues(&p));
+    PetscCall(Refused(&p));
+  } else if (grid) PetscCall(Interpolated(&p));
   else if (subdomains) PetscCall(Subdomains(&p));
   else {
     PetscCall(Choices(set));
@@ -390,6 +535,13 @@ int main(int argc, char **argv)
     test:
       suffix: jump_large
       args: -pc_deflsub_type interface -pc_deflsub_boxes 2,2 -pc_deflsub_jump 5.1
+
+  test:
+    suffix: same
+    requires: !complex
+    nsize: {{1 3}}
+    args: -same -n 32 -periodic -deflsub_pc_type jacobi
+    args: -pc_kcycle_semicoarsen xy -pc_kcycle_calibrate off -pc_relax_type redblack -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_clusters off -pc_deflsub_type box -pc_deflsub_boxes 2,2 -pc_deflsub_jump 3
 
   test:
     suffix: view_labels

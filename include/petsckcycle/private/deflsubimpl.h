@@ -11,6 +11,7 @@
 */
 #pragma once
 
+#include <petsckcycle/private/choiceimpl.h>
 #include <petsckcycle.h>
 #include <petsckcycle/private/failureimpl.h>
 #include <petsckcycle/private/rowsimpl.h>
@@ -32,7 +33,8 @@ typedef struct {
   PetscInt         *given;    /* labels of unknowns of this process, given by the user */
   PetscInt          ngiven;   /* their number, or -1 */
   Vec               coefficient;
-  PetscViewer       viewer; /* shows labels */
+  PetscObjectState  coefficient_state; /* when it was given */
+  PetscViewer       viewer;            /* shows labels */
   PetscViewerFormat format;
 
   /* owned */

@@ -3,6 +3,7 @@
 */
 #pragma once
 
+#include <petsckcycle/private/choiceimpl.h>
 #include <petsckcycle.h>
 #include <petsckcycle/private/rowsimpl.h>
 #include <petsc/private/pcimpl.h>

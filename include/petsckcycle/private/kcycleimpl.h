@@ -3,6 +3,7 @@
 */
 #pragma once
 
+#include <petsckcycle/private/choiceimpl.h>
 #include <petsckcycle.h>
 #include <petsckcycle/private/compat.h>
 #include <petsc/private/pcmgimpl.h>

@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include <petsckcycle/private/choiceimpl.h>
 #include <petsckcycle/private/clusterimpl.h>
 #include <petsckcycle/private/transferimpl.h>
 #include <petsc/private/pcimpl.h>

@@ -15,9 +15,11 @@ static void Stale(PC pc)
 
 static PetscErrorCode PCDeflSubSetType_DeflSub(PC pc, PCDeflSubType type)
 {
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_DeflSub *)pc->data)->type = type;
-  Stale(pc);
+  if (ds->type != type) Stale(pc);
+  ds->type = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,6 +52,7 @@ PetscErrorCode PCDeflSubSetType(PC pc, PCDeflSubType type)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, type, 2);
+  PetscCall(KCycleCheckChoice(pc, PCDeflSubTypes, (int)type));
   PetscTryMethod(pc, "PCDeflSubSetType_C", (PC, PCDeflSubType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,6 +123,7 @@ PetscErrorCode PCDeflSubSetForm(PC pc, PCDeflSubForm form)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, form, 2);
+  PetscCall(KCycleCheckChoice(pc, PCDeflSubForms, (int)form));
   PetscTryMethod(pc, "PCDeflSubSetForm_C", (PC, PCDeflSubForm), (pc, form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -157,9 +161,11 @@ PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubForm *form)
 
 static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarse coarse)
 {
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_DeflSub *)pc->data)->coarsetype = coarse;
-  pc->setupcalled                      = PETSC_FALSE;
+  if (ds->coarsetype != coarse) Stale(pc);
+  ds->coarsetype = coarse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,6 +198,7 @@ PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarse coarse)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, coarse, 2);
+  PetscCall(KCycleCheckChoice(pc, PCDeflSubCoarses, (int)coarse));
   PetscTryMethod(pc, "PCDeflSubSetCoarse_C", (PC, PCDeflSubCoarse), (pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,9 +236,11 @@ PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarse *coarse)
 
 static PetscErrorCode PCDeflSubSetSize_DeflSub(PC pc, PetscInt size)
 {
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_DeflSub *)pc->data)->size = size;
-  Stale(pc);
+  if (ds->size != size) Stale(pc);
+  ds->size = size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,9 +310,11 @@ PetscErrorCode PCDeflSubGetSize(PC pc, PetscInt *size)
 
 static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
 {
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_DeflSub *)pc->data)->jump = jump;
-  Stale(pc);
+  if (ds->jump != jump) Stale(pc);
+  ds->jump = jump;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -378,10 +389,10 @@ static PetscErrorCode PCDeflSubSetBoxes_DeflSub(PC pc, PetscInt x, PetscInt y, P
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
   PetscFunctionBegin;
+  if (ds->boxes[0] != x || ds->boxes[1] != y || ds->boxes[2] != z) Stale(pc);
   ds->boxes[0] = x;
   ds->boxes[1] = y;
   ds->boxes[2] = z;
-  Stale(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -458,10 +469,15 @@ static PetscErrorCode PCDeflSubSetCoefficient_DeflSub(PC pc, Vec coefficient)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
+  PetscObjectState state = 0;
+
   PetscFunctionBegin;
+  if (coefficient) PetscCall(PetscObjectStateGet((PetscObject)coefficient, &state));
+  if (coefficient == ds->coefficient && state == ds->coefficient_state) PetscFunctionReturn(PETSC_SUCCESS);
   if (coefficient) PetscCall(PetscObjectReference((PetscObject)coefficient));
   PetscCall(VecDestroy(&ds->coefficient));
-  ds->coefficient = coefficient;
+  ds->coefficient       = coefficient;
+  ds->coefficient_state = state;
   Stale(pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -229,6 +229,7 @@ PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPattern pattern)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, pattern, 2);
+  PetscCall(KCycleCheckChoice(pc, PCIncPoissonPatterns, (int)pattern));
   PetscTryMethod(pc, "PCIncPoissonSetPattern_C", (PC, PCIncPoissonPattern), (pc, pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -301,6 +302,7 @@ PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScaling scaling)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, scaling, 2);
+  PetscCall(KCycleCheckChoice(pc, PCIncPoissonScalings, (int)scaling));
   PetscTryMethod(pc, "PCIncPoissonSetScaling_C", (PC, PCIncPoissonScaling), (pc, scaling));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -46,6 +46,7 @@ PetscErrorCode PCKCycleSetStructured(PC pc, PCKCycleStructured structured)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, structured, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCycleStructureds, (int)structured));
   PetscTryMethod(pc, "PCKCycleSetStructured_C", (PC, PCKCycleStructured), (pc, structured));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,6 +121,7 @@ PetscErrorCode PCKCycleSetGrid(PC pc, KCycleGrid grid)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, grid, 2);
+  PetscCall(KCycleCheckChoice(pc, KCycleGrids, (int)grid));
   PetscTryMethod(pc, "PCKCycleSetGrid_C", (PC, KCycleGrid), (pc, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,6 +198,7 @@ PetscErrorCode PCKCycleSetInterpolation(PC pc, KCycleInterpolation interpolation
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
+  PetscCall(KCycleCheckChoice(pc, KCycleInterpolations, (int)interpolation));
   PetscTryMethod(pc, "PCKCycleSetInterpolation_C", (PC, KCycleInterpolation), (pc, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,24 +237,30 @@ PetscErrorCode PCKCycleGetInterpolation(PC pc, KCycleInterpolation *interpolatio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each direction once, whatever their order */
 static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions[])
 {
   PC_KCycle *kc;
-  size_t     len, known = 0;
-  PetscBool  automatic;
+  size_t     len;
+  PetscBool  automatic, same;
+  char       sorted[8] = "auto", *next = sorted;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetSemicoarsen()");
   PetscCall(PetscStrlen(directions, &len));
   PetscCall(PetscStrcmp(directions, "auto", &automatic));
-  for (size_t i = 0; i < len; i++) known += strchr("xyz", directions[i]) != NULL;
-  PetscCheck(automatic || (len && len <= 3 && known == len), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  for (char d = 'x'; !automatic && d <= 'z'; d++) {
+    if (strchr(directions, d)) *next++ = d;
+    *next = '\0';
+  }
+  PetscCheck(automatic || (len && sorted + len == next), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_semicoarsen names the directions to coarsen, x, y, z, xy, xz, yz or xyz, or is auto; it "
              "cannot be \"%s\"",
              directions);
-  PetscCall(PetscStrncpy(kc->semicoarsen, directions, sizeof(kc->semicoarsen)));
+  PetscCall(PetscStrcmp(sorted, kc->semicoarsen, &same));
+  PetscCheck(!kc->ready || same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetSemicoarsen()");
+  PetscCall(PetscStrncpy(kc->semicoarsen, sorted, sizeof(kc->semicoarsen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,6 +379,7 @@ PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropy anisotropy)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, anisotropy, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCycleAnisotropies, (int)anisotropy));
   PetscTryMethod(pc, "PCKCycleSetAnisotropy_C", (PC, PCKCycleAnisotropy), (pc, anisotropy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -454,6 +464,7 @@ PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecision precision)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, precision, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisions, (int)precision));
   PetscTryMethod(pc, "PCKCycleSetPrecision_C", (PC, PCKCyclePrecision), (pc, precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -628,7 +639,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   if (flg) PetscCall(PCKCycleSetInterpolation(pc, interpolation));
   PetscCall(PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...",
                                "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
-  if (flg && !kc->ready) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
+  if (flg) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
   PetscCall(PetscOptionsEnum("-pc_kcycle_anisotropy", "Lines or planes are relaxed where points do not do",
                              "PCKCycleSetAnisotropy", PCKCycleAnisotropies, (PetscEnum)anisotropy,
                              (PetscEnum *)&anisotropy, &flg));

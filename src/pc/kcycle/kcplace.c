@@ -269,6 +269,7 @@ PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlace place)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, place, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCyclePlaces, (int)place));
   PetscTryMethod(pc, "PCKCycleSetPlace_C", (PC, PCKCyclePlace), (pc, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,7 @@ static PetscErrorCode PCKCycleSetCalibrate_KCycle(PC pc, PetscBool calibrate)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->timing.calibrate == calibrate) PetscFunctionReturn(PETSC_SUCCESS);
   kc->timing.calibrate = calibrate;
   if (!calibrate && !kc->timing.save && !kc->timing.load) PetscCall(PCKCycleModelReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,7 +91,7 @@ PetscErrorCode PCKCycleGetCalibrate(PC pc, PetscBool *calibrate)
 }
 
 /* Times are kept, a new file is written or read with the next set-up or solve */
-static PetscErrorCode SetFile(PC pc, char **file, const char name[])
+static PetscErrorCode SetFile(PC pc, char **file, const char name[], PetscBool *same)
 {
   size_t length;
   char  *copy = NULL;
@@ -100,6 +101,8 @@ static PetscErrorCode SetFile(PC pc, char **file, const char name[])
   PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "The name of a file with a calibration has %" PetscInt_FMT " characters, at most %d are allowed",
              (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
+  PetscCall(PetscStrcmp(*file ? *file : "", name, same));
+  if (*same) PetscFunctionReturn(PETSC_SUCCESS);
   if (length) PetscCall(PetscStrallocpy(name, &copy));
   PetscCall(PetscFree(*file));
   *file = copy;
@@ -109,11 +112,12 @@ static PetscErrorCode SetFile(PC pc, char **file, const char name[])
 static PetscErrorCode PCKCycleSetCalibrationSave_KCycle(PC pc, const char file[])
 {
   PC_KCycle *kc;
+  PetscBool  same;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(SetFile(pc, &kc->timing.save, file));
-  kc->timing.saved = PETSC_FALSE;
+  PetscCall(SetFile(pc, &kc->timing.save, file, &same));
+  if (!same) kc->timing.saved = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,11 +183,12 @@ PetscErrorCode PCKCycleGetCalibrationSave(PC pc, const char *file[])
 static PetscErrorCode PCKCycleSetCalibrationLoad_KCycle(PC pc, const char file[])
 {
   PC_KCycle *kc;
+  PetscBool  same;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(SetFile(pc, &kc->timing.load, file));
-  kc->timing.ready = PETSC_FALSE;
+  PetscCall(SetFile(pc, &kc->timing.load, file, &same));
+  if (!same) kc->timing.ready = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -466,6 +466,7 @@ PetscErrorCode PCKCycleSetHierarchy(PC pc, PCKCycleHierarchy hierarchy)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, hierarchy, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCycleHierarchies, (int)hierarchy));
   PetscTryMethod(pc, "PCKCycleSetHierarchy_C", (PC, PCKCycleHierarchy), (pc, hierarchy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

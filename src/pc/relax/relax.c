@@ -413,12 +413,15 @@ static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
   PC_Relax         *relax = (PC_Relax *)pc->data;
   PetscFunctionList list;
   PetscErrorCode (*create)(KCycleSmoother *);
+  PetscBool same;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherGetList(&list));
   PetscCall(PetscFunctionListFind(list, type, &create));
   PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE,
              "There is no smoother called %s: -help shows the values of -pc_relax_type", type);
+  PetscCall(PetscStrcmp(relax->type, type, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(relax->type, type, sizeof(relax->type)));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -483,9 +486,12 @@ PetscErrorCode PCRelaxGetType(PC pc, PCRelaxType *type)
 
 static PetscErrorCode PCRelaxSetOmega_Relax(PC pc, PetscReal omega)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_Relax *)pc->data)->omega = omega;
-  pc->setupcalled               = PETSC_FALSE;
+  if (relax->omega == omega) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->omega    = omega;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -554,9 +560,12 @@ PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
 
 static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_Relax *)pc->data)->order = order;
-  pc->setupcalled               = PETSC_FALSE;
+  if (relax->order == order) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->order    = order;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -590,6 +599,7 @@ PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrder order)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, order, 2);
+  PetscCall(KCycleCheckChoice(pc, PCRelaxOrders, (int)order));
   PetscTryMethod(pc, "PCRelaxSetOrder_C", (PC, PCRelaxOrder), (pc, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -627,9 +637,12 @@ PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrder *order)
 
 static PetscErrorCode PCRelaxSetDegree_Relax(PC pc, PetscInt degree)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_Relax *)pc->data)->degree = degree;
-  pc->setupcalled                = PETSC_FALSE;
+  if (relax->degree == degree) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->degree   = degree;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -696,6 +709,7 @@ static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
   PC_Relax   *relax = (PC_Relax *)pc->data;
   const char *c     = directions;
   size_t      len;
+  PetscBool   same;
 
   PetscFunctionBegin;
   PetscCall(PetscStrlen(directions, &len));
@@ -704,6 +718,8 @@ static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
              "-pc_relax_directions names directions of lines, each once and in their order, as in xy or zxy; it cannot "
              "be \"%s\"",
              directions);
+  PetscCall(PetscStrcmp(relax->directions, directions, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(relax->directions, directions, sizeof(relax->directions)));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -768,9 +784,12 @@ PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
 
 static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clustering)
 {
+  PC_Relax *relax = (PC_Relax *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_Relax *)pc->data)->clustering = clustering;
-  pc->setupcalled                    = PETSC_FALSE;
+  if (relax->clustering == clustering) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->clustering = clustering;
+  pc->setupcalled   = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -812,6 +831,7 @@ PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustering clustering)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, clustering, 2);
+  PetscCall(KCycleCheckChoice(pc, PCRelaxClusterings, (int)clustering));
   PetscTryMethod(pc, "PCRelaxSetClusters_C", (PC, PCRelaxClustering), (pc, clustering));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
