@@ -34,7 +34,9 @@
 . `PC_KCYCLE_HIERARCHY_USER`   - interpolations given with `PCMGSetInterpolation()` or `PCMGSetRestriction()`
 . `PC_KCYCLE_HIERARCHY_GAMG`   - `PCGAMG` builds the levels from the matrix
 . `PC_KCYCLE_HIERARCHY_GRID`   - coarser grids of a `DMDA`, of any size, with ordinary matrices
-- `PC_KCYCLE_HIERARCHY_SINGLE` - none: the coarse solver alone
+. `PC_KCYCLE_HIERARCHY_SINGLE` - none: the coarse solver alone
+- `PC_KCYCLE_HIERARCHY_UNKNOWNS` - several unknowns at a point of a `DMDA`, one by one: a level for all of them, and
+      below it a `PCFIELDSPLIT` with a `PCKCYCLE` for each
 
   Level: beginner
 
@@ -46,7 +48,8 @@ typedef enum {
   PC_KCYCLE_HIERARCHY_USER,
   PC_KCYCLE_HIERARCHY_GAMG,
   PC_KCYCLE_HIERARCHY_GRID,
-  PC_KCYCLE_HIERARCHY_SINGLE
+  PC_KCYCLE_HIERARCHY_SINGLE,
+  PC_KCYCLE_HIERARCHY_UNKNOWNS
 } PCKCycleHierarchy;
 PETSC_EXTERN const char *const PCKCycleHierarchies[];
 

@@ -216,6 +216,16 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleThere;
 
+/* Several unknowns at a point, together or one by one; see kcunknowns.c */
+typedef struct {
+  PetscBool  may;        /* nobody has chosen levels or their solvers */
+  PetscBool  use;        /* unknowns are solved for one by one */
+  PetscInt   tried;      /* how many ways */
+  PetscReal *shrinks;    /* what is left of errors of each unknown, then that of the other way */
+  PetscReal  slowest[2]; /* the most of these; 0: not tried, as the operator is symmetric */
+  Vec        image;      /* what the operator made of a fixed vector then */
+} KCycleApart;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
@@ -334,6 +344,7 @@ typedef struct {
   KCycleOwn           own;
   KCycleTiming        timing;
   KCycleAuto          automatic; /* choice of kappa */
+  KCycleApart         apart;     /* unknowns */
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -461,6 +472,15 @@ PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGridsSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
+
+/* kcunknowns.c: unknowns one by one */
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsWhyNot(PC, size_t, char[]);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsGive(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsTake(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsFollow(PC);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsJudge(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsView(PC, PetscViewer);
 
 /* kcgather.c: levels on fewer processes */
 PETSC_INTERN PetscErrorCode PCKCycleFixLevels(PC);

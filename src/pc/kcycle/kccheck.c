@@ -554,7 +554,7 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->kernel == KCYCLE_REGULAR || kc->apart.use) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseTypeIsGiven(coarse, &given));
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(KSPGetPC(coarse, &solver));

@@ -81,7 +81,8 @@ PetscErrorCode PCKCycleCheckGrid(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetDM(pc->pmat, &of_matrix));
-  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM && kc->levels_from != PC_KCYCLE_HIERARCHY_GRID)
+  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM && kc->levels_from != PC_KCYCLE_HIERARCHY_GRID &&
+      kc->levels_from != PC_KCYCLE_HIERARCHY_UNKNOWNS)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->ready || !pc->dm || pc->dm == of_matrix || (kc->grid_of_operator && !of_matrix))
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,12 +74,17 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 PetscErrorCode PCKCycleGridsChoose(PC pc)
 {
   PC_KCycle *kc;
+  PetscBool  touched;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsReset(kc));
+  if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->apart.use = PETSC_TRUE;
+  if (!kc->levels_used) PetscCall(PCKCycleLevelsAreTouched((PC_MG *)pc->data, &touched));
+  if (!kc->levels_used) kc->apart.may = (PetscBool)!touched;
   PetscCall(WhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
+  if (!kc->nogrids[0] && kc->apart.use) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
   kc->use_grids = (PetscBool)!kc->nogrids[0];
   if (kc->nogrids[0]) PetscCall(PetscInfo(pc, "Levels are not on coarser grids of the DMDA: %s\n", kc->nogrids));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,6 +161,23 @@ static PetscBool IsCoarsened(const KCycleGridLevel *level)
   return (PetscBool)(level->coarsened[0] || level->coarsened[1] || level->coarsened[2]);
 }
 
+/* Unknowns one by one: the level below has the same points and the same operator */
+static PetscErrorCode RepeatLevel(KCycleGridLevel *level)
+{
+  PetscInt m, n, M, N;
+
+  PetscFunctionBegin;
+  if (!level->P) {
+    PetscCall(MatGetSize(level->A, &M, &N));
+    PetscCall(MatGetLocalSize(level->A, &m, &n));
+    PetscCall(MatCreateConstantDiagonal(PetscObjectComm((PetscObject)level->A), m, n, M, N, 1, &level->P));
+  }
+  PetscCall(PetscObjectReference((PetscObject)level->A));
+  PetscCall(MatDestroy(&level[1].A));
+  level[1].A = level->A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Builds levels, or renews their values; where other grids suit these, all are built anew */
 static PetscErrorCode BuildLevels(PC pc, PetscInt most)
 {
@@ -173,10 +195,11 @@ static PetscErrorCode BuildLevels(PC pc, PetscInt most)
     PetscCall(KCycleMeshCreate(pc->dm, &kc->grids[0].mesh));
   }
   PetscCall(FindMatrix(pc, &kc->grids[0].A));
-  for (l = 0; l < most; l++) {
+  if (kc->apart.use) PetscCall(RepeatLevel(&kc->grids[0]));
+  for (l = (PetscInt)kc->apart.use; l < most; l++) {
     KCycleGridLevel *level = &kc->grids[l];
 
-    if (l == most - 1) break;
+    if (l == most - 1 || kc->apart.use) break;
     PetscCall(LookAtLevel(pc, level, (PetscBool)(l < before), asked, &changed));
     if (changed || !IsCoarsened(level)) break;
     PetscCall(CoarsenLevel(level));
@@ -230,9 +253,9 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours
   chose another: that saves the estimate of an eigenvalue and most of the work, and needs no operator whose eigenvalues
   are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows and for MATBAIJ.
   Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a
-  smoother
+  smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
 */
-static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, PetscBool *chose)
 {
   const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig",
                                  "-ksp_chebyshev_kind"};
@@ -249,7 +272,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool *chose)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !given; i++)
     PetscCall(
         PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, options[i], &given));
-  if (size > 1 || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((size > 1 && !apart) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
   *chose = PETSC_TRUE;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
@@ -274,7 +297,7 @@ static PetscErrorCode GiveLevels(PC pc)
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
     if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number], kc->chose[number]));
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
-      PetscCall(ChooseSmoother(solver[i], &kc->chose[number][i]));
+      PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->chose[number][i]));
     if (l == 0) PetscCall(GiveFinest(pc));
     if (l == 0) continue;
     PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));
@@ -295,6 +318,8 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(BuildLevels(pc, wanted));
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
+  if (kc->apart.use && !kc->kappa_set) kc->kappa = 1;
+  if (kc->apart.use) PetscCall(PCKCycleUnknownsGive(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
   if (kc->ngrids > 1) PetscCall(GiveLevels(pc));
   else PetscCall(GiveFinest(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,12 +331,13 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  for (PetscInt l = 0; l < kc->ngrids; l++) {
+  PetscCall(PCKCycleUnknownsView(pc, viewer));
+  for (PetscInt l = 0; l < kc->ngrids - (PetscInt)kc->apart.use; l++) {
     const KCycleGridLevel *level  = &kc->grids[l];
     const KCycleBox       *box    = &level->mesh.box;
     char                   to[64] = "", unknowns[64] = "";
 
-    if (level->P)
+    if (level->P && !kc->apart.use)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation",
                               level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
                               level->coarsened[2] ? "z" : ""));
@@ -321,5 +347,6 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
         viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n",
         kc->ngrids - 1 - l, box->size[0], box->size[1], box->size[2], unknowns, to));
   }
+  if (kc->apart.use) PetscCall(PetscViewerASCIIPrintf(viewer, "        0 the same grid, its unknowns one by one\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

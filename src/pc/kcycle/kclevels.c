@@ -21,6 +21,7 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
     PetscCall(DMDestroy(&kc->structure[l].dm));
   }
   PetscCall(PCKCycleGridsReset(kc));
+  PetscCall(PCKCycleUnknownsReset(kc));
   PetscCall(MatDestroy(&kc->coarsest));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecDestroy(&kc->host[i]));
@@ -148,6 +149,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   }
   PetscCall(PetscArrayzero(&kc->chose[0][0], PETSC_STATIC_ARRAY_LENGTH(kc->chose) * 2));
   PetscCall(ForgetCoarsestGrid(pc));
+  if (kc->apart.use && mg->levels) PetscCall(PCKCycleUnknownsTake(pc, mg->levels[0]->smoothd));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
   PetscCall(LeaveGAMG(pc));

@@ -206,7 +206,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
   if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsChoose(pc));
-  if (kc->use_grids) kc->levels_from = PC_KCYCLE_HIERARCHY_GRID;
+  if (kc->use_grids) kc->levels_from = kc->apart.use ? PC_KCYCLE_HIERARCHY_UNKNOWNS : PC_KCYCLE_HIERARCHY_GRID;
   if (kc->use_grids || (asked != 1 && (chosen > 1 || (asked > 1 && asked <= most)))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
   PetscCall(KCycleDMExplain(pc->dm, sizeof(explained), explained));
@@ -227,10 +227,10 @@ static PetscErrorCode ChooseInstead(PC pc)
   if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   kc->instead[0] = 0;
   kc->use_grids  = PETSC_FALSE;
-  if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID) {
+  if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID || kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) {
     PetscCall(PCKCycleGridsChoose(pc));
-    PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy grid: %s",
-               kc->nogrids);
+    PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy %s: %s",
+               PCKCycleHierarchies[kc->levels_from], kc->nogrids);
   } else if (kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO && mg->coarseSpaceType == PCMG_ADAPT_GDSW && mg->nlevels > 1) {
     kc->levels_from = PC_KCYCLE_HIERARCHY_AUTO; /* PCMG makes the interpolation from the smoothers' subdomains */
     PetscCall(PetscStrncpy(kc->instead, "-pc_mg_adapt_interp_coarse_space gdsw", sizeof(kc->instead)));
@@ -698,6 +698,7 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(FindGrid(pc));
+  PetscCall(PCKCycleUnknownsFollow(pc));
   PetscCall(ForgetOldShape(pc));
   PetscCall(ResolveHierarchy(pc));
   PetscCall(PCKCycleCheckGrid(pc));
@@ -725,15 +726,13 @@ static PetscErrorCode SetUp(PC pc)
 }
 
 /* After an error PETSc would take the operator for one that has been set up for */
-PetscErrorCode PCSetUp_KCycle(PC pc)
+static PetscErrorCode SetUpOnce(PC pc)
 {
   PC_KCycle     *kc;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->busy) PetscCall(PCKCycleStartAnew(pc));
-  kc->busy = PETSC_TRUE;
   PetscCall(PCKCycleCopyLend(pc));
   ierr = SetUp(pc);
   PetscCall(PCKCycleCopyReturn(pc));
@@ -741,6 +740,22 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscCall(ierr);
   kc->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_KCycle(PC pc)
+{
+  PC_KCycle *kc;
+  PetscBool  again = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->busy) PetscCall(PCKCycleStartAnew(pc));
+  kc->busy = PETSC_TRUE;
+  while (again) {
+    PetscCall(SetUpOnce(pc));
+    PetscCall(PCKCycleUnknownsJudge(pc, &again));
+  }
   PetscCall(PCKCycleModelChanged(pc));
   PetscCall(PCKCycleModelSetUp(pc));
   kc->busy = PETSC_FALSE;

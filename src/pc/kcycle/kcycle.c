@@ -8,7 +8,7 @@
 #include <petsckcycle/private/deviceimpl.h>
 
 const char *const PCKCycleHierarchies[] = {
-    "auto", "dm", "user", "gamg", "grid", "single", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
+    "auto", "dm", "user", "gamg", "grid", "single", "unknowns", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
 
 static const char Container[] = "PCKCycle";
 
@@ -52,6 +52,7 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscCall(PetscFree2(kc->level, kc->calls));
   PetscCall(PetscFree(kc->timing.save));
   PetscCall(PetscFree(kc->timing.load));
+  PetscCall(PetscFree(kc->apart.shrinks));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -451,7 +452,7 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
 - hierarchy - one of the values of `PCKCycleHierarchy`
 
   Options Database Key:
-. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from
+. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single|unknowns) - where levels come from
 
   Level: intermediate
 
@@ -581,8 +582,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 + -pc_kcycle_kappa (1|2|3|...|v|f|w|auto) - cycle counter (default 2), which structured levels replace by 1 unless it is
       given: 1 or v is the V-cycle, 2 or f the F-cycle, w the W-cycle, numbers above 2 cycles between F and W,
       auto what is cheapest by estimates
-. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single) - where levels come from (default auto), where auto takes the
-      first that fits
+. -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single|unknowns) - where levels come from (default auto), where auto
+      takes the first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_precision (double|single)     - precision of structured levels
 . -pc_kcycle_place (auto|host|device)      - where structured levels live
@@ -625,8 +626,10 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
 
   Levels are the first that fit of: interpolations that were given; structured levels; coarser grids of a `DMDA` with
-  ordinary matrices; a `DM` that was refined, by `DMCoarsen()`; those of `PCGAMG`; a single level, which is the coarse
-  solver alone. They are those of Pmat; with `-pc_use_amat` residuals are those of Amat, as in `PCMG`.
+  ordinary matrices, or, where a trial shows that these do not suit all of several unknowns at a point, a level for all
+  of them and a `PCFIELDSPLIT` with a `PCKCYCLE` for each; a `DM` that was refined, by `DMCoarsen()`; those of
+  `PCGAMG`; a single level, which is the coarse solver alone. They are those of Pmat; with `-pc_use_amat` residuals are
+  those of Amat, as in `PCMG`.
 
   On a `DMDA` with one unknown at a point and stencil width 1 the levels are structured: the operator is taken as, or
   converted to, a `MATSTENCIL`, grids have any size, weakly coupled directions are not coarsened, coarse operators are

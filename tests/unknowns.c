@@ -1,0 +1,245 @@
+static char help[] =
+    "Several unknowns at a point, of different kinds: what levels suit them, and whether solves end where they say.\n\
+  -show   iterations and residuals\n\n";
+
+#include "poisson.h"
+
+/* Row u of a point: diffusion with a conductivity that jumps, upwind transport, reaction; and what it has of the
+   unknown beside, in the place and by its own couplings */
+typedef struct {
+  PetscReal diffusion[3], jump, wind[3], reaction, beside, flux, size;
+} Kind;
+
+typedef struct {
+  PetscInt n[3], dof;
+  Kind     kind[3];
+  DM       da;
+  Mat      A;
+  Vec      b, x, r;
+  KSP      ksp;
+} System;
+
+static PetscReal Conductivity(const Kind *kind, const PetscInt at[])
+{
+  return (at[0] / 5 + at[1] / 7 + at[2] / 3) % 3 == 0
+             ? kind->jump
+             : 1 + 0.5 * PetscSinReal(at[0] + 2 * at[1] + 3 * (PetscReal)at[2]);
+}
+
+/* Couplings of unknown u at a point with all unknowns at that on one side in a direction, or with what lies outside */
+static PetscErrorCode AddNeighbour(System *s, PetscInt u, const PetscInt at[], PetscInt d, PetscInt side)
+{
+  const Kind     *kind = &s->kind[u], *other = &s->kind[(u + 1) % s->dof];
+  const PetscReal up = PetscMax(0, -(PetscReal)side * kind->wind[d]);
+  PetscInt        to[3];
+  PetscReal       here = Conductivity(kind, at), there, own, flux;
+  MatStencil      row, col[2];
+  PetscScalar     v[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 3; i++) to[i] = at[i] + (i == d ? side : 0);
+  row = (MatStencil){at[2], at[1], at[0], u};
+  if (to[d] < 0 || to[d] >= s->n[d]) {
+    v[0] = kind->size * (up + (d == 0 ? 2 * kind->diffusion[d] * here : 0));
+    PetscCall(MatSetValuesStencil(s->A, 1, &row, 1, &row, v, ADD_VALUES));
+    PetscFunctionReturn(0);
+  }
+  there  = Conductivity(kind, to);
+  own    = kind->diffusion[d] * 2 * here * there / (here + there) + up;
+  flux   = kind->flux * other->diffusion[d];
+  col[0] = row;
+  col[1] = (MatStencil){to[2], to[1], to[0], u};
+  v[0]   = kind->size * own;
+  v[1]   = -kind->size * own;
+  PetscCall(MatSetValuesStencil(s->A, 1, &row, 2, col, v, ADD_VALUES));
+  col[0].c = col[1].c = (u + 1) % s->dof;
+  v[0]                = kind->size * flux;
+  v[1]                = -kind->size * flux;
+  if (s->dof > 1) PetscCall(MatSetValuesStencil(s->A, 1, &row, 2, col, v, ADD_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Assemble(System *s)
+{
+  PetscInt at[3], start[3], n[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(s->da, &start[0], &start[1], &start[2], &n[0], &n[1], &n[2]));
+  PetscCall(MatZeroEntries(s->A));
+  for (at[2] = start[2]; at[2] < start[2] + n[2]; at[2]++) {
+    for (at[1] = start[1]; at[1] < start[1] + n[1]; at[1]++) {
+      for (at[0] = start[0]; at[0] < start[0] + n[0]; at[0]++) {
+        for (PetscInt u = 0; u < s->dof; u++) {
+          const MatStencil  row = {at[2], at[1], at[0], u}, col[2] = {row, {at[2], at[1], at[0], (u + 1) % s->dof}};
+          const PetscScalar v[2] = {s->kind[u].size * s->kind[u].reaction, s->kind[u].size * s->kind[u].beside};
+
+          PetscCall(MatSetValuesStencil(s->A, 1, &row, s->dof > 1 ? 2 : 1, col, v, ADD_VALUES));
+          for (PetscInt d = 0; d < 3; d++) {
+            PetscCall(AddNeighbour(s, u, at, d, -1));
+            PetscCall(AddNeighbour(s, u, at, d, 1));
+          }
+        }
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(s->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(s->A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(PetscInt dof, System *s)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  s->n[0] = s->n[1] = 12;
+  s->n[2]           = 6;
+  s->dof            = dof;
+  for (PetscInt u = 0; u < dof; u++) {
+    s->kind[u].jump = s->kind[u].size = 1;
+    for (PetscInt d = 0; d < 3; d++) s->kind[u].diffusion[d] = 1;
+  }
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                         s->n[0], s->n[1], s->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, dof, 1, NULL, NULL, NULL,
+                         &s->da));
+  PetscCall(DMSetFromOptions(s->da));
+  PetscCall(DMSetUp(s->da));
+  PetscCall(DMCreateMatrix(s->da, &s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(VecDuplicate(s->b, &s->r));
+  PetscCall(VecSet(s->b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+  PetscCall(KSPSetType(s->ksp, KSPGMRES));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-8, 1e-50, 1e50, 100));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(s->ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Destroy(System *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->r));
+  PetscCall(MatDestroy(&s->A));
+  PetscCall(DMDestroy(&s->da));
+  PetscFunctionReturn(0);
+}
+
+/* Solves, with b = A random, and says whether that took few iterations and the right levels */
+static PetscErrorCode Solve(System *s, PCKCycleHierarchy hierarchy, PetscInt most, const char claim[])
+{
+  KSPConvergedReason reason;
+  PCKCycleHierarchy  is;
+  PetscInt           its;
+  PetscReal          norm[2];
+  PetscBool          show = PETSC_FALSE;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Assemble(s));
+  PetscCall(VecSetRandom(s->r, NULL));
+  PetscCall(MatMult(s->A, s->r, s->b));
+  PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(s->ksp, &its));
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCKCycleGetHierarchy(pc, &is));
+  PetscCall(VecNorm(s->r, NORM_2, &norm[0]));
+  PetscCall(VecAXPY(s->x, -1, s->r));
+  PetscCall(VecNorm(s->x, NORM_2, &norm[1]));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  if (show)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s levels, %" PetscInt_FMT " iterations, reason %d, error %.1e\n",
+                          PCKCycleHierarchies[is], its, (int)reason, (double)(norm[1] / norm[0])));
+  PetscCall(PoissonClaim(
+      (PetscBool)(is == hierarchy && (most == 0 || (reason > 0 && its <= most && norm[1] < 1e-4 * norm[0]))), claim));
+  PetscFunctionReturn(0);
+}
+
+/* A pressure, with conductivities that jump, on flat cells, and a temperature that it transports */
+static void Transport(System *s, PetscReal wind)
+{
+  s->kind[0].jump         = 1e4;
+  s->kind[0].diffusion[2] = 50;
+  s->kind[0].beside       = 0.05;
+  for (PetscInt d = 0; d < 3; d++) s->kind[1].diffusion[d] = wind ? 0.01 : 1;
+  s->kind[1].wind[0]  = wind;
+  s->kind[1].reaction = 1;
+  s->kind[1].flux     = 0.01;
+}
+
+int main(int argc, char **argv)
+{
+  System    s;
+  PC        pc;
+  PetscBool has = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(Create(2, &s));
+  PetscCall(KSPGetPC(s.ksp, &pc));
+  Transport(&s, 50);
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "a pressure and what it transports, one by one"));
+  PetscCall(PoissonViewHas(pc, "grids for all unknowns together do not suit them", &has));
+  PetscCall(PoissonClaim(has, "the view says why"));
+  s.kind[0].reaction = 1e-3;
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "other values of hardly another operator"));
+  s.kind[0].jump         = 1;
+  s.kind[0].diffusion[2] = 1;
+  for (PetscInt d = 0; d < 3; d++) s.kind[1].diffusion[d] = 1;
+  s.kind[1].wind[0] = 0;
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_GRID, 10, "nothing is transported any more: together again"));
+  Transport(&s, 50);
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "and again"));
+  PetscCall(KSPReset(s.ksp));
+  PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+  s.kind[0].size = 1e8;
+  s.kind[1].size = 1e-4;
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 15, "rows of other sizes, after KSPReset()"));
+  PetscCall(Destroy(&s));
+  PetscCall(Create(2, &s));
+  for (PetscInt u = 0; u < 2; u++) {
+    s.kind[u].reaction = 100;
+    s.kind[u].beside   = -100;
+  }
+  s.kind[1].wind[0] = 1;
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_GRID, 10, "a stiff reaction of two unknowns: together"));
+  PetscCall(Destroy(&s));
+  PetscCall(Create(3, &s));
+  Transport(&s, 50);
+  s.kind[2]         = s.kind[1];
+  s.kind[2].wind[1] = -20;
+  s.kind[2].flux    = 0;
+  s.kind[1].beside  = 0.1;
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "three unknowns, two of them transported"));
+  PetscCall(Destroy(&s));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_hierarchy", "grid"));
+  PetscCall(Create(2, &s));
+  Transport(&s, 50);
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_GRID, 0, "coarser grids that were asked for stay"));
+  PetscCall(Destroy(&s));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_hierarchy", "unknowns"));
+  PetscCall(Create(2, &s));
+  s.kind[0].flux = s.kind[1].flux = 0.1;
+  PetscCall(MatSetOption(s.A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(KSPSetType(s.ksp, KSPCG));
+  PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 12, "one by one where that was asked for, symmetric"));
+  PetscCall(Destroy(&s));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: !complex double
+    nsize: {{1 3}}
+
+TEST*/
