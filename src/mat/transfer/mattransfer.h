@@ -91,6 +91,9 @@ PETSC_INTERN PetscErrorCode KCycleAlongDestroy(KCycleAlong *);
 PETSC_INTERN PetscBool      KCycleAlongLine(const KCycleAlong *, PetscInt j, PetscInt k, PetscInt *point);
 PETSC_INTERN PetscErrorCode KCycleAlongSolve(KCycleAlong *, Mat P);
 
+/* entries.c */
+PETSC_INTERN PetscErrorCode MatConvert_StencilTransfer(Mat, MatType, MatReuse, Mat *);
+
 /* overlap.c */
 PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *, PetscScalar *values);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);

@@ -125,15 +125,28 @@ PetscBool MatStencilTransferFilled(Mat P)
   return ((Mat_StencilTransfer *)P->data)->filled;
 }
 
+/* What it is in words; its entries as those of AIJ */
 static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
 {
   const KCycleTransfer *tr = KCycleTransferOf(P);
+  PetscViewerFormat     format;
+  const char           *name;
   MatInfo               info;
   PetscBool             ascii;
+  Mat                   aij;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (ascii && format == PETSC_VIEWER_ASCII_FACTOR_INFO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) {
+    PetscCall(MatConvert(P, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+    PetscCall(PetscObjectGetName((PetscObject)P, &name));
+    PetscCall(PetscObjectSetName((PetscObject)aij, name));
+    PetscCall((*aij->ops->view)(aij, viewer));
+    PetscCall(MatDestroy(&aij));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetInfo_StencilTransfer(P, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "%s interpolation, factors %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT ", %.0f bytes\n",
@@ -153,7 +166,8 @@ static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
   columns to the coarse one, which may have any size; each direction is coarsened by a factor of two or not at all.
 
   Weights that repeat from line to line are stored once. `MatPtAP()` of a `MATSTENCIL` and such a matrix is a
-  `MATSTENCIL`.
+  `MATSTENCIL`. `MatConvert()` makes a `MATAIJ` of it, with zeros where there are no weights, and `MatView()` shows
+  and writes its entries through that.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `KCycleInterpolation`
 M*/
@@ -171,6 +185,7 @@ PetscErrorCode MatCreate_StencilTransfer(Mat P)
   P->ops->destroy          = MatDestroy_StencilTransfer;
   P->ops->getinfo          = MatGetInfo_StencilTransfer;
   P->ops->view             = MatView_StencilTransfer;
+  P->ops->convert          = MatConvert_StencilTransfer;
   PetscCall(PetscObjectComposeFunction((PetscObject)P, "MatProductSetFromOptions_stencil_stenciltransfer_C",
                                        MatProductSetFromOptions_Stencil_StencilTransfer));
   PetscCall(PetscObjectChangeTypeName((PetscObject)P, MATSTENCILTRANSFER));
