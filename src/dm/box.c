@@ -419,6 +419,50 @@ PetscErrorCode KCycleBoxGet(DM dm, KCycleBoxUse use, KCycleBox **box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Have two grids the same points, that wrap around alike and belong to the same processes? */
+PetscBool KCycleBoxIsSame(const KCycleBox *a, const KCycleBox *b)
+{
+  if (a == b) return PETSC_TRUE;
+  if (a->dim != b->dim || a->dof != b->dof) return PETSC_FALSE;
+  for (int d = 0; d < 3; d++) {
+    if (a->size[d] != b->size[d] || a->periodic[d] != b->periodic[d] || a->nproc[d] != b->nproc[d]) return PETSC_FALSE;
+    for (PetscInt p = 0; p < a->nproc[d]; p++) {
+      if (a->range[d][p] != b->range[d][p]) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+static PetscErrorCode Describe(const KCycleBox *box, size_t len, char words[])
+{
+  const PetscInt *n = box->size, *m = box->nproc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(words, len,
+                          "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s%s%s on %" PetscInt_FMT
+                          " x %" PetscInt_FMT " x %" PetscInt_FMT " processes, %" PetscInt_FMT "D",
+                          n[0], n[1], n[2],
+                          box->periodic[0] || box->periodic[1] || box->periodic[2] ? ", periodic in " : "",
+                          box->periodic[0] ? "x" : "", box->periodic[1] ? "y" : "", box->periodic[2] ? "z" : "", m[0],
+                          m[1], m[2], box->dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what: that has grid a, and is to go together with grid b */
+PetscErrorCode KCycleBoxCheckSame(MPI_Comm comm, const KCycleBox *a, const KCycleBox *b, const char what[])
+{
+  char      words[2][128];
+  PetscBool alike;
+
+  PetscFunctionBegin;
+  if (KCycleBoxIsSame(a, b)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Describe(a, sizeof(words[0]), words[0]));
+  PetscCall(Describe(b, sizeof(words[1]), words[1]));
+  PetscCall(PetscStrcmp(words[0], words[1], &alike));
+  SETERRQ(comm, PETSC_ERR_ARG_INCOMP, "%s on another grid: %s, not %s%s", what, words[0], words[1],
+          alike ? " with the same points on each of them" : "");
+}
+
 /* Zeros: what lies outside the grid stays so */
 PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *box, PetscScalar **halo)
 {

@@ -33,6 +33,8 @@ PETSC_INTERN PetscErrorCode KCycleBoxCoarsen(const KCycleBox *, const PetscInt f
 PETSC_INTERN PetscErrorCode KCycleBoxTurn(KCycleBox *, const int order[]);
 PETSC_INTERN PetscErrorCode KCycleBoxLay(KCycleBox *, PetscMPIInt rank);
 PETSC_INTERN PetscErrorCode KCycleBoxDestroy(KCycleBox *);
+PETSC_INTERN PetscBool      KCycleBoxIsSame(const KCycleBox *, const KCycleBox *);
+PETSC_INTERN PetscErrorCode KCycleBoxCheckSame(MPI_Comm, const KCycleBox *, const KCycleBox *, const char what[]);
 PETSC_INTERN PetscErrorCode KCycleBoxCreateDM(MPI_Comm, const KCycleBox *, DM *);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);

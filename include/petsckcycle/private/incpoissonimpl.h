@@ -23,6 +23,7 @@ typedef struct {
   PCIncPoissonScaling scaling;
 
   /* of the pattern, made at the first set-up */
+  PetscObjectId  id;       /* of the operator that has it */
   PetscBool      known;    /* all of it */
   PetscBool      simple;   /* no three unknowns are coupled with each other */
   PetscInt64     excess;   /* of all processes: entries below the diagonal less those above it */

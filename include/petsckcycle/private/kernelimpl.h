@@ -124,6 +124,21 @@ static inline int KCycleShapeKind(const KCycleShape *shape)
   return shape->box | shape->flat;
 }
 
+/* Where a coefficient leads: its place in KCycleShape.find */
+static inline int KCycleShapeOffset(const KCycleShape *shape, int o)
+{
+  return shape->dx[o] + 1 + 3 * (shape->dy[shape->line[o]] + 1) + 9 * (shape->dz[shape->line[o]] + 1);
+}
+
+/* Has a stencil all neighbours of another one? */
+static inline PetscBool KCycleShapeHas(const KCycleShape *shape, const KCycleShape *other)
+{
+  for (int f = 0; f < 27; f++) {
+    if (shape->find[f] < 0 && other->find[f] >= 0) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 /* Places, see placeimpl.h, and precisions */
 typedef enum {
   KCYCLE_PLACE_HOST,

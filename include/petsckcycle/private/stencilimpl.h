@@ -23,6 +23,7 @@ PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of prog
 
 PETSC_INTERN PetscErrorCode MatStencilCreateOnDM(DM, int kind, Mat *);
 PETSC_INTERN PetscErrorCode MatStencilMakeOnDM(Mat, DM, int kind);
+PETSC_INTERN PetscErrorCode MatStencilSetShape(Mat, const KCycleShape *);
 
 /* values.c */
 PETSC_INTERN void           MatStencilMakeFrames(Mat);
@@ -56,6 +57,7 @@ PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, cons
 PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse, Mat *stencil,
                                               PetscBool *fits);
 PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
+PETSC_INTERN PetscErrorCode MatAXPYGetPreallocation_Stencil(Mat, Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertFrom_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvertTo_Stencil(Mat, MatType, MatReuse, Mat *);
 PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *);
@@ -63,6 +65,8 @@ PETSC_INTERN PetscInt       MatStencilRow(const KCycleStencil *, const KCycleLin
                                           PetscScalar[]);
 
 /* entries.c, rows.c, copy.c, throughaij.c, product.c, factor.c, sor.c: operations */
+PETSC_INTERN PetscErrorCode MatStencilWiden(Mat, const KCycleShape *);
+PETSC_INTERN PetscErrorCode MatStencilAddLines(Mat, PetscScalar, Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeProducts(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilSetEntryOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetRowOps(Mat);

@@ -13,6 +13,7 @@ PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const P
                                                      const PetscInt origin[], Mat *);
 PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool neumann[], PetscBool star,
                                               Mat P, Mat *Ac);
+PETSC_INTERN PetscBool      MatStencilCoarseFits(Mat A, Mat P, PetscBool star, Mat Ac);
 PETSC_INTERN PetscErrorCode MatStencilTransferResetWeights(Mat P);
 PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);
 PETSC_INTERN PetscBool           MatStencilTransferFilled(Mat);

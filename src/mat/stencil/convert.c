@@ -385,24 +385,24 @@ static PetscErrorCode StoreLines(Mat A, Rows *rows, Fit *fit)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A star if that is enough everywhere, else a box */
+/* In the shape that the matrix has, if that is enough everywhere, else in a box */
 static PetscErrorCode StoreRows(Mat A, Rows *rows, PetscBool *fits)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
+  KCycleShape  box;
   int          mine, all;
   Fit          fit;
 
   PetscFunctionBegin;
   PetscCall(PetscFree(st->dense));
+  PetscCall(MatStencilStashReset(A));
   do {
     PetscCall(StoreLines(A, rows, &fit));
     mine = (int)fit;
-    if (st->s.shape.box && fit == FITS) mine = (int)FITS_BOX;
     PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-    if (all != (int)FITS_BOX || st->s.shape.box) break;
-    KCycleShapeCreate(st->s.box->dim, KC_BOX | st->s.shape.flat, &st->s.shape);
-    MatStencilMakeFrames(A);
-    PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));
+    if (all != (int)FITS_BOX) break;
+    KCycleShapeCreate(st->s.box->dim, KC_BOX | st->s.shape.flat, &box);
+    PetscCall(MatStencilSetShape(A, &box));
   } while (PETSC_TRUE);
   *fits = (PetscBool)(all != (int)FITS_NOT);
   if (!*fits) PetscCall(MatStencilStoreReset(A));
@@ -455,7 +455,9 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, const Source *from, Mat *stencil, 
   if (from->reuse == MAT_INITIAL_MATRIX) {
     PetscCall(MatStencilCreateOnDM(dm, from->flat, stencil));
     MatStencilExpectRounding(*stencil, KC_ASSEMBLY_ROUNDING);
-  }
+  } else
+    PetscCall(KCycleBoxCheckSame(PetscObjectComm((PetscObject)aij), KCycleStencilOf(*stencil)->box, box,
+                                 "The matrix of type stencil that is to get the values is"));
   if (from->stays) PetscCall(MatStencilTakeOnDevice(*stencil, aij, &taken));
   if (!taken) PetscCall(ReadRows(aij, box, from, *stencil, fits, wrong));
   (*stencil)->assembled     = *fits;
@@ -480,7 +482,7 @@ PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatR
 PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   const Source from = {0, PETSC_FALSE, PETSC_TRUE, MAT_REUSE_MATRIX};
-  PetscBool    isaij, fits;
+  PetscBool    isaij, fits, is = PETSC_TRUE;
   Mat          aij = A, stencil = reuse == MAT_REUSE_MATRIX ? *B : NULL;
   PetscInt     wrong[2];
   KCycleBox   *box;
@@ -494,6 +496,11 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   PetscCheck(!why[0], PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "The matrix cannot become one of type stencil: %s%s", why,
              dm ? "" : ". Call MatSetDM() with the DMDA of its grid");
+  if (stencil) PetscCall(MatStencilIs(stencil, &is));
+  PetscCheck(!stencil || is, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "The matrix to reuse is of type %s, not stencil: make it with MatConvert(mat, MATSTENCIL, "
+             "MAT_INITIAL_MATRIX, &stencil)",
+             ((PetscObject)stencil)->type_name);
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   if (!isaij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &box));
@@ -510,5 +517,26 @@ PetscErrorCode MatConvertFrom_Stencil(Mat A, MatType type, MatReuse reuse, Mat *
   if (!isaij) PetscCall(MatDestroy(&aij));
   if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatStencilReplaceHeader(A, &stencil));
   else *B = stencil;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For MatAXPY() with a matrix of another type: an empty one that has the places of both */
+PetscErrorCode MatAXPYGetPreallocation_Stencil(Mat Y, Mat X, Mat *B)
+{
+  PetscBool isaij, fits;
+  Mat       aij = X, stencil;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)X, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!isaij) PetscCall(MatConvert(X, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  PetscCall(MatStencilFromAIJ(aij, ((Mat_Stencil *)Y->data)->dm, 0, PETSC_FALSE, MAT_INITIAL_MATRIX, &stencil, &fits));
+  PetscCheck(
+      fits, PetscObjectComm((PetscObject)Y), PETSC_ERR_ARG_OUTOFRANGE,
+      "The matrix that is added to one of type stencil does not fit its DMDA, or has entries between points that "
+      "are no neighbours");
+  if (!isaij) PetscCall(MatDestroy(&aij));
+  PetscCall(MatDuplicate(Y, MAT_DO_NOT_COPY_VALUES, B));
+  PetscCall(MatStencilWiden(*B, &KCycleStencilOf(stencil)->shape));
+  PetscCall(MatDestroy(&stencil));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

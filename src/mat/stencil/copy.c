@@ -8,12 +8,11 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
   Mat_Stencil *a = (Mat_Stencil *)A->data, *b = (Mat_Stencil *)B->data;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilNeedValues(A));
   PetscCall(PetscFree(b->dense));
-  if (a->s.shape.ncoeffs != b->s.shape.ncoeffs) PetscCall(PetscObjectCompose((PetscObject)B, KC_STENCIL_AIJ, NULL));
-  b->s.shape = a->s.shape;
-  b->slack   = a->slack;
-  MatStencilMakeFrames(B);
+  PetscCall(MatStencilStashReset(B));
+  PetscCall(MatStencilSetShape(B, &a->s.shape));
+  b->slack = a->slack;
   PetscCall(MatStencilStoreBegin(B, a->s.half));
   b->s.nclasses = b->maxclasses = a->s.nclasses;
   PetscCall(PetscMalloc1(a->s.nclasses, &b->s.classes));
@@ -36,10 +35,22 @@ static PetscErrorCode MatDuplicate_Stencil(Mat A, MatDuplicateOption option, Mat
   PetscCall(PetscLayoutReference(A->cmap, &(*B)->cmap));
   b                 = (Mat_Stencil *)(*B)->data;
   b->columnoriented = a->columnoriented;
+  b->ignoreothers   = a->ignoreothers;
+  b->ignorenew      = a->ignorenew;
   b->dmview         = a->dmview;
   if (option == MAT_COPY_VALUES) PetscCall(CopyStore(A, *B));
   else PetscCall(MatStencilStoreZeros(*B));
   (*B)->assembled = A->assembled;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To a stencil that has all neighbours of A and more, on the same grid */
+static PetscErrorCode CopyLines(Mat A, Mat B)
+{
+  PetscFunctionBegin;
+  PetscCall(MatStencilNeedValues(A));
+  PetscCall(MatZeroEntries(B));
+  PetscCall(MatStencilAddLines(B, 1, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,25 +73,22 @@ static PetscErrorCode CopyRows(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* B keeps the places that it has, as those of AIJ: values may come there later */
 static PetscErrorCode MatCopy_Stencil(Mat A, Mat B, MatStructure structure)
 {
-  PetscBool same;
-  int       mine, all;
+  const KCycleStencil *a = KCycleStencilOf(A), *b;
+  PetscBool            is;
 
   PetscFunctionBegin;
   (void)structure;
-  PetscCall(MatStencilIs(B, &same));
-  if (same) {
-    const KCycleBox *a = ((Mat_Stencil *)A->data)->s.box, *b = ((Mat_Stencil *)B->data)->s.box;
-
-    for (PetscInt d = 0; d < 3; d++)
-      same = (PetscBool)(same && a->size[d] == b->size[d] && a->nproc[d] == b->nproc[d] && a->n[d] == b->n[d] &&
-                         a->periodic[d] == b->periodic[d]);
+  PetscCall(MatStencilIs(B, &is));
+  b = is ? KCycleStencilOf(B) : NULL;
+  if (!b || !KCycleBoxIsSame(a->box, b->box)) PetscCall(CopyRows(A, B));
+  else if (KCycleShapeHas(&a->shape, &b->shape)) PetscCall(CopyStore(A, B));
+  else {
+    PetscCall(MatStencilWiden(B, &a->shape));
+    PetscCall(CopyLines(A, B));
   }
-  mine = same;
-  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  if (all) PetscCall(CopyStore(A, B));
-  else PetscCall(CopyRows(A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -131,72 +131,81 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The stencil becomes a box, with zeros where it had no entries; values are dense */
-static PetscErrorCode Widen(Mat A)
+/* The stencil gets the neighbours of another one, too, with zeros where it had no entries; values are dense then. Where
+   neither of the two shapes has all it becomes a box */
+PetscErrorCode MatStencilWiden(Mat A, const KCycleShape *other)
 {
   Mat_Stencil      *st  = (Mat_Stencil *)A->data;
   const KCycleShape old = st->s.shape;
   const PetscInt    n   = st->s.box->n[0];
+  KCycleShape       shape;
   PetscScalar      *narrow;
 
   PetscFunctionBegin;
+  if (KCycleShapeHas(&old, other)) PetscFunctionReturn(PETSC_SUCCESS);
+  shape = *other;
+  if (!KCycleShapeHas(other, &old)) KCycleShapeCreate(st->s.box->dim, KC_BOX | (old.flat & other->flat), &shape);
   PetscCall(MatStencilExpand(A));
   narrow = st->dense;
-  KCycleShapeCreate(st->s.box->dim, KC_BOX, &st->s.shape);
-  MatStencilMakeFrames(A);
-  PetscCall(PetscCalloc1((size_t)st->s.box->npoints * st->s.shape.ncoeffs, &st->dense));
+  PetscCall(MatStencilSetShape(A, &shape));
+  PetscCall(PetscCalloc1((size_t)st->s.box->npoints * shape.ncoeffs, &st->dense));
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
-    for (int f = 0; f < 27; f++) {
-      const PetscScalar *from = narrow + ((size_t)line * old.ncoeffs + old.find[f]) * n;
+    for (int o = 0; o < old.ncoeffs; o++) {
+      const int to = shape.find[KCycleShapeOffset(&old, o)];
 
-      if (old.find[f] >= 0)
-        PetscCall(PetscArraycpy(st->dense + ((size_t)line * st->s.shape.ncoeffs + st->s.shape.find[f]) * n, from, n));
+      PetscCall(PetscArraycpy(st->dense + ((size_t)line * shape.ncoeffs + to) * n,
+                              narrow + ((size_t)line * old.ncoeffs + o) * n, n));
     }
   }
   PetscCall(PetscFree(narrow));
-  PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL)); /* of the old pattern */
-  A->nonzerostate++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Y += a X for matrices of this type on the same grid. A star becomes a box where X is one, unless its entries are
-   said to be among those of the star */
-static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
+/* Y += a X, whose neighbours Y has, on the same grid */
+PetscErrorCode MatStencilAddLines(Mat Y, PetscScalar a, Mat X)
 {
-  Mat_Stencil   *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
-  const PetscInt n = y->s.box->n[0];
-  PetscScalar   *values;
-  PetscBool      wider = PETSC_FALSE;
-  PetscBool      same;
+  Mat_Stencil       *y = (Mat_Stencil *)Y->data;
+  const KCycleShape *x = &KCycleStencilOf(X)->shape;
+  const PetscInt     n = y->s.box->n[0];
+  PetscScalar       *values;
 
   PetscFunctionBegin;
-  for (int f = 0; f < 27; f++) wider = (PetscBool)(wider || (x->s.shape.find[f] >= 0 && y->s.shape.find[f] < 0));
-  same = (PetscBool)(!wider || structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN);
-  PetscCall(MatStencilNeedValues(X));
-  PetscCall(MatStencilNeedValues(Y));
-  for (PetscInt d = 0; d < 3; d++)
-    same = (PetscBool)(same && x->s.box->n[d] == y->s.box->n[d] && x->s.box->start[d] == y->s.box->start[d] &&
-                       x->s.box->size[d] == y->s.box->size[d]);
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "MatAXPY() of matrices of type stencil needs the same grid, and with SAME_NONZERO_PATTERN or "
-             "SUBSET_NONZERO_PATTERN a stencil in the first (%d points) that has all of the "
-             "second (%d points): use DIFFERENT_NONZERO_PATTERN",
-             y->s.shape.ncoeffs, x->s.shape.ncoeffs);
-  PetscCall(PetscMalloc1((size_t)x->s.shape.ncoeffs * n, &values));
-  if (wider) PetscCall(Widen(Y));
+  PetscCall(PetscMalloc1((size_t)x->ncoeffs * n, &values));
   PetscCall(MatStencilExpand(Y));
   for (PetscInt line = 0; line < y->s.box->nlines; line++) {
     PetscCall(MatStencilGetLine(X, line, values));
-    for (int f = 0; f < 27; f++) {
-      const int o = x->s.shape.find[f];
+    for (int o = 0; o < x->ncoeffs; o++) {
+      PetscScalar *to = y->dense + ((size_t)line * y->s.shape.ncoeffs + y->s.shape.find[KCycleShapeOffset(x, o)]) * n;
 
-      if (o < 0) continue;
-      for (PetscInt i = 0; i < n; i++)
-        y->dense[((size_t)line * y->s.shape.ncoeffs + y->s.shape.find[f]) * n + i] += a * values[o * n + i];
+      for (PetscInt i = 0; i < n; i++) to[i] += a * values[o * n + i];
     }
   }
   PetscCall(PetscFree(values));
   PetscCall(MatStencilStoreDense(Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Y += a X for matrices of this type on the same grid. The stencil of Y gets what X has more, unless the entries of X
+   are said to be among those of Y */
+static PetscErrorCode MatAXPY_Stencil(Mat Y, PetscScalar a, Mat X, MatStructure structure)
+{
+  Mat_Stencil *y = (Mat_Stencil *)Y->data, *x = (Mat_Stencil *)X->data;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilNeedValues(X));
+  PetscCall(MatStencilNeedValues(Y));
+  PetscCall(KCycleBoxCheckSame(PetscObjectComm((PetscObject)Y), x->s.box, y->s.box,
+                               "MatAXPY(): the matrix that is added is"));
+  PetscCheck(
+      structure == DIFFERENT_NONZERO_PATTERN || structure == UNKNOWN_NONZERO_PATTERN ||
+          KCycleShapeHas(&y->s.shape, &x->s.shape),
+      PetscObjectComm((PetscObject)Y), PETSC_ERR_SUP,
+      "MatAXPY() of matrices of type stencil with SAME_NONZERO_PATTERN or SUBSET_NONZERO_PATTERN needs a stencil "
+      "in the first (%d points) that has all of the second (%d points): use DIFFERENT_NONZERO_PATTERN",
+      y->s.shape.ncoeffs, x->s.shape.ncoeffs);
+  PetscCall(MatStencilWiden(Y, &x->s.shape));
+  PetscCall(MatStencilAddLines(Y, a, X));
+  PetscCall(PetscObjectStateIncrease((PetscObject)Y)); /* which MatAXPY() leaves to types */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

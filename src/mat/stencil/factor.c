@@ -7,9 +7,11 @@ typedef PetscErrorCode (*Symbolic)(Mat, Mat, IS, IS, const MatFactorInfo *);
 typedef PetscErrorCode (*SymbolicSymmetric)(Mat, Mat, IS, const MatFactorInfo *);
 typedef PetscErrorCode (*Numeric)(Mat, Mat, const MatFactorInfo *);
 
-/* Belongs to the factor: the AIJ form, and what the factor does with that */
+/* Belongs to the factor: the AIJ form, the shape of the stencil that it was factored for, and what the factor does with
+   that */
 typedef struct {
   Mat               aij;
+  int               kind;
   Symbolic          lu, ilu;
   SymbolicSymmetric cholesky, icc;
   Numeric           lunumeric, choleskynumeric;
@@ -27,16 +29,22 @@ static PetscErrorCode FactorDestroy(KCycleCtxDestroyArg arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With the values that the matrix has now */
-static PetscErrorCode FactorGet(Mat F, Mat A, Factor **f)
+/* With the values that the matrix has now; symbolic: its pattern may be another one than before */
+static PetscErrorCode FactorGet(Mat F, Mat A, PetscBool symbolic, Factor **f)
 {
-  PetscContainer container;
+  const KCycleShape *shape = &KCycleStencilOf(A)->shape;
+  PetscContainer     container;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)F, Container, (PetscObject *)&container));
   PetscCheck(container, PetscObjectComm((PetscObject)F), PETSC_ERR_PLIB,
              "The factor was not made for a matrix of type stencil");
   PetscCall(PetscContainerGetPointer(container, (void **)f));
+  if (symbolic) (*f)->kind = KCycleShapeKind(shape);
+  PetscCheck((*f)->kind == KCycleShapeKind(shape), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix has another stencil, now of %d points, than when its factorization began: begin again with "
+             "MatLUFactorSymbolic() or the like",
+             shape->ncoeffs);
   PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &(*f)->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,7 +70,7 @@ static PetscErrorCode LUNumeric(Mat F, Mat A, const MatFactorInfo *info)
   Factor *f;
 
   PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, &f));
+  PetscCall(FactorGet(F, A, PETSC_FALSE, &f));
   PetscCall((*f->lunumeric)(F, f->aij, info));
   KeepNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,7 +81,7 @@ static PetscErrorCode CholeskyNumeric(Mat F, Mat A, const MatFactorInfo *info)
   Factor *f;
 
   PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, &f));
+  PetscCall(FactorGet(F, A, PETSC_FALSE, &f));
   PetscCall((*f->choleskynumeric)(F, f->aij, info));
   KeepNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,7 +92,7 @@ static PetscErrorCode LUSymbolic(Mat F, Mat A, IS rows, IS cols, const MatFactor
   Factor *f;
 
   PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, &f));
+  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
   PetscCall((*f->lu)(F, f->aij, rows, cols, info));
   KeepNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,7 +103,7 @@ static PetscErrorCode ILUSymbolic(Mat F, Mat A, IS rows, IS cols, const MatFacto
   Factor *f;
 
   PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, &f));
+  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
   PetscCall((*f->ilu)(F, f->aij, rows, cols, info));
   KeepNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,7 +114,7 @@ static PetscErrorCode CholeskySymbolic(Mat F, Mat A, IS rows, const MatFactorInf
   Factor *f;
 
   PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, &f));
+  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
   PetscCall((*f->cholesky)(F, f->aij, rows, info));
   KeepNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,7 +125,7 @@ static PetscErrorCode ICCSymbolic(Mat F, Mat A, IS rows, const MatFactorInfo *in
   Factor *f;
 
   PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, &f));
+  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
   PetscCall((*f->icc)(F, f->aij, rows, info));
   KeepNumeric(F, f);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,10 +5,10 @@
 
 #include <petsckcycle/private/stencilimpl.h>
 
-/* Numbers of points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all
+/* Numbers of count points in a box that grow by 1 in x, width in y, plane in z; the points low <= at < high have all
    neighbours of the grid in it */
 typedef struct {
-  PetscInt corner[3], width, height, plane;
+  PetscInt corner[3], width, height, plane, count;
   PetscInt low[3], high[3];
   PetscInt difference[KC_MAX_COEFFS]; /* of columns to their row, as they came last, */
   int      offset[KC_MAX_COEFFS];     /* and their coefficients */
@@ -23,6 +23,7 @@ typedef struct {
   /* and what these are to do with them; NOT_SET_VALUES: there are none on this process */
   InsertMode       awaymode;
   PetscBool        ignoreothers;   /* such values are dropped */
+  PetscBool        ignorenew;      /* those that have no place in the stencil are */
   PetscBool        columnoriented; /* blocks of values come by columns */
   KCycleFrame      local, global;  /* ghosted local numbers, and rows of this process */
   /* afterwards */

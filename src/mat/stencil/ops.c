@@ -163,5 +163,7 @@ PetscErrorCode MatStencilComposeMethods(Mat A, PetscBool compose)
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_stencil_%s_C", types[t]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, compose ? MatConvert_Stencil_AIJ : NULL));
   }
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatAXPYGetPreallocation_C",
+                                       compose ? MatAXPYGetPreallocation_Stencil : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,10 +6,11 @@
 
 static const char Container[] = "KCycleStencilProduct";
 
-/* The factors of a product that are stencils, in AIJ form, and how PETSc computes the values of the product from
-   these */
+/* The factors of a product that are stencils, their shapes and AIJ forms, and how PETSc computes the values of the
+   product from these */
 typedef struct {
   Mat stencil[3], aij[3];
+  int kind[3];
   PetscErrorCode (*numeric)(Mat);
 } Factors;
 
@@ -42,32 +43,45 @@ static PetscErrorCode FactorsGet(Mat product, Factors **f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* AIJ forms, with the values of now, stand in for the stencils */
-static PetscErrorCode FactorsEnter(Mat product, Factors *f)
+/* AIJ forms with the values of now. What PETSc has made for the product holds for their patterns alone */
+static PetscErrorCode FactorsConvert(Mat product, Factors *f)
 {
-  Mat *factor[3] = {&product->product->A, &product->product->B, &product->product->C};
+  Mat factor[3] = {product->product->A, product->product->B, product->product->C};
 
   PetscFunctionBegin;
   for (int i = 0; i < 3; i++) {
-    PetscBool is = PETSC_FALSE;
+    const KCycleShape *shape;
+    PetscBool          is = PETSC_FALSE;
 
-    if (*factor[i]) PetscCall(MatStencilIs(*factor[i], &is));
-    f->stencil[i] = is ? *factor[i] : NULL;
+    if (factor[i]) PetscCall(MatStencilIs(factor[i], &is));
+    f->stencil[i] = is ? factor[i] : NULL;
     if (!is) continue;
-    PetscCall(MatConvert(*factor[i], MATAIJ, f->aij[i] ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &f->aij[i]));
-    *factor[i] = f->aij[i];
+    shape = &KCycleStencilOf(factor[i])->shape;
+    if (!f->numeric) f->kind[i] = KCycleShapeKind(shape);
+    PetscCheck(f->kind[i] == KCycleShapeKind(shape), PetscObjectComm((PetscObject)product), PETSC_ERR_ARG_WRONGSTATE,
+               "A factor of the product has another stencil, now of %d points, than when the product was made: make it "
+               "anew with MAT_INITIAL_MATRIX; PCReset() makes a preconditioner do so",
+               shape->ncoeffs);
+    PetscCall(MatConvert(factor[i], MATAIJ, f->aij[i] ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &f->aij[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FactorsLeave(Mat product, Factors *f)
+/* Runs a phase of the product with the AIJ forms in place of the stencils, which are back whatever happens */
+static PetscErrorCode FactorsRun(Mat product, const Factors *f, PetscErrorCode (*phase)(Mat))
 {
-  Mat *factor[3] = {&product->product->A, &product->product->B, &product->product->C};
+  Mat           *factor[3] = {&product->product->A, &product->product->B, &product->product->C};
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   for (int i = 0; i < 3; i++) {
+    if (f->stencil[i]) *factor[i] = f->aij[i];
+  }
+  ierr = (*phase)(product);
+  for (int i = 0; i < 3; i++) {
     if (f->stencil[i]) *factor[i] = f->stencil[i];
   }
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,9 +91,16 @@ static PetscErrorCode MatProductNumeric_Stencil(Mat product)
 
   PetscFunctionBegin;
   PetscCall(FactorsGet(product, &f));
-  PetscCall(FactorsEnter(product, f));
-  PetscCall((*f->numeric)(product));
-  PetscCall(FactorsLeave(product, f));
+  PetscCall(FactorsConvert(product, f));
+  PetscCall(FactorsRun(product, f, f->numeric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SymbolicOfAIJ(Mat product)
+{
+  PetscFunctionBegin;
+  PetscCall(MatProductSetFromOptions(product));
+  PetscCall(MatProductSymbolic(product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,12 +111,10 @@ static PetscErrorCode MatProductSymbolic_Stencil(Mat product)
   PetscFunctionBegin;
   PetscCall(PetscObjectCompose((PetscObject)product, Container, NULL)); /* of factors that have been replaced */
   PetscCall(FactorsGet(product, &f));
-  PetscCall(FactorsEnter(product, f));
-  PetscCall(MatProductSetFromOptions(product));
-  PetscCall(MatProductSymbolic(product));
+  PetscCall(FactorsConvert(product, f));
+  PetscCall(FactorsRun(product, f, SymbolicOfAIJ));
   f->numeric                   = product->ops->productnumeric;
   product->ops->productnumeric = MatProductNumeric_Stencil;
-  PetscCall(FactorsLeave(product, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

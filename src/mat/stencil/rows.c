@@ -33,6 +33,30 @@ static PetscErrorCode MatRestoreRow_Stencil(Mat A, PetscInt row, PetscInt *m, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of rows of this process; zero where the stencil has no entry */
+static PetscErrorCode MatGetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
+                                           PetscScalar values[])
+{
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < m; r++) {
+    PetscScalar *v;
+    PetscInt    *own, count;
+
+    if (rows[r] < 0) continue;
+    PetscCall(MatGetRow_Stencil(A, rows[r], &count, &own, &v));
+    for (PetscInt c = 0; c < n; c++) {
+      PetscInt at;
+
+      if (cols[c] < 0) continue;
+      PetscCheck(cols[c] < A->cmap->N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "Column too large: %" PetscInt_FMT " of %" PetscInt_FMT, cols[c], A->cmap->N);
+      PetscCall(PetscFindInt(cols[c], count, own, &at));
+      values[r * n + c] = at < 0 ? 0 : v[at];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* b = diagonal x in the rows that are replaced */
 static PetscErrorCode SetRightSide(PetscInt m, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b)
 {
@@ -137,6 +161,7 @@ PetscErrorCode MatStencilSetRowOps(Mat A)
   PetscFunctionBegin;
   A->ops->getrow          = MatGetRow_Stencil;
   A->ops->restorerow      = MatRestoreRow_Stencil;
+  A->ops->getvalues       = MatGetValues_Stencil;
   A->ops->zerorows        = MatZeroRows_Stencil;
   A->ops->zerorowscolumns = MatZeroRowsColumns_Stencil;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,7 +17,6 @@ PetscErrorCode MatStencilStashAdd(Mat A, PetscInt row, int coefficient, PetscSca
   Away        *away;
 
   PetscFunctionBegin;
-  if (st->ignoreothers) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!A->nooffprocentries, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "Row %" PetscInt_FMT " belongs to another process, though MatSetOption(mat, MAT_NO_OFF_PROC_ENTRIES, "
              "PETSC_TRUE) was called: set values of own rows only, or drop that call",

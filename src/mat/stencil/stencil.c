@@ -3,6 +3,10 @@
 */
 #include "matstencil.h"
 
+/* Nonzero states of a matrix are 2^20 numbers of its own, so that a solver notices another one in its place:
+   MatHeaderReplace() */
+#define KC_STATES 20
+
 PetscErrorCode MatStencilIs(Mat A, PetscBool *is)
 {
   PetscFunctionBegin;
@@ -114,7 +118,8 @@ static PetscErrorCode MatZeroEntries_Stencil(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nonzeros may come anywhere in the stencil: most options need nothing */
+/* All places of the stencil are there, whatever values come, and no others: what AIJ may be told of its places but to
+   ignore others, and of how it sorts or keeps them, needs nothing */
 static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool flag)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -122,6 +127,32 @@ static PetscErrorCode MatSetOption_Stencil(Mat A, MatOption option, PetscBool fl
   PetscFunctionBegin;
   if (option == MAT_ROW_ORIENTED) st->columnoriented = (PetscBool)!flag;
   if (option == MAT_IGNORE_OFF_PROC_ENTRIES) st->ignoreothers = flag;
+  if (option == MAT_NEW_NONZERO_LOCATIONS) st->ignorenew = (PetscBool)!flag;
+  if (option == MAT_NEW_NONZERO_LOCATION_ERR || option == MAT_NEW_NONZERO_ALLOCATION_ERR) st->ignorenew = PETSC_FALSE;
+  if (option == MAT_STRUCTURE_ONLY && flag) A->structure_only = PETSC_FALSE; /* PETSc has set it */
+  PetscCheck(!flag || (option != MAT_STRUCTURE_ONLY && option != MAT_IGNORE_LOWER_TRIANGULAR &&
+                       option != MAT_ERROR_LOWER_TRIANGULAR && option != MAT_GETROW_UPPERTRIANGULAR),
+             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The option %s is not for matrices of type stencil, which have both triangles, and values: use "
+             "-dm_mat_type aij or sbaij",
+             MatOptions[option]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The one place where a matrix that was made gets another shape: its values are gone, and whatever was made for the old
+   shape sees another nonzero state. Collective */
+PetscErrorCode MatStencilSetShape(Mat A, const KCycleShape *shape)
+{
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
+  PetscFunctionBegin;
+  if (KCycleShapeKind(&st->s.shape) == KCycleShapeKind(shape)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilStoreReset(A));
+  PetscCall(MatStencilStashReset(A));
+  st->s.shape = *shape;
+  MatStencilMakeFrames(A);
+  PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));
+  A->nonzerostate++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,6 +226,16 @@ static PetscErrorCode IsSquare(Mat A, PetscBool *square)
   -pc_mg_galerkin`) and the contents on a viewer go through a conversion to `MATAIJ`. `PCML`, `PCEISENSTAT` and
   Jacobians by differences with colouring (`-snes_fd_color`) are not for this type: use `-dm_mat_type aij`.
 
+  `MatSetOption()`: `MAT_ROW_ORIENTED`, `MAT_IGNORE_OFF_PROC_ENTRIES` and `MAT_NO_OFF_PROC_ENTRIES` are as for `MATAIJ`.
+  All places of the stencil are there from the start, zero or not, and there are no others: with
+  `MAT_NEW_NONZERO_LOCATIONS` false entries outside are ignored, else each is an error, whatever
+  `MAT_NEW_NONZERO_ALLOCATION_ERR` and `MAT_NEW_NONZERO_LOCATION_ERR` say. `MAT_STRUCTURE_ONLY` and the options for
+  matrices with one triangle (`MAT_IGNORE_LOWER_TRIANGULAR` and others) are errors. What else `MATAIJ` may be told about
+  its storage changes nothing.
+
+  `MatCopy()`, `MatAXPY()` and `MatConvert()` into a matrix of this type give it a larger stencil where the entries need
+  one, never a smaller one; solvers are then set up as for another pattern.
+
   A matrix that is not square becomes `MATAIJ` by `MatSetType()`, as `PCGAMG` makes its interpolation of the type that
   the matrix has.
 
@@ -205,8 +246,9 @@ static PetscErrorCode IsSquare(Mat A, PetscBool *square)
 M*/
 PetscErrorCode MatCreate_Stencil(Mat A)
 {
-  Mat_Stencil *st;
-  PetscBool    square;
+  Mat_Stencil  *st;
+  PetscObjectId id;
+  PetscBool     square;
 
   PetscFunctionBegin;
   PetscCall(IsSquare(A, &square));
@@ -215,6 +257,11 @@ PetscErrorCode MatCreate_Stencil(Mat A)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&st));
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  A->nonzerostate = id << KC_STATES;
+#if !defined(PETSC_HAVE_MPIUNI)
+  A->stash.blocktype = MPI_DATATYPE_NULL; /* MatSetOption() with MAT_SUBSET_OFF_PROC_ENTRIES frees it */
+#endif
   A->data                = (void *)st;
   A->ops->setup          = MatSetUp_Stencil;
   A->ops->destroy        = MatDestroy_Stencil;

@@ -71,7 +71,73 @@ PetscErrorCode MatStencilReplaceHeader(Mat A, Mat *B)
   PetscCall(MatSetNullSpace(*B, A->nullsp));
   PetscCall(MatSetTransposeNullSpace(*B, A->transnullsp));
   PetscCall(MatSetNearNullSpace(*B, A->nearnullsp));
+  (*B)->nonzerostate = PetscMax(A->nonzerostate, (*B)->nonzerostate) + 1; /* the pattern is another's */
   PetscCall(MatHeaderReplace(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has a matrix just these entries in its rows, on all processes? */
+static PetscErrorCode HasPattern(Mat B, const PetscInt start[], const PetscInt cols[], PetscBool *has)
+{
+  int mine = 1, all;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; mine && r < B->rmap->n; r++) {
+    const PetscInt *own, m = start[r + 1] - start[r];
+    PetscInt        n;
+
+    PetscCall(MatGetRow(B, B->rmap->rstart + r, &n, &own, NULL));
+    mine = n == m && !memcmp(own, cols + start[r], (size_t)m * sizeof(*cols));
+    PetscCall(MatRestoreRow(B, B->rmap->rstart + r, &n, &own, NULL));
+  }
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)B)));
+  *has = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetPattern(Mat B, const PetscInt start[], const PetscInt cols[], const PetscScalar values[])
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJSetPreallocationCSR(B, start, cols, values));
+  PetscCall(MatMPIAIJSetPreallocationCSR(B, start, cols, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values for an AIJ matrix that was made before; it gets a new pattern, too, where the stencil has another shape
+   since */
+static PetscErrorCode Refill(Mat B, const PetscInt start[], const PetscInt cols[], const PetscScalar values[])
+{
+  const PetscObjectState before = B->nonzerostate;
+  PetscBool              has    = B->assembled;
+
+  PetscFunctionBegin;
+  if (has) PetscCall(HasPattern(B, start, cols, &has));
+  if (!has) {
+    PetscCall(SetPattern(B, start, cols, values));
+    B->nonzerostate = PetscMax(B->nonzerostate, before + 1);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt r = 0; r < B->rmap->n; r++) {
+    const PetscInt row = B->rmap->rstart + r;
+
+    PetscCall(MatSetValues(B, 1, &row, start[r + 1] - start[r], cols + start[r], values + start[r], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckReused(Mat A, Mat B)
+{
+  PetscBool isaij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)B, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCheck(isaij && B->rmap->n == A->rmap->n && B->cmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "The matrix to reuse is of type %s and has %" PetscInt_FMT " rows and %" PetscInt_FMT
+             " columns on this process, where one of type aij with %" PetscInt_FMT " of each is needed: make it with "
+             "MatConvert(mat, MATAIJ, MAT_INITIAL_MATRIX, &aij)",
+             ((PetscObject)B)->type_name, B->rmap->n, B->cmap->n, A->rmap->n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,6 +152,7 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
 
   PetscFunctionBegin;
   PetscCall(MatStencilNeedValues(A));
+  if (B) PetscCall(CheckReused(A, B));
   PetscCall(PetscIntCast((PetscInt64)length, &most)); /* places of rows are PetscInt in AIJ too */
   PetscCall(PetscMalloc3(st->s.box->npoints + 1, &start, length, &cols, length, &values));
   FillRows(&st->s, start, cols, values);
@@ -93,20 +160,10 @@ PetscErrorCode MatConvert_Stencil_AIJ(Mat A, MatType type, MatReuse reuse, Mat *
     PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
     PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
     PetscCall(MatSetType(B, type));
-    PetscCall(MatSeqAIJSetPreallocationCSR(B, start, cols, values));
-    PetscCall(MatMPIAIJSetPreallocationCSR(B, start, cols, values));
+    PetscCall(SetPattern(B, start, cols, values));
     PetscCall(MatGetDM(A, &dm));
     PetscCall(MatSetDM(B, dm));
-  } else {
-    PetscCall(MatZeroEntries(B));
-    for (PetscInt r = 0; r < st->s.box->npoints; r++) {
-      const PetscInt row = A->rmap->rstart + r;
-
-      PetscCall(MatSetValues(B, 1, &row, start[r + 1] - start[r], cols + start[r], values + start[r], INSERT_VALUES));
-    }
-    PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
-  }
+  } else PetscCall(Refill(B, start, cols, values));
   PetscCall(PetscFree3(start, cols, values));
   if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatStencilReplaceHeader(A, &B));
   else *aij = B;

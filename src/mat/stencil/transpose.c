@@ -65,7 +65,7 @@ static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscSca
   }
 }
 
-/* y = A^T x, or sums of the columns' absolute values */
+/* y += A^T x, or sums of the columns' absolute values */
 static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
 {
   Mat_Stencil     *st  = (Mat_Stencil *)A->data;
@@ -74,37 +74,40 @@ static PetscErrorCode ScatterLines(Mat A, const PetscScalar *x, PetscScalar *y)
   PetscFunctionBegin;
   PetscCall(MatStencilNeedValues(A));
   PetscCall(MatStencilGetBack(st));
-  PetscCall(PetscArrayzero(y, box->npoints));
   KC_PARALLEL(box->npoints)
   ScatterToShare(st, x, y);
   if (KCycleBoxTalks(box)) PetscCall(KCycleBoxReduce(box, st->back, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultTranspose_Stencil(Mat A, Vec x, Vec y)
+static PetscErrorCode AddTranspose(Mat A, Vec x, Vec y)
 {
   const PetscScalar *xa;
   PetscScalar       *ya;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(VecGetArray(y, &ya));
   PetscCall(ScatterLines(A, xa, ya));
-  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArray(y, &ya));
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall(PetscLogFlops(2.0 * ((Mat_Stencil *)A->data)->s.shape.ncoeffs * A->rmap->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatMultTranspose_Stencil(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(VecSet(y, 0));
+  PetscCall(AddTranspose(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatMultTransposeAdd_Stencil(Mat A, Vec x, Vec b, Vec y)
 {
-  Vec product;
-
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(y, &product));
-  PetscCall(MatMultTranspose_Stencil(A, x, product));
-  PetscCall(VecWAXPY(y, 1.0, product, b));
-  PetscCall(VecDestroy(&product));
+  if (b != y) PetscCall(VecCopy(b, y));
+  PetscCall(AddTranspose(A, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +119,7 @@ PetscErrorCode MatStencilColumnSums(Mat A, PetscReal *norm)
   PetscReal    mine = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(A->cmap->n, &sum));
+  PetscCall(PetscCalloc1(A->cmap->n, &sum));
   PetscCall(ScatterLines(A, NULL, sum));
   for (PetscInt i = 0; i < A->cmap->n; i++) mine = PetscMax(mine, PetscRealPart(sum[i]));
   PetscCall(PetscFree(sum));
@@ -164,8 +167,8 @@ static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
   if (reuse == MAT_REUSE_MATRIX) {
     T = *B;
     PetscCall(MatStencilIs(T, &is));
-    PetscCheck(is && ((Mat_Stencil *)T->data)->s.box == ((Mat_Stencil *)A->data)->s.box,
-               PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+    PetscCheck(is && KCycleBoxIsSame(KCycleStencilOf(T)->box, KCycleStencilOf(A)->box), PetscObjectComm((PetscObject)A),
+               PETSC_ERR_ARG_WRONG,
                "The matrix to reuse is no transpose of this one: make it with MatTranspose(mat, MAT_INITIAL_MATRIX, "
                "&transpose)");
     PetscCall(MatCopy(A, T, SAME_NONZERO_PATTERN)); /* brings the shape */

@@ -27,6 +27,7 @@ void MatStencilMakeFrames(Mat A)
   st->global.width  = width[0];
   st->global.height = width[1];
   st->global.plane  = width[0] * width[1];
+  st->global.count  = box->npoints;
   for (int c = 0; c < KC_MAX_COEFFS; c++) {
     st->local.difference[c] = st->global.difference[c] = 0;
     st->local.offset[c] = st->global.offset[c] = st->s.shape.ncoeffs / 2;
@@ -50,6 +51,7 @@ static PetscErrorCode MakeLocalFrame(Mat A)
   f->width  = width[0];
   f->height = width[1];
   f->plane  = width[0] * width[1];
+  f->count  = f->plane * width[2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,13 +123,14 @@ static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col
   PetscScalar     *entry;
 
   PetscFunctionBegin;
-  if (o < 0) {
-    PetscCall(CheckZero(&st->s, row, col, value));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   for (PetscInt d = 0; d < 3; d++) {
     if (box->periodic[d] && box->nproc[d] == 1) row[d] = (row[d] + box->size[d]) % box->size[d];
     if (row[d] < 0 || row[d] >= box->n[d]) owned = PETSC_FALSE;
+  }
+  if ((!owned && st->ignoreothers) || (o < 0 && st->ignorenew)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (o < 0) {
+    PetscCall(CheckZero(&st->s, point, col, value));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!owned) {
     const PetscInt r[3] = {row[0] + box->start[0], row[1] + box->start[1], row[2] + box->start[2]};
@@ -175,12 +178,24 @@ static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, const PetscInt
   return row->n;
 }
 
+/* Not to be left to who made the numbers: what they stand for would be a point elsewhere, or outside the grid */
+static PetscErrorCode CheckLocal(const KCycleFrame *f, PetscInt number)
+{
+  PetscFunctionBegin;
+  PetscCheck(number < f->count, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Local index %" PetscInt_FMT " is too large: this process has %" PetscInt_FMT
+             " points, with those around that belong to others",
+             number, f->count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
                                          const PetscScalar values[], InsertMode mode)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   KCycleFrame *f  = &st->local;
   PetscInt     row[3], col[3];
+  PetscBool    inside;
 
   PetscFunctionBegin;
   if (!st->dense) PetscCall(MatStencilExpand(A));
@@ -191,13 +206,16 @@ PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[
     PetscInt           c   = 0;
 
     if (rows[r] < 0) continue;
+    PetscCall(CheckLocal(f, rows[r]));
     Decode(f, rows[r], row);
     if (IsInside(f, row)) c = SetInside(st, f, row, &all, mode);
-    if (c == n || !InGrid(st->s.box, row)) continue;
+    if (c == n) continue;
+    inside = InGrid(st->s.box, row);
     for (; c < n; c++) {
       if (cols[c] < 0) continue;
+      PetscCall(CheckLocal(f, cols[c]));
       Decode(f, cols[c], col);
-      if (InGrid(st->s.box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * all.stride] : 0, mode));
+      if (inside && InGrid(st->s.box, col)) PetscCall(SetEntry(A, row, col, v ? v[c * all.stride] : 0, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -92,6 +92,7 @@ static PetscErrorCode MatLoad_Stencil(Mat A, PetscViewer viewer)
   PetscCall(MatSetType(natural, MATAIJ));
   PetscCall(MatLoad(natural, viewer));
   if (!dm) {
+    natural->nonzerostate = PetscMax(A->nonzerostate, natural->nonzerostate) + 1;
     PetscCall(MatHeaderReplace(A, &natural));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -479,24 +479,46 @@ static int StarShape(const KCycleShape *shape, const KCycleTransfer *tr)
   return tr->factor[2] == 1 ? shape->flat : 0;
 }
 
+/* The shape of Ac. A product may have more places than it needs, a star may not */
+static void CoarseShape(const KCycleShape *shape, const KCycleTransfer *tr, PetscBool star, KCycleShape *coarse)
+{
+  const PetscInt dim = tr->coarse->dim;
+
+  KCycleShapeCreate(dim, star && dim > 1 ? StarShape(shape, tr) : ProductShape(shape, tr), coarse);
+}
+
+static PetscBool Fits(const KCycleShape *wanted, PetscBool star, const KCycleShape *has)
+{
+  return (PetscBool)(star ? KCycleShapeKind(wanted) == KCycleShapeKind(has) : KCycleShapeHas(has, wanted));
+}
+
+/* Can Ac, which was made before, hold the operator that MatStencilCoarsen() makes now, or is it of another shape? */
+PetscBool MatStencilCoarseFits(Mat A, Mat P, PetscBool star, Mat Ac)
+{
+  KCycleShape wanted;
+
+  CoarseShape(&KCycleStencilOf(A)->shape, KCycleTransferOf(P), star, &wanted);
+  return Fits(&wanted, star, &KCycleStencilOf(Ac)->shape);
+}
+
 /*
   Ac = P^T A P on the coarse grid of P, from the overlap of P and of A, Q and B. star: collapsed to a star whose
   couplings in each direction are the sums over the directions across, with the same row sums; exact for functions of
   one coordinate. fill: coarse points that take no corrections get a diagonal. Ac is made if it is NULL, else its values
-  are replaced.
+  are replaced, and its shape where the product has couplings that this has not.
 */
 PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac)
 {
   Mat_StencilTransfer *p    = (Mat_StencilTransfer *)P->data;
   PetscBool            same = PETSC_FALSE, symmetric;
   Product              pr;
-  const KCycleShape   *shape = &KCycleStencilOf(B)->shape;
-  int                  kind;
+  KCycleShape          shape;
 
   PetscFunctionBegin;
   if (p->t.coarse->dim == 1) star = PETSC_FALSE;
-  kind = star ? StarShape(shape, &p->t) : ProductShape(shape, &p->t);
-  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, kind, Ac));
+  CoarseShape(&KCycleStencilOf(B)->shape, &p->t, star, &shape);
+  if (!*Ac) PetscCall(MatStencilCreateOnDM(p->coarsedm, KCycleShapeKind(&shape), Ac));
+  else if (!Fits(&shape, star, &KCycleStencilOf(*Ac)->shape)) PetscCall(MatStencilSetShape(*Ac, &shape));
   MatStencilExpectRounding(*Ac, KC_PRODUCT_ROUNDING);
   PetscCall(ProductCreate(B, Q, &p->overlap, &pr));
   pr.fill = fill;

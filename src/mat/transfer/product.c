@@ -3,9 +3,22 @@
 */
 #include "mattransfer.h"
 
+/* The interpolation must be that of the operator's grid */
+static PetscErrorCode CheckGrids(Mat product)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxCheckSame(PetscObjectComm((PetscObject)product), KCycleStencilOf(product->product->A)->box,
+                               KCycleTransferOf(product->product->B)->fine, "The operator is"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factors may have been replaced since the product was made */
 static PetscErrorCode MatProductNumeric_PtAP_Stencil_StencilTransfer(Mat product)
 {
   PetscFunctionBegin;
+  PetscCall(CheckGrids(product));
+  PetscCall(KCycleBoxCheckSame(PetscObjectComm((PetscObject)product), KCycleStencilOf(product)->box,
+                               KCycleTransferOf(product->product->B)->coarse, "The product is"));
   PetscCall(MatStencilGalerkin(product->product->A, product->product->B, PETSC_FALSE, PETSC_FALSE, &product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -20,23 +33,13 @@ static PetscErrorCode MatProductSymbolic_PtAP_Stencil_StencilTransfer(Mat produc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The interpolation must be that of the operator's grid */
 PetscErrorCode MatProductSetFromOptions_Stencil_StencilTransfer(Mat product)
 {
-  const KCycleStencil  *st = KCycleStencilOf(product->product->A);
-  const KCycleTransfer *tr = KCycleTransferOf(product->product->B);
-
   PetscFunctionBegin;
   PetscCheck(product->product->type == MATPRODUCT_PtAP, PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
              "A matrix of type stencil and one of type stenciltransfer have the product P^T A P, not %s: use MatPtAP()",
              MatProductTypes[product->product->type]);
-  for (PetscInt d = 0; d < 3; d++) {
-    PetscCheck(st->box->size[d] == tr->fine->size[d] && st->box->n[d] == tr->fine->n[d], PETSC_COMM_SELF,
-               PETSC_ERR_ARG_SIZ,
-               "The operator is on another grid than the interpolation: %" PetscInt_FMT " and %" PetscInt_FMT
-               " points in %c, %" PetscInt_FMT " and %" PetscInt_FMT " of them on this process",
-               st->box->size[d], tr->fine->size[d], (int)('x' + d), st->box->n[d], tr->fine->n[d]);
-  }
+  PetscCall(CheckGrids(product));
   product->ops->productsymbolic = MatProductSymbolic_PtAP_Stencil_StencilTransfer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -126,12 +126,15 @@ static PetscErrorCode CheckSymmetric(PC pc)
 static PetscErrorCode PCSetUp_IncPoisson(PC pc)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
+  PetscObjectId  id;
   Vec            diagonal;
 
   PetscFunctionBegin;
   ip->failure[0] = '\0';
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  if (pc->flag == DIFFERENT_NONZERO_PATTERN) PetscCall(PCReset_IncPoisson(pc));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id)); /* MatHeaderReplace() makes it another matrix */
+  if (pc->flag == DIFFERENT_NONZERO_PATTERN || id != ip->id) PetscCall(PCReset_IncPoisson(pc));
+  ip->id = id;
   PetscCall(CheckKind(pc));
   PetscCall(PetscLogEventBegin(ip->event, pc, 0, 0, 0));
   PetscCall(MatCreateVecs(pc->pmat, &diagonal, NULL));

@@ -147,7 +147,7 @@ static PetscErrorCode GraphLook(Graph *g, PetscInt64 *excess, PetscInt *unpaired
 static PetscErrorCode FindInStencil(PC pc)
 {
   PC_IncPoisson       *ip = (PC_IncPoisson *)pc->data;
-  const KCycleStencil *st = (const KCycleStencil *)pc->pmat->data;
+  const KCycleStencil *st = KCycleStencilOf(pc->pmat);
 
   PetscFunctionBegin;
   ip->simple = (PetscBool)(!st->shape.box || st->box->dim == 1);

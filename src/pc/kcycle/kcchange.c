@@ -61,6 +61,7 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
   if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
   transfers = (PetscBool)(l > 0 && (!lv->interpolate || ((PetscObject)lv->interpolate)->id != seen->transfer[0] ||
                                     !lv->restrct || ((PetscObject)lv->restrct)->id != seen->transfer[1]));
+  if (l == kc->nlevels - 1 && A == pc->mat) A = NULL; /* another one by MatHeaderReplace(), not of the level alone */
   PetscCheck((!KCycleMakesOperators(kc) && (!galerkin || l == kc->nlevels - 1)) || !A ||
                  ((PetscObject)A)->id == seen->solver[0].A,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,

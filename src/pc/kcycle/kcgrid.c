@@ -441,8 +441,8 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && (*coarser != (PetscBool)(level->P != NULL) ||
                                     (level->gathers != KCYCLE_GATHERS_NOT) != (before.gathers != KCYCLE_GATHERS_NOT)));
-  /* the coarser operator is a star no more, or has become one */
-  if (level->P && !kc->assembled && level->star != before.star) *changed = PETSC_TRUE;
+  if (level->P && !kc->assembled && !MatStencilCoarseFits(level->A, level->P, level->star, level[1].A))
+    *changed = PETSC_TRUE;
   for (PetscInt d = 0; d < 3; d++)
     *changed =
         (PetscBool)(*changed ||
