@@ -858,6 +858,19 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 3}}
+    requires: !complex
+    args: -pc_kcycle_precision single
+    output_file: output/jumps.out
+
+    test:
+      suffix: single
+
+    test:
+      suffix: single_3d
+      args: -dim 3 -n 18
+
+  testset:
+    nsize: {{1 3}}
     args: -test reactions
     output_file: output/jumps_reactions.out
 

@@ -19,7 +19,7 @@ typedef struct {
   PetscMPIInt *owner; /* -1: no other process has a part */
   PetscInt    *slot;  /* number of a cluster that has parts, among those of its owner */
   PetscInt     nslots, mostslots;
-  PetscScalar *sum;                /* of the matrix over the members of each cluster that this process owns */
+  PetscScalar *inverse;            /* of each cluster that has parts and this process owns, see clusters.c */
   PetscInt64   nclusters, npoints; /* found by this process, and all their members */
 } KCycleClusterList;
 
@@ -31,6 +31,7 @@ typedef struct {
      that the coarser grid does not stand for, see sift.c */
   int       along;
   PetscInt  parity;
+  PetscReal singular; /* what is rounding in sums of the matrix, relative to those of the diagonals */
 } KCycleSeeds;
 
 typedef struct {
@@ -81,6 +82,32 @@ static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)
 
 /* Smallest sum of the matrix over a cluster, relative to the sum of the diagonals: less is rounding */
 #define KC_CLUSTER_SINGULAR (1000 * PETSC_MACHINE_EPSILON)
+
+/* Sums over the rows of the members of a cluster */
+typedef struct {
+  PetscScalar d;       /* of entries between members */
+  PetscReal   t;       /* of diagonals */
+  PetscReal   leaving; /* of positive entries that lead to others; of negative ones where the diagonal is, */
+  PetscReal   rows;    /* and so of all entries */
+} KCycleClusterSums;
+
+static inline void KCycleClusterAdd(KCycleClusterSums *sums, PetscScalar diagonal, PetscScalar a, PetscBool inside)
+{
+  const PetscReal w = PetscRealPart(diagonal) < 0 ? -PetscRealPart(a) : PetscRealPart(a);
+
+  sums->rows += w;
+  if (inside) sums->d += a;
+  else sums->leaving += PetscMax(w, 0);
+}
+
+/* What the residual of a cluster is multiplied with, see clusters.c; 0 where its sum is nothing but rounding */
+static inline PetscScalar KCycleClusterInverse(const KCycleClusterSums *sums)
+{
+  const PetscReal more = PetscMax(sums->leaving - sums->rows / 2, 0);
+
+  if (PetscAbsScalar(sums->d) <= KC_CLUSTER_SINGULAR * sums->t) return 0;
+  return 1 / (PetscRealPart(sums->d) < 0 ? sums->d - more : sums->d + more);
+}
 
 /* Lines of coefficients at hand */
 #define KC_LINES 64

@@ -55,6 +55,7 @@ typedef struct {
   const KCycleStencil *st;
   int                  nc;
   PetscInt             most;     /* points of a cluster */
+  PetscReal            singular; /* sums of the matrix below this part of those of the diagonals are rounding */
   PetscBool            along[3]; /* the smoother solves lines along this direction */
   PetscBool            lined;    /* along any */
   PetscReal           *across;   /* where it does, of a node for each direction: sum of the diagonals, less couplings
@@ -89,7 +90,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
 PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation,
                                                     PetscMPIInt owner, PetscInt slot);
-PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, const PetscBool along[], KCycleSearch **);
+PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, const PetscBool along[], PetscReal singular,
+                                               KCycleSearch **);
 PETSC_INTERN void           KCycleSearchWeigh(KCycleSearch *, PetscInt p);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);

@@ -216,25 +216,26 @@ static PetscErrorCode Write(Letters *l, PetscMPIInt rank, PetscInt number)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the matrix over a cluster, 0 where it is nothing but rounding; the lists of groups are used up already,
-   and next marks its members */
-static PetscScalar Sum(KCycleSearch *s, PetscInt c)
+/* What the residual of a cluster is multiplied with; the lists of groups are used up already, and next marks its
+   members */
+static PetscScalar Inverse(KCycleSearch *s, PetscInt c)
 {
-  const PetscInt *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
-  PetscScalar     sum = 0;
-  PetscReal       t   = 0;
+  const PetscInt   *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
+  KCycleClusterSums sums = {0, 0, 0, 0};
 
   for (const PetscInt *m = first; m < last; m++) s->next[*m] = c;
   for (const PetscInt *m = first; m < last; m++) {
-    t += PetscAbsScalar(s->a[(size_t)*m * s->nc + s->nc / 2]);
+    const PetscScalar *a = s->a + (size_t)*m * s->nc;
+
+    sums.t += PetscAbsScalar(a[s->nc / 2]);
     for (int o = 0; o < s->nc; o++) {
       const PetscInt q = o == s->nc / 2 ? *m : s->neighbour[(size_t)*m * s->nc + o];
 
-      if (q >= 0 && s->next[q] == c) sum += s->a[(size_t)*m * s->nc + o];
+      KCycleClusterAdd(&sums, a[s->nc / 2], a[o], (PetscBool)(q >= 0 && s->next[q] == c));
     }
   }
   for (const PetscInt *m = first; m < last; m++) s->next[*m] = KC_NONE;
-  return PetscAbsScalar(sum) > KC_CLUSTER_SINGULAR * t ? sum : (PetscScalar)0.0;
+  return KCycleClusterInverse(&sums);
 }
 
 /* A cluster among candidates, if the process has its first point. home: the process that has each candidate */
@@ -255,8 +256,8 @@ static PetscErrorCode ListShared(KCycleSearch *s, PetscInt c, const PetscMPIInt 
     if (home[member[i]] != box->rank) slot = list->nslots;
   }
   if (slot >= 0) {
-    PetscCall(KCycleGrow(slot + 1, &list->mostslots, sizeof(PetscScalar), &list->sum));
-    list->sum[list->nslots++] = Sum(s, c);
+    PetscCall(KCycleGrow(slot + 1, &list->mostslots, sizeof(PetscScalar), &list->inverse));
+    list->inverse[list->nslots++] = Inverse(s, c);
   }
   list->nclusters++;
   list->npoints += m;
@@ -341,7 +342,7 @@ PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleCl
   PetscInt      p = 0;
 
   PetscFunctionBegin;
-  PetscCall(KCycleSearchCreate(own->st, own->along, &s));
+  PetscCall(KCycleSearchCreate(own->st, own->along, own->singular, &s));
   PetscCall(SendCandidates(comm, own, &mail));
   PetscCall(PetscMalloc1(RecordSize(s->nc), &record));
   for (PetscInt q = 0; q < own->nnodes; q++) {

@@ -6,10 +6,16 @@
   cannot change it, and a coarse grid without a point of the group does not see it. So a sweep is followed by
   corrections
 
-    x_C <- x_C + 1^T (b - A x)_C / d_C,   d_C = 1^T A 1 on C,
+    x_C <- x_C + 1^T (b - A x)_C / d_C,   d_C = 1^T A 1 on C, or a bit more,
 
   the exact ones if x may change by the same amount on all of C. Groups may lie in each other: the inner ones are of an
   earlier generation, and those of the same generation have no point in common.
+
+  Clusters of one generation are corrected at once, as Jacobi's method does. With a_CD = 1_C^T A 1_D and r_C the sum of
+  the rows of C, the error of a symmetric positive definite A does not grow in the norm of A if 2 diag(d) - (a_CD) has
+  no negative eigenvalue, as with 2 d_C >= a_CC + sum |a_CD| over the others. That sum is at most a_CC - r_C + 2 p_C,
+  where p_C is the sum of the positive couplings that leave C. So d_C is the larger one of a_CC and
+  a_CC + p_C - r_C / 2: a_CC itself for M-matrices.
 
   Of a cluster its row 1^T A is kept, as one coarse unknown: members first, then all that they are coupled to. Of a
   cluster that several processes have points of, each keeps the part of its own points; their residuals are added up by
@@ -56,23 +62,24 @@ typedef struct {
   PetscInt    *order;            /* of the clusters in slices */
 } Maker;
 
-/* Adds row p of the matrix to the row of a cluster that ends before end, and its diagonal to t */
-static void AddRow(Maker *maker, PetscInt p, PetscInt *end, PetscReal *t)
+/* Adds row p of the matrix to the row of a cluster whose members stand before outside, and which ends before end */
+static void AddRow(Maker *maker, PetscInt p, PetscInt outside, PetscInt *end, KCycleClusterSums *sums)
 {
   const KCycleShape *shape = &maker->lines.st->shape;
   const KCycleBox   *box   = maker->lines.st->box;
   const PetscInt     i = p % box->n[0], j = p / box->n[0] % box->n[1], k = p / box->n[0] / box->n[1];
-  const PetscInt    *reach  = box->reach;
-  const KCycleLine  *l      = KCycleLinesAt(&maker->lines, j, k);
-  const PetscBool    inside = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] &&
+  const PetscInt    *reach    = box->reach;
+  const KCycleLine  *l        = KCycleLinesAt(&maker->lines, j, k);
+  const PetscBool    inside   = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] &&
                                        k >= reach[2] && k < box->n[2] - reach[2]);
+  const PetscScalar  diagonal = KCycleLineCoefficient(l, shape->ncoeffs / 2, i);
 
+  sums->t += PetscAbsScalar(diagonal);
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscScalar a = inside ? KCycleLineArray(l, o)[i] : KCycleLineCoefficient(l, o, i);
     PetscInt          q;
 
     if (a == (PetscScalar)0.0) continue;
-    if (o == shape->ncoeffs / 2) *t += PetscAbsScalar(a);
     q = inside ? p + maker->delta[o]
                : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
     if (maker->place[q] < 0) {
@@ -82,25 +89,17 @@ static void AddRow(Maker *maker, PetscInt p, PetscInt *end, PetscReal *t)
       *end += 1;
     }
     maker->value[maker->place[q]] += a;
+    KCycleClusterAdd(sums, diagonal, a, (PetscBool)(maker->place[q] < outside));
   }
-}
-
-/* 1 / d_C; 0 where d_C is nothing but rounding, as on all of a small grid without boundary values */
-static PetscScalar Inverse(const PetscScalar value[], PetscInt size, PetscReal t)
-{
-  PetscScalar d = 0;
-
-  for (PetscInt e = 0; e < size; e++) d += value[e];
-  return PetscAbsScalar(d) > KC_CLUSTER_SINGULAR * t ? 1 / d : (PetscScalar)0.0;
 }
 
 /* The row 1^T A of one cluster, or of a part, in the window */
 static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], PetscInt cluster, PetscBool whole)
 {
-  const PetscInt r = maker->n++, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
-  const size_t   needed = (size_t)begin + (size_t)m * maker->lines.st->shape.ncoeffs;
-  PetscReal      t      = 0;
-  PetscInt       end    = begin;
+  const PetscInt    r = maker->n++, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
+  const size_t      needed = (size_t)begin + (size_t)m * maker->lines.st->shape.ncoeffs;
+  PetscInt          end    = begin;
+  KCycleClusterSums sums   = {0, 0, 0, 0};
 
   PetscFunctionBegin;
   if (needed > maker->most) {
@@ -114,7 +113,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], Petsc
     maker->value[end]       = 0;
     maker->column[end++]    = member[i];
   }
-  for (PetscInt i = 0; i < m; i++) AddRow(maker, member[i], &end, &t);
+  for (PetscInt i = 0; i < m; i++) AddRow(maker, member[i], begin + m, &end, &sums);
   maker->far[r] = PETSC_FALSE;
   for (PetscInt e = begin; e < end; e++) {
     maker->place[maker->column[e]] = -1;
@@ -123,7 +122,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], Petsc
   maker->cluster[r]   = cluster;
   maker->size[r]      = m;
   maker->start[r + 1] = end;
-  maker->inverse[r]   = whole ? Inverse(maker->value + begin, m, t) : 1;
+  maker->inverse[r]   = whole ? KCycleClusterInverse(&sums) : 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -362,8 +361,7 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   cl->nslots = list->nslots;
   PetscCall(PetscMalloc1(cl->nslots, &cl->slotinverse));
   PetscCall(PetscMalloc1(cl->nslots, &cl->sum));
-  for (PetscInt i = 0; i < cl->nslots; i++)
-    cl->slotinverse[i] = list->sum[i] == (PetscScalar)0.0 ? (PetscScalar)0.0 : 1 / list->sum[i];
+  for (PetscInt i = 0; i < cl->nslots; i++) cl->slotinverse[i] = list->inverse[i];
   PetscCall(PetscMalloc1(cl->ngenerations, &any));
   PetscCallMPI(MPI_Allreduce(cl->nparts, any, (PetscMPIInt)cl->ngenerations, MPIU_INT, MPI_MAX, comm));
   PetscCall(PetscCalloc1(cl->ngenerations, &cl->sf));

@@ -111,10 +111,13 @@ static PetscErrorCode CreateSmoother(PC pc)
    coarser grids may not see the walls */
 static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
 {
-  KCycleSeeds seeds = {scan->walls, KCYCLE_JUMP, -1, 0};
+  KCycleSeeds seeds = {scan->walls, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
   int         n     = 0;
 
-  if (relax->fewer) seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->fewer);
+  if (relax->fewer) {
+    seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->fewer);
+    seeds.singular *= relax->fewer; /* rows have the rounding of finer levels, whose diagonals have larger sums */
+  }
   if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->walls) {
     seeds.all = PETSC_TRUE;
     return seeds;

@@ -70,7 +70,7 @@ PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *list)
   PetscCall(PetscFree(list->generation));
   PetscCall(PetscFree(list->slot));
   PetscCall(PetscFree(list->owner));
-  PetscCall(PetscFree(list->sum));
+  PetscCall(PetscFree(list->inverse));
   PetscCall(PetscFree(list->member));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -297,7 +297,7 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
   if (IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
   if (node->size < KC_CLUSTER_GROWTH * node->largest && node->d > KC_CLUSTER_GAIN * node->tight * node->t)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > KC_CLUSTER_SINGULAR * node->t) || IsSolved(s, root))
+  if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > s->singular * node->t) || IsSolved(s, root))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
   for (PetscInt m = root; m >= 0; m = s->next[m]) s->found.member[s->found.nmembers++] = m;
@@ -469,6 +469,41 @@ static PetscErrorCode Follow(KCycleSearch *s, PetscInt p, PetscInt to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does a cluster have most of the weight of a closed group, whose rows have sums of zero? A constant on it is then as
+   well a constant on the few light points around it, which sweeps see to; and what is left of the sum of a large right
+   side that should be zero, to rounding, would become a large correction */
+static PetscBool FillsClosed(KCycleSearch *s, PetscInt c)
+{
+  const PetscInt    root = KCycleSearchRoot(s->parent, s->found.member[s->found.first[c]]);
+  const KCycleNode *node = &s->node[root];
+  PetscReal         t    = 0;
+
+  if (IsDead(s, root) || PetscAbsReal(node->d) > s->singular * node->t) return PETSC_FALSE;
+  for (PetscInt i = s->found.first[c]; i < s->found.first[c + 1]; i++)
+    t += PetscAbsScalar(s->a[(size_t)s->found.member[i] * s->nc + s->nc / 2]);
+  return (PetscBool)(t > node->t / 2);
+}
+
+/* Leaves out such clusters; those that lie around them are such, too */
+static void LeaveClosed(KCycleSearch *s)
+{
+  KCycleClusterList *found = &s->found;
+  PetscInt           n = 0, end = 0;
+
+  for (PetscInt c = 0; c < found->n; c++) {
+    const PetscInt first = found->first[c], m = found->first[c + 1] - first;
+
+    if (FillsClosed(s, c)) continue;
+    for (PetscInt i = 0; i < m; i++) found->member[end + i] = found->member[first + i];
+    found->generation[n] = found->generation[c];
+    found->first[n++]    = end;
+    end += m;
+  }
+  if (found->n) found->first[n] = end;
+  found->n        = n;
+  found->nmembers = end;
+}
+
 /* Joins points from strong to weak couplings and looks at the groups that arise */
 PetscErrorCode KCycleSearchRun(KCycleSearch *s)
 {
@@ -481,6 +516,7 @@ PetscErrorCode KCycleSearchRun(KCycleSearch *s)
     while (TakeEdge(s, s->now, &e)) PetscCall(Follow(s, e.from, e.to));
     for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, KCycleSearchRoot(s->parent, s->touched[i])));
   }
+  LeaveClosed(s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -553,16 +589,18 @@ static PetscErrorCode FillHaloRows(KCycleSearch *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along[], KCycleSearch **search)
+PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along[], PetscReal singular,
+                                  KCycleSearch **search)
 {
   const KCycleBox *box = st->box;
   KCycleSearch    *s;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  s->st   = st;
-  s->nc   = st->shape.ncoeffs;
-  s->most = box->dim == 3 ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
+  s->st       = st;
+  s->nc       = st->shape.ncoeffs;
+  s->singular = singular;
+  s->most     = box->dim == 3 ? KCYCLE_CLUSTER_POINTS_3D : KCYCLE_CLUSTER_POINTS;
   for (int d = 0; d < 3; d++) s->along[d] = along[d];
   s->lined = (PetscBool)(along[0] || along[1] || along[2]);
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = KC_NONE;
@@ -660,7 +698,7 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
-  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), smoother->along, &s));
+  PetscCall(KCycleSearchCreate(KCycleStencilOf(A), smoother->along, seeds->singular, &s));
   PetscCall(KCycleSift(s, seeds));
   here = (int)KCycleSieveHasRough(&s->sieve);
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));

@@ -1,0 +1,243 @@
+static char help[] = "Clusters of operators with positive couplings: sweeps that correct them are positive.\n\
+  -dim <2> -n <8>   dimensions, points in each direction\n\
+  -cube             bricks have two points in each direction, not two along x in the bond of a wall\n\n";
+
+#include <petsckcycle.h>
+#include <petscdmda.h>
+#include "poisson.h"
+
+/* Stiff bricks that a kernel couples, 1 2 1 in each direction: positive definite, and no M-matrix */
+typedef struct {
+  PetscInt  dim, n;
+  PetscBool cube;
+} Wall;
+
+static PetscInt BrickOf(const Wall *w, const PetscInt at[])
+{
+  const PetscInt y = at[1], z = at[2];
+
+  if (w->cube) return at[0] / 2 + w->n * (y / 2 + w->n * (z / 2));
+  return (at[0] + y + z) / 2 + 2 * w->n * (y + w->n * z);
+}
+
+static PetscErrorCode SetRow(const Wall *w, const PetscInt at[], Mat A)
+{
+  MatStencil  row = {at[2], at[1], at[0], 0}, col[27];
+  PetscScalar value[27], diagonal = 1e-3;
+  PetscInt    m = 0;
+
+  PetscFunctionBeginUser;
+  for (int o = 0; o < 27; o++) {
+    const PetscInt to[3] = {at[0] + o % 3 - 1, at[1] + o / 3 % 3 - 1, at[2] + o / 9 - 1};
+    PetscScalar    a     = 1;
+    PetscBool      in    = PETSC_TRUE;
+    PetscInt       away  = 0;
+
+    for (PetscInt d = 0; d < 3; d++) {
+      const PetscInt size = d < w->dim ? w->n : 1;
+
+      in = (PetscBool)(in && to[d] >= 0 && to[d] < size);
+      away += PetscAbsInt(to[d] - at[d]);
+      if (size > 1) a *= to[d] == at[d] ? 0.5 : 0.25;
+    }
+    if (!in) continue;
+    if (away == 0) diagonal += a;
+    else {
+      const PetscScalar stiff = away == 1 && BrickOf(w, to) == BrickOf(w, at) ? 100 : 0;
+
+      diagonal += stiff;
+      col[m]     = (MatStencil){to[2], to[1], to[0], 0};
+      value[m++] = a - stiff;
+    }
+  }
+  col[m]     = row;
+  value[m++] = diagonal;
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(const Wall *w, Mat *A)
+{
+  PetscInt s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
+  DM       da;
+
+  PetscFunctionBeginUser;
+  if (w->dim == 3)
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX,
+                           w->n, w->n, w->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  else
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, w->n, w->n,
+                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(DMSetFromOptions(da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(w, at, *A));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Claim(const char what[], const char claim[], PetscBool yes)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s: %s\n", what, claim, yes ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+/* <B u, v> = <u, B v> */
+static PetscErrorCode IsSymmetric(PC pc, Mat A, PetscReal tolerance, PetscBool *yes)
+{
+  Vec         u, v, Bu, Bv;
+  PetscScalar left, right;
+  PetscReal   size[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &u, &v));
+  PetscCall(VecDuplicate(u, &Bu));
+  PetscCall(VecDuplicate(u, &Bv));
+  PetscCall(VecSetRandom(u, NULL));
+  PetscCall(VecSetRandom(v, NULL));
+  PetscCall(VecShift(v, -0.5));
+  PetscCall(PCApply(pc, u, Bu));
+  PetscCall(PCApply(pc, v, Bv));
+  PetscCall(VecTDot(Bu, v, &left));
+  PetscCall(VecTDot(u, Bv, &right));
+  PetscCall(VecNorm(Bu, NORM_2, &size[0]));
+  PetscCall(VecNorm(v, NORM_2, &size[1]));
+  *yes = (PetscBool)(PetscAbsScalar(left - right) <= tolerance * size[0] * size[1]);
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&Bu));
+  PetscCall(VecDestroy(&Bv));
+  PetscFunctionReturn(0);
+}
+
+/* B of one symmetric sweep has I - B A = S^* S, the adjoint in the scalar product of A, with S of the forward one: all
+   eigenvalues of B A are at most 1, and all are positive if and only if S reduces every error */
+static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
+{
+  PetscInt   n;
+  PetscBool  yes = PETSC_FALSE, has;
+  PetscReal *real, *imaginary, least = 2, most = 0, other = 0;
+  KSP        ksp;
+  PC         pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_SYMMETRIC));
+  PetscCall(PCRelaxSetClusters(pc, PC_RELAX_CLUSTERS_ON));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PoissonViewHas(pc, "clusters of strongly", &has));
+  PetscCall(Claim(type, "there are clusters", has));
+  PetscCall(IsSymmetric(pc, A, 1e-12, &yes));
+  PetscCall(Claim(type, "a sweep is symmetric", yes));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(PetscCalloc2(n, &real, n, &imaginary));
+  PetscCall(KSPComputeEigenvaluesExplicitly(ksp, n, real, imaginary)); /* the first process has them */
+  for (PetscInt i = 0; i < n; i++) {
+    least = PetscMin(least, real[i]);
+    most  = PetscMax(most, real[i]);
+    other = PetscMax(other, PetscAbsReal(imaginary[i]));
+  }
+  PetscCall(Claim(type, "and positive, and smaller than the inverse",
+                  (PetscBool)(least > 0 && most <= 1 + 1e-10 && other < 1e-8)));
+  PetscCall(PetscFree2(real, imaginary));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Cycles are as good as without corrections, at least */
+static PetscErrorCode TestCycles(Mat A, PCKCyclePrecision precision)
+{
+  PetscInt           its[2];
+  KSPConvergedReason reason;
+  Vec                b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSetRandom(b, NULL));
+  for (int off = 0; off < 2; off++) {
+    KSP ksp;
+    PC  pc;
+
+    PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_relax_clusters", off ? "off" : "on"));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetType(ksp, KSPCG));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCKCYCLE));
+    PetscCall(PCKCycleSetPrecision(pc, precision));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(KSPGetIterationNumber(ksp, &its[off]));
+    if (reason <= 0) its[off] = 1000 + (int)reason;
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(Claim(precision ? "cycles in single precision" : "cycles", "at most as many with clusters as without",
+                  (PetscBool)(its[0] < 1000 + KSP_DIVERGED_ITS && its[0] <= its[1])));
+  if (its[0] > its[1])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Wall w = {2, 8, PETSC_FALSE};
+  Mat  A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &w.dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &w.n, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cube", &w.cube, NULL));
+  PetscCall(Create(&w, &A));
+  PetscCall(TestSweeps(A, PC_RELAX_JACOBI));
+  PetscCall(TestSweeps(A, w.dim == 3 ? PC_RELAX_EIGHTCOLOR : PC_RELAX_FOURCOLOR));
+  PetscCall(TestSweeps(A, PC_RELAX_ZEBRA_Y));
+  if (w.cube) PetscCall(TestSweeps(A, PC_RELAX_ALTERNATING));
+  PetscCall(MatDestroy(&A));
+  w.n *= 4;
+  PetscCall(Create(&w, &A));
+  for (int p = 0; p < 2; p++) PetscCall(TestCycles(A, (PCKCyclePrecision)p));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: !complex
+
+  testset:
+    nsize: {{1 3}}
+
+    test:
+      suffix: 2d
+      args: -n 8
+
+    test:
+      suffix: 3d
+      args: -dim 3 -n 6
+
+    test:
+      suffix: cubes
+      args: -dim 3 -n 8 -cube
+
+TEST*/
