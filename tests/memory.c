@@ -1,6 +1,6 @@
 static char help[] = "Memory of structured levels: what PETSc has allocated, in doubles per unknown.\n\
-  -test held|sweeps     memory while a system is solved; smoothers without work vectors\n\
-  -dim <3>, -n <65>     held: dimensions, points in each direction\n\
+  -test held|sweeps|thin   memory while a system is solved; smoothers without work vectors; the search for clusters\n\
+  -dim <3>, -n <65>     held, thin: dimensions, points in each direction\n\
   -kinds <0,1,2>        held: the problems\n\
   -held <a,b,c>         held: the most doubles per unknown, for each problem\n\
   -setup <a,b,c>        held: the most during set-up\n\
@@ -342,10 +342,104 @@ static PetscErrorCode TestBlock(void)
   PetscFunctionReturn(0);
 }
 
+/* Diffusion in a slab of three points across one direction, a thousand times as large on every second field of a
+   checkerboard of 20 x 20 points: they are too large for clusters */
+static PetscErrorCode CreateSlab(PetscInt n, int across, Mat *A)
+{
+  PetscInt size[3] = {n, n, n}, s[3], m[3], at[3];
+  DM       da;
+
+  PetscFunctionBeginUser;
+  size[across] = 3;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                         size[0], size[1], size[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL,
+                         &da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMSetMatType(da, MATSTENCIL));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
+    MatStencil  row, col[7];
+    PetscScalar value[7] = {0};
+    PetscInt    count    = 1;
+
+    for (int d = 0; d < 3; d++) at[d] = s[d] + (d == 0 ? p % m[0] : d == 1 ? p / m[0] % m[1] : p / m[0] / m[1]);
+    row = col[0] = (MatStencil){at[2], at[1], at[0], 0};
+    for (int o = 0; o < 6; o++) {
+      PetscInt  to[3] = {at[0], at[1], at[2]};
+      PetscInt  here = 0, there = 0;
+      PetscReal c;
+
+      to[o / 2] += o % 2 ? 1 : -1;
+      for (int d = 0; d < 3; d++) {
+        here += d == across ? 0 : at[d] / 20;
+        there += d == across ? 0 : (to[d] + 20) / 20 - 1;
+      }
+      c = here % 2 && there % 2 ? 1000 : 1;
+      value[0] += c;
+      if (to[o / 2] < 0 || to[o / 2] >= size[o / 2]) continue;
+      col[count]     = (MatStencil){to[2], to[1], to[0], 0};
+      value[count++] = -c;
+    }
+    PetscCall(MatSetValuesStencil(*A, 1, &row, count, col, value, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* The most that the set-up of a smoother takes */
+static PetscErrorCode SetUpPeak(Mat A, PCRelaxClustering clustering, PetscLogDouble *bytes)
+{
+  PetscLogDouble before[2], after[2];
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(PCRelaxSetClusters(pc, clustering));
+  PetscCall(Usage(before));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Usage(after));
+  *bytes = after[1] - before[0];
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(0);
+}
+
+/* The search for clusters takes memory for points, whichever direction is thin */
+static PetscErrorCode TestThin(void)
+{
+  PetscInt  n    = 200;
+  PetscReal most = 1;
+  PetscBool show = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-held", &most, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  for (int across = 0; across < 3; across++) {
+    PetscLogDouble bytes[2];
+    PetscReal      peak;
+    Mat            A;
+
+    PetscCall(CreateSlab(n, across, &A));
+    PetscCall(SetUpPeak(A, PC_RELAX_CLUSTERS_OFF, &bytes[0]));
+    PetscCall(SetUpPeak(A, PC_RELAX_CLUSTERS_AUTO, &bytes[1]));
+    peak = (PetscReal)(bytes[1] - bytes[0]) / (3 * (PetscReal)(n * n) * (PetscReal)sizeof(double));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "three points in %c: the search takes at most %.1f doubles a point: %s\n",
+                          'x' + across, (double)most, peak <= most ? "yes" : "NO"));
+    if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.2f\n", (double)peak));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   char           which[16] = "held";
-  PetscBool      held;
+  PetscBool      held, thin;
   PetscLogDouble now[2];
 
   PetscFunctionBeginUser;
@@ -353,12 +447,14 @@ int main(int argc, char **args)
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test", which, sizeof(which), NULL));
   PetscCall(PetscStrcmp(which, "held", &held));
+  PetscCall(PetscStrcmp(which, "thin", &thin));
   PetscLogMemory = PETSC_TRUE; /* else PETSc keeps no maxima */
   PetscCall(PetscMallocPushMaximumUsage(1));
   PetscCall(Usage(now));
   PetscCheck(now[0] > 0, PETSC_COMM_WORLD, PETSC_ERR_SUP,
              "PETSc does not count what it allocates: run with -malloc_dump");
   if (held) PetscCall(TestHeld());
+  else if (thin) PetscCall(TestThin());
   else {
     PetscCall(TestSweeps());
     PetscCall(TestBlock());
@@ -412,5 +508,15 @@ int main(int argc, char **args)
       suffix: sweeps
       nsize: {{1 2}}
       args: -test sweeps
+
+    test:
+      suffix: thin
+      args: -test thin -held 1
+
+    # with what is known of points of other processes
+    test:
+      suffix: thin_3
+      nsize: 3
+      args: -test thin -held 6
 
 TEST*/

@@ -40,13 +40,13 @@ typedef struct {
 
 #define KC_WORD 64 /* bits of a word */
 
-/* Strings of bits, one for each point; between lines, and around all, lie zeros */
+/* Strings of bits, one for each point; behind each line lies a zero, behind each plane a line of them, and enough of
+   them around all */
 typedef struct {
   PetscInt  width[2]; /* bits from a line to the next, from a plane to the next */
-  PetscInt  first;    /* word of the first point */
-  PetscInt  nwords;   /* from there to the last point */
-  PetscInt  words;    /* of a line */
-  PetscInt  total;    /* of all words */
+  PetscInt  first;    /* bit of the first point, the first one of a word */
+  PetscInt  nbits;    /* from there to the last point */
+  PetscInt  total;    /* words, of which one is spare */
   uint64_t *rough;    /* couplings jump */
   uint64_t *dead;     /* no cluster can have the point, nor what joins it */
 } KCycleSieve;
@@ -131,10 +131,36 @@ KC_POINT double KCycleRankFloor(double w)
   return w;
 }
 
-/* Word of a line in a sieve */
-static inline PetscInt KCycleSieveWord(const KCycleSieve *sieve, PetscInt j, PetscInt k)
+/* The bit of the first point of a line */
+static inline PetscInt KCycleSieveLine(const KCycleSieve *sieve, PetscInt j, PetscInt k)
 {
-  return sieve->first + (sieve->width[0] * j + sieve->width[1] * k) / KC_WORD;
+  return sieve->first + sieve->width[0] * j + sieve->width[1] * k;
+}
+
+/* At most 64 bits from one on */
+static inline uint64_t KCycleSieveBits(const uint64_t *x, PetscInt at, PetscInt n)
+{
+  const int      skip = (int)(at & (KC_WORD - 1));
+  const uint64_t bits = x[at / KC_WORD] >> skip | x[at / KC_WORD + 1] << 1 << (KC_WORD - 1 - skip);
+
+  return n < KC_WORD ? bits & ((UINT64_C(1) << n) - 1) : bits;
+}
+
+/* Sets bits of a word from one on */
+static inline void KCycleSieveSet(uint64_t *x, PetscInt at, uint64_t bits)
+{
+  const int skip = (int)(at & (KC_WORD - 1));
+
+  x[at / KC_WORD] |= bits << skip;
+  x[at / KC_WORD + 1] |= bits >> 1 >> (KC_WORD - 1 - skip);
+}
+
+static inline void KCycleSieveClear(uint64_t *x, PetscInt at, uint64_t bits)
+{
+  const int skip = (int)(at & (KC_WORD - 1));
+
+  x[at / KC_WORD] &= ~(bits << skip);
+  x[at / KC_WORD + 1] &= ~(bits >> 1 >> (KC_WORD - 1 - skip));
 }
 
 /* Are there living points whose couplings jump? */

@@ -532,14 +532,14 @@ static PetscBool AtCut(const KCycleBox *box, int d, PetscInt i)
 static uint64_t SeedsOf(const KCycleSearch *s, PetscInt j, PetscInt k, PetscInt w)
 {
   const KCycleBox *box  = s->st->box;
-  const PetscInt   word = KCycleSieveWord(&s->sieve, j, k) + w, last = box->n[0] - 1;
-  uint64_t         seeds = s->sieve.rough[word];
+  const PetscInt   last = box->n[0] - 1, n = PetscMin(KC_WORD, box->n[0] - KC_WORD * w);
+  const PetscInt   at    = KCycleSieveLine(&s->sieve, j, k) + KC_WORD * w;
+  uint64_t         seeds = KCycleSieveBits(s->sieve.rough, at, n);
 
-  if (AtCut(box, 1, j) || AtCut(box, 2, k))
-    seeds = ~UINT64_C(0) >> (KC_WORD - PetscMin(KC_WORD, PetscMax(last + 1 - KC_WORD * w, 1)));
+  if (AtCut(box, 1, j) || AtCut(box, 2, k)) seeds = ~UINT64_C(0) >> (KC_WORD - n);
   if (w == 0 && AtCut(box, 0, 0)) seeds |= 1;
   if (w == last / KC_WORD && AtCut(box, 0, last)) seeds |= UINT64_C(1) << last % KC_WORD;
-  return seeds & ~s->sieve.dead[word];
+  return seeds & ~KCycleSieveBits(s->sieve.dead, at, n);
 }
 
 /* They become nodes in their order, which is easy on the cache */
@@ -553,7 +553,8 @@ static PetscErrorCode PlantSeeds(KCycleSearch *s)
     PetscInt at[3] = {0, line % box->n[1], line / box->n[1]};
 
     for (PetscInt w = 0; KC_WORD * w < box->n[0]; w++) {
-      const uint64_t rough = s->sieve.rough[KCycleSieveWord(&s->sieve, at[1], at[2]) + w];
+      const uint64_t rough =
+          KCycleSieveBits(s->sieve.rough, KCycleSieveLine(&s->sieve, at[1], at[2]) + KC_WORD * w, KC_WORD);
 
       for (uint64_t seeds = SeedsOf(s, at[1], at[2], w); seeds; seeds &= seeds - 1) {
         const int bit = __builtin_ctzll(seeds);
@@ -652,8 +653,7 @@ static PetscErrorCode MakeIndex(KCycleSearch *s)
   PetscCall(PetscMalloc1(s->npoints, &s->index));
   for (at[2] = -reach[2]; at[2] < n[2] + reach[2]; at[2]++) {
     for (at[1] = -reach[1]; at[1] < n[1] + reach[1]; at[1]++) {
-      const uint64_t *dead;
-      PetscInt       *index;
+      PetscInt *index, line;
 
       at[0] = -1;
       index = s->index + Number(s, at);
@@ -663,8 +663,9 @@ static PetscErrorCode MakeIndex(KCycleSearch *s)
         for (PetscInt i = 0; i < s->width[0]; i++) index[i] = KC_OUTSIDE;
         continue;
       }
-      dead = s->sieve.dead + KCycleSieveWord(&s->sieve, to[1], to[2]);
-      for (PetscInt i = 0; i < n[0]; i++) index[i + 1] = dead[i / KC_WORD] >> (i % KC_WORD) & 1 ? KC_DEAD : KC_NONE;
+      line = KCycleSieveLine(&s->sieve, to[1], to[2]);
+      for (PetscInt i = 0; i < n[0]; i++)
+        index[i + 1] = KCycleSieveBits(s->sieve.dead, line + i, 1) ? KC_DEAD : KC_NONE;
       index[0]        = to[0] < 0 ? KC_OUTSIDE : index[n[0]];
       index[n[0] + 1] = to[0] < 0 ? KC_OUTSIDE : index[1];
     }

@@ -99,24 +99,16 @@ KC_LOOK_AT_POINTS(9)
 KC_LOOK_AT_POINTS(15)
 KC_LOOK_AT_POINTS(27)
 
-/* Sets the bits low to high - 1 of a line */
-static void SetBits(uint64_t *word, PetscInt low, PetscInt high)
+/* The string that a coefficient has bits for while points are looked at */
+static uint64_t *StringOf(const Sift *sift, int o)
 {
-  for (PetscInt w = low / KC_WORD; w * KC_WORD < high; w++) {
-    const PetscInt a = PetscMax(low - w * KC_WORD, 0), b = PetscMin(high - w * KC_WORD, KC_WORD);
-
-    word[w] |= (~UINT64_C(0) << a) & (~UINT64_C(0) >> (KC_WORD - b));
-  }
+  return o == sift->nc / 2 ? sift->s->sieve.rough : sift->strong[o];
 }
 
-/* Adds bits to word w of a line */
-static void AddWord(const Sift *sift, PetscInt w, const uint64_t word[])
+/* Adds bits from one on */
+static void AddWord(const Sift *sift, PetscInt at, const uint64_t word[])
 {
-  for (int o = 0; o < sift->nc; o++) {
-    uint64_t *to = o == sift->nc / 2 ? sift->s->sieve.rough : sift->strong[o];
-
-    to[w] |= word[o];
-  }
+  for (int o = 0; o < sift->nc; o++) KCycleSieveSet(StringOf(sift, o), at, word[o]);
 }
 
 /* The ends of a line: their coefficients are not in arrays */
@@ -137,8 +129,8 @@ static void LookAtEnds(Sift *sift, const KCycleLine *l, PetscInt first)
     const PetscInt at = end ? l->n - 1 : 0;
     uint64_t       word[KC_MAX_COEFFS];
 
-    for (int o = 0; o < nc; o++) word[o] = (ends[o] >> end & 1) << at % KC_WORD;
-    AddWord(sift, first + at / KC_WORD, word);
+    for (int o = 0; o < nc; o++) word[o] = ends[o] >> end & 1;
+    AddWord(sift, first + at, word);
   }
 }
 
@@ -156,7 +148,21 @@ static void LookAtLine(Sift *sift, const KCycleLine *l, PetscInt first)
 
     for (int o = 0; o < sift->nc; o++) a[o] = KCycleLineArray(l, o) + low;
     sift->look(high - low, a, sift, low - w * KC_WORD, word);
-    AddWord(sift, first + w, word);
+    AddWord(sift, first + w * KC_WORD, word);
+  }
+}
+
+/* The same bits as another line has */
+static void CopyLine(const Sift *sift, PetscInt from, PetscInt to)
+{
+  const PetscInt n = sift->s->st->box->n[0];
+
+  for (PetscInt i = 0; i < n; i += KC_WORD) {
+    for (int o = 0; o < sift->nc; o++) {
+      uint64_t *x = StringOf(sift, o);
+
+      KCycleSieveSet(x, to + i, KCycleSieveBits(x, from + i, n - i));
+    }
   }
 }
 
@@ -168,14 +174,10 @@ static void LookAtLines(Sift *sift)
   PetscInt             last = -1, before = 0;
 
   for (PetscInt line = 0; line < st->box->nlines; line++) {
-    const PetscInt j = line % st->box->n[1], k = line / st->box->n[1], first = KCycleSieveWord(sieve, j, k);
+    const PetscInt j = line % st->box->n[1], k = line / st->box->n[1], first = KCycleSieveLine(sieve, j, k);
 
-    if (MatStencilLineIsLast(st, line, last)) {
-      for (PetscInt w = 0; w < sieve->words; w++) {
-        for (int o = 0; o < sift->nc; o++) sift->strong[o][first + w] = sift->strong[o][before + w];
-        sieve->rough[first + w] = sieve->rough[before + w];
-      }
-    } else LookAtLine(sift, KCycleLinesAt(&sift->s->lines, j, k), first);
+    if (MatStencilLineIsLast(st, line, last)) CopyLine(sift, before, first);
+    else LookAtLine(sift, KCycleLinesAt(&sift->s->lines, j, k), first);
     last   = line;
     before = first;
   }
@@ -214,33 +216,52 @@ static PetscBool IsLarge(const Sift *sift, PetscInt *parent, PetscInt p)
   return (PetscBool)(parent[RootOf(parent, p)] < -sift->s->most);
 }
 
+/* The word of the first point, and the one behind that of the last */
+static PetscInt Begin(const KCycleSieve *sieve)
+{
+  return sieve->first / KC_WORD;
+}
+
+static PetscInt End(const KCycleSieve *sieve)
+{
+  return (sieve->first + sieve->nbits - 1) / KC_WORD + 1;
+}
+
+/* What points are numbered with, from 1 on: their bits less the one before the first */
+static PetscInt Before(const Sift *sift)
+{
+  return sift->s->sieve.first - 1;
+}
+
 /* Groups of points whose couplings are strong for both */
 static void FindGroups(const Sift *sift, PetscInt *parent)
 {
   const KCycleSieve *sieve  = &sift->s->sieve;
   const int          mid    = sift->nc / 2;
+  const PetscInt     before = Before(sift);
   uint64_t *const   *strong = sift->strong;
 
-  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
-    for (uint64_t rest = strong[mid][w]; rest; rest &= rest - 1) parent[KC_WORD * w + __builtin_ctzll(rest)] = -1;
+  for (PetscInt w = Begin(sieve); w < End(sieve); w++) {
+    for (uint64_t rest = strong[mid][w]; rest; rest &= rest - 1)
+      parent[KC_WORD * w + __builtin_ctzll(rest) - before] = -1;
   }
-  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+  for (PetscInt w = Begin(sieve); w < End(sieve); w++) {
     for (int o = mid + 1; strong[mid][w] && o < sift->nc; o++) {
       uint64_t both = strong[o][w];
 
       if (both) both &= Shifted(strong[sift->nc - 1 - o] + w, sift->shift[o]);
       for (; both; both &= both - 1) {
-        const PetscInt p = KC_WORD * w + __builtin_ctzll(both);
+        const PetscInt p = KC_WORD * w + __builtin_ctzll(both) - before;
 
         Unite(parent, p, p + sift->shift[o]);
       }
     }
   }
-  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+  for (PetscInt w = Begin(sieve); w < End(sieve); w++) {
     for (uint64_t rest = strong[mid][w]; rest; rest &= rest - 1) {
       const int bit = __builtin_ctzll(rest);
 
-      if (IsLarge(sift, parent, KC_WORD * w + bit)) sieve->dead[w] |= sift->bit[bit];
+      if (IsLarge(sift, parent, KC_WORD * w + bit - before)) sieve->dead[w] |= sift->bit[bit];
     }
   }
 }
@@ -255,31 +276,26 @@ typedef struct {
 static PetscErrorCode FindSlopes(const Sift *sift, Slope *r)
 {
   const KCycleSieve *sieve = &sift->s->sieve;
-  const KCycleBox   *box   = sift->s->st->box;
+  const PetscInt    *width = sieve->width;
 
   PetscFunctionBegin;
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt j = line % box->n[1], k = line / box->n[1], first = KCycleSieveWord(sieve, j, k);
+  for (PetscInt w = Begin(sieve); w < End(sieve); w++) {
+    if (!(sift->strong[sift->nc / 2][w] & ~sieve->dead[w])) continue;
+    for (int o = 0; o < sift->nc; o++) {
+      uint64_t one = o == sift->nc / 2 ? 0 : sift->strong[o][w] & ~sieve->dead[w];
 
-    for (PetscInt w = first; w < first + sieve->words; w++) {
-      if (!(sift->strong[sift->nc / 2][w] & ~sieve->dead[w])) continue;
-      for (int o = 0; o < sift->nc; o++) {
-        uint64_t one = o == sift->nc / 2 ? 0 : sift->strong[o][w] & ~sieve->dead[w];
+      if (one)
+        one &= ~Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) &
+               Shifted(sift->strong[sift->nc / 2] + w, sift->shift[o]);
+      for (; one; one &= one - 1) {
+        const PetscInt    bit = KC_WORD * w + __builtin_ctzll(one), p = bit - sieve->first;
+        const KCycleLine *l    = KCycleLinesAt(&sift->s->lines, p % width[1] / width[0], p / width[1]);
+        const KCycleEdge  edge = {bit - Before(sift), bit - Before(sift) + sift->shift[o]};
 
-        if (one)
-          one &= ~Shifted(sift->strong[sift->nc - 1 - o] + w, sift->shift[o]) &
-                 Shifted(sift->strong[sift->nc / 2] + w, sift->shift[o]);
-        for (; one; one &= one - 1) {
-          const int       bit = __builtin_ctzll(one);
-          const PetscReal a   = PetscAbsScalar(
-                KCycleLineCoefficient(KCycleLinesAt(&sift->s->lines, j, k), o, KC_WORD * (w - first) + bit));
-          const KCycleEdge edge = {KC_WORD * w + bit, KC_WORD * w + bit + sift->shift[o]};
-
-          PetscCall(KCycleGrow(r->n + 1, &r->most, sizeof(KCycleEdge), &r->edge));
-          PetscCall(KCycleGrow(r->n + 1, &r->mostranks, sizeof(PetscInt), &r->rank));
-          r->edge[r->n]   = edge;
-          r->rank[r->n++] = KCycleRank(a);
-        }
+        PetscCall(KCycleGrow(r->n + 1, &r->most, sizeof(KCycleEdge), &r->edge));
+        PetscCall(KCycleGrow(r->n + 1, &r->mostranks, sizeof(PetscInt), &r->rank));
+        r->edge[r->n]   = edge;
+        r->rank[r->n++] = KCycleRank(PetscAbsScalar(KCycleLineCoefficient(l, o, p % width[1] % width[0])));
       }
     }
   }
@@ -302,7 +318,8 @@ static PetscErrorCode SortSlopes(Slope *r)
 /* Groups join others of stronger couplings. What joins the dead is as good as too large */
 static PetscErrorCode JoinGroups(const Sift *sift, PetscInt *parent)
 {
-  uint64_t *const dead = sift->s->sieve.dead;
+  uint64_t *const dead   = sift->s->sieve.dead;
+  const PetscInt  before = Before(sift);
   Slope          *r;
 
   PetscFunctionBegin;
@@ -314,12 +331,12 @@ static PetscErrorCode JoinGroups(const Sift *sift, PetscInt *parent)
       const KCycleEdge e = r->sorted[i];
 
       if (parent[e.to]) Unite(parent, e.from, e.to);
-      else if (dead[e.to / KC_WORD] & sift->bit[e.to % KC_WORD]) parent[RootOf(parent, e.from)] -= sift->s->most;
+      else if (KCycleSieveBits(dead, e.to + before, 1)) parent[RootOf(parent, e.from)] -= sift->s->most;
     }
     for (PetscInt i = r->start[g]; i < r->start[g + 1]; i++) {
       const PetscInt p = r->sorted[i].from;
 
-      if (IsLarge(sift, parent, p)) dead[p / KC_WORD] |= sift->bit[p % KC_WORD];
+      if (IsLarge(sift, parent, p)) KCycleSieveSet(dead, p + before, 1);
     }
   }
   PetscCall(PetscFree(r->edge));
@@ -336,12 +353,12 @@ static PetscErrorCode FindLarge(const Sift *sift)
   PetscInt          *parent, n = 0, rough = 0;
 
   PetscFunctionBegin;
-  for (PetscInt w = sieve->first; w < sieve->first + sieve->nwords; w++) {
+  for (PetscInt w = Begin(sieve); w < End(sieve); w++) {
     n += __builtin_popcountll(sift->strong[sift->nc / 2][w]);
     rough += __builtin_popcountll(sieve->rough[w]);
   }
   if (n > KC_WORTH * rough) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(KC_WORD * sieve->total, &parent));
+  PetscCall(PetscCalloc1(sieve->nbits + 1, &parent));
   FindGroups(sift, parent);
   PetscCall(JoinGroups(sift, parent));
   PetscCall(PetscFree(parent));
@@ -350,18 +367,18 @@ static PetscErrorCode FindLarge(const Sift *sift)
 
 static PetscErrorCode SieveCreate(const KCycleStencil *st, KCycleSieve *sieve)
 {
-  const PetscInt  *n      = st->box->n;
-  const PetscInt64 points = KC_WORD * (n[0] / KC_WORD + 1) * (PetscInt64)(n[1] + 2) * (n[2] + 2) + 2 * KC_WORD;
-  PetscInt         most;
+  const PetscInt *n = st->box->n, *reach = st->box->reach;
+  PetscInt64      around;
+  PetscInt        most;
 
   PetscFunctionBegin;
-  PetscCall(PetscIntCast(points, &most)); /* they are numbered */
-  sieve->words    = n[0] / KC_WORD + 1;
-  sieve->width[0] = KC_WORD * sieve->words;
-  sieve->width[1] = sieve->width[0] * (n[1] + 2);
-  sieve->first    = 1 + (sieve->width[0] + sieve->width[1]) / KC_WORD;
-  sieve->nwords   = (sieve->width[1] * (n[2] - 1) + sieve->width[0] * n[1]) / KC_WORD;
-  sieve->total    = sieve->width[1] / KC_WORD * (n[2] + 2) + 2;
+  sieve->width[0] = n[0] + 1;
+  PetscCall(PetscIntCast(sieve->width[0] * (PetscInt64)(n[1] + 1), &sieve->width[1]));
+  around = KC_WORD * ((1 + reach[1] * sieve->width[0] + reach[2] * (PetscInt64)sieve->width[1]) / KC_WORD + 1);
+  PetscCall(PetscIntCast(2 * around + sieve->width[1] * (PetscInt64)n[2] + 2 * KC_WORD, &most)); /* they are numbered */
+  sieve->first = (PetscInt)around;
+  sieve->nbits = sieve->width[1] * (n[2] - 1) + sieve->width[0] * (n[1] - 1) + n[0];
+  sieve->total = most / KC_WORD;
   PetscCall(PetscCalloc2(sieve->total, &sieve->rough, sieve->total, &sieve->dead));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -391,6 +408,19 @@ static PetscErrorCode SiftCreate(KCycleSearch *s, const KCycleSeeds *seeds, Sift
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The search starts from all points */
+static void TakeAll(KCycleSearch *s)
+{
+  const PetscInt *n = s->st->box->n;
+
+  for (PetscInt line = 0; line < s->st->box->nlines; line++) {
+    const PetscInt first = KCycleSieveLine(&s->sieve, line % n[1], line / n[1]);
+
+    for (PetscInt i = 0; i < n[0]; i += KC_WORD)
+      KCycleSieveSet(s->sieve.rough, first + i, ~UINT64_C(0) >> (KC_WORD - PetscMin(KC_WORD, n[0] - i)));
+  }
+}
+
 /* Every second bit of a word, from parity on */
 static uint64_t EverySecond(PetscInt parity)
 {
@@ -408,10 +438,15 @@ static void LeaveUnseen(Sift *sift, const KCycleSeeds *seeds)
   const PetscInt   between = seeds->parity + 1 - box->start[d]; /* parity of points between those that are kept */
 
   for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt at[3] = {0, line % box->n[1], line / box->n[1]}, first = KCycleSieveWord(sieve, at[1], at[2]);
+    const PetscInt at[3] = {0, line % box->n[1], line / box->n[1]}, first = KCycleSieveLine(sieve, at[1], at[2]);
     const uint64_t points = d == 0 ? EverySecond(between) : (at[d] - between) & 1 ? 0 : ~UINT64_C(0);
 
-    for (PetscInt w = first; w < first + sieve->words; w++) sieve->rough[w] &= points & ~(back[w] | ahead[w]);
+    for (PetscInt i = 0; i < box->n[0]; i += KC_WORD) {
+      const PetscInt n    = PetscMin(KC_WORD, box->n[0] - i);
+      const uint64_t seen = KCycleSieveBits(back, first + i, n) | KCycleSieveBits(ahead, first + i, n);
+
+      KCycleSieveClear(sieve->rough, first + i, (~points | seen) & ~UINT64_C(0) >> (KC_WORD - n));
+    }
   }
 }
 
@@ -435,14 +470,11 @@ PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds)
   PetscCall(PetscMalloc1(1, &sift));
   PetscCall(SiftCreate(s, seeds, sift));
   LookAtLines(sift);
-  for (PetscInt line = 0; seeds->all && line < s->st->box->nlines; line++) {
-    SetBits(sieve->rough + KCycleSieveWord(sieve, line % s->st->box->n[1], line / s->st->box->n[1]), 0,
-            s->st->box->n[0]);
-  }
+  if (seeds->all) TakeAll(s);
   if (seeds->along >= 0) LeaveUnseen(sift, seeds);
   if (s->st->half) {
     for (int o = 0; o < sift->nc; o++) {
-      for (PetscInt w = sieve->first; o != sift->nc / 2 && w < sieve->first + sieve->nwords; w++)
+      for (PetscInt w = Begin(sieve); o != sift->nc / 2 && w < End(sieve); w++)
         sift->strong[sift->nc / 2][w] |= sift->strong[o][w];
     }
     if (seeds->all) LeaveUncoupled(sift);
