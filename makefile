@@ -9,7 +9,7 @@
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
 #   make docs             the manual pages in docs/manual; fails when a page quotes a number that its CSV file in bench/results does not hold
-#   make compilers        are the sources free of warnings with gcc, clang, g++ as C++11, and nvcc? CUDA_ARCHS="sm_75 sm_90" chooses its architectures
+#   make compilers        are the sources free of warnings with clang, g++ as C++11, and nvcc, too? CUDA_ARCHS="sm_75 sm_90" chooses its architectures
 #   make hip              do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked; HIP_ARCHS="gfx90a" chooses architectures
 #   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
@@ -42,8 +42,8 @@ cuda      := $(if $(nvcc),$(filter cuda,$(device)))
 hip       := $(if $(hipcc),$(filter hip,$(device)))
 # Not in what pkg-config knows
 hip_var    = $(if $(hip),$(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables))
-# Checks of each pointer take minutes to compile; where addresses are sanitized most of what they find is found anyway, but for misaligned ones
-per_pointer = null,alignment,object-size,pointer-overflow
+# These take minutes to compile, and where addresses are sanitized most of what they find is found anyway
+per_pointer = object-size,pointer-overflow
 sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring address,$(SANITIZE)),-fno-sanitize=$(per_pointer)) -fno-omit-frame-pointer)
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(sanitized) $(if $(OPENMP),-fopenmp)
 CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP)
@@ -51,7 +51,9 @@ CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PE
 CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function
 # Kernels have real numbers, and thrust, which PETSc takes complex ones from, need not be there. Blocks have so many threads, but for those of kernels that say it
 HIPFLAGS_KC = $(call hip_var,HIPC_FLAGS) --gpu-max-threads-per-block=256 -fPIC -Wall -Wextra -Werror -Wno-unused-function -DPETSC_SKIP_COMPLEX
-compile_device = $(if $(hip),$(hipcc) -x hip $(HIPFLAGS_KC),$(nvcc) $(CUDAFLAGS_KC))
+# CCACHE=ccache: kernels for devices are compiled through it; for the others there is OMPI_CC="ccache gcc"
+CCACHE ?=
+compile_device = $(if $(hip),$(hipcc) -x hip $(HIPFLAGS_KC),$(CCACHE) $(nvcc) $(CUDAFLAGS_KC))
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
@@ -146,7 +148,7 @@ petsc_includes  = $(if $(PETSC_PC),$(shell pkg-config --cflags-only-I $(PETSC_PC
 every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
 compilers: | have-petsc
 	@sh $(top)/conf/install-deps.sh lint
-	@for cc in "gcc -std=gnu99" "clang -std=gnu99" "g++ -x c++ -std=gnu++11"; do \
+	@for cc in "clang -std=gnu99" "g++ -x c++ -std=gnu++11"; do \
 	  echo "  $$cc"; export OMPI_CC="$$cc" MPICH_CC="$$cc"; \
 	  printf '%s\n' $(every_source) | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC) || exit 1; \
 	done

@@ -4,6 +4,7 @@
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
 #   FEWER=2                      of the values of a loop in a test, numbers of processes among them, only the first and the last; FEWER=1: only the second
+#   SMOKE=1                      under a minute after a small change: stencils, transfers, smoothers, cycles, deflation, incomplete Poisson on 1 and 3 processes; no scripts
 #   SCRIPTS=0                    no scripts; SCRIPTS="device loading": those whose name contains one of the words
 #   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
 #   OPENMP=1                     the library with threads, two of them in each process
@@ -21,11 +22,20 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} JOBS=${JOBS:-3}
+SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-3}
+case $SMOKE in 0 | no) SMOKE= ;; esac
 case $OPENMP in 0 | no) OPENMP= ;; esac
 case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
 case ${SCRIPTS:-1} in 0 | no) SCRIPTS= ;; 1) SCRIPTS=tests- ;; esac # which is in all names
-if [ -n "$SANITIZE$VALGRIND" ]; then SCRIPTS=; fi
+# With each of these the library's parts are used in a second or two
+smoke="tests-stencil_1 tests-stencil_errors tests-transfer_ tests-relax_ tests-structured_ways tests-structured_choices tests-structured_ends tests-structured_feng
+  tests-oracle_preconditioner tests-oracle_full tests-oracle_distinct tests-deflsub_labels tests-deflsub_identities tests-deflsub_reuse tests-deflsub_errors
+  tests-incpoisson_product tests-incpoisson_reuse tests-incpoisson_iterations"
+if [ -n "$SMOKE" ]; then
+  shorten='s/nsize: {{1 [^{}]*}}/nsize: {{1 3}}/; /nsize:/!s/{{\([^ {}]*\) [^{}]*}}/{{\1}}/g' FEWER=1
+  SEARCH=${SEARCH:-$smoke}
+fi
+if [ -n "$SANITIZE$VALGRIND$SMOKE" ]; then SCRIPTS=; fi
 export SANITIZE OPENMP FEWER
 
 complain() { echo "check: $*" >&2; exit 1; }

@@ -32,7 +32,7 @@ packages_of() {
             [ -n "${PETSC_DIR:-}" ] || echo "petsc-dev $mpi" ;;
     demo)   echo "python3 python3-matplotlib"
             [ -n "${PETSC_DIR:-}" ] || echo "$petsc-dev-examples" ;;
-    check)  echo "python3 python3-venv cmake valgrind"
+    check)  echo "python3 python3-venv cmake valgrind ccache"
             [ -n "${PETSC_DIR:-}" ] || echo "$petsc-dev-examples libpetsc64-real${petsc#libpetsc}-dev" \
               "libpetsc-complex${petsc#libpetsc}-dev libpetsc64-real${petsc#libpetsc}-dbg python3-petsc4py" ;;
     lint)   echo "clang clang-format-14 g++ python3" ;;
@@ -62,7 +62,7 @@ found_otherwise() {
     petsc-dev)           find_petsc > /dev/null ;;
     libpetsc*-examples)  prefix=$(find_petsc) && [ -d "$prefix/share/petsc/examples/src/ksp/ksp/tutorials" ] ;;
     # Elsewhere the tests that want these are skipped
-    valgrind | cmake | python3-venv | python3-petsc4py | libpetsc*) ! have apt-get ;;
+    valgrind | cmake | ccache | python3-venv | python3-petsc4py | libpetsc*) ! have apt-get ;;
     # With apt, Python's modules are those of the system's python3, which dpkg knows about
     python3-pip)         ! have apt-get && python3 -m pip --version > /dev/null 2>&1 ;;
     python3-*)           ! have apt-get && python3 -c "import ${1#python3-}" > /dev/null 2>&1 ;;

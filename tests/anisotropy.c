@@ -353,7 +353,7 @@ int main(int argc, char **args)
 
   test:
     suffix: choice
-    nsize: {{1 2 3 8}}
+    nsize: {{1 2 3}}
     args: -dm_mat_type {{aij stencil}}
 
   test:

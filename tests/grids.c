@@ -409,7 +409,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: iterations
-      nsize: {{1 2 4 8}}
+      nsize: {{1 2 4}}
       args: -test iterations
 
     test:

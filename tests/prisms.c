@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex
-    nsize: {{1 3 8}}
+    nsize: {{1 3}}
     args: -pc_kcycle_semicoarsen {{x y z}} -pc_kcycle_process_eq_limit 0
     output_file: output/prisms.out
 

@@ -618,7 +618,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex
-    nsize: {{1 3 8}}
+    nsize: {{1 3}}
     args: -fp_trap
 
     test:

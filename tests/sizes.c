@@ -369,7 +369,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: levels
-    nsize: {{1 2 4 8}}
+    nsize: {{1 2 4}}
     args: -levels
 
   test:

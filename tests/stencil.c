@@ -994,7 +994,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    nsize: {{1 2 4 8}}
+    nsize: {{1 2 4}}
     args: -cases 60 -malloc_dump -fp_trap
     output_file: output/stencil.out
 

@@ -587,7 +587,7 @@ int main(int argc, char **argv)
       output_file: output/structured_ways.out
 
     test:
-      suffix: ways_smoothers
+      suffix: smoothers
       nsize: {{1 2}}
       args: -test ways -mg_levels_pc_relax_order symmetric -mg_levels_ksp_max_it 3 -pc_kcycle_kappa w
       output_file: output/structured_ways.out

@@ -551,7 +551,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    nsize: {{1 3 8}}
+    nsize: {{1 3}}
     requires: !complex
     args: -dim {{2 3}} -pc_kcycle_interpolation operator -pc_kcycle_semicoarsen xyz -pc_mg_levels 2
 

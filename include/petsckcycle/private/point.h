@@ -52,9 +52,10 @@ typedef PetscScalar KCScalar;
 #endif
 
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine
-   that loads the library chooses. With sanitizers there is one: more take minutes to compile */
+   that loads the library chooses. With sanitizers there is one, and where KCYCLE_ONE_VERSION asks for it: more take
+   minutes to compile */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
-    !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__)
+    !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__) && !defined(KCYCLE_ONE_VERSION)
   #if __GNUC__ >= 12
     #define KC_VERSIONS __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))
   #else
