@@ -1,8 +1,7 @@
 static char help[] = "A smoother of a program's own: zebra relaxation of lines along y, registered with PCRELAX and "
                      "used on the levels of PCKCYCLE.\n\n";
 
-#include <petscksp.h>
-#include <petscdmda.h>
+#include "poisson.h"
 #include <petsckcycle/private/smootherimpl.h>
 
 /* Lines of one parity in x are relaxed together: exactly, by Thomas' algorithm */
@@ -100,6 +99,73 @@ static PetscErrorCode Create(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Jacobi sweeps in steps: step i relaxes each grid line in x whose number leaves i, divided by the number of steps */
+static int NumberOfSteps;
+
+typedef struct {
+  PetscScalar *weights, *line;
+} Parts;
+
+static void RelaxPart(const KCyclePass *pass, const KCycleStep *step, PetscInt t)
+{
+  const Parts   *parts = (const Parts *)pass->smoother->data;
+  const PetscInt n     = pass->st->box->n[0];
+  KCycleLine     l;
+
+  if ((pass->st->box->start[1] + t) % pass->smoother->nsteps != step->number) return;
+  KCycleLineGather(pass->st, pass->x, pass->st->halo, t, 0, &l);
+  KCycleLineCompute(&pass->st->shape, KC_RELAX, &l, pass->b + n * t, parts->weights, parts->line);
+  for (PetscInt i = 0; i < n; i++) pass->x[n * t + i] = parts->line[i];
+}
+
+static void PartsPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  for (PetscInt l = low; l < high; l++) RelaxPart(pass, step, t);
+}
+
+static PetscErrorCode PartsApart(const KCyclePass *pass, const KCycleStep *step)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleBoxExchange(pass->st->box, PETSC_FALSE, pass->x, pass->st->halo));
+  for (PetscInt t = 0; t < pass->st->box->n[1]; t++) RelaxPart(pass, step, t);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PartsSetUp(KCycleSmoother *s)
+{
+  Parts *parts = (Parts *)s->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(s->st->box->n[0], &parts->weights, s->st->box->n[0], &parts->line));
+  for (PetscInt i = 0; i < s->st->box->n[0]; i++) parts->weights[i] = 0.8;
+  s->weight = 0.8;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PartsDestroy(KCycleSmoother *s)
+{
+  Parts *parts = (Parts *)s->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(parts->weights, parts->line));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateParts(KCycleSmoother *s)
+{
+  Parts *parts;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&parts));
+  s->data        = parts;
+  s->nsteps      = NumberOfSteps;
+  s->ops.setup   = PartsSetUp;
+  s->ops.plane   = PartsPlane;
+  s->ops.apart   = PartsApart;
+  s->ops.destroy = PartsDestroy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* -eps u_xx - u_yy, and eps changes along x: two thirds of the grid are strong along y, the rest is isotropic */
 static PetscErrorCode CreateProblem(DM *da, Mat *A)
 {
@@ -189,6 +255,36 @@ static PetscErrorCode Symmetric(Mat A)
   PetscFunctionReturn(0);
 }
 
+/* As many steps as there may be, in symmetric sweeps, and more */
+static PetscErrorCode Steps(Mat A)
+{
+  const int steps[] = {1, 15, 16, 32, 100};
+  PetscInt  its;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_relax_order", "symmetric"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_max_it", "3"));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(steps); i++) {
+    char text[POISSON_ERROR_LENGTH] = "";
+    KSP  ksp;
+    PC   pc;
+
+    NumberOfSteps = steps[i];
+    if (steps[i] <= KC_SMOOTHER_STEPS) PetscCall(Iterations(A, "parts", &its));
+    if (steps[i] <= KC_SMOOTHER_STEPS) continue;
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCRELAX));
+    PetscCall(PCRelaxSetType(pc, "parts"));
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", KSPSetUp(ksp) ? text : "NO error"));
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   DM       da;
@@ -205,6 +301,8 @@ int main(int argc, char **args)
   PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "lines take fewer iterations than points: %s\n", its[1] < its[0] ? "yes" : "NO"));
   PetscCall(Symmetric(A));
+  PetscCall(PCRelaxRegister("parts", CreateParts));
+  PetscCall(Steps(A));
   PetscCall(MatDestroy(&A));
   PetscCall(DMDestroy(&da));
   PetscCall(PetscFinalize());

@@ -380,18 +380,26 @@ static PetscErrorCode TestAll(void)
   PetscFunctionReturn(0);
 }
 
-/* Planes are solved exactly where the solver of planes has one level */
-static PetscErrorCode TestPlanes(void)
+/* Planes are solved exactly where the solver of planes has one level. thin: a process may have one plane, or two */
+static PetscErrorCode TestPlanes(PetscBool thin)
 {
-  Problem problems[] = {
+  Problem few[] = {
+      {3, {6, 4, 4}, {PETSC_FALSE}, PETSC_FALSE, PETSC_TRUE},
+      {3, {4, 6, 4}, {PETSC_FALSE}, PETSC_TRUE, PETSC_TRUE},
+      {3, {4, 4, 4}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE, PETSC_TRUE},
+      {3, {4, 5, 5}, {PETSC_FALSE, PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE, PETSC_TRUE},
+  };
+  Problem many[] = {
       {3, {7, 6, 8}, {PETSC_FALSE}, PETSC_FALSE, PETSC_TRUE},
       {3, {6, 8, 6}, {PETSC_FALSE}, PETSC_TRUE, PETSC_TRUE},
       {3, {6, 9, 8}, {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE}, PETSC_FALSE, PETSC_TRUE},
       {3, {8, 6, 7}, {PETSC_FALSE, PETSC_TRUE, PETSC_TRUE}, PETSC_TRUE, PETSC_TRUE},
   };
 
+  Problem *problems = thin ? few : many;
+
   PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(problems); i++) {
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(many); i++) {
     for (PetscInt d = 0; d < 3; d++) {
       const char directions[2] = {(char)('x' + d), 0};
 
@@ -535,7 +543,7 @@ static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
 
 int main(int argc, char **args)
 {
-  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE, wide = PETSC_FALSE;
+  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE, wide = PETSC_FALSE, thin = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -544,7 +552,8 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-planes", &planes, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-wide", &wide, NULL));
-  if (planes) PetscCall(TestPlanes());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-thin", &thin, NULL));
+  if (planes || thin) PetscCall(TestPlanes(thin));
   else if (small) PetscCall(TestSmall());
   else if (solve) PetscCall(TestSolve());
   else if (wide) {
@@ -583,6 +592,12 @@ int main(int argc, char **args)
     suffix: planes
     nsize: {{1 2 3 4}}
     args: -planes -planes_pc_kcycle_hierarchy single -pc_relax_order {{forward backward symmetric}}
+
+  test:
+    suffix: thin
+    nsize: {{1 3 4}}
+    args: -thin -da_processors_x 1 -da_processors_y 1 -planes_pc_kcycle_hierarchy single -pc_relax_order {{forward symmetric}}
+    output_file: output/zebra_planes.out
 
   test:
     suffix: wide

@@ -74,12 +74,10 @@ PetscErrorCode KCycleColoursCreate(KCycleSmoother *s)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&colours));
-  s->data                  = colours;
-  s->local                 = PETSC_TRUE;
-  s->ops.setup             = KCycleColoursSetUp;
-  s->ops.destroy           = KCycleColoursDestroy;
-  s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
-  s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
+  s->data        = colours;
+  s->local       = PETSC_TRUE;
+  s->ops.setup   = KCycleColoursSetUp;
+  s->ops.destroy = KCycleColoursDestroy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

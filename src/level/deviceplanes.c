@@ -79,11 +79,13 @@ static PetscErrorCode Relax(const KCycleDeviceStencil *st, const KCycleSmoother 
     const int               parity = KCyclePlanesParity(s, solvers->d[which], c, back);
     const KCycleCudaPlanes *part   = &copy->part[which][parity];
 
-    if (!solvers->solver[which][parity]) continue;
+    if (!solvers->exists[which][parity]) continue;
     if (!zero) PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
-    PetscCallCUDA(KCycleCudaPlaneResidual(stream, &st->st, part, s->divisor, b, zero ? NULL : x, copy->r));
-    PetscCall((*solvers->solvethere)(solvers->solver[which][parity], copy->r, copy->e));
-    PetscCallCUDA(KCycleCudaPlaneAdd(stream, &st->st.box, part, s->weight, copy->e, x));
+    if (solvers->solver[which][parity]) {
+      PetscCallCUDA(KCycleCudaPlaneResidual(stream, &st->st, part, s->divisor, b, zero ? NULL : x, copy->r));
+      PetscCall((*solvers->solvethere)(solvers->solver[which][parity], copy->r, copy->e));
+      PetscCallCUDA(KCycleCudaPlaneAdd(stream, &st->st.box, part, s->weight, copy->e, x));
+    }
     zero = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

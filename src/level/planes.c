@@ -63,12 +63,14 @@ static PetscErrorCode Relax(KCycleSmoother *s, int which, PetscBool back, PetscB
     const int  parity = KCyclePlanesParity(s, d, c, back);
     KCyclePart part;
 
-    if (!solvers->solver[which][parity]) continue;
-    KCyclePartFind(box, d, parity, &part);
+    if (!solvers->exists[which][parity]) continue;
     if (!zero) PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->st->halo));
-    Residual(s, &part, zero, b, x);
-    PetscCall((*solvers->solve)(solvers->solver[which][parity], planes->r, planes->e));
-    Add(s, &part, x);
+    if (solvers->solver[which][parity]) {
+      KCyclePartFind(box, d, parity, &part);
+      Residual(s, &part, zero, b, x);
+      PetscCall((*solvers->solve)(solvers->solver[which][parity], planes->r, planes->e));
+      Add(s, &part, x);
+    }
     zero = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

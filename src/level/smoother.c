@@ -72,6 +72,15 @@ PetscErrorCode KCycleSmootherSetName(KCycleSmoother *s, const char name[])
              "There is no smoother called %s%s: see -help for the values of -pc_relax_type", name, Precision);
   PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
   PetscCall((*create)(s));
+  PetscCheck(
+      s->nsteps >= 0 && s->nsteps <= KC_SMOOTHER_STEPS, s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+      "The smoother %s, which PCRelaxRegister() has added, has %d steps, and %d are the most: do several of them "
+      "in one, or set sweeps instead of plane",
+      name, s->nsteps, KC_SMOOTHER_STEPS);
+  if (s->ops.plane) { /* such steps go behind each other with the residual and the interpolation */
+    s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
+    s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,6 +154,10 @@ PetscErrorCode KCycleSmootherTile(KCycleSmoother *s, PetscObjectState state)
   s->run        = NULL;
   s->tile_state = state;
   PetscCall((*s->ops.tile)(s));
+  PetscCheck(!s->run || (s->most > 2 * s->nsteps && s->most <= KC_PASS_STEPS), s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The smoother %s has a way through the grid for %" PetscInt_FMT
+             " steps, and needs one for %d at least and %d at most",
+             s->name, s->most, 2 * s->nsteps + 1, KC_PASS_STEPS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,11 +173,13 @@ PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What keeps it from a device, or nothing. Solvers of planes make there what they need, if they have not yet */
+/* Collective. What keeps it from a device, or nothing. Solvers of planes make there what they need, if they have not
+   yet; a process may have none */
 PetscErrorCode KCycleSmootherObstacle(const KCycleSmoother *s, size_t len, char keeps[])
 {
   const KCycleSmoother *planes = s->kind == KCYCLE_SWEEPS_CLUSTERS ? s->inner : s;
   const char           *why    = NULL;
+  int                   mine, any;
 
   PetscFunctionBegin;
   keeps[0] = 0;
@@ -176,6 +191,9 @@ PetscErrorCode KCycleSmootherObstacle(const KCycleSmoother *s, size_t len, char 
 
     if (solver) PetscCall((*planes->solvers->attach)(solver, &why));
   }
+  mine = why != NULL;
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, s->comm));
+  if (any && !why) why = "so they are on other processes";
   if (why) PetscCall(PetscSNPrintf(keeps, len, "its planes are relaxed on the host: %s", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -453,9 +453,6 @@ static PetscErrorCode Create(KCycleSmoother *s, int ndirections, PetscInt d)
   s->ops.through     = Through;
   s->ops.view        = View;
   s->ops.destroy     = Destroy;
-
-  s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
-  s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

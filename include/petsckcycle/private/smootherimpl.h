@@ -44,7 +44,10 @@ typedef struct {
   PetscBool      zeroguess; /* x counts as zero, and may hold anything */
 } KCycleStep;
 
-#define KC_PASS_STEPS 32
+#define KC_PASS_STEPS     32
+/* Of a smoother, at most: two sweeps of them go behind each other in a symmetric one, with an interpolation before them
+   or a restriction behind them */
+#define KC_SMOOTHER_STEPS ((KC_PASS_STEPS - 1) / 2)
 
 /* Steps that go behind each other through the grid */
 struct _KCyclePass {
@@ -98,8 +101,9 @@ typedef struct {
 /* Solvers of the planes of a grid across some directions, one for each direction and parity; in PETSc's numbers */
 typedef struct _KCyclePlaneSolvers KCyclePlaneSolvers;
 struct _KCyclePlaneSolvers {
-  int   references, ndirections, d[3];
-  void *solver[3][2];                                              /* NULL: there are no such planes */
+  int       references, ndirections, d[3];
+  PetscBool exists[3][2];                                          /* are there such planes? */
+  void     *solver[3][2];                                          /* NULL: this process has none of them */
   PetscErrorCode (*solve)(void *, PetscScalar *r, PetscScalar *e); /* planes one behind the other */
   /* the same on arrays of a device, when attach has made there what it needs; why: nothing, or why it cannot be */
   PetscErrorCode (*attach)(void *, const char *why[]);
@@ -131,7 +135,7 @@ struct _KCycleSmoother {
 
   /* what it says of itself when it is made, or at set-up */
   /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
-     writes on other planes; 0: none */
+     writes on other planes; 0: none; KC_SMOOTHER_STEPS at most */
   int              nsteps;
   KCycleSweepsKind kind;
   int              trips;    /* of other sweeps: so often each goes through the grid; so often it relaxes a point */

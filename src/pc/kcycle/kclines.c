@@ -21,15 +21,6 @@ PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *kc, KCycleStructure *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has each process two planes across direction d, one of either colour? */
-static PetscBool HasPlanes(const KCycleBox *box, int d)
-{
-  for (PetscInt p = 0; p < box->nproc[d]; p++) {
-    if (box->range[d][p + 1] - box->range[d][p] < 2) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 /* Where directions are weak beside both others, lines may leave errors that oscillate along them */
 static PetscErrorCode TryLines(KCycleStructure *level)
 {
@@ -41,7 +32,7 @@ static PetscErrorCode TryLines(KCycleStructure *level)
   PetscFunctionBegin;
   PetscCall(MatStencilScan(level->A, &facts));
   for (int d = 0; d < 3 && level->lines[0]; d++) {
-    if (!KCyclePolicyTriesPlanes(facts, level->factor, d) || !HasPlanes(st->box, d)) continue;
+    if (!KCyclePolicyTriesPlanes(facts, level->factor, d) || st->box->size[d] < 2) continue;
     if (!s) {
       PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)level->A), st, facts, PC_RELAX_ALTERNATING, &s));
       s->directions = level->lines;

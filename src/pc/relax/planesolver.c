@@ -4,7 +4,8 @@
   two directions of the planes alone, solves all of them at a time; it chooses points or lines as other levels do.
 
   On that grid planes are across z, whatever they are across on the smoother's: they lie one behind the other, and what
-  is done with one of them stays in a cache. Processes are numbered in its order, as a DMDA wants them.
+  is done with one of them stays in a cache. Processes are numbered in its order, as a DMDA wants them; those that have
+  no plane of this parity have no part in it.
 */
 #include <petsckcycle/private/relaximpl.h>
 
@@ -15,22 +16,6 @@ typedef struct {
   Vec      b, x;                                                   /* without arrays of their own */
   PetscErrorCode (*there)(PC, const PetscScalar *, PetscScalar *); /* a cycle on a device */
 } PlaneSolver;
-
-/* Has each process a plane of this parity? any: there are such planes */
-static PetscErrorCode CheckPlanes(const KCycleSmoother *s, int d, int parity, PetscBool *any)
-{
-  const KCycleBox *box = s->st->box;
-
-  PetscFunctionBegin;
-  *any = (PetscBool)(box->size[d] > parity);
-  for (PetscInt p = 0; p < box->nproc[d] && *any; p++)
-    PetscCheck((box->range[d][p + 1] - parity + 1) / 2 > (box->range[d][p] - parity + 1) / 2, s->comm,
-               PETSC_ERR_ARG_SIZ,
-               "-pc_relax_type %s needs at least two planes across %c on each process, and one has %" PetscInt_FMT
-               ": use alternating lines, or fewer processes in this direction",
-               s->name, 'x' + d, box->range[d][p + 1] - box->range[d][p]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The coefficients of the planes, without couplings across them */
 typedef struct {
@@ -123,7 +108,19 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The grid of the planes, which does not wrap around across them, and the number of this process on it */
+/* Of the parts of processes along direction d those that have points remain */
+static void LeaveOut(KCycleBox *box, int d)
+{
+  PetscInt n = 0;
+
+  for (PetscInt p = 0; p < box->nproc[d]; p++) {
+    if (box->range[d][p + 1] > box->range[d][p]) box->range[d][++n] = box->range[d][p + 1];
+  }
+  box->nproc[d] = n;
+}
+
+/* The grid of the planes, which does not wrap around across them, and the number of this process on it; -1: it has no
+   part in it */
 static PetscErrorCode CreateGrid(const KCycleBox *box, int d, int parity, KCycleBox *planes, int *number)
 {
   PetscInt factor[3] = {1, 1, 1}, origin[3] = {0, 0, 0}, at[3] = {0, 0, 0};
@@ -135,13 +132,15 @@ static PetscErrorCode CreateGrid(const KCycleBox *box, int d, int parity, KCycle
   *number   = 0;
   KCyclePlanesOrder(box, d, order);
   PetscCall(KCycleBoxCoarsen(box, factor, origin, PETSC_FALSE, planes));
+  LeaveOut(planes, d);
   for (int i = 0; i < 3; i++) {
-    while (box->range[i][at[i] + 1] <= box->start[i]) at[i]++;
+    while (planes->range[i][at[i] + 1] <= planes->start[i] && at[i] < planes->nproc[i] - 1) at[i]++;
   }
   for (int i = 0, step = 1; i < 3; i++) {
     *number += step * (int)at[order[i]];
-    step *= (int)box->nproc[order[i]];
+    step *= (int)planes->nproc[order[i]];
   }
+  if (!planes->n[d]) *number = -1;
   PetscCall(KCycleBoxTurn(planes, order));
   planes->periodic[2] = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,19 +155,22 @@ static int KindOf(const KCycleShape *shape, int d)
   return KC_FLAT | (star ? 0 : KC_BOX);
 }
 
+/* The matrix; none on processes that have no part in it */
 static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, PlaneSolver *p)
 {
   KCycleBox box;
-  DM        dm;
+  DM        dm = NULL;
   PetscBool same;
   int       number;
 
   PetscFunctionBegin;
   PetscCall(CreateGrid(s->st->box, d, parity, &box, &number));
   box.star = (PetscBool)(KindOf(&s->st->shape, d) == KC_FLAT);
-  if (KCycleBoxTalks(s->st->box)) PetscCallMPI(MPI_Comm_split(s->comm, 0, number, &p->comm));
-  PetscCall(KCycleBoxCreateDM(p->comm == MPI_COMM_NULL ? s->comm : p->comm, &box, &dm));
+  if (KCycleBoxTalks(s->st->box))
+    PetscCallMPI(MPI_Comm_split(s->comm, number < 0 ? MPI_UNDEFINED : 0, PetscMax(number, 0), &p->comm));
+  if (number >= 0) PetscCall(KCycleBoxCreateDM(p->comm == MPI_COMM_NULL ? s->comm : p->comm, &box, &dm));
   PetscCall(KCycleBoxDestroy(&box));
+  if (number < 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilCreateOnDM(dm, KindOf(&s->st->shape, d), &p->A));
   PetscCall(DMDestroy(&dm));
   PetscCall(FillMatrix(s->st, d, parity, s->st->half, p->A, &same));
@@ -183,17 +185,15 @@ static PetscErrorCode SolverCreate(const KCycleSmoother *s, const char prefix[],
 {
   PlaneSolver *p;
   MPI_Comm     comm;
-  PetscBool    any;
   PetscInt     n;
 
   PetscFunctionBegin;
-  *solver = NULL;
-  PetscCall(CheckPlanes(s, d, parity, &any));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&p));
-  *solver = p;
   p->comm = MPI_COMM_NULL;
   PetscCall(CreateMatrix(s, d, parity, p));
+  *solver = p->A ? p : NULL;
+  if (!p->A) PetscCall(PetscFree(p));
+  if (!*solver) PetscFunctionReturn(PETSC_SUCCESS);
   comm = PetscObjectComm((PetscObject)p->A);
   PetscCall(PCCreate(comm, &p->pc));
   PetscCall(PCSetType(p->pc, "kcycle"));
@@ -272,8 +272,11 @@ PetscErrorCode KCyclePlaneSolversCreate(const KCycleSmoother *s, const char dire
     const int i = (*solvers)->ndirections++, d = *directions - 'x';
 
     (*solvers)->d[i] = d;
-    for (int parity = 0; parity < 2; parity++)
-      PetscCall(SolverCreate(s, s->prefix, d, parity, &(*solvers)->solver[i][parity]));
+    for (int parity = 0; parity < 2; parity++) {
+      (*solvers)->exists[i][parity] = (PetscBool)(s->st->box->size[d] > parity);
+      if ((*solvers)->exists[i][parity])
+        PetscCall(SolverCreate(s, s->prefix, d, parity, &(*solvers)->solver[i][parity]));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

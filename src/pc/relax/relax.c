@@ -94,15 +94,16 @@ static PetscErrorCode CreateSmoother(PC pc)
   PetscCall(ChooseType(pc, automatic, &type));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(MatStencilScan(relax->A, &facts));
-  PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, type, &s));
-  relax->smoother = s;
-  s->omega        = relax->omega;
-  s->degree       = relax->degree;
-  s->origin       = relax->origin;
-  s->directions   = !automatic ? relax->directions : relax->planes[0] ? relax->planes : relax->lines;
-  s->lines        = automatic ? relax->lines : "";
-  s->prefix       = prefix;
-  s->makesolvers  = KCyclePlaneSolversCreate;
+  PetscCall(
+      KCycleSmootherCreate(PetscObjectComm((PetscObject)pc), KCycleStencilOf(relax->A), facts, type, &relax->smoother));
+  s              = relax->smoother;
+  s->omega       = relax->omega;
+  s->degree      = relax->degree;
+  s->origin      = relax->origin;
+  s->directions  = !automatic ? relax->directions : relax->planes[0] ? relax->planes : relax->lines;
+  s->lines       = automatic ? relax->lines : "";
+  s->prefix      = prefix;
+  s->makesolvers = KCyclePlaneSolversCreate;
   PetscCall(KCycleSmootherSetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -398,7 +399,8 @@ PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRel
   A name that there is already is taken over.
 
   A smoother sets at least `setup` and `sweeps`. If it sets `plane`, one step of a sweep on one plane of the grid,
-  instead of `sweeps`, its sweeps run plane by plane behind each other, fused with restriction and interpolation.
+  instead of `sweeps`, its sweeps run plane by plane behind each other, fused with restriction and interpolation;
+  `nsteps` is the number of these steps, 15 at most. It is an error to choose one with more of them.
 
 .seealso: `PCRELAX`, `PCRelaxSetType()`
 @*/
