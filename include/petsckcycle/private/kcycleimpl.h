@@ -109,12 +109,15 @@ typedef struct {
 
 /* What set-up saw of a solver of a level */
 typedef struct {
-  PetscObjectId ksp, pc, A;
+  PetscObjectId    ksp, pc, A;
+  PetscObjectState pcstate, Astate; /* PCRELAX has another one with each set-up; that of the finest operator is 0 */
   PetscErrorCode (*solve)(KSP);
   PetscErrorCode (*apply)(PC, Vec, Vec);
+  PetscErrorCode (*converged)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
   KSPNormType norm;
+  PetscInt    its;     /* at most */
+  PetscBool   sweeps;  /* and nothing else, see KCycleKSPOnlySweeps() */
   PetscBool   watched; /* by monitors */
-  PetscBool   idle;    /* no iterations */
   PetscBool   guess;   /* of the coarsest level: it starts from the iterate */
   PetscBool   ready;
 } KCycleSolver;
@@ -123,9 +126,30 @@ typedef struct {
 typedef struct {
   KCycleSolver solver[2]; /* down and up */
   PetscErrorCode (*residual)(Mat, Vec, Vec, Vec);
-  PetscObjectId transfer[2]; /* interpolation and restriction */
-  PetscInt      cycles;
+  PetscObjectId    transfer[2]; /* interpolation and restriction, */
+  PetscObjectState values[2];   /* and their states */
+  PetscInt         cycles;
 } KCycleStamp;
+
+/* Parts of a solver that somebody may choose without the others */
+typedef enum {
+  KCYCLE_ASPECT_KSP,    /* type and parameters of the Krylov method, */
+  KCYCLE_ASPECT_PC,     /* of the preconditioner */
+  KCYCLE_ASPECT_SWEEPS, /* number of iterations */
+  KCYCLE_ASPECT_REST,   /* tolerances, norm, monitors, prefixes */
+  KCYCLE_NUM_ASPECTS
+} KCycleAspect;
+
+typedef unsigned long long KCycleDigest;
+
+/* Whose choice a solver of a level is; see kcsolvers.c */
+typedef struct {
+  PetscObjectId ksp, pc; /* 0: nothing is known */
+  KCycleDigest  told[KCYCLE_NUM_ASPECTS];
+  PetscBool     theirs[KCYCLE_NUM_ASPECTS]; /* the program has changed it */
+  PetscBool     chose;                      /* its type was chosen here; of level 0: the coarsest grid is gathered */
+  PetscBool     given;                      /* options have its number of iterations */
+} KCycleChoice;
 
 /* One level; level 0 is the coarsest, as in PCMG */
 typedef struct {
@@ -253,48 +277,57 @@ typedef struct {
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
   PetscBool           galerkin_none;  /* as none */
-  PetscBool           options_used;   /* PCSetFromOptions() has been called */
+  PetscBool           options_used;   /* PCSetFromOptions() has been called, */
+  PetscBool           reading;        /* and is at work */
+  PetscInt            nlevels_option; /* -pc_mg_levels when it was called; 0: not given */
+  PetscBool           distinct;       /* -pc_mg_distinct_smoothup then */
 
   /* found at set-up */
   struct _PCOps base;                                     /* operations of the inherited type */
   PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
   /* and its PCSetCoordinates(), if it has one */
   PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *);
-  PCKCycleHierarchy   levels_from; /* where levels came from */
+  PCKCycleHierarchy levels_from; /* where levels came from */
   /* number of levels that this type chose; 0 if somebody else did */
-  PetscInt            nlevels_chosen;
+  PetscInt          nlevels_chosen;
   /* more levels than there are were asked for; else 0 */
-  PetscInt            nlevels_asked;
-  PetscBool           nlevels_fixed;    /* levels stay on all processes: the program may look for them there */
-  PetscBool           grid_of_operator; /* the PC's DM was taken from the operator, */
-  PetscObjectId       grid_id;          /* and was this one */
-  PetscObjectId       operator_id;      /* that it was set up for last; 0: none */
-  KCycleFound         found;
-  PetscBool           galerkin_chosen; /* this type chose Galerkin coarse operators */
-  KCycleKernel        kernel;
+  PetscInt          nlevels_asked;
+  PetscBool         nlevels_fixed;    /* levels stay on all processes: the program may look for them there */
+  PetscBool         grid_of_operator; /* the PC's DM was taken from the operator, */
+  PetscObjectId     grid_id;          /* and was this one */
+  PetscObjectId     operator_id;      /* that it was set up for last; 0: none */
+  KCycleFound       found;
+  PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
+  KCycleKernel      kernel;
   /* the kernel is spanned by the constant vector, from the right and from the left */
-  PetscBool           kernel_constant;
-  Mat                 singular;        /* the coarsest operator that got its kernel as its null space, */
-  MatNullSpace        singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
-  PC                  svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
-  PC                  svd_before;      /* which was this */
-  PetscReal           scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
-  PetscBool           walls;           /* parts of the grid may be closed */
-  PetscBool           convects;        /* the finest operator has convection */
-  PetscBool           broken;          /* lines of the finest grid are broken by inactive points */
-  PetscBool           several;         /* cycles come to coarser levels more than once: sweeps are made for it */
-  PetscBool           use_structure;   /* levels are structured */
-  char                general[320];    /* why they are not */
-  PetscBool           use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
-  char                nogrids[256];    /* why they are not, where that was asked */
-  char                instead[512];    /* why levels are not those that were asked for, or that a grid would have */
-  PetscInt            ngrids;
-  KCycleGridLevel    *grids;
-  char                type[64];  /* of the operators of levels that are not structured, at the last set-up */
-  PetscBool           gamg;      /* the type inherits from PCGAMG */
-  PetscBool           assembled; /* the program assembles the coarse operators of structured levels */
-  /* the solver of a level was chosen here, down and up; [0][0]: the coarsest of structured levels */
-  PetscBool           chose[64][2];
+  PetscBool         kernel_constant;
+  Mat               singular;        /* the coarsest operator that got its kernel as its null space, */
+  MatNullSpace      singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
+  PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
+  PC                svd_before;      /* which was this */
+  PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
+  PetscBool         walls;           /* parts of the grid may be closed */
+  PetscBool         convects;        /* the finest operator has convection */
+  PetscBool         broken;          /* lines of the finest grid are broken by inactive points */
+  PetscBool         several;         /* cycles come to coarser levels more than once: sweeps are made for it */
+  PetscBool         use_structure;   /* levels are structured */
+  char              general[320];    /* why they are not */
+  PetscBool         use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
+  char              nogrids[256];    /* why they are not, where that was asked */
+  char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
+  PetscInt          ngrids;
+  KCycleGridLevel  *grids;
+  char              type[64];  /* of the operators of levels that are not structured, at the last set-up */
+  PetscBool         gamg;      /* the type inherits from PCGAMG */
+  PetscBool         assembled; /* the program assembles the coarse operators of structured levels */
+  PetscInt          nchoices;  /* length of choice */
+  KCycleChoice (*choice)[2];   /* of the solvers of levels, down and up, coarsest first */
+  /* the program's coarsest solver, while levels are made anew and with those of PCGAMG, which has had another one */
+  KSP                 coarse, coarse_gamg;
+  KCycleChoice        coarse_choice;
+  PC_MG               mg;              /* what PCMG had been told when PCGAMG took its place, */
+  PetscInt            nlevels_before;  /* and the number of levels that was asked for; 0: none */
+  PetscBool           choosing;        /* PCMGSetLevels() is called by this type */
   PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt            nstructured;
   KCycleStructure     structure[64]; /* finest first */
@@ -353,6 +386,7 @@ PETSC_INTERN PetscErrorCode PCFinalizePackage_KCycle(void);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleReadInherited(PC);
 PETSC_INTERN PetscErrorCode PCKCycleHideLevels(PC, PetscBool, size_t, char[]);
 
 /* kcsetup.c: the hierarchy */
@@ -389,7 +423,17 @@ PETSC_INTERN PetscErrorCode KCycleLevelsCheck(PC);
 PETSC_INTERN PetscErrorCode PCKCycleRefuseChanges(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStartAnew(PC);
 PETSC_INTERN PetscErrorCode PCKCycleEstimateAnew(KSP);
+PETSC_INTERN PetscErrorCode KCycleLevelsSetCoarse(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleCoarseHold(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCoarseInstall(PC);
 PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
+
+/* kcsolvers.c: whose choices the solvers of levels are */
+PETSC_INTERN PetscErrorCode PCKCycleSolversNotice(PC);
+PETSC_INTERN PetscErrorCode PCKCycleSolversKeep(PC);
+PETSC_INTERN PetscErrorCode PCKCycleSolversMade(PC);
+PETSC_INTERN PetscBool      KCycleLevelIsTheirs(const PC_KCycle *, PetscInt);
+PETSC_INTERN PetscErrorCode KCycleSmootherIsFree(KSP, const KCycleChoice *, PetscBool *);
 
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
@@ -399,7 +443,8 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredHandOn(PC, PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 
-PETSC_INTERN PetscErrorCode PCKCycleLevelsAreTouched(PC_MG *, PetscBool *);
+PETSC_INTERN PetscBool      KCycleLevelsAreTheirs(const PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleSmoothersAreDistinct(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsAsked(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
@@ -506,7 +551,7 @@ PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
 
 /* kcilu.c: smoothers where the diagonal has zeros */
 PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleLevelFactor(PC_MG_Levels *, const PetscBool[], PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleLevelFactor(PC_MG_Levels *, const KCycleChoice[], PetscBool *);
 
 /* kcsor.c: the transpose of SOR */
 PETSC_INTERN PetscErrorCode PCKCycleSORGiveTranspose(PC);

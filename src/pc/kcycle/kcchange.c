@@ -6,29 +6,46 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-static void Stamp(const PC_MG_Levels *lv, KCycleStamp *stamp)
+static PetscErrorCode StampSolver(const PC_MG_Levels *lv, KSP ksp, KCycleSolver *solver)
 {
-  (void)memset(stamp, 0, sizeof(*stamp)); /* holes, too: stamps are compared as memory */
-  for (int i = 0; i < 2; i++) {
-    const KSP     ksp    = i ? lv->smoothu : lv->smoothd;
-    KCycleSolver *solver = &stamp->solver[i];
+  const PetscBool finest = (PetscBool)(lv->level == lv->levels - 1);
 
-    solver->ksp     = ((PetscObject)ksp)->id;
-    solver->solve   = ksp->ops->solve;
-    solver->norm    = ksp->normtype;
-    solver->watched = (PetscBool)(ksp->numbermonitors > 0);
-    solver->idle    = (PetscBool)(ksp->max_it <= 0);
-    solver->guess   = (PetscBool)(lv->level == 0 && !ksp->guess_zero); /* elsewhere the cycle sets it */
-    if (!ksp->pc) continue;
-    solver->pc    = ((PetscObject)ksp->pc)->id;
-    solver->apply = ksp->pc->ops->apply;
-    solver->ready = (PetscBool)(ksp->pc->setupcalled != 0);
-    if (ksp->pc->mat) solver->A = ((PetscObject)ksp->pc->mat)->id;
-  }
+  PetscFunctionBegin;
+  solver->ksp       = ((PetscObject)ksp)->id;
+  solver->solve     = ksp->ops->solve;
+  solver->converged = ksp->converged;
+  solver->norm      = ksp->normtype;
+  solver->its       = ksp->max_it;
+  solver->watched   = (PetscBool)(ksp->numbermonitors > 0);
+  solver->guess     = (PetscBool)(lv->level == 0 && !ksp->guess_zero); /* elsewhere the cycle sets it */
+  PetscCall(KCycleKSPOnlySweeps(ksp, &solver->sweeps));
+  if (!ksp->pc) PetscFunctionReturn(PETSC_SUCCESS);
+  solver->pc      = ((PetscObject)ksp->pc)->id;
+  solver->pcstate = ((PetscObject)ksp->pc)->state;
+  solver->apply   = ksp->pc->ops->apply;
+  solver->ready   = (PetscBool)(ksp->pc->setupcalled != 0);
+  if (!ksp->pc->mat) PetscFunctionReturn(PETSC_SUCCESS);
+  solver->A      = ((PetscObject)ksp->pc->mat)->id;
+  solver->Astate = finest ? 0 : ((PetscObject)ksp->pc->mat)->state; /* new values of the operator are for the set-up */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Stamp(const PC_MG_Levels *lv, KCycleStamp *stamp)
+{
+  const Mat transfer[2] = {lv->interpolate, lv->restrct};
+
+  PetscFunctionBegin;
+  (void)memset(stamp, 0, sizeof(*stamp)); /* holes, too: stamps are compared as memory */
+  PetscCall(StampSolver(lv, lv->smoothd, &stamp->solver[0]));
+  if (lv->smoothu == lv->smoothd) stamp->solver[1] = stamp->solver[0];
+  else PetscCall(StampSolver(lv, lv->smoothu, &stamp->solver[1]));
   stamp->residual = lv->residual;
   stamp->cycles   = lv->cycles;
-  if (lv->interpolate) stamp->transfer[0] = ((PetscObject)lv->interpolate)->id;
-  if (lv->restrct) stamp->transfer[1] = ((PetscObject)lv->restrct)->id;
+  for (int i = 0; i < 2; i++) {
+    stamp->transfer[i] = transfer[i] ? ((PetscObject)transfer[i])->id : 0;
+    stamp->values[i]   = transfer[i] ? ((PetscObject)transfer[i])->state : 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* At the end of set-up */
@@ -39,7 +56,7 @@ PetscErrorCode KCycleLevelsStamp(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  for (PetscInt l = 0; l < kc->nlevels; l++) Stamp(mg->levels[l], &kc->level[l].stamp);
+  for (PetscInt l = 0; l < kc->nlevels; l++) PetscCall(Stamp(mg->levels[l], &kc->level[l].stamp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,6 +156,28 @@ PetscErrorCode PCKCycleEstimateAnew(KSP solver)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solver that PCMGGetSmootherUp() has made is of the kind of the other one, unless the program has chosen another */
+static PetscErrorCode CompleteNew(PC pc, const PC_MG_Levels *lv, int up)
+{
+  const KSP     ksp = up ? lv->smoothu : lv->smoothd;
+  PC_KCycle    *kc;
+  KCycleChoice *choice;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  choice = kc->choice[lv->level];
+  choice[up].chose =
+      (PetscBool)(choice[0].chose && !choice[up].theirs[KCYCLE_ASPECT_KSP] && !choice[up].theirs[KCYCLE_ASPECT_PC]);
+  choice[up].given = choice[0].given;
+  if (kc->use_structure && choice[up].chose) {
+    const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - lv->level];
+
+    PetscCall(PCRelaxSetLines(ksp->pc, level->lines, level->planes));
+  }
+  if (kc->options_used) PetscCall(KSPSetFromOptions(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   A solver without operators gets those of its level: after KSPReset(), or new from PCMGGetSmootherUp(), which has not
   seen the options either. Another PC has other eigenvalues
@@ -149,12 +188,12 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
   PC_KCycle          *kc;
   const KCycleSolver *seen, *now;
   KCycleStamp         stamp;
-  PetscBool           set, eisenstat;
+  PetscBool           set, eisenstat, other;
   Mat                 A = lv->A, P = lv->A;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  Stamp(lv, &stamp);
+  PetscCall(Stamp(lv, &stamp));
   seen = &kc->level[lv->level].stamp.solver[up];
   now  = &stamp.solver[up];
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCEISENSTAT, &eisenstat));
@@ -168,21 +207,14 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
     if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, &P));
     PetscCall(KSPSetOperators(ksp, A, P));
   }
-  if (now->ksp != seen->ksp) {
-    kc->chose[lv->level][up] = kc->chose[lv->level][0]; /* it is of the kind of the other one */
-    if (kc->use_structure && kc->chose[lv->level][up]) {
-      const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - lv->level];
-
-      PetscCall(PCRelaxSetLines(ksp->pc, level->lines, level->planes));
-    }
-    if (kc->options_used) PetscCall(KSPSetFromOptions(ksp));
-  }
-  if (now->pc != seen->pc || now->apply != seen->apply || now->ready != seen->ready || now->A != seen->A) {
+  if (now->ksp != seen->ksp) PetscCall(CompleteNew(pc, lv, up));
+  other = (PetscBool)(now->A != seen->A || now->Astate != seen->Astate);
+  if (now->pc != seen->pc || now->apply != seen->apply || now->ready != seen->ready || other) {
     PetscCall(PCKCycleEstimateAnew(ksp));
     if (ksp->setupstage != KSP_SETUP_NEW) ksp->setupstage = KSP_SETUP_NEWMATRIX;
   }
   PetscCall(KSPSetUp(ksp));
-  if (lv->level || now->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lv->level || (now->ready && !other)) PetscFunctionReturn(PETSC_SUCCESS);
   kc->ready = PETSC_FALSE; /* a solver that goes on with a coarsest grid is new, too */
   PetscCall(PCKCycleGatheredSetUp(pc));
   kc->ready = PETSC_TRUE;
@@ -197,12 +229,14 @@ static PetscErrorCode CompleteLevels(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscInfo(pc, "The program has changed levels: completing their set-up\n"));
+  PetscCall(PCKCycleSolversNotice(pc));
   PetscCall(PCKCycleRefuseChanges(pc));
   for (PetscInt l = 0; l < kc->nlevels; l++) {
     PetscCall(Complete(pc, mg->levels[l], 0));
     if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(Complete(pc, mg->levels[l], 1));
   }
   PetscCall(PCKCycleFinishLevels(pc));
+  PetscCall(PCKCycleSolversKeep(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,11 +254,12 @@ PetscErrorCode KCycleLevelsCheck(PC pc)
   for (PetscInt l = 0; kc->ready && l < kc->nlevels; l++) {
     const KCycleStamp *seen = &kc->level[l].stamp;
 
-    Stamp(mg->levels[l], &stamp);
+    PetscCall(Stamp(mg->levels[l], &stamp));
     if (!memcmp(&stamp, seen, sizeof(stamp))) continue;
     changed = PETSC_TRUE;
-    transfers =
-        (PetscBool)(transfers || stamp.transfer[0] != seen->transfer[0] || stamp.transfer[1] != seen->transfer[1]);
+    for (int i = 0; i < 2; i++)
+      transfers =
+          (PetscBool)(transfers || stamp.transfer[i] != seen->transfer[i] || stamp.values[i] != seen->values[i]);
   }
   if (changed) PetscCall(CompleteLevels(pc));
   if (!transfers || mg->galerkin >= PC_MG_GALERKIN_NONE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,28 +284,118 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMG destroys the levels that are there. A number that the program gives is kept; cycles in one application are,
-   too, where it is set-up that changes the number */
+/* Other solvers of level 0 are destroyed, and this one takes their place */
+PetscErrorCode KCycleLevelsSetCoarse(PC pc, KSP coarse)
+{
+  PC_MG *mg = (PC_MG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)coarse));
+  PetscCall(KSPDestroy(&mg->levels[0]->smoothd));
+  mg->levels[0]->smoothd = mg->levels[0]->smoothu = coarse;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With -pc_mg_log levels have events of PCMG's, and cycles a stage */
+static PetscErrorCode LogAnew(PC_MG *mg, PetscLogStage stage)
+{
+  PetscFunctionBegin;
+  mg->stageApply = stage;
+  for (PetscInt l = 0; stage && l < mg->nlevels; l++) {
+    PC_MG_Levels        *lv       = mg->levels[l];
+    const char *const    names[]  = {"MGSetup", "MGSmooth", "MGResid", "MGInterp"};
+    PetscLogEvent *const events[] = {&lv->eventsmoothsetup, &lv->eventsmoothsolve, &lv->eventresidual,
+                                     &lv->eventinterprestrict};
+
+    for (int i = 0; i < (l ? 4 : 2); i++) {
+      char name[64];
+
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s Level %" PetscInt_FMT, names[i], l));
+      PetscCall(PetscLogEventRegister(name, PC_CLASSID, events[i]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coarsest solver that the program has changed is kept when its levels go */
+PetscErrorCode PCKCycleCoarseHold(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->coarse || !mg->levels || !KCycleLevelIsTheirs(kc, 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectReference((PetscObject)mg->levels[0]->smoothd));
+  kc->coarse        = mg->levels[0]->smoothd;
+  kc->coarse_choice = kc->choice[0][0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* and becomes that of the levels that there are */
+PetscErrorCode PCKCycleCoarseInstall(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleLevelsSetCoarse(pc, kc->coarse));
+  kc->choice[0][0] = kc->coarse_choice;
+  if (!kc->gamg) PetscCall(KSPDestroy(&kc->coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another number of levels that was chosen here, and not by the program: what PCMG would forget stays. PCGAMG first
+   chooses its own coarsest solver */
+static PetscErrorCode ChangeLevels(PC pc, PetscInt nlevels, MPI_Comm *comms)
+{
+  PC_MG      *mg     = (PC_MG *)pc->data;
+  const PC_MG before = *mg;
+  PC_KCycle  *kc;
+  PetscBool   distinct;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleSmoothersAreDistinct(pc, &distinct));
+  if (!kc->gamg) PetscCall(PCKCycleCoarseHold(pc));
+  PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
+  if (before.cyclesperpcapply > 0) mg->cyclesperpcapply = before.cyclesperpcapply;
+  mg->Nc = before.Nc;
+  PetscCall(LogAnew(mg, before.stageApply));
+  if (distinct) PetscCall(PCMGSetDistinctSmoothUp(pc));
+  PetscCall(PCKCycleSolversMade(pc));
+  if (!kc->gamg) PetscCall(PCKCycleCoarseInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCMG destroys the levels that are there. A number that the program gives is kept */
 PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
 {
   PC_MG          *mg = (PC_MG *)pc->data;
   PC_KCycle      *kc;
-  const PetscInt  cycles = mg->levels ? mg->cyclesperpcapply : 1;
-  const PetscBool first  = (PetscBool)!mg->levels;
+  const PetscBool first = (PetscBool)!mg->levels;
+  PetscBool       ours;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  ours = (PetscBool)(kc->busy || kc->choosing);
   /* set-up has found that there are fewer */
   if (kc->nlevels_asked && nlevels == kc->nlevels_asked) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->busy) {
+  if (!ours) {
     kc->nlevels_chosen = 0;
     kc->nlevels_asked  = 0;
+    if (!kc->reading) kc->nlevels_option = 0;
   }
-  if (nlevels != mg->nlevels) kc->levels_used = PETSC_FALSE;
-  if (nlevels != mg->nlevels && !kc->busy) kc->nlevels_fixed = PETSC_FALSE;
-  if (kc->ready && !kc->busy && nlevels != mg->nlevels) PetscCall(PCKCycleStartAnew(pc));
-  PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
-  if (kc->busy) mg->cyclesperpcapply = cycles;
+  if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->levels_used = PETSC_FALSE;
+  if (!ours) kc->nlevels_fixed = PETSC_FALSE;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleStartAnew(pc));
+  if (ours) PetscCall(ChangeLevels(pc, nlevels, comms));
+  else {
+    PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
+    PetscCall(PCKCycleSolversMade(pc));
+  }
   /* nobody has chosen a type; PCMG hands it on to other levels */
   for (PetscInt l = 0; first && l < mg->nlevels; l++) mg->levels[l]->cycles = (PCMGCycleType)0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,7 +74,7 @@ static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (mg->levels && (mg->nlevels > 1 || !KCycleMakesOperators(kc))) {
-    PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
+    if (!kc->ready) PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
     PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
     PetscCall(PetscStrncpy(type, ((PetscObject)smoother)->type_name ? ((PetscObject)smoother)->type_name : PCSOR,
                            sizeof(type)));
@@ -107,7 +107,7 @@ static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
         PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-mg_levels_pc_type", &chosen));
   *done = (PetscBool)(kc->use_grids && !chosen);
   for (PetscInt l = 1; !kc->use_grids && l < mg->nlevels; l++)
-    PetscCall(KCycleLevelFactor(mg->levels[l], kc->chose[l], done));
+    PetscCall(KCycleLevelFactor(mg->levels[l], kc->choice[l], done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -440,7 +440,7 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc)) PetscFunctionReturn(PETSC_SUCCESS);
   coarse = mg->levels[0]->smoothd;
-  PetscCall(KSPSetFromOptions(coarse));
+  if (!kc->ready) PetscCall(KSPSetFromOptions(coarse));
   PetscCall(KSPGetPC(coarse, &solver));
   PetscCall(CoarseFactorPC(solver, &factor));
   if (!factor) PetscFunctionReturn(PETSC_SUCCESS);
@@ -562,6 +562,6 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc)))
     PetscCall(PCKCycleCoarseUseConstants(pc, A));
   else if (factor) PetscCall(PCKCycleCoarseFindKernel(pc, solver, A));
-  else if (!given && !kc->chose[0][0]) PetscCall(CoarseUseSVD(pc, coarse));
+  else if (!given && !kc->choice[0][0].chose && !KCycleLevelIsTheirs(kc, 0)) PetscCall(CoarseUseSVD(pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

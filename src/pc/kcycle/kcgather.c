@@ -21,13 +21,15 @@ static const char OwnOptions[] = "PCKCycleGatherOwnOptions_C";
 /* Has the program, or an option, chosen the solver of the coarsest level? */
 static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 {
-  PC_MG    *mg = (PC_MG *)pc->data;
-  PetscBool preonly, standard;
-  PC        solver;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  preonly, standard;
+  PC         solver;
 
   PetscFunctionBegin;
-  *chosen = PETSC_FALSE;
-  if (!mg->levels || mg->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *chosen = KCycleLevelIsTheirs(kc, 0);
+  if (*chosen || !mg->levels || mg->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &solver));
   PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)solver, &standard, PCREDUNDANT, PCTELESCOPE, ""));
@@ -41,23 +43,21 @@ static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 */
 PetscErrorCode PCKCycleFixLevels(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
   PetscInt   asked, most, chosen;
-  PetscBool  given = PETSC_FALSE, yes = PETSC_FALSE, stencil;
+  PetscBool  given, yes = PETSC_FALSE, stencil;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || kc->finer.exists || kc->nlevels_fixed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
-  if (kc->options_used)
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &given));
+  given = (PetscBool)(kc->nlevels_option > 0);
   PetscCall(MatStencilIs(pc->pmat, &stencil));
   if (given && !stencil && pc->dm != kc->found.dm && kc->structured != PC_KCYCLE_STRUCTURED_ON) {
     PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
     yes = (PetscBool)(asked <= most);
   }
-  if (!kc->levels_used && !yes) PetscCall(PCKCycleLevelsAreTouched(mg, &yes));
+  if (!kc->levels_used && KCycleLevelsAreTheirs(kc)) yes = PETSC_TRUE;
   kc->nlevels_fixed = (PetscBool)(yes || kc->assembled || (asked && !given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,11 +145,12 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCREDUNDANT, &standard));
   PetscCall(CoarseTypeIsGiven(coarse, &given));
+  if (KCycleLevelIsTheirs(kc, 0)) given = PETSC_TRUE;
   if (level->gathers == KCYCLE_GATHERS_NOT && standard && !given && dim > 1 && size > 1 && rows > KCYCLE_MAX_REPLICATED)
     level->gathers = KCYCLE_GATHERS_LARGE;
   if (level->gathers == KCYCLE_GATHERS_NOT) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->chose[0][0] = PETSC_TRUE;
-  factor          = level->gathers == KCYCLE_GATHERS_LARGE ? size : KCyclePolicyReduction(rows, size);
+  kc->choice[0][0].chose = PETSC_TRUE;
+  factor                 = level->gathers == KCYCLE_GATHERS_LARGE ? size : KCyclePolicyReduction(rows, size);
   PetscCall(PCSetType(gather, PCTELESCOPE));
   PetscCall(PCTelescopeSetIgnoreKSPComputeOperators(gather, PETSC_TRUE)); /* it is to gather the matrix */
   PetscCall(PCTelescopeSetReductionFactor(gather, factor));
@@ -412,8 +413,8 @@ PetscErrorCode PCKCycleGatheredSetUp(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PCKCycleGatheredForget(kc);
-  if (!kc->use_structure || !kc->chose[0][0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetFromOptions(coarse));
+  if (!kc->use_structure || !kc->choice[0][0].chose) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->ready) PetscCall(KSPSetFromOptions(coarse));
   PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCTELESCOPE, &gathers));
   if (!gathers) PetscFunctionReturn(PETSC_SUCCESS);

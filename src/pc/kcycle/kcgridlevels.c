@@ -234,7 +234,7 @@ static PetscErrorCode GiveFinest(PC pc)
 }
 
 /* Smoothers of a level of several unknowns at a point that has zeros on its diagonal */
-static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours[])
+static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const KCycleChoice choice[])
 {
   PetscBool zero, done;
   PetscInt  bs;
@@ -244,7 +244,7 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours
   if (bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatHasZeroDiagonal(A, &zero));
   if (!zero) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleLevelFactor(lv, ours, &done));
+  PetscCall(KCycleLevelFactor(lv, choice, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,28 +255,27 @@ static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const PetscBool ours
   Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a
   smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
 */
-static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, PetscBool *chose)
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice *choice)
 {
   const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig",
                                  "-ksp_chebyshev_kind"};
-  PC                pc;
   PetscBool         chebyshev, sor, given = PETSC_FALSE;
   PetscInt          its;
   PetscMPIInt       size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)smoother), &size));
-  PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
+  PetscCall(KCycleSmootherIsFree(smoother, choice, &sor));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !given; i++)
     PetscCall(
         PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, options[i], &given));
   if ((size > 1 && !apart) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
-  *chose = PETSC_TRUE;
+  choice->chose = PETSC_TRUE;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
-  if (its == KCYCLE_PCMG_ITS) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 1));
+  if (its == KCYCLE_PCMG_ITS && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -295,9 +294,9 @@ static PetscErrorCode GiveLevels(PC pc)
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number], kc->chose[number]));
+    if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number], kc->choice[number]));
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
-      PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->chose[number][i]));
+      PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->choice[number][i]));
     if (l == 0) PetscCall(GiveFinest(pc));
     if (l == 0) continue;
     PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));

@@ -21,28 +21,26 @@ PetscErrorCode KCycleMatHasZeroDiagonal(Mat A, PetscBool *has)
 }
 
 /* Is a smoother what PCMG makes it when nobody chooses, Chebyshev with SOR, or SOR that was chosen here? */
-static PetscErrorCode IsDefault(KSP smoother, PetscBool ours, PetscBool *is)
+static PetscErrorCode IsDefault(KSP smoother, const KCycleChoice *choice, PetscBool *is)
 {
   PetscObject o = (PetscObject)smoother;
-  PC          pc;
   PetscBool   chebyshev, sor, chosen;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetPC(smoother, &pc));
   PetscCall(PetscObjectTypeCompare(o, KSPCHEBYSHEV, &chebyshev));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
+  PetscCall(KCycleSmootherIsFree(smoother, choice, &sor));
   PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_type", &chosen));
-  *is = (PetscBool)((chebyshev || ours) && sor && !chosen);
+  *is = (PetscBool)((chebyshev || choice->chose) && sor && !chosen);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Factor(KSP smoother, PetscBool ours, PetscBool *done)
+static PetscErrorCode Factor(KSP smoother, const KCycleChoice *choice, PetscBool *done)
 {
   PC          pc;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCall(IsDefault(smoother, ours, done));
+  PetscCall(IsDefault(smoother, choice, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)smoother), &size));
   PetscCall(KSPGetPC(smoother, &pc));
@@ -54,12 +52,12 @@ static PetscErrorCode Factor(KSP smoother, PetscBool ours, PetscBool *done)
 
 /*
   Both smoothers of a level become Richardson's iteration with ILU, in the blocks of processes, unless the program or
-  its options chose them. ours: the smoother, down and up, is SOR that this library chose
+  its options chose them. choice: of both, down and up
 */
-PetscErrorCode KCycleLevelFactor(PC_MG_Levels *lv, const PetscBool ours[], PetscBool *done)
+PetscErrorCode KCycleLevelFactor(PC_MG_Levels *lv, const KCycleChoice choice[], PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCall(Factor(lv->smoothd, ours[0], done));
-  if (lv->smoothu != lv->smoothd) PetscCall(Factor(lv->smoothu, ours[1], done));
+  PetscCall(Factor(lv->smoothd, &choice[0], done));
+  if (lv->smoothu != lv->smoothd) PetscCall(Factor(lv->smoothu, &choice[1], done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,8 +33,9 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solvers that were chosen here are those of PCMG again, unless somebody has chosen others since */
-static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, KSP solver)
+/* A solver that was chosen here, and that nobody has changed since, is that of PCMG again; keep: but for its number of
+   iterations */
+static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, KSP solver, PetscBool keep)
 {
   PC        pc;
   PetscBool ours, sor, richardson;
@@ -51,13 +52,13 @@ static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, 
   PetscCall(PetscObjectTypeCompare((PetscObject)solver, KSPRICHARDSON, &richardson));
   if (!l || (!ours && !sor) || !richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(solver, KSPCHEBYSHEV));
-  PetscCall(KSPSetTolerances(solver, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, mg->default_smoothd));
+  if (!keep) PetscCall(KSPSetTolerances(solver, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, mg->default_smoothd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Levels are numbered from the coarsest of all, also where that is on fewer processes: options with the number of a
    level mean the same on any number of processes */
-static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number)
+static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number, PetscBool theirs)
 {
   const char levels[] = "mg_levels_", *before = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", *own, *tail;
   char       prefix[256];
@@ -76,7 +77,7 @@ static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number)
   PetscCall(PetscStrcmp(own, prefix, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetOptionsPrefix(solver, prefix));
-  if (kc->ready) PetscCall(KSPSetFromOptions(solver));
+  if (kc->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,9 +90,10 @@ static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->chose[l][up] && (kc->nstructured || kc->ngrids))
-    PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, solver));
-  if (l && kc->nstructured) PetscCall(NumberSolver(pc, solver, l));
+  if (kc->choice[l][up].chose && (kc->nstructured || kc->ngrids))
+    PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, solver, kc->choice[l][up].theirs[KCYCLE_ASPECT_SWEEPS]));
+  kc->choice[l][up].chose = PETSC_FALSE;
+  if (l && kc->nstructured) PetscCall(NumberSolver(pc, solver, l, PETSC_TRUE));
   PetscCall(PCKCycleEstimateAnew(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,23 +115,17 @@ static PetscErrorCode ForgetCoarsestGrid(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCGAMG made levels where nothing else could. The operator that comes may have a grid: PCMG again, with its options;
-   but not where the PC is destroyed */
+/* PCGAMG made levels where nothing else could. The operator that comes may have a grid: PCMG again, but not where the
+   PC is destroyed */
 static PetscErrorCode LeaveGAMG(PC pc)
 {
   PC_KCycle *kc;
-  PetscBool  busy;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->gamg || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || ((PetscObject)pc)->refct < 1)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInherit(pc, PETSC_FALSE));
-  if (!kc->options_used) PetscFunctionReturn(PETSC_SUCCESS);
-  busy     = kc->busy;
-  kc->busy = PETSC_TRUE; /* levels are chosen at set-up */
-  PetscCall(PCSetFromOptions(pc));
-  kc->busy = busy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,11 +143,11 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) {
     for (int up = 0; up < 2; up++) PetscCall(RestoreLevel(pc, l, up));
   }
-  PetscCall(PetscArrayzero(&kc->chose[0][0], PETSC_STATIC_ARRAY_LENGTH(kc->chose) * 2));
   PetscCall(ForgetCoarsestGrid(pc));
   if (kc->apart.use && mg->levels) PetscCall(PCKCycleUnknownsTake(pc, mg->levels[0]->smoothd));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
+  PetscCall(PCKCycleSolversKeep(pc));
   PetscCall(LeaveGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -205,19 +201,25 @@ static PetscErrorCode SmootherIsForeign(PC pc, PetscInt l, PetscBool *foreign)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothers that the program itself has chosen through PCMGGetSmoother() */
-static PetscErrorCode ProgramChoseSmoothers(PC_MG *mg, PetscBool *chose)
+/* Smoothers that the program itself has chosen through PCMGGetSmoother() and that do not work on stencils */
+static PetscErrorCode ProgramChoseSmoothers(PC pc, PetscBool *chose)
 {
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   *chose = PETSC_FALSE;
   for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*chose; l++) {
-    PC        smoother;
-    PetscBool fits = PETSC_TRUE, standard;
+    for (int up = 0; up < 2; up++) {
+      const KSP smoother = up ? mg->levels[l]->smoothu : mg->levels[l]->smoothd;
+      PetscBool fits     = PETSC_TRUE, free;
 
-    PetscCall(KSPGetPC(mg->levels[l]->smoothd, &smoother));
-    PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCSOR, &standard));
-    if (((PetscObject)smoother)->type_name) PetscCall(SmootherFits(((PetscObject)smoother)->type_name, &fits));
-    *chose = (PetscBool)(!fits && !standard);
+      if (((PetscObject)smoother->pc)->type_name)
+        PetscCall(SmootherFits(((PetscObject)smoother->pc)->type_name, &fits));
+      PetscCall(KCycleSmootherIsFree(smoother, &kc->choice[l][up], &free));
+      *chose = (PetscBool)(*chose || (!fits && !free));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,7 +252,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
     PetscCall(SmootherIsForeign(pc, l, &yes));
     if (yes) PetscCall(PetscSNPrintf(why, len, "the smoother of level %" PetscInt_FMT " needs an ordinary matrix", l));
   }
-  if (!why[0]) PetscCall(ProgramChoseSmoothers(mg, &yes));
+  if (!why[0]) PetscCall(ProgramChoseSmoothers(pc, &yes));
   if (!why[0] && yes) PetscCall(PetscSNPrintf(why, len, "the program chose smoothers that need an ordinary matrix"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -386,7 +388,7 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
   PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
   Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
 */
-static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, PetscBool *chose, PetscInt *sweeps)
+static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice, PetscInt *sweeps)
 {
   PC        relax;
   PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson;
@@ -395,14 +397,16 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, Pe
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &relax));
-  PetscCall(PetscObjectTypeCompare((PetscObject)relax, PCSOR, &untouched));
+  PetscCall(KCycleSmootherIsFree(smoother, choice, &untouched));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type,
                                   sizeof(type), &given));
   if (given) PetscCall(PetscStrcmp(type, PCRELAX, &ours));
   /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
   if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS);
-  *chose = PETSC_TRUE;
+  choice->chose = PETSC_TRUE;
+  PetscCall(PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it",
+                                &choice->given));
   PetscCall(PCSetType(relax, PCRELAX));
   PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
@@ -424,18 +428,12 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, Pe
 }
 
 /* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless
-   somebody has given another since */
-static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
+   somebody has given another */
+static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const KCycleChoice *choice, PetscInt *sweeps)
 {
-  PetscInt  before = *sweeps, set;
-  PetscBool given;
-
   PetscFunctionBegin;
   PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
-  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &set));
-  PetscCall(
-      PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &given));
-  if (!given && set == before)
+  if (!choice->given && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
     PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -539,14 +537,17 @@ PetscErrorCode PCKCycleFollowKappa(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
   kc->several = ComeAgain(kc);
+  PetscCall(PCKCycleSolversNotice(pc));
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt number    = kc->nstructured - 1 - l;
     const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
+    KCycleChoice  *choice    = kc->choice[number];
 
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &kc->structure[l].sweeps[i]));
+      if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &kc->structure[l].sweeps[i]));
     }
   }
+  PetscCall(PCKCycleSolversKeep(pc));
   PetscCall(PCKCycleEngineSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -566,14 +567,15 @@ static PetscErrorCode GiveLevels(PC pc)
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt   number    = kc->nstructured - 1 - l;
     KCycleStructure *level     = &kc->structure[l];
+    KCycleChoice    *choice    = kc->choice[number];
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
     PetscCall(KCycleStructureChooseLines(kc, level));
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below));
-      if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &kc->chose[number][i], &level->sweeps[i]));
-      else if (kc->chose[number][i]) PetscCall(RenewSweeps(kc, l, solver[i], &level->sweeps[i]));
+      PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below, KCycleLevelIsTheirs(kc, number)));
+      if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &choice[i], &level->sweeps[i]));
+      else if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &level->sweeps[i]));
       PetscCall(GiveCoarsening(kc, l, solver[i]));
       PetscCall(KSPSetOperators(solver[i], level->A, level->A));
     }
@@ -583,24 +585,13 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has the program chosen a solver on a level? Another number of levels would lose it */
-PetscErrorCode PCKCycleLevelsAreTouched(PC_MG *mg, PetscBool *touched)
+/* Has the program changed the smoother of a level? Another number of levels would lose it */
+PetscBool KCycleLevelsAreTheirs(const PC_KCycle *kc)
 {
-  PetscFunctionBegin;
-  *touched = PETSC_FALSE;
-  for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*touched; l++) {
-    PC_MG_Levels *lv = mg->levels[l];
-    PetscBool     chebyshev, sor;
-    PetscInt      its;
-    PC            smoother;
+  PetscBool theirs = PETSC_FALSE;
 
-    PetscCall(PetscObjectTypeCompare((PetscObject)lv->smoothd, KSPCHEBYSHEV, &chebyshev));
-    PetscCall(KSPGetPC(lv->smoothd, &smoother));
-    PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCSOR, &sor));
-    PetscCall(KSPGetTolerances(lv->smoothd, NULL, NULL, NULL, &its));
-    *touched = (PetscBool)(!chebyshev || !sor || its != KCYCLE_PCMG_ITS || lv->smoothd->numbermonitors);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 1; l < kc->nchoices; l++) theirs = (PetscBool)(theirs || KCycleLevelIsTheirs(kc, l));
+  return theirs;
 }
 
 /* The number of levels that options or program ask for, or 0 */
@@ -608,31 +599,24 @@ PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  given = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *asked = kc->finer.exists ? kc->finer.wanted : 0;
-  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->options_used)
-    PetscCall(
-        PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", asked, &given));
-  if (!given && mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
+  *asked = kc->finer.exists ? kc->finer.wanted : kc->nlevels_option;
+  if (kc->finer.exists || *asked) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The same, or that of the levels whose solvers the program has chosen, or as many as there are */
 PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  touched = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsAsked(pc, wanted));
-  if (!kc->levels_used) PetscCall(PCKCycleLevelsAreTouched(mg, &touched));
-  if (!*wanted && touched) *wanted = mg->nlevels;
+  if (!*wanted && KCycleLevelsAreTheirs(kc)) *wanted = ((PC_MG *)pc->data)->nlevels;
   if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -645,7 +629,6 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscBool  touched = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -653,15 +636,14 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   if (kc->nlevels_asked)
     PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
   if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->levels_used) PetscCall(PCKCycleLevelsAreTouched(mg, &touched));
-  PetscCheck(!touched, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(!KCycleLevelsAreTheirs(kc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "The program has chosen solvers on %" PetscInt_FMT " levels, and this grid has %" PetscInt_FMT
              ": choose them after PCSetUp(), or call PCMGSetLevels() with fewer levels",
              mg->nlevels, nlevels);
   kc->nlevels_chosen = nlevels;
+  kc->choosing       = PETSC_TRUE;
   PetscCall(PCMGSetLevels(pc, nlevels, NULL));
-  if (kc->options_used) PetscCall(PCSetFromOptions(pc));
-  if (kc->finer.exists && kc->finer.distinct) PetscCall(PCMGSetDistinctSmoothUp(pc));
+  kc->choosing = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -709,7 +691,7 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 }
 
 /* Has the program, or an option, made smoothers before and behind the coarser levels distinct? */
-static PetscErrorCode SmoothersAreDistinct(PC pc, PetscBool *distinct)
+PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 {
   PC_MG      *mg = (PC_MG *)pc->data;
   PC_KCycle  *kc;
@@ -717,11 +699,8 @@ static PetscErrorCode SmoothersAreDistinct(PC pc, PetscBool *distinct)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *distinct = (PetscBool)(kc->finer.exists && kc->finer.distinct);
-  if (kc->options_used)
-    PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_distinct_smoothup",
-                                  distinct, NULL));
-  for (PetscInt l = 1; l < mg->nlevels && !*distinct; l++) {
+  *distinct = (PetscBool)(kc->distinct || (kc->finer.exists && kc->finer.distinct));
+  for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*distinct; l++) {
     PetscCall(KSPGetOptionsPrefix(mg->levels[l]->smoothu, &prefix));
     if (prefix && mg->levels[l]->smoothu != mg->levels[l]->smoothd)
       PetscCall(PetscStrendswith(prefix, "_up_", distinct));
@@ -780,6 +759,6 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   inner->precision       = inner->ready ? inner->precision : kc->precision;
   inner->count           = kc->count;
   PetscCall(CountKernel(pc, &finer->nullity));
-  PetscCall(SmoothersAreDistinct(pc, &finer->distinct));
+  PetscCall(PCKCycleSmoothersAreDistinct(pc, &finer->distinct));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -145,10 +145,9 @@ PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   if (final) PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
   else if (chosen == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!asked) {
-    PetscCall(PCMGSetLevels(pc, chosen, NULL));
-    kc->nlevels_chosen = chosen;
-  }
+  if (!asked && !final && KCycleLevelsAreTheirs(kc)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!asked) PetscCall(PCKCycleUseLevels(pc, chosen, chosen));
+  if (!asked) kc->nlevels_chosen = chosen;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +185,7 @@ static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
   PetscCall(PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInherit(pc, PETSC_TRUE));
-  if (kc->options_used) PetscCall(PCSetFromOptions(pc));
+  if (kc->options_used) PetscCall(PCKCycleReadInherited(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,29 +290,25 @@ PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
   coarse = mg->levels[0]->smoothd;
   PetscCall(PetscObjectReference((PetscObject)coarse));
   PetscCall((*kc->set_levels)(pc, 1, comms));
-  PetscCall(KSPDestroy(&mg->levels[0]->smoothd));
-  mg->levels[0]->smoothd = mg->levels[0]->smoothu = coarse;
+  PetscCall(KCycleLevelsSetCoarse(pc, coarse));
   PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse, (PetscObject)pc, 1));
+  PetscCall(KSPDestroy(&coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New levels have not seen the options yet; PCSetFromOptions() tells them, as PCMG itself does when a DM is refined */
 static PetscErrorCode SetUpLevels(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
-  PetscInt   before = mg->nlevels;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   if (!KCycleMakesOperators(kc)) PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_SINGLE) {
-    PetscCall(PCMGSetLevels(pc, 1, NULL));
+    PetscCall(PCKCycleUseLevels(pc, 1, 1));
     kc->nlevels_chosen = 1;
   }
   PetscCall(RequireHierarchy(pc));
-  if (kc->options_used && mg->nlevels != before) PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -408,14 +403,14 @@ static PetscErrorCode ForgetOldPattern(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RenewPC(KSP solver)
+static PetscErrorCode RenewPC(KSP solver, const KCycleChoice *choice)
 {
   PC   pc;
   char type[64];
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(solver, &pc));
-  if (!((PetscObject)pc)->type_name) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!((PetscObject)pc)->type_name || choice->theirs[KCYCLE_ASPECT_PC]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(type, ((PetscObject)pc)->type_name, sizeof(type)));
   PetscCall(PCSetType(pc, PCNONE));
   PetscCall(PCSetType(pc, type));
@@ -424,7 +419,7 @@ static PetscErrorCode RenewPC(KSP solver)
 }
 
 /* A factorization keeps the ordering that it chose for one type of matrices, which those of other types may not
-   take: solvers of levels are made anew for another type */
+   take: solvers of levels are made anew for another type, unless the program has chosen them */
 static PetscErrorCode RenewForType(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -439,8 +434,8 @@ static PetscErrorCode RenewForType(PC pc)
   PetscCall(MatGetType(kc->use_grids ? kc->grids[0].A : pc->pmat, &type));
   PetscCall(PetscStrcmp(type, kc->type, &same));
   for (PetscInt l = 0; kc->type[0] && !same && l < mg->nlevels; l++) {
-    PetscCall(RenewPC(mg->levels[l]->smoothd));
-    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(RenewPC(mg->levels[l]->smoothu));
+    PetscCall(RenewPC(mg->levels[l]->smoothd, &kc->choice[l][0]));
+    if (mg->levels[l]->smoothu != mg->levels[l]->smoothd) PetscCall(RenewPC(mg->levels[l]->smoothu, &kc->choice[l][1]));
   }
   PetscCall(PetscStrncpy(kc->type, type, sizeof(kc->type)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -648,6 +643,53 @@ static PetscErrorCode CheckSquare(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCGAMG makes its coarsest solver itself: not of the one that the program has changed */
+static PetscErrorCode CoarseBeforeGAMG(PC pc)
+{
+  PC_MG      *mg = (PC_MG *)pc->data;
+  PC_KCycle  *kc;
+  Mat         A, P;
+  PetscBool   set;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleCoarseHold(pc));
+  if (!kc->coarse || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->coarse_gamg) {
+    PetscCall(KSPCreate(PetscObjectComm((PetscObject)kc->coarse), &kc->coarse_gamg));
+    PetscCall(KSPGetOptionsPrefix(kc->coarse, &prefix));
+    PetscCall(KSPSetOptionsPrefix(kc->coarse_gamg, prefix));
+    PetscCall(KSPSetType(kc->coarse_gamg, KSPPREONLY));
+    PetscCall(KSPGetOperatorsSet(kc->coarse, &set, NULL));
+    if (set) PetscCall(KSPGetOperators(kc->coarse, &A, &P));
+    if (set) PetscCall(KSPSetOperators(kc->coarse_gamg, A, P));
+  }
+  PetscCall(KCycleLevelsSetCoarse(pc, kc->coarse_gamg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Then that takes its place again */
+static PetscErrorCode CoarseAfterGAMG(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  Mat        A, P;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectReference((PetscObject)mg->levels[0]->smoothd));
+  PetscCall(KSPDestroy(&kc->coarse_gamg));
+  kc->coarse_gamg = mg->levels[0]->smoothd;
+  PetscCall(KSPGetOperators(kc->coarse_gamg, &A, &P));
+  PetscCall(KSPSetOperators(kc->coarse, A, P));
+  PetscCall(PCKCycleCoarseInstall(pc));
+  if (!kc->ready) PetscCall(KSPSetFromOptions(kc->coarse));
+  PetscCall(KSPSetUp(kc->coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUpInherited(PC pc)
 {
   PC_KCycle     *kc;
@@ -659,9 +701,11 @@ static PetscErrorCode SetUpInherited(PC pc)
   PetscCall(PCKCycleCoordinatesGive(pc));
   /* PCGAMG would have PCMG read them again, also where it has made fewer */
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
+  if (kc->gamg) PetscCall(CoarseBeforeGAMG(pc));
   ierr = (*kc->base.setup)(pc);
   PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
   PetscCall(ierr);
+  if (kc->gamg) PetscCall(CoarseAfterGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -736,6 +780,7 @@ static PetscErrorCode SetUpOnce(PC pc)
   PetscCall(PCKCycleCopyLend(pc));
   ierr = SetUp(pc);
   PetscCall(PCKCycleCopyReturn(pc));
+  PetscCall(PCKCycleSolversKeep(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
   kc->levels_used = PETSC_TRUE;
@@ -746,11 +791,14 @@ static PetscErrorCode SetUpOnce(PC pc)
 PetscErrorCode PCSetUp_KCycle(PC pc)
 {
   PC_KCycle *kc;
-  PetscBool  again = PETSC_TRUE;
+  PetscBool  again = PETSC_TRUE, failed;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->busy) PetscCall(PCKCycleStartAnew(pc));
+  failed   = kc->busy;
+  kc->busy = PETSC_FALSE;
+  PetscCall(PCKCycleSolversNotice(pc));
+  if (failed) PetscCall(PCKCycleStartAnew(pc));
   kc->busy = PETSC_TRUE;
   while (again) {
     PetscCall(SetUpOnce(pc));

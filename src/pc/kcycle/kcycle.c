@@ -50,6 +50,9 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscCall(MatDestroy(&kc->copy));
   PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PetscFree2(kc->level, kc->calls));
+  PetscCall(PetscFree(kc->choice));
+  PetscCall(KSPDestroy(&kc->coarse));
+  PetscCall(KSPDestroy(&kc->coarse_gamg));
   PetscCall(PetscFree(kc->timing.save));
   PetscCall(PetscFree(kc->timing.load));
   PetscCall(PetscFree(kc->apart.shrinks));
@@ -63,6 +66,8 @@ static PetscErrorCode PCReset_KCycle(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->busy = PETSC_FALSE; /* of a set-up that failed nothing is left */
+  PetscCall(PCKCycleSolversNotice(pc));
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(MatDestroy(&kc->copy));
   kc->copy_blocks = PETSC_FALSE;
@@ -206,18 +211,60 @@ static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From PCMG to PCGAMG, or back; what was set with functions of the one before is lost */
+/* What PCMG and PCGAMG both have is handed on; what PCGAMG has no use for returns with PCMG */
+static PetscErrorCode HandOn(PC pc, const PC_MG *before)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->gamg) kc->mg = *before;
+  mg->am               = before->am;
+  mg->cyclesperpcapply = before->cyclesperpcapply;
+  mg->stageApply       = before->stageApply;
+  PetscCall(PCKCycleInstall(pc));
+  if (kc->gamg) PetscFunctionReturn(PETSC_SUCCESS);
+  mg->galerkin             = kc->mg.galerkin;
+  mg->adaptInterpolation   = kc->mg.adaptInterpolation;
+  mg->coarseSpaceType      = kc->mg.coarseSpaceType;
+  mg->Nc                   = kc->mg.Nc;
+  mg->mespMonitor          = kc->mg.mespMonitor;
+  mg->compatibleRelaxation = kc->mg.compatibleRelaxation;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From PCMG to PCGAMG, or back. A coarsest solver that the program has changed is kept; smoothers cannot be. PCGAMG
+   itself forgets the latter with each new pattern */
 PetscErrorCode PCKCycleInherit(PC pc, PetscBool gamg)
 {
+  const PC_MG    before = *(PC_MG *)pc->data;
   PC_KCycle     *kc;
   PetscContainer container;
+  PetscInt       asked;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->gamg == gamg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleSolversNotice(pc));
+  PetscCheck(!gamg || !KCycleLevelsAreTheirs(kc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The program has chosen solvers on %" PetscInt_FMT
+             " levels, and levels are to be those of PCGAMG, which has its own: choose them after PCSetUp(), or by "
+             "options",
+             before.nlevels);
+  PetscCall(PCKCycleLevelsAsked(pc, &asked));
+  if (gamg) kc->nlevels_before = asked;
+  PetscCall(PCKCycleCoarseHold(pc));
+  PetscCall(KSPDestroy(&kc->coarse_gamg));
   kc->gamg = gamg;
   PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
   PetscCall(Inherit(pc, container, gamg ? PCGAMG : PCMG));
+  PetscCall(HandOn(pc, &before));
+  PetscCall(PCKCycleSolversMade(pc));
+  if (gamg || !kc->nlevels_before) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->choosing = PETSC_TRUE;
+  PetscCall(PCMGSetLevels(pc, kc->nlevels_before, NULL));
+  kc->choosing = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,6 +331,32 @@ static PetscErrorCode SetFromOptionsInherited(PC pc, KCycleOptionItems PetscOpti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where set-up has chosen PCGAMG, which is new and reads its options once */
+PetscErrorCode PCKCycleReadInherited(PC pc)
+{
+  PetscFunctionBegin;
+  PetscObjectOptionsBegin((PetscObject)pc);
+  PetscCall(SetFromOptionsInherited(pc, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscCall(PCKCycleInstall(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those that levels follow which are made later */
+static PetscErrorCode ReadLevels(PC pc)
+{
+  PetscObject o = (PetscObject)pc;
+  PC_KCycle  *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->options_used = PETSC_TRUE;
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
+  PetscCall(PetscOptionsGetInt(o->options, o->prefix, "-pc_mg_levels", &kc->nlevels_option, NULL));
+  PetscCall(PetscOptionsGetBool(o->options, o->prefix, "-pc_mg_distinct_smoothup", &kc->distinct, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_MG            *mg;
@@ -315,14 +388,16 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
-  mg               = (PC_MG *)pc->data;
-  kc->options_used = PETSC_TRUE;
-  PetscCall(
-      PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
+  mg = (PC_MG *)pc->data;
+  PetscCall(PCKCycleSolversNotice(pc));
+  PetscCall(ReadLevels(pc));
   if (!kc->ready && !kc->busy) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
-  ours = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
+  ours        = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
+  kc->reading = PETSC_TRUE;
   PetscCall(SetFromOptionsInherited(pc, PetscOptionsObject));
-  kc->galerkin_none = (PetscBool)(kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE);
+  kc->reading                = PETSC_FALSE;
+  mg->usedmfornumberoflevels = PETSC_FALSE; /* their number is chosen here */
+  kc->galerkin_none          = (PetscBool)(kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
   if (ours && !flg) kc->nlevels_chosen = mg->nlevels; /* PCMG's single level, until the grid is known */
   PetscCall(PCKCycleInstall(pc));
@@ -457,8 +532,9 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
   Level: intermediate
 
   Note:
-  Going to or from `PC_KCYCLE_HIERARCHY_GAMG` forgets what was set with the functions of `PCMG` or `PCGAMG`: call this
-  before them. The options of `PCGAMG` (`-pc_gamg_...`) apply to its levels.
+  Going to or from `PC_KCYCLE_HIERARCHY_GAMG` forgets what was set with the functions of `PCGAMG`, and smoothers that
+  were chosen on its levels: call this before them. The type of multigrid, the number of cycles and the coarsest solver
+  stay. The options of `PCGAMG` (`-pc_gamg_...`) apply to its levels.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetHierarchy()`, `PCMGSetInterpolation()`, `KSPSetDM()`, `PCGAMG`
 @*/

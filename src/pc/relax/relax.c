@@ -197,6 +197,7 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscCall(CreateSmoother(pc));
   PetscCall(CorrectClusters(pc));
   PetscCall(PCRelaxRenew(pc));
+  PetscCall(PetscObjectStateIncrease((PetscObject)pc)); /* who has taken the smoother sees that it is another */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,485 @@
+static char help[] =
+    "What the program has chosen stays: solvers of levels, the coarsest solver, parameters and null spaces that it \
+touched before the first set-up, between solves and around a reset; and options are read when they are asked for.\n\
+  -coarse  only the coarsest solver\n\n";
+
+#include "poisson.h"
+#include <petsckcycle/private/compat.h>
+
+typedef struct {
+  Poisson p;
+  DM      da;
+  Mat     A;
+  Vec     b, x;
+  KSP     ksp;
+  PC      pc;
+} Solver;
+
+/* A solver whose operator has the grid, or not */
+static PetscErrorCode Create(PetscInt n, PetscBool grid, Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonSetFromOptions(&s->p));
+  s->p.n = n;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &s->p, &s->da));
+  PetscCall(DMCreateMatrix(s->da, &s->A));
+  PetscCall(PoissonAssemble(&s->p, s->da, s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(PoissonFill(&s->p, s->da, s->b));
+  if (!grid) PetscCall(MatSetDM(s->A, NULL));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+  PetscCall(KSPSetType(s->ksp, KSPFGMRES));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(KSPGetPC(s->ksp, &s->pc));
+  PetscCall(PCSetType(s->pc, PCKCYCLE));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Destroy(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(MatDestroy(&s->A));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(DMDestroy(&s->da));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations and solution of a solve, as a text; the solve must converge */
+static PetscErrorCode Solve(Solver *s, size_t len, char text[])
+{
+  KSPConvergedReason reason;
+  PetscReal          norm;
+  PetscInt           its;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(s->x, 0));
+  PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(s->ksp, &its));
+  PetscCall(VecNorm(s->x, NORM_2, &norm));
+  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
+  PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(a, b, &same));
+  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
+  PetscCall(PoissonClaim((PetscBool)(same == expected), claim));
+  PetscFunctionReturn(0);
+}
+
+/* The first row is coupled to the last one, which no grid has */
+static PetscErrorCode HideGrid(Solver *s)
+{
+  const PetscScalar values[4] = {1, -1, -1, 1};
+  PetscInt          rows[2]   = {0, 0};
+  PetscMPIInt       rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(MatGetSize(s->A, &rows[1], NULL));
+  rows[1]--;
+  PetscCall(MatSetOption(s->A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  if (!rank) PetscCall(MatSetValues(s->A, 2, rows, 2, rows, values, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(s->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(s->A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Smoother of level l, counted from the coarsest */
+static PetscErrorCode Smoother(Solver *s, PetscInt l, KSP *ksp, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmoother(s->pc, l, ksp));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscFunctionReturn(0);
+}
+
+/* A change of a smoother, and whether it is set up by the program */
+static PetscErrorCode Relaxed(PetscBool solved, PetscBool setup, size_t len, char text[])
+{
+  Solver s;
+  KSP    ksp;
+  PC     pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(33, PETSC_TRUE, &s));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  if (solved) PetscCall(Solve(&s, len, text));
+  else PetscCall(KSPSetUp(s.ksp));
+  PetscCall(Smoother(&s, 2, &ksp, &pc));
+  PetscCall(PCRelaxSetOmega(pc, 0.9));
+  if (setup) PetscCall(PCSetUp(pc));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  PetscCall(Solve(&s, len, text));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* Smoothers that the program changes and sets up */
+static PetscErrorCode SetUpSmoother(void)
+{
+  char text[4][64];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) PetscCall(Relaxed((PetscBool)(i / 2), (PetscBool)(i % 2), sizeof(text[i]), text[i]));
+  for (int i = 1; i < 4; i++) PetscCall(ClaimSame(text[0], text[i], PETSC_TRUE, "a smoother that the program changed"));
+  PetscFunctionReturn(0);
+}
+
+/* Its values change between solves, those of a coarse level: smoothers see them as with levels of PCMG */
+static PetscErrorCode CoarseValues(void)
+{
+  char   text[2][64];
+  Solver s;
+  KSP    ksp;
+  PC     pc;
+  Mat    A;
+
+  PetscFunctionBeginUser;
+  for (int watched = 0; watched < 2; watched++) {
+    PetscCall(Create(33, PETSC_TRUE, &s));
+    PetscCall(KSPSetFromOptions(s.ksp));
+    PetscCall(Solve(&s, sizeof(text[watched]), text[watched]));
+    PetscCall(Smoother(&s, 2, &ksp, &pc));
+    PetscCall(KSPGetOperators(ksp, &A, NULL));
+    PetscCall(MatScale(A, 1.25));
+    if (watched) PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED)); /* PCMG runs the levels */
+    if (watched) PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
+    PetscCall(Solve(&s, sizeof(text[watched]), text[watched]));
+    PetscCall(Destroy(&s));
+  }
+  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "values of a coarse operator that the program changed"));
+  PetscFunctionReturn(0);
+}
+
+/* Where levels come from */
+typedef enum {
+  STRUCTURED,
+  GRID,
+  GAMG,
+  SINGLE,
+  NUM_KINDS
+} Kind;
+
+static PetscErrorCode CreateKind(Kind kind, Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Create(kind == GRID ? 34 : 33, (PetscBool)(kind != GAMG), s));
+  if (kind == GRID) PetscCall(PCKCycleSetStructured(s->pc, PC_KCYCLE_STRUCTURED_OFF));
+  if (kind == GAMG) PetscCall(HideGrid(s));
+  if (kind == SINGLE) PetscCall(PCKCycleSetHierarchy(s->pc, PC_KCYCLE_HIERARCHY_SINGLE));
+  PetscFunctionReturn(0);
+}
+
+/* An option that is given after KSPSetFromOptions() is meant for another solver; PCGAMG itself reads those of PCMG when
+   it makes its levels */
+static PetscErrorCode LaterOptions(void)
+{
+  const char *const later[][2] = {{"-pc_type", "jacobi"},
+                                  {"-pc_kcycle_kappa", "w"},
+                                  {"-pc_mg_levels", "2"},
+                                  {"-pc_mg_type", "additive"},
+                                  {"-pc_mg_distinct_smoothup", "true"}};
+  char              text[2][64];
+  PetscBool         good = PETSC_TRUE;
+  Solver            s;
+
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < NUM_KINDS; kind++) {
+    for (int i = -1; i < (kind == GAMG ? 2 : 5); i++) {
+      PetscBool same = PETSC_TRUE;
+
+      PetscCall(CreateKind((Kind)kind, &s));
+      PetscCall(KSPSetFromOptions(s.ksp));
+      if (i >= 0) PetscCall(PetscOptionsSetValue(NULL, later[i][0], later[i][1]));
+      PetscCall(Solve(&s, sizeof(text[0]), text[i >= 0]));
+      if (i >= 0) PetscCall(PetscOptionsClearValue(NULL, later[i][0]));
+      if (i >= 0) PetscCall(PetscStrcmp(text[0], text[1], &same));
+      if (!same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d %s: %s | %s\n", kind, later[i][0], text[0], text[1]));
+      good = (PetscBool)(good && same);
+      PetscCall(Destroy(&s));
+    }
+  }
+  PetscCall(PoissonClaim(good, "options that are given behind KSPSetFromOptions() are for other solvers"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode KappaAfterOption(void)
+{
+  PetscInt kappa;
+  char     text[64];
+  Solver   s;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_kappa 1"));
+  PetscCall(Create(34, PETSC_TRUE, &s));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(PCKCycleSetKappa(s.pc, 3));
+  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PCKCycleGetKappa(s.pc, &kappa));
+  PetscCall(Destroy(&s));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_kappa"));
+  PetscCall(PoissonClaim((PetscBool)(kappa == 3), "PCKCycleSetKappa() behind the option"));
+  PetscFunctionReturn(0);
+}
+
+/* Conjugate gradients with Jacobi for the coarsest problem: chosen before anything is set up, there they are, whatever
+   the levels; and after a reset */
+static PetscErrorCode Coarse(void)
+{
+  PetscBool good = PETSC_TRUE, same;
+  char      text[64];
+  Solver    s;
+  KSP       coarse, now;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < NUM_KINDS; kind++) {
+    PetscCall(CreateKind((Kind)kind, &s));
+    PetscCall(KSPSetFromOptions(s.ksp));
+    PetscCall(PCMGGetCoarseSolve(s.pc, &coarse));
+    PetscCall(KSPSetType(coarse, KSPCG));
+    PetscCall(KSPSetTolerances(coarse, 1e-3, PETSC_DEFAULT, PETSC_DEFAULT, 77));
+    PetscCall(KSPGetPC(coarse, &pc));
+    PetscCall(PCSetType(pc, PCJACOBI));
+    for (int again = 0; again < 2; again++) {
+      PetscInt its;
+
+      PetscCall(Solve(&s, sizeof(text), text));
+      PetscCall(PCMGGetCoarseSolve(s.pc, &now));
+      PetscCall(KSPGetPC(now, &pc));
+      PetscCall(KSPGetTolerances(now, NULL, NULL, NULL, &its));
+      PetscCall(PetscObjectTypeCompare((PetscObject)now, KSPCG, &same));
+      good = (PetscBool)(good && same && now == coarse && its == 77);
+      PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &same));
+      good = (PetscBool)(good && same);
+      if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  kind %d, solve %d\n", kind, again));
+      PetscCall(KSPReset(s.ksp));
+      PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+    }
+    PetscCall(Destroy(&s));
+  }
+  PetscCall(PoissonClaim(good, "the program's coarsest solver"));
+  PetscFunctionReturn(0);
+}
+
+/* Over-relaxation on all levels, whose number the program has given or not */
+static PetscErrorCode OverRelaxed(void)
+{
+  PetscBool good = PETSC_TRUE, same;
+  char      text[64];
+  Solver    s;
+  KSP       ksp;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  for (int given = 0; given < 2; given++) {
+    PetscInt n;
+
+    PetscCall(Create(33, PETSC_TRUE, &s));
+    if (given) PetscCall(PCMGSetLevels(s.pc, 4, NULL));
+    PetscCall(KSPSetFromOptions(s.ksp));
+    PetscCall(PCMGGetLevels(s.pc, &n));
+    for (PetscInt l = 1; l < n; l++) {
+      PetscCall(Smoother(&s, l, &ksp, &pc));
+      PetscCall(PCSORSetOmega(pc, 1.4));
+    }
+    for (int again = 0; again < 2; again++) {
+      PetscInt now;
+
+      PetscCall(Solve(&s, sizeof(text), text));
+      PetscCall(PCMGGetLevels(s.pc, &now));
+      if (n != now) good = PETSC_FALSE;
+      for (PetscInt l = 1; l < now; l++) {
+        PetscReal omega = 0;
+
+        PetscCall(Smoother(&s, l, &ksp, &pc));
+        PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &same));
+        if (same) PetscCall(PCSORGetOmega(pc, &omega));
+        good = (PetscBool)(good && same && omega == (PetscReal)1.4);
+        PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &same));
+        good = (PetscBool)(good && same);
+      }
+      PetscCall(KSPReset(s.ksp));
+      PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+    }
+    PetscCall(Destroy(&s));
+  }
+  PetscCall(PoissonClaim(good, "the program's over-relaxation, PCSORSetOmega(1.4)"));
+  PetscFunctionReturn(0);
+}
+
+/* Bounds of eigenvalues that the program knows */
+static PetscErrorCode Eigenvalues(void)
+{
+  PetscBool chebyshev, sor;
+  char      text[64];
+  Solver    s;
+  KSP       ksp;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(33, PETSC_TRUE, &s));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(Smoother(&s, 2, &ksp, &pc));
+  PetscCall(KSPChebyshevSetEigenvalues(ksp, 1.2, 0.3));
+  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(Smoother(&s, 2, &ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
+  PetscCall(PoissonClaim((PetscBool)(chebyshev && sor), "its bounds of eigenvalues, KSPChebyshevSetEigenvalues()"));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* A set-up that fails, as the operator has an infinite entry, and its repair */
+static PetscErrorCode Fail(Solver *s, PetscBool fail)
+{
+  Poisson p = s->p;
+
+  PetscFunctionBeginUser;
+  if (fail) p.anisotropy = INFINITY;
+  PetscCall(MatZeroEntries(s->A));
+  PetscCall(PoissonAssemble(&p, s->da, s->A));
+  if (!fail) PetscFunctionReturn(0);
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  (void)!KSPSolve(s->ksp, s->b, s->x);
+  PetscCall(PetscFPTrapPop());
+  PetscFunctionReturn(0);
+}
+
+/* Types of smoothers that were chosen on levels that are set up; then a reset, a set-up that fails, or an error */
+static PetscErrorCode Types(void)
+{
+  const char *const what[] = {"a reset", "a failed set-up", "an error"};
+  char              words[POISSON_ERROR_LENGTH];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    Solver      s;
+    KSP         ksp, other;
+    PC          pc, otherpc;
+    PetscBool   jacobi, zebra;
+    PetscInt    its;
+    PCRelaxType type = NULL;
+    char        text[64];
+
+    PetscCall(Create(33, PETSC_TRUE, &s));
+    PetscCall(KSPSetFromOptions(s.ksp));
+    PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(Smoother(&s, 2, &ksp, &pc));
+    PetscCall(PCRelaxSetType(pc, PC_RELAX_ZEBRA_X));
+    PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+    PetscCall(Smoother(&s, 1, &other, &otherpc));
+    PetscCall(PCSetType(otherpc, PCJACOBI));
+    PetscCall(KSPSetType(other, KSPGMRES));
+    if (i == 0) {
+      PetscCall(KSPReset(s.ksp));
+      PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+    } else {
+      PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+      if (i == 2) PetscCall(KSPSetErrorIfNotConverged(s.ksp, PETSC_TRUE));
+      (void)!Fail(&s, PETSC_TRUE);
+      PetscCall(PetscPopErrorHandler());
+      PetscCall(KSPSetErrorIfNotConverged(s.ksp, PETSC_FALSE));
+      PetscCall(Fail(&s, PETSC_FALSE));
+    }
+    PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(Smoother(&s, 2, &ksp, &pc));
+    PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
+    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &zebra));
+    if (zebra) PetscCall(PCRelaxGetType(pc, &type));
+    if (zebra) PetscCall(PetscStrcmp(type, PC_RELAX_ZEBRA_X, &zebra));
+    PetscCall(Smoother(&s, 1, &other, &otherpc));
+    PetscCall(PetscObjectTypeCompare((PetscObject)otherpc, PCJACOBI, &jacobi));
+    PetscCall(PoissonClaim((PetscBool)(zebra && jacobi && its == 3), what[i]));
+    PetscCall(Destroy(&s));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Full multigrid and two cycles, chosen before levels turn out to be those of PCGAMG, and when they no longer are */
+static PetscErrorCode TypeAndCycles(void)
+{
+  PCMGType type, again;
+  char     text[4][64];
+  Solver   s, t;
+  Mat      A;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    PetscCall(CreateKind(GAMG, &s));
+    if (i == 1) PetscCall(PCMGSetType(s.pc, PC_MG_FULL));
+    PetscCall(KSPSetFromOptions(s.ksp));
+    if (i == 2) PetscCall(PCMGMultiplicativeSetCycles(s.pc, 2));
+    PetscCall(Solve(&s, sizeof(text[i]), text[i]));
+    if (i == 1) {
+      PetscCall(PCMGGetType(s.pc, &type));
+      PetscCall(Create(33, PETSC_TRUE, &t));
+      A = s.A;
+      PetscCall(KSPSetOperators(s.ksp, t.A, t.A));
+      s.A = t.A;
+      PetscCall(Solve(&s, sizeof(text[3]), text[3]));
+      s.A = A;
+      PetscCall(PCMGGetType(s.pc, &again));
+      PetscCall(PoissonClaim((PetscBool)(type == PC_MG_FULL && again == PC_MG_FULL),
+                             "full multigrid, with the levels of PCGAMG and without them again"));
+      PetscCall(Destroy(&t));
+    }
+    PetscCall(Destroy(&s));
+  }
+  PetscCall(ClaimSame(text[0], text[1], PETSC_FALSE, "it is full multigrid"));
+  PetscCall(ClaimSame(text[0], text[2], PETSC_FALSE, "two cycles with the levels of PCGAMG"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode All(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SetUpSmoother());
+  PetscCall(CoarseValues());
+  PetscCall(LaterOptions());
+  PetscCall(KappaAfterOption());
+  PetscCall(OverRelaxed());
+  PetscCall(Eigenvalues());
+  PetscCall(Types());
+  PetscCall(TypeAndCycles());
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool coarse = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarse", &coarse, NULL));
+  PetscCall(Coarse());
+  if (!coarse) PetscCall(All());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 3}}
+    args: -pc_kcycle_process_eq_limit 0
+    output_file: output/choices.out
+
+  test:
+    suffix: gathered
+    nsize: 3
+    args: -coarse
+
+TEST*/
