@@ -442,6 +442,174 @@ static PetscErrorCode TypeAndCycles(void)
   PetscFunctionReturn(0);
 }
 
+/* The factorization of the coarsest problem; on several processes it is inside of PCREDUNDANT */
+static PetscErrorCode CoarseFactor(Solver *s, PC *factor)
+{
+  PetscBool redundant;
+  KSP       ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetCoarseSolve(s->pc, &ksp));
+  PetscCall(KSPGetPC(ksp, factor));
+  PetscCall(PetscObjectTypeCompare((PetscObject)*factor, PCREDUNDANT, &redundant));
+  if (redundant) PetscCall(PCRedundantGetKSP(*factor, &ksp));
+  if (redundant) PetscCall(KSPGetPC(ksp, factor));
+  PetscFunctionReturn(0);
+}
+
+/* What counts as a zero pivot: chosen before the first set-up, or between solves; then the operator is scaled */
+static PetscErrorCode ZeroPivot(void)
+{
+  PetscBool good = PETSC_TRUE;
+  char      text[64];
+  Solver    s;
+  PC        factor;
+
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < 4; kind++) {
+    PetscReal zero, amount;
+
+    PetscCall(CreateKind(kind % 2 ? SINGLE : STRUCTURED, &s));
+    PetscCall(KSPSetFromOptions(s.ksp));
+    if (kind / 2) PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(CoarseFactor(&s, &factor));
+    PetscCall(PCFactorSetZeroPivot(factor, 1e-30));
+    PetscCall(PCFactorSetShiftAmount(factor, 1e-20));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(MatScale(s.A, 8));
+      PetscCall(Solve(&s, sizeof(text), text));
+      PetscCall(CoarseFactor(&s, &factor));
+      PetscCall(PCFactorGetZeroPivot(factor, &zero));
+      PetscCall(PCFactorGetShiftAmount(factor, &amount));
+      good = (PetscBool)(good && zero == (PetscReal)1e-30 && amount == (PetscReal)1e-20);
+    }
+    PetscCall(Destroy(&s));
+  }
+  PetscCall(PoissonClaim(good, "what counts as a zero pivot, PCFactorSetZeroPivot(1e-30)"));
+  PetscFunctionReturn(0);
+}
+
+/* A null space that is no constant: the operator is scaled from both sides, D A D with row and column sums of A zero */
+static PetscErrorCode NullSpace(void)
+{
+  MatNullSpace kernel, now;
+  PetscBool    good = PETSC_TRUE;
+  PetscInt     start, end;
+  Vec          d;
+  char         text[64];
+  Solver       s;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateKind(SINGLE, &s));
+  s.p.neumann = PETSC_TRUE;
+  PetscCall(MatZeroEntries(s.A));
+  PetscCall(PoissonAssemble(&s.p, s.da, s.A));
+  PetscCall(VecDuplicate(s.b, &d));
+  PetscCall(VecGetOwnershipRange(d, &start, &end));
+  for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(d, i, 1 + (PetscReal)(i % 3), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(d));
+  PetscCall(VecAssemblyEnd(d));
+  PetscCall(MatDiagonalScale(s.A, d, d));
+  PetscCall(VecReciprocal(d));
+  PetscCall(VecNormalize(d, NULL));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &d, &kernel));
+  PetscCall(MatSetNullSpace(s.A, kernel));
+  PetscCall(MatSetTransposeNullSpace(s.A, kernel));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(MatGetNullSpace(s.A, &now));
+    good = (PetscBool)(good && now == kernel && text[0] == '1' && text[1] == ' '); /* the solver is direct */
+    PetscCall(MatScale(s.A, 2));
+  }
+  PetscCall(PoissonClaim(good, "a null space that the program has attached to the only level"));
+  PetscCall(MatNullSpaceDestroy(&kernel));
+  PetscCall(VecDestroy(&d));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* In a monitor the operators are those of the program, and their products are right when it has changed their values */
+typedef struct {
+  Solver   *s;
+  PetscBool good;
+} Watch;
+
+static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  Watch    *watch = (Watch *)ctx;
+  Mat       A, P;
+  Vec       y[2];
+  PetscReal norm[2];
+
+  PetscFunctionBeginUser;
+  (void)rnorm;
+  PetscCall(KSPGetOperators(ksp, &A, &P));
+  watch->good = (PetscBool)(watch->good && A == watch->s->A && P == A);
+  if (it != 1) PetscFunctionReturn(0);
+  for (int i = 0; i < 2; i++) {
+    PetscCall(MatCreateVecs(A, NULL, &y[i]));
+    if (i) PetscCall(MatShift(A, 1));
+    PetscCall(MatMult(A, watch->s->b, y[i]));
+    if (i) PetscCall(MatShift(A, -1));
+  }
+  PetscCall(VecAXPY(y[1], -1, y[0]));
+  PetscCall(VecAXPY(y[1], -1, watch->s->b));
+  PetscCall(VecNorm(y[1], NORM_2, &norm[0]));
+  PetscCall(VecNorm(y[0], NORM_2, &norm[1]));
+  watch->good = (PetscBool)(watch->good && norm[0] < 1e-12 * norm[1]);
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&y[i]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Operators(void)
+{
+  char   text[2][64];
+  Solver s;
+  Watch  watch = {&s, PETSC_TRUE};
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(33, PETSC_TRUE, &s));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(Solve(&s, sizeof(text[0]), text[0]));
+  PetscCall(KSPMonitorSet(s.ksp, Monitor, &watch, NULL));
+  PetscCall(Solve(&s, sizeof(text[1]), text[1]));
+  PetscCall(PoissonClaim(watch.good, "a monitor sees the program's operators"));
+  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "and changes nothing"));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
+/* More levels than any grid has: 70 of the same size, each with the identity as its interpolation */
+static PetscErrorCode ManyLevels(void)
+{
+  const PetscInt n = 70;
+  PetscInt       now, first, last;
+  char           text[64];
+  Solver         s;
+  Mat            P;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(5, PETSC_TRUE, &s));
+  PetscCall(MatGetOwnershipRange(s.A, &first, &last));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, last - first, last - first, PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 0,
+                         NULL, &P));
+  for (PetscInt i = first; i < last; i++) PetscCall(MatSetValue(P, i, i, 1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(PCMGSetLevels(s.pc, n, NULL));
+  PetscCall(PCMGSetGalerkin(s.pc, PC_MG_GALERKIN_BOTH));
+  for (PetscInt l = 1; l < n; l++) PetscCall(PCMGSetInterpolation(s.pc, l, P));
+  PetscCall(MatDestroy(&P));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PCReset(s.pc));
+  PetscCall(PCMGGetLevels(s.pc, &now));
+  PetscCall(PoissonClaim((PetscBool)(now == n), "70 levels"));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode All(void)
 {
   PetscFunctionBeginUser;
@@ -453,6 +621,10 @@ static PetscErrorCode All(void)
   PetscCall(Eigenvalues());
   PetscCall(Types());
   PetscCall(TypeAndCycles());
+  PetscCall(ZeroPivot());
+  PetscCall(NullSpace());
+  PetscCall(Operators());
+  PetscCall(ManyLevels());
   PetscFunctionReturn(0);
 }
 

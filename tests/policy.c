@@ -141,7 +141,7 @@ static PetscErrorCode Assemble(const Case *c, int which, DM da, Mat *A)
   PetscInt s[3], m[3], at[3];
 
   PetscFunctionBeginUser;
-  PetscCall(DMCreateMatrix(da, A));
+  if (!*A) PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
   for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
     for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
@@ -159,7 +159,7 @@ static PetscErrorCode Says(const Case *c, int which, PetscBool *says)
   Poisson      p = {.dim = c->dim, .n = c->n[which]};
   PetscOptions own;
   DM           da;
-  Mat          A;
+  Mat          A = NULL;
   PC           pc;
 
   PetscFunctionBeginUser;
@@ -183,6 +183,70 @@ static PetscErrorCode Says(const Case *c, int which, PetscBool *says)
   PetscFunctionReturn(0);
 }
 
+/* The preconditioner of the first value sees values on either side of its threshold, and stays what it is until they
+   are beyond that by more than a part of it; then it is what a new one would be */
+static PetscErrorCode Kept(const Case *c, PetscReal inside, PetscReal outside, PetscBool *kept)
+{
+  const PetscReal value[4] = {c->value[0], inside, c->value[1], outside};
+  Poisson         p        = {.dim = c->dim, .n = c->n[0]};
+  DM              da;
+  Mat             A = NULL;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  *kept = PETSC_TRUE;
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetDM(pc, da));
+  for (int i = 0; i < 4; i++) {
+    Case      now = *c;
+    PetscBool says;
+
+    now.value[0] = value[i];
+    PetscCall(Assemble(&now, 0, da, &A));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PoissonViewHas(pc, c->words, &says));
+    if (says != (PetscBool)(i < 3)) *kept = PETSC_FALSE;
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Thresholds that levels are built by */
+static PetscErrorCode KeptAll(void)
+{
+  static const struct {
+    Case      c;
+    PetscReal inside, outside;
+  } hover[] = {
+      {{"STRONG", 2, {64, 64}, ALONG, {0.61, 0.59}, "coarsened in xy", {"", ""}}, 0.52, 0.5},
+      {{"STRONG", 2, {64, 64}, ALONG, {0.59, 0.61}, "coarsened in x by", {"", ""}}, 0.68, 0.7},
+      {{"STRONG", 3, {20, 20}, ALONG, {0.61, 0.59}, "coarsened in xyz", {"", ""}}, 0.52, 0.5},
+      {{"JUMP", 2, {64, 64}, FACE, {3.05, 2.95}, "by operator interpolation", {"", ""}}, 2.6, 2.5},
+      {{"JUMP", 2, {64, 64}, FACE, {2.95, 3.05}, "64 x 64 x 1, 5 points, fused, coarsened in xy by linear", {"", ""}},
+       3.4,
+       3.5},
+      {{"CLOSED", 2, {65, 65}, BEYOND, {0.099, 0.101}, "grid 33 x 33", {"", ""}}, 0.114, 0.116},
+      {{"CLOSED", 2, {65, 65}, BEYOND, {0.101, 0.099}, "grid 32 x 32", {"", ""}}, 0.086, 0.084},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(hover); i++) {
+    PetscBool kept;
+    char      claim[128];
+
+    PetscCall(Kept(&hover[i].c, hover[i].inside, hover[i].outside, &kept));
+    PetscCall(
+        PetscSNPrintf(claim, sizeof(claim), "KEPT, %s in %" PetscInt_FMT "D", hover[i].c.threshold, hover[i].c.dim));
+    PetscCall(PoissonClaim(kept, claim));
+  }
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   PetscFunctionBeginUser;
@@ -197,6 +261,7 @@ int main(int argc, char **args)
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", c->threshold, c->dim));
     PetscCall(PoissonClaim((PetscBool)(says[0] && !says[1]), claim));
   }
+  PetscCall(KeptAll());
   PetscCall(PetscFinalize());
   return 0;
 }

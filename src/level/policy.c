@@ -26,20 +26,33 @@ PetscErrorCode KCyclePolicyView(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The threshold for what was above it the last time, or below: it is beyond that for others (see KCYCLE_KEPT) */
+static PetscReal Threshold(PetscReal threshold, KCycleWas above)
+{
+  return threshold * (1 - (PetscReal)above * KCYCLE_KEPT);
+}
+
+static KCycleWas Opposite(KCycleWas was)
+{
+  return (KCycleWas) - (int)was;
+}
+
 /* Does nothing flow through a boundary? That decides which points a coarse grid keeps; weights follow the operator */
-static PetscBool IsClosed(const KCycleBoundaryFacts *facts, int side)
+static PetscBool IsClosed(const KCycleBoundaryFacts *facts, int side, KCycleWas closed)
 {
   const int near = facts->inward[side][0] > 0 ? 0 : 1;
 
-  return (PetscBool)(facts->excess[side][near] < KCYCLE_CLOSED * facts->inward[side][near]);
+  return (PetscBool)(facts->excess[side][near] <
+                     Threshold(KCYCLE_CLOSED, Opposite(closed)) * facts->inward[side][near]);
 }
 
 /* What a boundary of a grid is: stored points are coupled to nobody, through a Neumann boundary nothing flows */
-KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, KCycleGrid grid)
+KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, KCycleGrid grid, KCycleWas was)
 {
   const PetscBool stored =
       (PetscBool)(grid == KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
-  const PetscBool closed = grid == KCYCLE_GRID_AUTO ? IsClosed(facts, side) : (PetscBool)(grid == KCYCLE_GRID_CELL);
+  const PetscBool closed =
+      grid == KCYCLE_GRID_AUTO ? IsClosed(facts, side, was) : (PetscBool)(grid == KCYCLE_GRID_CELL);
 
   return stored ? KCYCLE_BOUNDARY_STORED : closed ? KCYCLE_BOUNDARY_NEUMANN : KCYCLE_BOUNDARY_ELIMINATED;
 }
@@ -54,16 +67,17 @@ PetscBool KCyclePolicyBroken(const KCycleScan *scan)
 /*
   Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
   direction is stronger in the mean. One may be where broken says so, see KCyclePolicyBrokenBeside(), along which lines
-  are then relaxed; beside two of these it would take planes. broken: NULL for none
+  are then relaxed; beside two of these it would take planes. broken, was: NULL for none
 */
 void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
-                            const char named[], PetscInt factor[])
+                            const char named[], const KCycleWas was[], PetscInt factor[])
 {
   for (int d = 0; d < 3; d++) {
-    int       stronger = 0;
-    PetscBool wanted;
+    const PetscReal strong   = Threshold(KCYCLE_STRONG, was ? was[d] : KCYCLE_WAS_UNKNOWN);
+    int             stronger = 0;
+    PetscBool       wanted;
 
-    for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < KCYCLE_STRONG * mean[e];
+    for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < strong * mean[e];
     wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken && broken[d] ? 1 : 0));
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
@@ -179,27 +193,28 @@ void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char pla
 }
 
 /* Do coefficients jump, or are there walls inside the grid? */
-PetscBool KCyclePolicyJumps(const KCycleScan *scan)
+PetscBool KCyclePolicyJumps(const KCycleScan *scan, KCycleWas was)
 {
-  return (PetscBool)(scan->jump > KCYCLE_JUMP || scan->walls);
+  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->walls);
 }
 
 /* Is the operator not symmetric, of the finest level? */
-PetscBool KCyclePolicyConvects(const KCycleScan *scan)
+PetscBool KCyclePolicyConvects(const KCycleScan *scan, KCycleWas was)
 {
-  return (PetscBool)(scan->skew > KCYCLE_SKEW);
+  return (PetscBool)(scan->skew > Threshold(KCYCLE_SKEW, was));
 }
 
 /* Is the product of a star collapsed to a star? With linear interpolation it is; with interpolation that follows the
    operator where one direction alone is coarsened that is the strongest one at nearly all points, but not with
    convection, as the two couplings of a pair of points become their mean */
-PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool convects, const PetscInt factor[])
+PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool convects, const PetscInt factor[],
+                           KCycleWas was)
 {
   const int d = factor[0] > 1 ? 0 : factor[1] > 1 ? 1 : 2;
 
   if (linear) return PETSC_TRUE;
   return (PetscBool)(!convects && factor[0] * factor[1] * factor[2] == 2 &&
-                     facts->thin[d] <= KCYCLE_STAR * Points(facts));
+                     facts->thin[d] <= Threshold(KCYCLE_STAR, Opposite(was)) * Points(facts));
 }
 
 /*

@@ -46,6 +46,7 @@ typedef struct {
   PetscBool      tried;          /* whether lines do */
   PetscInt       origin[3];      /* points that the next level keeps: every factor-th from this one on */
   KCycleBoundary boundary[3][2]; /* what lies at the low and the high end of each direction */
+  PetscBool      jumps;          /* coefficients do, or there is convection: interpolation follows the operator */
   PetscBool      star;           /* the next level's operator is collapsed to a star */
   PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
   KCycleGathers  gathers;
@@ -141,6 +142,12 @@ typedef enum {
 } KCycleAspect;
 
 typedef unsigned long long KCycleDigest;
+
+/* What a factorization was told here: what counts as a zero pivot, and takes its place */
+typedef struct {
+  PetscObjectId pc; /* 0: none was */
+  PetscReal     zero, place;
+} KCyclePivot;
 
 /* Whose choice a solver of a level is; see kcsolvers.c */
 typedef struct {
@@ -302,7 +309,9 @@ typedef struct {
   /* the kernel is spanned by the constant vector, from the right and from the left */
   PetscBool         kernel_constant;
   Mat               singular;        /* the coarsest operator that got its kernel as its null space, */
-  MatNullSpace      singular_had[2]; /* and the null spaces that it had before, from the right and from the left */
+  MatNullSpace      singular_had[2]; /* the null spaces that it had before, from the right and from the left, */
+  PetscObjectId     singular_got[2]; /* and those that it got; 0: it kept what it had */
+  KCyclePivot       pivot;           /* of the factorization of the coarsest problem */
   PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
   PC                svd_before;      /* which was this */
   PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */

@@ -15,6 +15,10 @@
        "directions whose couplings are weaker than this part of the strongest are not coarsened: point smoothers do "  \
        "not smooth along them",                                                                                        \
        "-pc_kcycle_semicoarsen", "policy")                                                                             \
+  REAL(KCYCLE_KEPT, 0.15,                                                                                              \
+       "levels that are there keep their grids and the shape of their operators until what decided about these is "    \
+       "beyond its threshold by this part of that: what hovers at a threshold does not build levels anew each time",   \
+       "", "policy")                                                                                                   \
   REAL(KCYCLE_LINES, 0.05,                                                                                             \
        "lines are relaxed along a direction beside which one that is coarsened is weak, by a factor of 10, at this "   \
        "part of the points: there point smoothers do not smooth; interpolation that follows the operator is solved "   \
@@ -195,21 +199,33 @@ typedef struct {
 
 /* policy.c */
 PETSC_INTERN PetscErrorCode KCyclePolicyView(PetscViewer);
-PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid);
+/* What was decided the last time, where levels are there */
+typedef enum {
+  KCYCLE_WAS_NOT     = -1,
+  KCYCLE_WAS_UNKNOWN = 0,
+  KCYCLE_WAS         = 1
+} KCycleWas;
+
+static inline KCycleWas KCycleWasThere(PetscBool known, PetscBool was)
+{
+  return !known ? KCYCLE_WAS_UNKNOWN : was ? KCYCLE_WAS : KCYCLE_WAS_NOT;
+}
+
+PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid, KCycleWas closed);
 PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
 PETSC_INTERN PetscBool      KCyclePolicyBrokenBeside(const KCycleScan *, PetscBool broken, int d);
 PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
-                                         const char named[], PetscInt factor[]);
+                                         const char named[], const KCycleWas coarsened[], PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
                                          char directions[4]);
 PETSC_INTERN int       KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);
 PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
 PETSC_INTERN void      KCyclePolicyPlanes(const KCycleScan *, const PetscReal left[], char planes[4], char lines[4]);
-PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *);
-PETSC_INTERN PetscBool KCyclePolicyConvects(const KCycleScan *);
+PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *, KCycleWas);
+PETSC_INTERN PetscBool KCyclePolicyConvects(const KCycleScan *, KCycleWas);
 PETSC_INTERN PetscBool KCyclePolicyStar(const KCycleScan *, PetscBool linear, PetscBool convects,
-                                        const PetscInt factor[]);
+                                        const PetscInt factor[], KCycleWas);
 PETSC_INTERN PetscInt  KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);

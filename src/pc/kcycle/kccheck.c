@@ -403,22 +403,30 @@ static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *sc
   equations of the others. PETSc adds it to the pivot, of which nothing may be left. The last pivot of a part has the
   rounding of all that was subtracted from it.
 */
-static PetscErrorCode SetZeroPivot(const PC_KCycle *kc, PC factor, PetscReal scale, PetscInt rows)
+static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, PetscInt rows)
 {
-  const PetscReal    many  = PetscMax(10, PetscSqrtReal((PetscReal)rows));
-  const PetscReal    zero  = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
-  const PetscReal    place = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  const PetscReal    many     = PetscMax(10, PetscSqrtReal((PetscReal)rows));
+  const PetscReal    zero     = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
+  const PetscReal    place    = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  const PetscReal    standard = 100 * PETSC_MACHINE_EPSILON; /* of PETSc */
+  KCyclePivot       *pivot    = &kc->pivot;
   MatFactorShiftType shift;
-  PetscBool          given;
+  PetscReal          now[2];
+  PetscBool          given, other = (PetscBool)(pivot->pc != ((PetscObject)factor)->id);
 
   PetscFunctionBegin;
+  PetscCall(PCFactorGetZeroPivot(factor, &now[0]));
+  PetscCall(PCFactorGetShiftAmount(factor, &now[1]));
   PetscCall(OptionIsGiven(factor, "-pc_factor_zeropivot", &given));
-  if (!given) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
+  if (!given && now[0] == (other ? standard : pivot->zero)) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
   PetscCall(OptionIsGiven(factor, "-pc_factor_shift_amount", &given));
-  if (!given) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
+  if (!given && now[1] == (other ? standard : pivot->place)) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
   PetscCall(PCFactorGetShiftType(factor, &shift));
   PetscCall(OptionIsGiven(factor, "-pc_factor_shift_type", &given));
   if (!given && shift == MAT_SHIFT_NONE) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
+  pivot->pc    = ((PetscObject)factor)->id;
+  pivot->zero  = zero * scale;
+  pivot->place = place * scale;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -464,7 +472,7 @@ static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
 /*
   What the last set-up did because the operator was singular is undone: the next operator may be regular. The coarsest
   matrix has the null spaces that it had, and the coarsest solver its own preconditioner, unless somebody has chosen
-  another since
+  others since
 */
 PetscErrorCode PCKCycleCoarseForget(PC pc)
 {
@@ -475,8 +483,14 @@ PetscErrorCode PCKCycleCoarseForget(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->singular) {
-    PetscCall(MatSetNullSpace(kc->singular, kc->singular_had[0]));
-    PetscCall(MatSetTransposeNullSpace(kc->singular, kc->singular_had[1]));
+    MatNullSpace now[2];
+
+    PetscCall(MatGetNullSpace(kc->singular, &now[0]));
+    PetscCall(MatGetTransposeNullSpace(kc->singular, &now[1]));
+    if (now[0] && ((PetscObject)now[0])->id == kc->singular_got[0])
+      PetscCall(MatSetNullSpace(kc->singular, kc->singular_had[0]));
+    if (now[1] && ((PetscObject)now[1])->id == kc->singular_got[1])
+      PetscCall(MatSetTransposeNullSpace(kc->singular, kc->singular_had[1]));
   }
   PetscCall(MatDestroy(&kc->singular));
   for (int i = 0; i < 2; i++) PetscCall(MatNullSpaceDestroy(&kc->singular_had[i]));

@@ -204,6 +204,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   PC_KCycle *kc;
   PetscReal  mean[3];
   PetscBool  automatic, couples[3], broken[3];
+  KCycleWas  was[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -212,8 +213,9 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
     broken[d]  = KCyclePolicyBrokenBeside(scan, kc->broken, (int)d);
+    was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
   }
-  KCyclePolicyDirections(mean, couples, broken, automatic ? NULL : kc->semicoarsen, level->factor);
+  KCyclePolicyDirections(mean, couples, broken, automatic ? NULL : kc->semicoarsen, was, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
     if (level->factor[d] == 1) level->origin[d] = 0;
@@ -298,10 +300,11 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 
 /* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump,
    or there is a wind */
-static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jumps)
+static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
 {
   PC_KCycle          *kc;
-  const KCycleBox    *box = KCycleStencilOf(level->A)->box;
+  const KCycleBox    *box   = KCycleStencilOf(level->A)->box;
+  const PetscBool     known = (PetscBool)(level->P != NULL);
   const KCycleScan   *scan;
   KCycleBoundaryFacts facts[3];
 
@@ -310,15 +313,21 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
   /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
   if ((level == kc->structure && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanDrift(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
-  if (level == kc->structure) kc->convects = kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan);
+  if (level == kc->structure)
+    kc->convects =
+        kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan, KCycleWasThere(known, kc->convects));
   if (level == kc->structure) PetscCall(FindBroken(pc, scan));
-  *jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan));
+  level->jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan, KCycleWasThere(known, level->jumps)));
   if (level == kc->structure) {
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
       PetscCall(LookAtBoundaries(level->A, facts));
       for (PetscInt d = 0; d < box->dim; d++) {
-        for (int side = 0; side < 2; side++) level->boundary[d][side] = KCyclePolicyBoundary(&facts[d], side, kc->grid);
+        for (int side = 0; side < 2; side++) {
+          const PetscBool closed = (PetscBool)(level->boundary[d][side] == KCYCLE_BOUNDARY_NEUMANN);
+
+          level->boundary[d][side] = KCyclePolicyBoundary(&facts[d], side, kc->grid, KCycleWasThere(known, closed));
+        }
       }
     }
   }
@@ -333,11 +342,10 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level, PetscBool *jump
 PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 {
   PC_KCycle *kc;
-  PetscBool  jumps;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(LookAtLevel(pc, kc->structure, &jumps));
+  PetscCall(LookAtLevel(pc, kc->structure));
   PetscCall(CheckAssembled(KCycleStencilOf(kc->structure[0].A)->box, kc->structure, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -381,20 +389,20 @@ static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool aske
 }
 
 /* The interpolation; and whether the coarser operator is a star with it */
-static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level, PetscBool jumps,
-                                          KCycleInterpolation *chosen)
+static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level, KCycleInterpolation *chosen)
 {
   KCycleInterpolation interpolation = kc->interpolation;
   const KCycleScan   *scan;
 
   PetscFunctionBegin;
   if (interpolation == KCYCLE_INTERPOLATION_AUTO)
-    interpolation = jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
+    interpolation = level->jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
   *chosen = interpolation;
   PetscCall(MatStencilScan(level->A, &scan));
-  level->star = (PetscBool)(!KCycleStencilOf(level->A)->shape.box &&
-                            KCyclePolicyStar(scan, (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR),
-                                             kc->convects, level->factor));
+  level->star =
+      (PetscBool)(!KCycleStencilOf(level->A)->shape.box &&
+                  KCyclePolicyStar(scan, (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR), kc->convects,
+                                   level->factor, KCycleWasThere((PetscBool)(level->P != NULL), level->star)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -431,13 +439,12 @@ PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool a
   PC_KCycle          *kc;
   KCycleStructure     before = *level;
   KCycleInterpolation interpolation;
-  PetscBool           jumps;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(LookAtLevel(pc, level, &jumps));
+  PetscCall(LookAtLevel(pc, level));
   PetscCall(WantsCoarser(pc, level, asked, coarser));
-  PetscCall(ChooseInterpolation(kc, level, jumps, &interpolation));
+  PetscCall(ChooseInterpolation(kc, level, &interpolation));
   if (!*coarser) level->factor[0] = level->factor[1] = level->factor[2] = 1;
   *changed = (PetscBool)(exists && (*coarser != (PetscBool)(level->P != NULL) ||
                                     (level->gathers != KCYCLE_GATHERS_NOT) != (before.gathers != KCYCLE_GATHERS_NOT)));

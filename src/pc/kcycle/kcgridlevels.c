@@ -99,16 +99,18 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
   PC_KCycle       *kc;
   PetscInt         factor[3];
   PetscBool        automatic, small = PETSC_TRUE, couples[3];
+  KCycleWas        was[3];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(box->size[d] > 1);
+    was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), level->coarsened[d]);
     if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
-  KCyclePolicyDirections(coupling, couples, NULL, automatic ? NULL : kc->semicoarsen, factor);
+  KCyclePolicyDirections(coupling, couples, NULL, automatic ? NULL : kc->semicoarsen, was, factor);
   for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,7 +99,7 @@ static PetscErrorCode FindKernel(PC factors, Mat A, PetscBool transposed, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the coarsest matrix had as its kernel before is kept */
+/* What the coarsest matrix had as its kernel before is kept; what the program has attached stays there */
 static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSpace left)
 {
   PetscFunctionBegin;
@@ -108,8 +108,10 @@ static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSp
   PetscCall(MatGetNullSpace(A, &kc->singular_had[0]));
   PetscCall(MatGetTransposeNullSpace(A, &kc->singular_had[1]));
   for (int i = 0; i < 2; i++) PetscCall(PetscObjectReference((PetscObject)kc->singular_had[i]));
-  PetscCall(MatSetNullSpace(A, right));
-  PetscCall(MatSetTransposeNullSpace(A, left));
+  if (!kc->singular_had[0]) PetscCall(MatSetNullSpace(A, right));
+  if (!kc->singular_had[1]) PetscCall(MatSetTransposeNullSpace(A, left));
+  kc->singular_got[0] = right && !kc->singular_had[0] ? ((PetscObject)right)->id : 0;
+  kc->singular_got[1] = left && !kc->singular_had[1] ? ((PetscObject)left)->id : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -610,22 +610,48 @@ static PetscErrorCode RenewFinest(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the coarsest problem is the program's own operator a null space is attached to a copy */
+/* Has the program given the only level another operator than the PC's? */
+static PetscErrorCode OnlyIsTheirs(PC pc, PetscBool *theirs)
+{
+  PC_KCycle *kc;
+  const KSP  only = ((PC_MG *)pc->data)->levels[0]->smoothd;
+  PetscBool  set;
+  Mat        P;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *theirs = PETSC_FALSE;
+  PetscCall(KSPGetOperatorsSet(only, NULL, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(only, NULL, &P));
+  *theirs = (PetscBool)(P != pc->pmat && P != kc->coarsest);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the coarsest problem is the program's own operator a null space is attached to a copy, which has those that the
+   program has attached */
 static PetscErrorCode OwnCoarsest(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
-  PetscBool  has;
+  PC_MG       *mg = (PC_MG *)pc->data;
+  PC_KCycle   *kc;
+  MatNullSpace attached[2];
+  PetscBool    has, theirs = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->use_structure || mg->nlevels != 1 || mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
     PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OnlyIsTheirs(pc, &theirs));
+  if (theirs) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->coarsest) PetscCall(KSPSetOperators(mg->levels[0]->smoothd, pc->pmat, pc->pmat));
   PetscCall(MatDestroy(&kc->coarsest));
   PetscCall(MatHasOperation(pc->pmat, MATOP_DUPLICATE, &has));
-  if (!kc->kernel_constant || !has) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->kernel == KCYCLE_REGULAR || !has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDuplicate(pc->pmat, MAT_COPY_VALUES, &kc->coarsest));
+  PetscCall(MatGetNullSpace(pc->pmat, &attached[0]));
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &attached[1]));
+  PetscCall(MatSetNullSpace(kc->coarsest, attached[0]));
+  PetscCall(MatSetTransposeNullSpace(kc->coarsest, attached[1]));
   PetscCall(KSPSetOperators(mg->levels[0]->smoothd, kc->coarsest, kc->coarsest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,10 +1,12 @@
 /*
-  While KSP solves, its own products use the stencil instead of the program's matrix. The stencil stands in for Amat of
-  the PC inside of KSP's solve operation and nowhere else, so that the program's operator is back whatever ends that:
-  convergence, an error in a monitor, -ksp_error_if_not_converged.
+  While KSP solves, its own products use the stencil instead of the program's matrix. That remains the operator, for who
+  asks KSP for it in a monitor; its products are those of the stencil inside of KSP's solve operation and nowhere else,
+  and not when its values have changed. They are its own again whatever ends that: convergence, an error in a monitor,
+  -ksp_error_if_not_converged.
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
+#include <petsc/private/matimpl.h>
 
 /* From presolve on a KSP has its own solve operation under this name */
 static const char OwnSolve[] = "KCycleOwnSolve_C";
@@ -12,7 +14,7 @@ static const char OwnSolve[] = "KCycleOwnSolve_C";
 typedef PetscErrorCode (*Solve)(KSP);
 
 /*
-  The stencil if it is the operator: not after a failed set-up, nor where the preconditioner is kept
+  The stencil if it has the operator's values: not after a failed set-up, nor where the preconditioner is kept
   (KSPSetReusePreconditioner()) and the operator has changed, nor where that multiplies on a device
 */
 static PetscErrorCode StandIn(PC pc, Mat *stencil)
@@ -37,40 +39,94 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetNullSpaces(Mat A, MatNullSpace nullspace, MatNullSpace transposed)
+/* What the program's matrix has under this name while products are those of the stencil */
+static const char Container[] = "KCycleProducts";
+
+typedef PetscErrorCode (*Product)(Mat, Vec, Vec);
+
+typedef struct {
+  Mat              stencil;
+  PetscObjectState state; /* of the program's matrix, with the values of the stencil */
+  Product          mult, multtranspose;
+} Products;
+
+static PetscErrorCode ProductsDestroy(KCycleCtxDestroyArg arg)
 {
+  Products *products = (Products *)KCycleCtxFromDestroyArg(arg);
+
   PetscFunctionBegin;
-  PetscCall(MatSetNullSpace(A, nullspace));
-  PetscCall(MatSetTransposeNullSpace(A, transposed));
+  PetscCall(MatDestroy(&products->stencil));
+  PetscCall(PetscFree(products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The reference that the PC has to its Amat becomes ours */
-static PetscErrorCode Enter(PC pc, Mat stencil, Mat *outer)
+static PetscErrorCode ProductsOf(Mat A, Products **products)
 {
-  MatNullSpace nullspace, transposed;
+  PetscContainer container;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  PetscCall(MatGetTransposeNullSpace(pc->mat, &transposed));
-  PetscCall(SetNullSpaces(stencil, nullspace, transposed));
+  PetscCall(PetscObjectQuery((PetscObject)A, Container, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "This matrix has lost its products");
+  PetscCall(PetscContainerGetPointer(container, (void **)products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_Products(Mat A, Vec x, Vec y)
+{
+  Products *products;
+
+  PetscFunctionBegin;
+  PetscCall(ProductsOf(A, &products));
+  if (((PetscObject)A)->state == products->state) PetscCall((*products->stencil->ops->mult)(products->stencil, x, y));
+  else PetscCall((*products->mult)(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_Products(Mat A, Vec x, Vec y)
+{
+  Products *products;
+
+  PetscFunctionBegin;
+  PetscCall(ProductsOf(A, &products));
+  if (((PetscObject)A)->state == products->state)
+    PetscCall((*products->stencil->ops->multtranspose)(products->stencil, x, y));
+  else PetscCall((*products->multtranspose)(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Not where another solver has done so already */
+static PetscErrorCode Enter(Mat A, Mat stencil)
+{
+  PetscContainer container;
+  Products      *products;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&products));
   PetscCall(PetscObjectReference((PetscObject)stencil));
-  *outer  = pc->mat;
-  pc->mat = stencil;
+  products->stencil       = stencil;
+  products->mult          = A->ops->mult;
+  products->multtranspose = A->ops->multtranspose;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, products));
+  PetscCall(KCycleContainerSetCtxDestroy(container, ProductsDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)A, Container, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  products->state = ((PetscObject)A)->state;
+  A->ops->mult    = MatMult_Products;
+  if (A->ops->multtranspose && stencil->ops->multtranspose) A->ops->multtranspose = MatMultTranspose_Products;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not if the program has set other operators meanwhile, in a monitor */
-static PetscErrorCode Leave(PC pc, Mat stencil, Mat *outer)
+/* An assembly, or another type, that the program has made in a monitor has its own */
+static PetscErrorCode Leave(Mat A)
 {
+  Products *products;
+
   PetscFunctionBegin;
-  PetscCall(SetNullSpaces(stencil, NULL, NULL));
-  if (pc->mat == stencil) {
-    PetscCall(MatDestroy(&pc->mat));
-    pc->mat = *outer;
-    *outer  = NULL;
-  }
-  PetscCall(MatDestroy(outer));
+  PetscCall(ProductsOf(A, &products));
+  if (A->ops->mult == MatMult_Products) A->ops->mult = products->mult;
+  if (A->ops->multtranspose == MatMultTranspose_Products) A->ops->multtranspose = products->multtranspose;
+  PetscCall(PetscObjectCompose((PetscObject)A, Container, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,7 +135,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
 {
   PC             pc = ksp->pc;
   Solve          solve;
-  Mat            stencil = NULL, outer = NULL;
+  Mat            stencil = NULL, A = pc->mat;
   PC_KCycle     *kc;
   PetscBool      ours;
   PetscErrorCode ierr;
@@ -90,17 +146,17 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
   ksp->ops->solve = solve;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKCYCLE, &ours));
   if (ours) PetscCall(StandIn(pc, &stencil));
-  if (!stencil) {
+  if (!stencil || A->ops->mult == MatMult_Products) {
     PetscUseTypeMethod(ksp, solve);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCyclePadsGive(kc, ksp));
-  PetscCall(PetscObjectReference((PetscObject)stencil));
-  PetscCall(Enter(pc, stencil, &outer));
+  PetscCall(PetscObjectReference((PetscObject)A)); /* the program may set other operators in a monitor */
+  PetscCall(Enter(A, stencil));
   ierr = (*solve)(ksp);
-  PetscCall(Leave(pc, stencil, &outer));
-  PetscCall(MatDestroy(&stencil));
+  PetscCall(Leave(A));
+  PetscCall(MatDestroy(&A));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
