@@ -7,13 +7,14 @@ static char help[] =
 #include <petsckcycle/private/compat.h>
 
 typedef struct {
-  Poisson   p;
-  DM        da;
-  Mat       A, other;
-  KSP       ksp;
-  Vec       b, x;
-  PetscInt  stop;   /* iteration in which the monitor fails; -1: never */
-  PetscBool inside; /* of the solve Pmat is the program's, and Amat a stencil where levels are structured */
+  Poisson  p;
+  DM       da;
+  Mat      A, other;
+  KSP      ksp;
+  Vec      b, x;
+  PetscInt stop; /* iteration in which the monitor fails; -1: never */
+  PetscBool
+      inside; /* of the solve operators are the program's; their products, of a stencil if levels are structured */
 } Problem;
 
 static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
@@ -21,7 +22,7 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
   Problem           *problem = (Problem *)ctx;
   Mat                A, P;
   PC                 pc;
-  PetscBool          stencil;
+  PetscObject        stencil;
   PCKCycleStructured structured;
 
   PetscFunctionBeginUser;
@@ -29,8 +30,8 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
   PetscCall(KSPGetOperators(ksp, &A, &P));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleGetStructured(pc, &structured));
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCIL, &stencil));
-  if (stencil != (PetscBool)(structured != PC_KCYCLE_STRUCTURED_OFF) || (P != problem->A && P != problem->other))
+  PetscCall(PetscObjectQuery((PetscObject)A, "KCycleProducts", &stencil));
+  if (!stencil != (structured == PC_KCYCLE_STRUCTURED_OFF) || A != P || (P != problem->A && P != problem->other))
     problem->inside = PETSC_FALSE;
   PetscCheck(it != problem->stop, PETSC_COMM_SELF, PETSC_ERR_USER, "The monitor of iteration %" PetscInt_FMT " fails",
              it);
@@ -92,6 +93,7 @@ static PetscErrorCode Interrupt(Problem *problem, PetscInt stop, PetscBool trans
 {
   PetscErrorCode ierr;
   PetscInt       before, after;
+  PetscObject    products;
   Mat            A, P;
 
   PetscFunctionBeginUser;
@@ -104,7 +106,8 @@ static PetscErrorCode Interrupt(Problem *problem, PetscInt stop, PetscBool trans
   problem->stop = -1;
   PetscCall(KSPGetOperators(problem->ksp, &A, &P));
   PetscCall(PetscObjectGetReference((PetscObject)problem->A, &after));
-  *same = (PetscBool)(*same && ierr && A == problem->A && P == problem->A && after == before);
+  PetscCall(PetscObjectQuery((PetscObject)A, "KCycleProducts", &products));
+  *same = (PetscBool)(*same && ierr && A == problem->A && P == problem->A && after == before && !products);
   PetscFunctionReturn(0);
 }
 
@@ -243,8 +246,9 @@ int main(int argc, char **argv)
   for (PetscInt i = 0; i < 4; i++) PetscCall(Interrupt(&problem, i % 3, (PetscBool)(i == 2), &same));
   PetscCall(PoissonClaim(same, "after an error the solver has the operators and references that it had"));
   PetscCall(Judge(&problem, problem.A, "the next solve is right"));
-  PetscCall(PoissonClaim(problem.inside,
-                         "inside of a solve Pmat is the program's, and structured levels lend their stencil as Amat"));
+  PetscCall(PoissonClaim(
+      problem.inside,
+      "inside of a solve operators are the program's, and structured levels lend their stencil for products"));
   PetscCall(MatScale(problem.A, 3));
   PetscCall(Judge(&problem, problem.A, "and the one with other values"));
   PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));
