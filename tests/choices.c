@@ -457,6 +457,35 @@ static PetscErrorCode CoarseFactor(Solver *s, PC *factor)
   PetscFunctionReturn(0);
 }
 
+/* The program's operator of the finest level, twice the one that is preconditioned */
+static PetscErrorCode FinestOperator(void)
+{
+  PetscBool good, has;
+  char      text[64];
+  Solver    s;
+  KSP       ksp;
+  PC        pc;
+  Mat       twice, A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(33, PETSC_TRUE, &s));
+  PetscCall(MatDuplicate(s.A, MAT_COPY_VALUES, &twice));
+  PetscCall(MatScale(twice, 2));
+  PetscCall(PCMGSetLevels(s.pc, 4, NULL));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(Smoother(&s, 3, &ksp, &pc));
+  PetscCall(KSPSetOperators(ksp, twice, twice));
+  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(Smoother(&s, 3, &ksp, &pc));
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  good = (PetscBool)(A == twice);
+  PetscCall(PoissonViewHas(s.pc, "the program gave the finest level another operator", &has));
+  PetscCall(PoissonClaim((PetscBool)(good && has), "its operator of the finest level"));
+  PetscCall(MatDestroy(&twice));
+  PetscCall(Destroy(&s));
+  PetscFunctionReturn(0);
+}
+
 /* What counts as a zero pivot: chosen before the first set-up, or between solves; then the operator is scaled */
 static PetscErrorCode ZeroPivot(void)
 {
@@ -621,6 +650,7 @@ static PetscErrorCode All(void)
   PetscCall(Eigenvalues());
   PetscCall(Types());
   PetscCall(TypeAndCycles());
+  PetscCall(FinestOperator());
   PetscCall(ZeroPivot());
   PetscCall(NullSpace());
   PetscCall(Operators());

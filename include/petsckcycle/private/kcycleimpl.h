@@ -249,7 +249,6 @@ typedef struct {
 
 /* Several unknowns at a point, together or one by one; see kcunknowns.c */
 typedef struct {
-  PetscBool  may;        /* nobody has chosen levels or their solvers */
   PetscBool  use;        /* unknowns are solved for one by one */
   PetscInt   tried;      /* how many ways */
   PetscReal *shrinks;    /* what is left of errors of each unknown, then that of the other way */

@@ -279,7 +279,8 @@ static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions
   Level: intermediate
 
   Notes:
-  With "auto" each level coarsens the directions whose couplings are, in the mean, at least 0.6 of the strongest.
+  With "auto" each level coarsens the directions whose couplings are, in the mean, at least 0.6 of the strongest. When
+  values change levels keep their grids until couplings are beyond that by 15 %.
 
   Where points inside the grid are coupled to nobody (inactive cells), "auto" coarsens a direction beside which one
   other is stronger, too, and levels relax lines along that, unless `PCKCycleSetAnisotropy()`, `-mg_levels_pc_type` or

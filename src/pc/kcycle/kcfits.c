@@ -145,9 +145,13 @@ PetscErrorCode PCKCycleCheckAdapted(PC pc, size_t len, char why[])
 /* Why coarse operators cannot be made here, from the matrix that is preconditioned with, or nothing */
 PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc;
+  PetscBool  finest;
+  Mat        P;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCheckAdapted(pc, len, why));
   if (!why[0] && pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
   for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
@@ -157,5 +161,10 @@ PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
     if (set && mg->galerkin != PC_MG_GALERKIN_EXTERNAL)
       PetscCall(PetscSNPrintf(why, len, "the program gave coarse operators"));
   }
+  if (why[0] || !mg->levels || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperatorsSet(mg->levels[mg->nlevels - 1]->smoothd, NULL, &finest));
+  if (finest) PetscCall(KSPGetOperators(mg->levels[mg->nlevels - 1]->smoothd, NULL, &P));
+  if (finest && P != pc->pmat && ((PetscObject)P)->id != kc->operator_id)
+    PetscCall(PetscSNPrintf(why, len, "the program gave the finest level another operator"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,15 +74,12 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 PetscErrorCode PCKCycleGridsChoose(PC pc)
 {
   PC_KCycle *kc;
-  PetscBool  touched;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsReset(kc));
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->apart.use = PETSC_TRUE;
-  if (!kc->levels_used) PetscCall(PCKCycleLevelsAreTouched((PC_MG *)pc->data, &touched));
-  if (!kc->levels_used) kc->apart.may = (PetscBool)!touched;
   PetscCall(WhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
   if (!kc->nogrids[0] && kc->apart.use) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
   kc->use_grids = (PetscBool)!kc->nogrids[0];

@@ -144,7 +144,8 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
     for (int up = 0; up < 2; up++) PetscCall(RestoreLevel(pc, l, up));
   }
   PetscCall(ForgetCoarsestGrid(pc));
-  if (kc->apart.use && mg->levels) PetscCall(PCKCycleUnknownsTake(pc, mg->levels[0]->smoothd));
+  if (kc->apart.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
+    PetscCall(PCKCycleUnknownsTake(pc, mg->levels[0]->smoothd));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
   PetscCall(PCKCycleSolversKeep(pc));

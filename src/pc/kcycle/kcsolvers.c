@@ -169,9 +169,11 @@ static PetscErrorCode Read(KSP ksp, KCycleDigest told[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* NULL: this process has no part of the level */
 static PetscErrorCode Record(KSP ksp, KCycleChoice *choice)
 {
   PetscFunctionBegin;
+  if (!ksp) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Read(ksp, choice->told));
   choice->ksp = ((PetscObject)ksp)->id;
   choice->pc  = ((PetscObject)ksp->pc)->id;
@@ -208,7 +210,7 @@ static PetscErrorCode Notice(const PC_MG_Levels *lv, int up, KCycleChoice *choic
 
   PetscFunctionBegin;
   PetscCall(Record(ksp, choice));
-  if (!before.ksp) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!before.ksp || !ksp) PetscFunctionReturn(PETSC_SUCCESS);
   if (before.ksp != choice->ksp) PetscCall(NoticeNew(ksp, lv->smoothd, choice));
   else {
     for (int i = 0; i < KCYCLE_NUM_ASPECTS; i++) {

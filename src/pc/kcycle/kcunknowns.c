@@ -33,16 +33,20 @@ PetscErrorCode PCKCycleUnknownsWhyNot(PC pc, size_t len, char why[])
 {
   const char *const options[] = {"-mg_coarse_ksp_type", "-mg_coarse_pc_type", "-mg_coarse_redundant_pc_type"};
   PetscObject       o         = (PetscObject)pc;
+  PC_KCycle        *kc;
   PetscInt          dof, asked;
   PetscBool         zero, given;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(DMDAGetDof(pc->dm, &dof));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   PetscCall(KCycleMatHasZeroDiagonal(pc->pmat, &zero));
   if (dof < 2) PetscCall(PetscSNPrintf(why, len, "its DMDA has 1 unknown at a point"));
   else if (zero) PetscCall(PetscSNPrintf(why, len, "the diagonal of the operator has zeros"));
   else if (asked && asked != 2) PetscCall(PetscSNPrintf(why, len, "it has 2 levels, and others were asked for"));
+  else if (KCycleLevelIsTheirs(kc, 0) || KCycleLevelsAreTheirs(kc))
+    PetscCall(PetscSNPrintf(why, len, "the program has chosen solvers of levels"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !why[0]; i++) {
     PetscCall(PetscOptionsHasName(o->options, o->prefix, options[i], &given));
     if (given) PetscCall(PetscSNPrintf(why, len, "%s is for a coarse grid", options[i]));
@@ -379,7 +383,7 @@ static PetscErrorCode TryTogether(PC pc, PetscInt dof, PetscBool *fail)
   PetscCall(IsSymmetric(pc, dof, &symmetric));
   if (!symmetric) PetscCall(Try(pc, dof, apart->shrinks, &apart->slowest[0]));
   if (apart->slowest[0] > TRIAL_SLOW) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(why), why));
-  *fail = (PetscBool)(apart->slowest[0] > TRIAL_SLOW && !why[0] && apart->may);
+  *fail = (PetscBool)(apart->slowest[0] > TRIAL_SLOW && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
