@@ -340,10 +340,11 @@ PETSC_INTERN cudaError_t KCycleCudaMultiply(cudaStream_t, PetscInt n, const KCSc
 
 /* blockcuda.cu: unless this is NULL, kernels are added to the program instead of being launched */
 PETSC_INTERN KCycleCudaProgram *KCycleCudaWriting;
-PETSC_INTERN void               KCycleCudaWrite(KCycleCudaKind, PetscInt n, const void *work, size_t bytes);
+typedef int (*KCycleCudaCompare)(const void *work, const void *other);
+PETSC_INTERN void        KCycleCudaWrite(KCycleCudaKind, PetscInt n, const void *work, size_t bytes, KCycleCudaCompare);
 /* a program, on the device, by one block; its columns, by many, and so many processors work at a time. The words of an
    instruction that are places of vectors, or NULL; returns their number */
-PETSC_INTERN cudaError_t        KCycleCudaPerform(cudaStream_t, const KCycleCudaSteps *);
-PETSC_INTERN cudaError_t        KCycleCudaMakeColumns(cudaStream_t, const KCycleCudaSteps *, const KCycleCudaColumns *);
-PETSC_INTERN cudaError_t        KCycleCudaProcessors(int *processors);
-PETSC_INTERN int                KCycleCudaVectors(const KCycleCudaInstruction *, int word[KC_BLOCK_VECTORS]);
+PETSC_INTERN cudaError_t KCycleCudaPerform(cudaStream_t, const KCycleCudaSteps *);
+PETSC_INTERN cudaError_t KCycleCudaMakeColumns(cudaStream_t, const KCycleCudaSteps *, const KCycleCudaColumns *);
+PETSC_INTERN cudaError_t KCycleCudaProcessors(int *processors);
+PETSC_INTERN int         KCycleCudaVectors(const KCycleCudaInstruction *, int word[KC_BLOCK_VECTORS]);

@@ -191,14 +191,18 @@ int KCycleCudaVectors(const KCycleCudaInstruction *now, int word[KC_BLOCK_VECTOR
 }
 
 /* A cycle comes to a level again and again: an instruction that is there already is not written once more */
-void KCycleCudaWrite(KCycleCudaKind kind, PetscInt n, const void *work, size_t bytes)
+void KCycleCudaWrite(KCycleCudaKind kind, PetscInt n, const void *work, size_t bytes, KCycleCudaCompare same)
 {
   KCycleCudaProgram    *program = KCycleCudaWriting;
   KCycleCudaInstruction now     = {(PetscInt)kind, n, {0}};
   PetscInt              i       = 0;
 
   memcpy(now.work, work, bytes);
-  while (i < program->ninstructions && memcmp(&program->instruction[i], &now, sizeof(now))) i++;
+  for (; i < program->ninstructions; i++) {
+    const KCycleCudaInstruction *old = &program->instruction[i];
+
+    if (old->kind == now.kind && old->n == n && (*same)(old->work, now.work)) break;
+  }
   if (i == KC_BLOCK_INSTRUCTIONS || program->nsteps == KC_BLOCK_STEPS) {
     program->toolong = 1;
     return;

@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "workcuda.h"
+#include "samecuda.h"
 
 #define KC_CUDA_THREADS 256 /* of a block, */
 #define KC_CUDA_FEW     32  /* and of one with long work */
@@ -84,6 +84,11 @@ static cudaError_t KCycleCudaLaunchFew(cudaStream_t stream, PetscInt n, void (*k
                                         kernel, arguments...);
 }
 
+template <typename Work> static int KCycleCudaCompareWork(const void *work, const void *other)
+{
+  return Same(*(const Work *)work, *(const Work *)other);
+}
+
 /* Launches a kernel that one block can run, too, or adds it to the program that is being written */
 template <typename Work>
 static cudaError_t KCycleCudaDo(cudaStream_t stream, PetscInt n, KCycleCudaKind kind, void (*kernel)(Work),
@@ -92,6 +97,6 @@ static cudaError_t KCycleCudaDo(cudaStream_t stream, PetscInt n, KCycleCudaKind 
   static_assert(sizeof(Work) <= sizeof(((KCycleCudaInstruction *)NULL)->work), "an instruction has room for it");
   if (n <= 0) return cudaSuccess;
   if (!KCycleCudaWriting) return KCycleCudaLaunch(stream, n, kernel, work);
-  KCycleCudaWrite(kind, n, &work, sizeof(work));
+  KCycleCudaWrite(kind, n, &work, sizeof(work), KCycleCudaCompareWork<Work>);
   return cudaSuccess;
 }
