@@ -199,6 +199,35 @@ static PetscErrorCode KeepsPlaces(PetscBool *holds)
   PetscFunctionReturn(0);
 }
 
+/* Rows of three points have the same columns, and AIJ takes them together */
+static PetscErrorCode FactorsAlike(const char type[], PetscReal *apart)
+{
+  Grid g = {.number = 3, .dim = 3, .size = {3, 5, 6}, .strength = {1, 2, 1}, .vary = 0.5};
+  Mat  A[2];
+  Vec  b, x[2];
+
+  PetscFunctionBeginUser;
+  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
+  g.boundary[0][0] = g.boundary[0][1] = BOUNDARY_PERIODIC;
+  for (int i = 0; i < 2; i++) {
+    PC pc;
+
+    PetscCall(CreateMat(g, PETSC_TRUE, i ? MATSTENCIL : MATAIJ, &A[i]));
+    PetscCall(MatCreateVecs(A[i], &x[i], &b));
+    PetscCall(FillVec(b));
+    PetscCall(CreatePC(type, A[i], &pc));
+    PetscCall(PCApply(pc, b, x[i]));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A[i]));
+  }
+  PetscCall(VecAXPY(x[0], -1.0, x[1]));
+  PetscCall(VecNorm(x[0], NORM_INFINITY, apart));
+  PetscCall(VecDestroy(&x[0]));
+  PetscCall(VecDestroy(&x[1]));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestShapes(void)
 {
   const char *const types[] = {PCINCPOISSON, PCLU,        PCILU, PCCHOLESKY, PCICC,
@@ -223,6 +252,13 @@ static PetscErrorCode TestShapes(void)
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s of a star that becomes a box is as a new one", types[t]));
     PetscCall(PoissonClaim((PetscBool)(worst < 1e-12), claim));
     if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
+  }
+  for (int t = 0; t < 2 && size == 1; t++) {
+    PetscReal apart;
+
+    PetscCall(FactorsAlike(t ? PCILU : PCLU, &apart));
+    PetscCall(PoissonClaim((PetscBool)(apart < 1e-12),
+                           t ? "ilu of rows that are alike is AIJ's" : "lu of rows that are alike is AIJ's"));
   }
   PetscCall(KeepsPlaces(&holds));
   PetscCall(PoissonClaim(holds, "a box that gets a star's values is filled as a box again"));

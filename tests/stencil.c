@@ -377,6 +377,12 @@ static PetscErrorCode Products(const Case *c, Mat A, Mat B, PetscBool equal[])
   PetscCall(MatMultTranspose(A, x, y));
   PetscCall(MatMultTranspose(B, x, z));
   PetscCall(Equal(y, z, &equal[TRANSPOSE]));
+  PetscCall(MatMultTransposeAdd(A, x, w, y));
+  PetscCall(MatMultTransposeAdd(B, x, w, z));
+  if (equal[TRANSPOSE]) PetscCall(Equal(y, z, &equal[TRANSPOSE]));
+  PetscCall(VecCopy(w, z));
+  PetscCall(MatMultTransposeAdd(B, x, z, z));
+  if (equal[TRANSPOSE]) PetscCall(Equal(y, z, &equal[TRANSPOSE]));
   PetscCall(MatResidual(A, w, x, y));
   PetscCall(MatResidual(B, w, x, z));
   PetscCall(Equal(y, z, &equal[RESIDUAL]));

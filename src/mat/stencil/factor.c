@@ -140,6 +140,7 @@ static PetscErrorCode GetFactor(Mat A, MatSolverType package, MatFactorType type
   PetscFunctionBegin;
   PetscCall(PetscNew(&f));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &f->aij));
+  PetscCall(MatSetOption(f->aij, MAT_USE_INODES, PETSC_FALSE)); /* the ordering is that of the stencil, row by row */
   PetscCall(MatGetFactor(f->aij, package, type, F));
   f->lu       = (*F)->ops->lufactorsymbolic;
   f->ilu      = (*F)->ops->ilufactorsymbolic;

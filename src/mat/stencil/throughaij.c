@@ -79,6 +79,7 @@ static PetscErrorCode MatGetDiagonalBlock_Stencil(Mat A, Mat *block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Row by row in any case: nobody expands an ordering of rows that AIJ takes together */
 static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
                                           const PetscInt *ia[], const PetscInt *ja[], PetscBool *done)
 {
@@ -86,13 +87,17 @@ static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symme
   Mat         aij;
 
   PetscFunctionBegin;
+  (void)compressed;
   *done = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  *n    = A->rmap->n;
+  *done = PETSC_TRUE;
+  if (!ia) PetscFunctionReturn(PETSC_SUCCESS); /* of AIJ that would be rows taken together */
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
   PetscCall(PetscObjectCompose((PetscObject)A, RowsIJ, (PetscObject)aij));
   PetscCall(PetscObjectDereference((PetscObject)aij));
-  PetscCall(MatGetRowIJ(aij, shift, symmetric, compressed, n, ia, ja, done));
+  PetscCall(MatGetRowIJ(aij, shift, symmetric, PETSC_FALSE, n, ia, ja, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,8 +107,9 @@ static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool s
   Mat aij;
 
   PetscFunctionBegin;
+  (void)compressed;
   PetscCall(PetscObjectQuery((PetscObject)A, RowsIJ, (PetscObject *)&aij));
-  if (aij) PetscCall(MatRestoreRowIJ(aij, shift, symmetric, compressed, n, ia, ja, done));
+  if (aij) PetscCall(MatRestoreRowIJ(aij, shift, symmetric, PETSC_FALSE, n, ia, ja, done));
   PetscCall(PetscObjectCompose((PetscObject)A, RowsIJ, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
