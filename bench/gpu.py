@@ -2,7 +2,7 @@
 """What a solve with levels on a GPU should take: bytes / bandwidth, launches, and the latency of small kernels. Nothing here is measured.
 
   python3 bench/gpu.py                         prints the tables of docs/gpu.md
-  python3 bench/gpu.py --measured device.csv   what tests/device/run.sh has measured on a GPU, beside that
+  python3 bench/gpu.py --measured first-times.csv   what tests/device/run.sh has measured on a GPU, beside that
 
 The problem is Poisson's equation on a cube or a square with 7 or 5 points and coefficients that lines share; red-black sweeps: 2 before and behind the coarser levels
 on the finest one, and on the others 2 with kappa > 1, else 3 on the next and 4 below, down to 3 points in a direction. Numbers that each kernel moves for a point of its level, as bench/traffic.py counts them in
@@ -37,7 +37,7 @@ STEP, POINT = 0.5e-6, 1.0e-9
 BLOCK = 5000  # unknowns, KCYCLE_BLOCK
 MATRIX = 1100  # unknowns, KCYCLE_MATRIX
 CACHE = 40e6  # bytes of the second-level cache
-TILED = 1100  # unknowns, KCYCLE_TILED
+TILED, NEVER = 1100, 10**12  # unknowns for -pc_kcycle_tile_above; the default
 # Of a part in shared memory: 220 cycles by count, and as many again; 100 instructions
 PART_STEP, PART_POINT = 0.25e-6, 0.5e-9
 SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # points that a part may have in a direction
@@ -121,7 +121,7 @@ def parts(n, dim, size, device):
 class Cycle:
     """Nodes of the graph, steps of blocks, products, and seconds of a cycle on n^dim points"""
 
-    def __init__(self, n, dim, kappa, device, size=8, block=BLOCK, few=MATRIX, tiles=TILED, cached=True):
+    def __init__(self, n, dim, kappa, device, size=8, block=BLOCK, few=MATRIX, tiles=NEVER, cached=True):
         self.dim, self.device, self.size, self.few, self.tiles, self.cached = dim, device, size, few, tiles, cached
         self.block = 0 if few else block
         self.more = kappa == 1  # sweeps on coarser levels, see KCyclePolicySweeps()
@@ -184,10 +184,10 @@ class Cycle:
         return seconds
 
 
-def predict(n, dim, device, single=False, cached=True, kappa=1):
+def predict(n, dim, device, single=False, cached=True, kappa=1, tiles=NEVER):
     points, bandwidth = n**dim, device[1]
     extra = (8 + 8 + 4 + 4 + 8) * points / bandwidth + 4 * LAUNCH if single else 0  # largest, take, give
-    cycle = Cycle(n, dim, kappa, device, 4 if single else 8, cached=cached).seconds
+    cycle = Cycle(n, dim, kappa, device, 4 if single else 8, cached=cached, tiles=tiles).seconds
     return cycle + 14 * 8 * points / bandwidth + 8 * LAUNCH + extra
 
 
@@ -195,20 +195,22 @@ def solves():
     print("| points | cycle in | " + " | ".join(f"{device[0]}, predicted" for device in DEVICES) + " | measured |\n|---|---|---|---|---|")
     for n in 129, 257, 513:
         for single in False, True:
-            times = " | ".join(" to ".join(f"{1e3 * ITERATIONS * predict(n, 3, device, single, cached):.1f}" for cached in (True, False)) + " ms" for device in DEVICES)
+            times = " | ".join(f"{1e3 * ITERATIONS * predict(n, 3, device, single):.1f} ms" for device in DEVICES)
             print(f"| {n}^3 | {'single' if single else 'double'} | {times} | |")
+            times = " | ".join(" to ".join(f"{1e3 * ITERATIONS * predict(n, 3, device, single, cached, tiles=TILED):.1f}" for cached in (True, False)) + " ms" for device in DEVICES)
+            print(f"| {n}^3 | {'single' if single else 'double'}, in tiles | {times} | |")
 
 
 def cycles():
     device = DEVICES[1]
-    print(f"\n| cycle on {device[0]}, predicted | nodes of the graph | of them products | time | V-cycles | in one kernel instead | V-cycles | neither these nor tiles |\n|---|---|---|---|---|---|---|---|")
+    print(f"\n| cycle on {device[0]}, predicted | nodes of the graph | of them products | time | V-cycles | in one kernel instead | V-cycles | neither of these | in tiles, and products |\n|---|---|---|---|---|---|---|---|---|")
     for n, dim in (1025, 2), (4097, 2), (257, 3), (513, 3):
         for kappa, label in (1, "V"), (2, "F"), (3, "kappa 3"), (W, "W"):
             cycle, v = (Cycle(n, dim, k, device) for k in (kappa, 1))
             block, vblock = (Cycle(n, dim, k, device, few=0) for k in (kappa, 1))
-            apart = Cycle(n, dim, kappa, device, block=0, few=0, tiles=10**12)
+            apart, tiles = Cycle(n, dim, kappa, device, block=0, few=0), Cycle(n, dim, kappa, device, tiles=TILED)
             print(f"| {n}^{dim}, {label} | {cycle.nodes} | {cycle.products} | {1e3 * cycle.seconds:.2f} ms | {cycle.seconds / v.seconds:.1f} | {block.steps} steps, {1e3 * block.seconds:.2f} ms | "
-                  f"{block.seconds / vblock.seconds:.1f} | {apart.nodes} nodes, {1e3 * apart.seconds:.2f} ms |")
+                  f"{block.seconds / vblock.seconds:.1f} | {apart.nodes} nodes, {1e3 * apart.seconds:.2f} ms | {tiles.nodes} nodes, {1e3 * tiles.seconds:.2f} ms |")
     print(f"\n| matrices on {device[0]}, predicted | one, in double precision | a product | made for V | F | kappa 3 | W |\n|---|---|---|---|---|---|---|")
     for n, dim in (33, 2), (9, 3):
         cycle = Cycle(n, dim, 1, device)
@@ -217,24 +219,25 @@ def cycles():
         print(f"| {n}^{dim} points | {8e-6 * n ** (2 * dim):.1f} MB | {1e6 * product:.1f} us | " + " | ".join(f"{1e3 * t:.1f} ms" for t in made) + " |")
 
 
-KAPPAS = {"kappa 1": (1, False), "kappa 2": (2, False), "kappa 3": (3, False), "kappa w": (W, False), "kappa 1 in single precision": (1, True)}
+# As tests/device/pack.sh calls them: kappa, unknowns from which on there are tiles
+KINDS = {"V": (1, NEVER), "V tiles": (1, TILED), "W": (W, NEVER), "W tiles": (W, TILED)}
 
 
 def measured(path):
-    """The lines of tests/device/bench.sh; an iteration beside the prediction for an H100"""
+    """The lines of tests/device/run.sh; an iteration beside the prediction for an H100"""
     with open(path) as file:
         rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
     print("| points | solver | iterations | set-up | solve | an iteration | predicted for H100 SXM |\n|---|---|---|---|---|---|---|")
     for _, dim, n, solver, iterations, reason, setup, solve, _ in (row for row in rows if row[0] == "solve"):
         each = float(solve) / max(1, int(iterations))
-        kappa = KAPPAS.get(solver)
-        known = f"{1e3 * predict(int(n), int(dim), DEVICES[1], kappa[1], kappa=kappa[0]):.3f} ms" if kappa else ""
+        kind = KINDS.get(solver)
+        known = f"{1e3 * predict(int(n), int(dim), DEVICES[1], kappa=kind[0], tiles=kind[1]):.3f} ms" if kind else ""
         print(f"| {n}^{dim} | {solver} | {iterations} {'' if reason.startswith('CONVERGED') else reason} | {1e3 * float(setup):.1f} ms | {1e3 * float(solve):.2f} ms | {1e3 * each:.3f} ms | {known} |")
     print("\n| points | coefficients | precision | step | time | part of the bandwidth of a copy |\n|---|---|---|---|---|---|")
     for _, dim, n, kind, precision, verb, seconds, part in (row for row in rows if row[0] == "verb"):
         print(f"| {n}^{dim} | {kind} | {precision} | {verb} | {1e6 * float(seconds):.1f} us | {float(part):.2f} |")
     for _, dim, n, copy, rate, fft in (row for row in rows if row[0] == "limit"):
-        print(f"\n{n}^{dim}: a copy {1e6 * float(copy):.1f} us, {float(rate) / 1e12:.2f} TB/s; periodic Poisson problem by cuFFT {1e3 * float(fft):.2f} ms")
+        print(f"\n{n}^{dim}: a copy {1e6 * float(copy):.1f} us, {float(rate) / 1e12:.2f} TB/s" + (f"; periodic Poisson problem by cuFFT {1e3 * float(fft):.2f} ms" if float(fft) else ""))
 
 
 def main():

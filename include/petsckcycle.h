@@ -22,7 +22,9 @@
 #define PC_KCYCLE_KAPPA_AUTO (-1)
 
 /* The split between device and host with which cycles are fastest, see PCKCycleSetHostBelow() */
-#define PC_KCYCLE_HOST_BELOW_AUTO (-1)
+#define PC_KCYCLE_HOST_BELOW_AUTO  (-1)
+/* No level has its sweeps fused, see PCKCycleSetTileAbove() */
+#define PC_KCYCLE_TILE_ABOVE_NEVER (-1)
 
 /*E
   PCKCycleHierarchy - where `PCKCYCLE` takes its levels from

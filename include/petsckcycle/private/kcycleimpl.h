@@ -277,7 +277,7 @@ typedef struct {
   PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
   PetscInt            overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
   PetscInt            matrix_below;   /* and what they do is a product with a matrix */
-  PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on */
+  PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on, or never */
   PetscBool           count;          /* the bytes that their kernels move */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */

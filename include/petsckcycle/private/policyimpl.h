@@ -144,10 +144,6 @@
       "what cycles do on a level on a device with fewer unknowns is a product with a matrix, which fits into the "     \
       "second-level cache (33^2 points: 9.5 MB): an estimate",                                                         \
       "-pc_kcycle_matrix_below", "device_matrix")                                                                      \
-  INT(KCYCLE_TILED, 1100,                                                                                              \
-      "unknowns of a level on a device from which on sweeps are fused in tiles: those that have no matrix, an "        \
-      "estimate",                                                                                                      \
-      "-pc_kcycle_tile_above", "device_tiles")                                                                         \
   INT(KCYCLE_OVERLAP, 250000,                                                                                          \
       "points of a level on a device that a process has in the mean, from which on halos travel while those inside "   \
       "are computed: below, the kernel of the rim takes longer than they do: an estimate",                             \

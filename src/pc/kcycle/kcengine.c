@@ -61,7 +61,7 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   parts->calls    = &kc->level[l].calls;
   parts->event    = kc->level[l].event;
   parts->timer    = &kc->level[l].timer;
-  parts->tiled    = (PetscBool)(KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
+  parts->tiled    = (PetscBool)(kc->tile_above >= 0 && KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
   parts->overlaps = KCycleBoxOverlaps(parts->st->box, kc->overlap_above);
   if (kc->count) parts->traffic = &kc->level[l].traffic;
   if (!l) {

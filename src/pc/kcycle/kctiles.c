@@ -22,10 +22,10 @@ static PetscErrorCode PCKCycleSetTileAbove_KCycle(PC pc, PetscInt unknowns)
 
   Input Parameters:
 + pc - the preconditioner
-- unknowns - of a level, at least (default 1100)
+- unknowns - of a level, at least, or `PC_KCYCLE_TILE_ABOVE_NEVER` (the default): no level has tiles
 
   Options Database Key:
-. -pc_kcycle_tile_above <unknowns> - the number
+. -pc_kcycle_tile_above (<unknowns>|never) - the number
 
   Level: advanced
 
@@ -39,7 +39,10 @@ static PetscErrorCode PCKCycleSetTileAbove_KCycle(PC pc, PetscInt unknowns)
   of the device a march. On smaller levels, which `-ksp_view` calls tiled in parts, a tile is a part of the grid that
   fits into shared memory, unless a launch for each half sweep is expected to be faster. Levels in tiles do not share a
   kernel with coarser ones (`PCKCycleSetBlockBelow()`), and are no products with a matrix (`PCKCycleSetMatrixBelow()`):
-  the default leaves these the levels that have matrices by default. It is an estimate, as the rest is.
+  1100 unknowns leave these the levels that have matrices by default.
+
+  By default there are no tiles: they have not been measured, and by count tiles that march execute six to ten times as
+  many instructions a point as fit into the time that their bytes take.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetTileAbove()`, `PCKCycleSetPlace()`, `PCKCycleSetGraph()`
 @*/
@@ -48,8 +51,9 @@ PetscErrorCode PCKCycleSetTileAbove(PC pc, PetscInt unknowns)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, unknowns, 2);
-  PetscCheck(unknowns >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_tile_above is a number of unknowns, not %" PetscInt_FMT, unknowns);
+  PetscCheck(unknowns >= 0 || unknowns == PC_KCYCLE_TILE_ABOVE_NEVER, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_tile_above is a number of unknowns, or never, not %" PetscInt_FMT,
+             unknowns);
   PetscTryMethod(pc, "PCKCycleSetTileAbove_C", (PC, PetscInt), (pc, unknowns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -73,7 +77,7 @@ static PetscErrorCode PCKCycleGetTileAbove_KCycle(PC pc, PetscInt *unknowns)
 . pc - the preconditioner
 
   Output Parameter:
-. unknowns - of a level, at least
+. unknowns - of a level, at least, or `PC_KCYCLE_TILE_ABOVE_NEVER`
 
   Level: advanced
 
@@ -95,19 +99,42 @@ const char *PCKCycleTiled(const PC_KCycle *kc, PetscInt l)
   return (*kc->engine->tiled)(kc->levels, l - kc->split.level);
 }
 
+/* A number that is not negative, or "never" */
+static PetscErrorCode Parse(PC pc, const char text[], PetscInt *unknowns)
+{
+  char     *end;
+  long long number;
+  PetscBool is;
+
+  PetscFunctionBegin;
+  *unknowns = PC_KCYCLE_TILE_ABOVE_NEVER;
+  PetscCall(PetscStrcasecmp(text, "never", &is));
+  if (is) PetscFunctionReturn(PETSC_SUCCESS);
+  number = strtoll(text, &end, 10);
+  PetscCheck(end != text && !*end && number >= 0 && number <= PETSC_INT_MAX, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_tile_above is a number of unknowns, or never, not \"%s\"", text);
+  *unknowns = (PetscInt)number;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCycleTilesSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
   PC_KCycle *kc;
   PetscInt   unknowns;
   PetscBool  flg;
+  char       text[64] = "never";
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  unknowns = kc->tile_above;
-  PetscCall(PetscOptionsInt("-pc_kcycle_tile_above", "Sweeps on a device are fused in tiles from so many unknowns on",
-                            "PCKCycleSetTileAbove", unknowns, &unknowns, &flg));
-  if (flg) PetscCall(PCKCycleSetTileAbove(pc, unknowns));
+  if (kc->tile_above != PC_KCYCLE_TILE_ABOVE_NEVER)
+    PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->tile_above));
+  PetscCall(PetscOptionsString("-pc_kcycle_tile_above",
+                               "From so many unknowns on sweeps on a device are fused, or never",
+                               "PCKCycleSetTileAbove", text, text, sizeof(text), &flg));
+  if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Parse(pc, text, &unknowns));
+  PetscCall(PCKCycleSetTileAbove(pc, unknowns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

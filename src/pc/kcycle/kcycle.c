@@ -668,7 +668,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_matrix_below <1100>           - what they do with fewer unknowns is a product with a matrix
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
 . -pc_kcycle_overlap_above <250000>        - halos of a device are sent while a process computes so many points
-. -pc_kcycle_tile_above <1100>             - sweeps on a device are fused in tiles from so many unknowns on
+. -pc_kcycle_tile_above (<unknowns>|never) - sweeps on a device are fused in tiles from so many unknowns on (default
+      never)
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - interpolation between structured levels
@@ -745,7 +746,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   kc->graph         = PETSC_TRUE;
   kc->block_below   = KCYCLE_BLOCK;
   kc->matrix_below  = KCYCLE_MATRIX;
-  kc->tile_above    = KCYCLE_TILED;
+  kc->tile_above    = PC_KCYCLE_TILE_ABOVE_NEVER;
   kc->overlap_above = KCYCLE_OVERLAP;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
