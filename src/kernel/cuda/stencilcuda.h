@@ -114,7 +114,28 @@ static __device__ __forceinline__ void Neighbours(const KCycleCudaStencil &st, c
   }
 }
 
-/* The sum of a point, PART products at a time; x NULL: it is zero. Returns the inverse of the diagonal */
+/* The one on the diagonal alone */
+template <int NC> static __device__ __forceinline__ KCScalar DiagonalOf(const KCycleCudaStencil &st, const Point &p)
+{
+  const PetscInt set = st.set[p.line], n = st.box.n[0];
+
+  if (set < 0) {
+    const KCScalar *block = st.own + st.block[Extended(st.box, p.j, p.k)];
+
+    if (p.i == 0 || p.i == n - 1) return block[(NC - st.half) * n + (p.i == 0 ? 0 : NC) + NC / 2];
+    return block[(NC / 2 - st.half) * n + p.i];
+  }
+  if (p.i >= st.classes[set].a && p.i < st.classes[set].b) return st.classes[set].middle[NC / 2];
+  return st.shared[(size_t)set * st.length + NC / 2 * n + p.i];
+}
+
+static __device__ __forceinline__ KCScalar Inverse(KCScalar diagonal)
+{
+  return diagonal == (KCScalar)0 ? (KCScalar)0 : (KCScalar)1 / diagonal;
+}
+
+/* The sum of a point, PART products at a time; x NULL: it is zero, and nothing but the diagonal is read. Returns the
+   inverse of that */
 template <int NC, int PART>
 static __device__ __forceinline__ KCScalar Sum(const KCycleCudaStencil &st, const KCScalar *x, const Point &p,
                                                KCScalar *sum, KCScalar *middle)
@@ -122,19 +143,20 @@ static __device__ __forceinline__ KCScalar Sum(const KCycleCudaStencil &st, cons
   KCScalar diagonal = 0;
 
   *sum = *middle = 0;
+  if (!x) return Inverse(DiagonalOf<NC>(st, p));
 #pragma unroll 1
   for (int first = 0; first < NC; first += PART) {
     const bool has = first == NC / 2 / PART * PART;
     KCScalar   c[PART], v[PART];
 
     Coefficients<NC, PART>(st, p, first, c);
-    if (has) diagonal = c[NC / 2 % PART];
-    if (!x) continue;
     Neighbours<PART>(st, x, p, first, v);
     *sum = KCyclePointDot(PART, *sum, c, v);
-    if (has) *middle = v[NC / 2 % PART];
+    if (!has) continue;
+    diagonal = c[NC / 2 % PART];
+    *middle  = v[NC / 2 % PART];
   }
-  return diagonal == (KCScalar)0 ? (KCScalar)0 : (KCScalar)1 / diagonal;
+  return Inverse(diagonal);
 }
 
 template <int NC, int PART>
