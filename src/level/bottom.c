@@ -103,14 +103,14 @@ PetscErrorCode KCycleBottomBegin(KCycleBottoms *bottoms, PetscInt level, KCycleB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing of it has been done */
-PetscErrorCode KCycleBottomEnd(KCycleBottoms *bottoms, PetscInt level)
+/* Nothing of it has been done. broken: it ended with an error, and is written anew when it is visited again */
+PetscErrorCode KCycleBottomEnd(KCycleBottoms *bottoms, PetscInt level, PetscBool broken)
 {
   KCycleBottom *bottom = bottoms->now;
 
   PetscFunctionBegin;
   bottoms->now  = NULL;
-  bottom->tried = PETSC_TRUE;
+  bottom->tried = (PetscBool)!broken;
   PetscCall((*bottoms->place->written)(&bottom->program));
   for (PetscInt l = 0; l <= level; l++) {
     const PetscInt64 calls = *bottoms->parts[l].calls - bottom->calls[l];
@@ -118,7 +118,10 @@ PetscErrorCode KCycleBottomEnd(KCycleBottoms *bottoms, PetscInt level)
     *bottoms->parts[l].calls = bottom->calls[l];
     bottom->calls[l]         = calls;
   }
-  if (!bottom->program) bottoms->refused++;
+  if (broken) {
+    PetscCall((*bottoms->place->erase)(&bottom->program));
+    PetscCall(PetscFree(bottom->calls));
+  } else if (!bottom->program) bottoms->refused++;
   else if (bottoms->products && bottom->linear) bottoms->pending++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

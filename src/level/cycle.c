@@ -272,7 +272,7 @@ static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit 
 
     KCycleCall(KCycleBottomBegin(levels->bottoms, l, bottom));
     ierr = Steps(levels, l, visit);
-    KCycleCall(KCycleBottomEnd(levels->bottoms, l));
+    KCycleCall(KCycleBottomEnd(levels->bottoms, l, (PetscBool)(ierr != PETSC_SUCCESS)));
     KCycleCall(ierr);
   }
   if (bottom && bottom->program) KCycleCall(KCycleBottomRun(levels->bottoms, levels->level, l, bottom));
@@ -307,6 +307,23 @@ static void Count(KCycleLevels *levels, const KCycleVisit *visit, PetscInt64 ker
   levels->cost[i].calls   = calls;
 }
 
+static PetscErrorCode Record(KCycleLevels *levels, KCycleTape *tape, const KCycleVisit *visit)
+{
+  KCycleCall(KCycleTapeBegin(levels->tapes, tape));
+  KCycleCall(Below(levels, levels->nlevels - 1, visit));
+  KCycleCall(KCycleTapeEnd(levels->tapes));
+  return PETSC_SUCCESS;
+}
+
+/* One that is recorded. An error ends that, too: streams are as before */
+static PetscErrorCode Recorded(KCycleLevels *levels, KCycleTape *tape, const KCycleVisit *visit)
+{
+  const PetscErrorCode ierr = Record(levels, tape, visit);
+
+  if (ierr) KCycleCall(KCycleTapeDrop(levels->tapes));
+  return ierr;
+}
+
 /*
   One cycle. The first of its kind is not recorded: it may be the only one, and kernels are loaded by it. Clocks and
   events of levels are for what happens when they run, so that nothing is recorded then
@@ -319,6 +336,7 @@ static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
   const PetscInt64        before = levels->kernels->launches ? (*levels->kernels->launches)() : 0;
   KCycleTape             *tape   = NULL;
   PetscBool               again  = PETSC_FALSE;
+  PetscErrorCode          ierr;
 
   levels->watched = (PetscBool)(parts->event[KCYCLE_SMOOTH] || parts->timer->seconds[0]);
   if (levels->tapes && levels->run->replays && !levels->watched)
@@ -327,9 +345,9 @@ static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
     KCycleCall(Play(levels, tape));
     return PETSC_SUCCESS;
   }
-  if (again && tape->ran && !tape->refused) KCycleCall(KCycleTapeBegin(levels->tapes, tape));
-  KCycleCall(Below(levels, levels->nlevels - 1, visit));
-  if (again) KCycleCall(KCycleTapeEnd(levels->tapes));
+  ierr =
+      again && tape->ran && !tape->refused ? Recorded(levels, tape, visit) : Below(levels, levels->nlevels - 1, visit);
+  KCycleCall(ierr);
   if (tape && !levels->stopped) tape->ran = PETSC_TRUE;
   if (levels->kernels->launches && !levels->stopped) {
     const PetscInt64 kernels = (*levels->kernels->launches)() - before;

@@ -9,7 +9,8 @@
 #if defined(KCYCLE_HAVE_CUDA)
 
 struct _KCycleRecord {
-  PetscDeviceContext caller, own; /* while it is recorded */
+  PetscDeviceContext caller, own; /* while it is recorded; own: or NULL */
+  cudaStream_t       stream;      /* that is being captured, or NULL */
   cudaGraphExec_t    graph;
   PetscLogDouble     flops;
 };
@@ -33,24 +34,55 @@ PetscErrorCode KCycleDeviceRecord(KCycleRecord **record)
   PetscCall(PetscGetFlops(&r->flops));
   PetscCall(PetscGetCurrentCUDAStream(&stream));
   PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  r->stream = stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The caller's stream is current again */
+static PetscErrorCode Return(KCycleRecord *r)
+{
+  PetscFunctionBegin;
+  if (!r->own) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscDeviceContextSetCurrentContext(r->caller));
+  PetscCall(PetscDeviceContextDestroy(&r->own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleDeviceRecorded(KCycleRecord *r)
 {
   const PetscLogDouble before = r->flops;
-  cudaStream_t         stream;
   cudaGraph_t          graph;
+  cudaError_t          status;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
-  PetscCallCUDA(cudaGraphInstantiateWithFlags(&r->graph, graph, 0));
+  status    = cudaStreamEndCapture(r->stream, &graph);
+  r->stream = NULL;
+  PetscCallCUDA(status);
+  status = cudaGraphInstantiateWithFlags(&r->graph, graph, 0);
+  if (status != cudaSuccess) r->graph = NULL;
   PetscCallCUDA(cudaGraphDestroy(graph));
+  PetscCallCUDA(status);
   PetscCall(PetscGetFlops(&r->flops));
   r->flops -= before;
-  PetscCall(PetscDeviceContextSetCurrentContext(r->caller));
-  PetscCall(PetscDeviceContextDestroy(&r->own));
+  PetscCall(Return(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An error has come while it was recorded: nothing of it is kept */
+static PetscErrorCode BreakOff(KCycleRecord *r)
+{
+  cudaGraph_t graph = NULL;
+
+  PetscFunctionBegin;
+  if (r->stream) {
+    cudaError_t status = cudaStreamEndCapture(r->stream, &graph); /* fails where the error has ended it */
+
+    r->stream = NULL;
+    if (status == cudaSuccess && graph) PetscCallCUDA(cudaGraphDestroy(graph));
+    status = cudaGetLastError(); /* nobody is to find it later */
+    (void)status;
+  }
+  PetscCall(Return(r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,10 +98,13 @@ PetscErrorCode KCycleDevicePlay(const KCycleRecord *r, PetscBool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Also of one that is being recorded */
 PetscErrorCode KCycleDeviceForget(KCycleRecord **record)
 {
   PetscFunctionBegin;
-  if (*record && (*record)->graph) PetscCallCUDA(cudaGraphExecDestroy((*record)->graph));
+  if (!*record) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BreakOff(*record));
+  if ((*record)->graph) PetscCallCUDA(cudaGraphExecDestroy((*record)->graph));
   PetscCall(PetscFree(*record));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

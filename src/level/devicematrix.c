@@ -143,6 +143,8 @@ PetscErrorCode KCycleDeviceMatrixCreate(const KCycleProgram *program, PetscInt n
   made.M            = m->M;
   PetscCall(PetscGetCurrentCUDAStream(&stream));
   PetscCallCUDA(KCycleCudaMakeColumns(stream, &steps, &made));
+  /* The cycle that comes next may be recorded, and a kernel cannot be loaded meanwhile */
+  PetscCallCUDA(KCycleCudaMultiply(stream, n, m->M, level->b, level->x));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCall(PetscLogGpuFlops(program->flops * n));
   PetscCall(Forget(m));

@@ -17,10 +17,11 @@ PetscErrorCode KCycleTapesCreate(const KCycleKernels *place, PetscInt nlevels, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Behind the parts that are whole there may be one that is being recorded */
 static PetscErrorCode Empty(const KCycleTapes *tapes, KCycleTape *tape)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < tape->nparts; i++) {
+  for (PetscInt i = 0; tape->part && i < PetscMin(tape->nparts + 1, KC_TAPE_PARTS); i++) {
     PetscCall((*tapes->place->forget)(&tape->part[i].record));
     PetscCall(PetscFree(tape->part[i].calls));
   }
@@ -144,7 +145,7 @@ PetscErrorCode KCycleTapeEnd(KCycleTapes *tapes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Between parts: the cycle ends here, or has too many of them */
+/* The cycle ends here: between parts, or with an error; or it has too many of them */
 PetscErrorCode KCycleTapeDrop(KCycleTapes *tapes)
 {
   PetscFunctionBegin;

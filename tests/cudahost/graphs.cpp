@@ -1,15 +1,19 @@
 /*
   CUDA graphs on the host: a stream that is captured hands over what it is asked for, in order, and a graph does it each
-  time that it is launched. Whatever cannot be captured ends the program.
+  time that it is launched. What may not happen meanwhile, on whatever stream, is refused as CUDA refuses it in the mode
+  "thread local", and the end of the capture is an error then: memory that is allocated or freed, waiting, work on
+  CUDA's own stream, a kernel that has to be loaded.
 */
 #include "graphs.h"
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <vector>
 
 struct Graph {
   long                               kernels;
+  bool                               broken; /* something was refused */
   std::vector<std::function<void()>> nodes;
 };
 
@@ -37,6 +41,35 @@ void HostCapture(cudaStream_t stream, bool kernel, const std::function<void()> &
   if (kernel) graph->kernels++;
 }
 
+cudaError_t HostRefuseInCapture(void)
+{
+  for (auto &captured : graphs.captured) captured.second->broken = true;
+  return graphs.captured.empty() ? cudaSuccess : cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t HostRefuseOwnStream(cudaStream_t stream)
+{
+  return stream || HostRefuseInCapture() == cudaSuccess ? cudaSuccess : cudaErrorStreamCaptureImplicit;
+}
+
+cudaError_t HostMayLaunch(const void *kernel, cudaStream_t stream)
+{
+  static std::set<const void *> &loaded   = *new std::set<const void *>();
+  static long                    launches = 0, limit = -1;
+  const char                    *text     = getenv("CUDAHOST_LAUNCHES");
+  cudaError_t                    status   = HostRefuseOwnStream(stream);
+
+  launches = limit == (text ? atol(text) : -1) ? launches + 1 : 1;
+  limit    = text ? atol(text) : -1;
+  if (text && launches > limit) {
+    (void)HostRefuseInCapture();
+    return cudaErrorLaunchFailure;
+  }
+  if (status == cudaSuccess && !loaded.count(kernel)) status = HostRefuseInCapture();
+  if (status == cudaSuccess) loaded.insert(kernel);
+  return status;
+}
+
 void HostGraphsLaunched(long count[2])
 {
   for (int i = 0; i < 2; i++) count[i] = graphs.launched[i];
@@ -54,10 +87,17 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
+  Graph *captured;
+
   if (!HostIsCaptured(stream)) return cudaErrorIllegalState;
-  *graph = (cudaGraph_t)graphs.captured[stream];
+  captured = graphs.captured[stream];
   graphs.captured.erase(stream);
-  return cudaSuccess;
+  *graph = (cudaGraph_t)captured;
+  if (!captured->broken) return cudaSuccess;
+  delete captured;
+  graphs.left--;
+  *graph = NULL;
+  return cudaErrorStreamCaptureInvalidated;
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)

@@ -10,7 +10,17 @@
 
 /* Is the stream captured? Then what it is asked for is to be handed over; kernel: it is a kernel */
 bool HostIsCaptured(cudaStream_t);
-void HostCapture(cudaStream_t, bool kernel, const std::function<void()> &);
+
+/* Called by what may not happen while a stream is captured: an error then, and nothing comes of the capture */
+cudaError_t HostRefuseInCapture(void);
+
+/* The same for work on CUDA's own stream, which waits for others */
+cudaError_t HostRefuseOwnStream(cudaStream_t);
+
+/* Before each launch: a kernel that has never run is loaded, which may not happen while a stream is captured.
+   CUDAHOST_LAUNCHES in the environment: so many launches succeed from when it is set to another number */
+cudaError_t HostMayLaunch(const void *kernel, cudaStream_t);
+void        HostCapture(cudaStream_t, bool kernel, const std::function<void()> &);
 
 /* Graphs that have been launched, and kernels in them */
 void HostGraphsLaunched(long count[2]);

@@ -101,6 +101,9 @@ template <typename... Params>
 cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t shared,
                        cudaStream_t stream)
 {
+  const cudaError_t status = HostMayLaunch((const void *)kernel, stream);
+
+  if (status != cudaSuccess) return status;
   HostCheck(kernel, args, std::index_sequence_for<Params...>{});
   if (HostIsCaptured(stream)) {
     HostCaptureKernel(

@@ -5,6 +5,7 @@
 
   CUDAHOST_REPORT=1 in the environment: at its end a program tells what it copied and how often it multiplied.
   CUDAHOST_MEMORY: bytes that the device has; it is looked up whenever memory is asked for.
+  CUDAHOST_LAUNCHES: see graphs.h.
 */
 #include "graphs.h"
 #include "launcher.h"
@@ -54,14 +55,22 @@ static struct Device {
     if (HostMemoryAllocations())
       fprintf(stderr, "cudahost: %zu allocations of device memory are left\n", HostMemoryAllocations());
     if (!getenv("CUDAHOST_REPORT")) return;
-    long graphs[2];
+    long n[9];
 
-    HostGraphsLaunched(graphs);
+    Count(n);
     fprintf(
         stderr,
         "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse products, %ld dense; "
         "%ld launches; %ld graphs with %ld kernels\n",
-        copies[0], bytes[0], copies[1], bytes[1], products[0], products[1], launches, graphs[0], graphs[1]);
+        n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]);
+  }
+
+  void Count(long n[9]) const
+  {
+    const long all[7] = {copies[0], bytes[0], copies[1], bytes[1], products[0], products[1], launches};
+
+    std::copy_n(all, 7, n);
+    HostGraphsLaunched(n + 7);
   }
 } device;
 
@@ -130,29 +139,48 @@ static size_t Memory(void)
 
 static cudaError_t last = cudaSuccess; /* error that nobody has asked for */
 
+/* See graphs.h */
+#define NOT(refused)                                   \
+  do {                                                 \
+    const cudaError_t status_ = (refused);             \
+    if (status_ != cudaSuccess) return last = status_; \
+  } while (0)
+#define NOT_IN_CAPTURE()       NOT(HostRefuseInCapture())
+#define NOT_OWN_STREAM(stream) NOT(HostRefuseOwnStream(stream))
+
 extern "C" {
 
-cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t)
+/* For programs that look for it: what the report says, so far */
+void HostCounts(long n[9])
 {
+  device.Count(n);
+}
+
+cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t stream)
+{
+  if (!stream || HostIsCaptured(stream)) NOT_IN_CAPTURE();
   if (HostMemoryBytes() + bytes > Memory()) return last = cudaErrorMemoryAllocation;
   *p = HostMemoryNew(bytes);
   return cudaSuccess;
 }
 
-cudaError_t cudaFreeAsync(void *p, cudaStream_t)
+cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
+  if (!stream || HostIsCaptured(stream)) NOT_IN_CAPTURE();
   if (p) HostMemoryDelete(p);
   return cudaSuccess;
 }
 
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned)
 {
+  NOT_IN_CAPTURE();
   *p = New(device.pinned, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void *p)
 {
+  NOT_IN_CAPTURE();
   Delete(device.pinned, p);
   return cudaSuccess;
 }
@@ -173,6 +201,7 @@ cudaError_t cudaMallocHost(void **p, size_t bytes)
 cudaError_t cudaMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width, size_t height,
                          cudaMemcpyKind kind)
 {
+  NOT_IN_CAPTURE();
   Copy(to, toPitch, from, fromPitch, width, height, kind);
   return cudaSuccess;
 }
@@ -184,7 +213,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t
     HostCapture(stream, false, [=] { Copy(to, toPitch, from, fromPitch, width, height, kind); });
     return cudaSuccess;
   }
-  return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
+  NOT_OWN_STREAM(stream);
+  Copy(to, toPitch, from, fromPitch, width, height, kind);
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
@@ -198,6 +229,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
+  NOT_IN_CAPTURE();
   Set(p, pitch, value, width, height);
   return cudaSuccess;
 }
@@ -208,7 +240,9 @@ cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, si
     HostCapture(stream, false, [=] { Set(p, pitch, value, width, height); });
     return cudaSuccess;
   }
-  return cudaMemset2D(p, pitch, value, width, height);
+  NOT_OWN_STREAM(stream);
+  Set(p, pitch, value, width, height);
+  return cudaSuccess;
 }
 cudaError_t cudaMemset(void *p, int value, size_t bytes)
 {
@@ -313,7 +347,13 @@ cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int)
                                                             : 1;
   return cudaSuccess;
 }
-SUCCEEDS(cudaError_t, cudaDeviceSynchronize, void)
+#define WAITS(name, ...)        \
+  cudaError_t name(__VA_ARGS__) \
+  {                             \
+    NOT_IN_CAPTURE();           \
+    return cudaSuccess;         \
+  }
+WAITS(cudaDeviceSynchronize, void)
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *p, int)
 {
   return *p = NULL, cudaSuccess;
@@ -341,16 +381,13 @@ cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned *f)
   return *f = cudaStreamNonBlocking, cudaSuccess;
 }
 SUCCEEDS(cudaError_t, cudaStreamQuery, cudaStream_t)
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-  return HostIsCaptured(stream) ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
-}
+WAITS(cudaStreamSynchronize, cudaStream_t)
 SUCCEEDS(cudaError_t, cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
 CREATES(cudaError_t, cudaEventCreate, cudaEvent_t)
 CREATES(cudaError_t, cudaEventCreateWithFlags, cudaEvent_t, , unsigned)
 DESTROYS(cudaError_t, cudaEventDestroy, cudaEvent_t)
 SUCCEEDS(cudaError_t, cudaEventRecord, cudaEvent_t, cudaStream_t)
-SUCCEEDS(cudaError_t, cudaEventSynchronize, cudaEvent_t)
+WAITS(cudaEventSynchronize, cudaEvent_t)
 cudaError_t cudaEventElapsedTime(float *t, cudaEvent_t, cudaEvent_t)
 {
   return *t = 0, cudaSuccess;

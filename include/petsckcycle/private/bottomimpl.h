@@ -42,6 +42,6 @@ PETSC_INTERN PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *, PetscInt unknow
 PETSC_INTERN PetscErrorCode KCycleBottomsMakeMatrices(KCycleBottoms *, const KCycleLevelData[]);
 PETSC_INTERN KCycleBottom  *KCycleBottomFind(KCycleBottoms *, PetscInt level, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode KCycleBottomBegin(KCycleBottoms *, PetscInt level, KCycleBottom *);
-PETSC_INTERN PetscErrorCode KCycleBottomEnd(KCycleBottoms *, PetscInt level);
+PETSC_INTERN PetscErrorCode KCycleBottomEnd(KCycleBottoms *, PetscInt level, PetscBool broken);
 PETSC_INTERN PetscErrorCode KCycleBottomRun(const KCycleBottoms *, const KCycleLevelData[], PetscInt level,
                                             KCycleBottom *);
