@@ -31,7 +31,13 @@ in the plane of x and y, and out of it\n\
   -image                       the right side is that of a solution at random: closed pockets of -inactive want it\n\
   -seed <1>                    of all that is random\n\
   -repeat <9> -patience <1>    runs, and seconds after which there is no further one\n\
-  -device                      seconds that pass until a device has finished, and of the second solve of each run\n\n";
+  -device                      seconds that pass until a device has finished; one set-up, and of the solves but the \
+first\n\
+  -list <file> -from <0>       a solve for each line, but so many: name|options of the problem|options of the solver; \
+a problem is kept while its options are\n\
+  -keep                        the same, and with this the solver, which is told its options again\n\
+  -renew <0> -bits             solves more, each with larger diagonals; prints a number that each bit of the solution \
+changes\n\n";
 
 /*
   Every number is a function of places in the grid, so that any number of processes works on the same problem. Prints
@@ -48,6 +54,7 @@ in the plane of x and y, and out of it\n\
 #include <petscdmda.h>
 #include <petscdevice.h>
 #include <petsckcycle/private/compat.h>
+#include <dlfcn.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -935,19 +942,29 @@ static PetscErrorCode Least(PetscInt n, PetscReal values[], PetscReal *least)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A problem, and what solves it */
+typedef struct {
+  Problem   p;
+  Mat       A;
+  Vec       b;
+  KSP       ksp;
+  PetscInt  repeat, renew;
+  PetscReal patience;
+  PetscBool device, keep, bits, listed;
+} Run;
+
 /* Conjugate gradients, or with a wind GMRES and what else takes operators that are not symmetric */
-static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, PetscBool wind, PetscBool device, KSP *ksp, PetscReal times[])
+static PetscErrorCode CreateSolver(const Run *run, KSP *ksp)
 {
-  PetscReal start, end;
-  PC        pc;
-  DM        dm;
+  const PetscBool wind = (PetscBool)(run->p.wind.kind != WIND_NONE);
+  PC              pc;
+  DM              dm;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(ksp));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(MatGetDM(A, &dm));
-  if (device && dm) { /* PCMG coarsens with it */
+  PetscCall(KSPSetOperators(*ksp, run->A, run->A));
+  PetscCall(MatGetDM(run->A, &dm));
+  if (run->device && dm) { /* PCMG coarsens with it */
     PetscCall(KSPSetDM(*ksp, dm));
     PetscCall(KCycleKSPSetDMInactive(*ksp));
   }
@@ -957,76 +974,250 @@ static PetscErrorCode SolveOnce(Mat A, Vec b, Vec x, PetscBool wind, PetscBool d
   PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-300, 1e10, 500));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, "kcycle"));
-  PetscCall(KSPSetFromOptions(*ksp));
-  PetscCall(Now(device, &start));
-  PetscCall(KSPSetUp(*ksp));
-  PetscCall(Now(device, &end));
-  times[0] = end - start;
-  if (device) PetscCall(KSPSolve(*ksp, b, x));
-  PetscCall(Now(device, &start));
-  PetscCall(KSPSolve(*ksp, b, x));
-  PetscCall(Now(device, &end));
-  times[1] = end - start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Measure(Mat A, Vec b, PetscBool wind, PetscBool device, PetscInt repeat, PetscReal patience)
+/* A new solver, unless the one that is there is kept */
+static PetscErrorCode SetUp(Run *run, PetscReal *seconds)
 {
-  PetscReal          setup[MAX_REPEAT], solve[MAX_REPEAT], times[2], residual, norm, spent = 0, slowest;
-  PetscInt           n = 0, its, size;
-  KSPConvergedReason reason;
-  KSP                ksp = NULL;
-  Vec                x, r;
+  PetscReal start, end;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &r));
+  if (!run->keep) PetscCall(KSPDestroy(&run->ksp));
+  if (!run->ksp) PetscCall(CreateSolver(run, &run->ksp));
+  PetscCall(KSPSetFromOptions(run->ksp));
+  PetscCall(Now(run->device, &start));
+  PetscCall(KSPSetUp(run->ksp));
+  PetscCall(Now(run->device, &end));
+  *seconds = end - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveOnce(const Run *run, Vec x, PetscReal *seconds)
+{
+  PetscReal start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(Now(run->device, &start));
+  PetscCall(KSPSolve(run->ksp, run->b, x));
+  PetscCall(Now(run->device, &end));
+  *seconds = end - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define COUNTS 9
+
+/* What the stand-in of tests/cudahost has been asked for so far, by all processes, if it is there */
+static PetscErrorCode Count(long n[COUNTS], PetscBool *there)
+{
+  void (*count)(long *);
+
+  PetscFunctionBeginUser;
+  *(void **)&count = dlsym(RTLD_DEFAULT, "HostCounts");
+  *there           = (PetscBool)(count != NULL);
+  for (int i = 0; i < COUNTS; i++) n[i] = 0;
+  if (count) (*count)(n);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, n, COUNTS, MPI_LONG, MPI_SUM, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the words of its report */
+static PetscErrorCode PrintCounts(const long before[COUNTS])
+{
+  long      n[COUNTS];
+  PetscBool there;
+
+  PetscFunctionBeginUser;
+  PetscCall(Count(n, &there));
+  if (!there) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < COUNTS; i++) n[i] -= before[i];
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "cudahost: %ld copies to the device, %ld bytes; %ld to the host, %ld bytes; %ld sparse "
+                        "products, %ld dense; %ld launches; %ld graphs with %ld kernels\n",
+                        n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A number that another bit of the solution changes; of one process */
+static PetscErrorCode PrintBits(Vec x)
+{
+  const PetscScalar *a;
+  PetscInt           n;
+  uint64_t           sum = UINT64_C(14695981039346656037);
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &a));
+  for (size_t i = 0; i < (size_t)n * sizeof(*a); i++)
+    sum = (sum ^ ((const unsigned char *)a)[i]) * UINT64_C(1099511628211);
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "bits %llx\n", (unsigned long long)sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Larger diagonals, and another solve */
+static PetscErrorCode Renew(const Run *run, Vec x)
+{
+  PetscReal most;
+  Vec       diagonal;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &diagonal));
+  PetscCall(MatGetDiagonal(run->A, diagonal));
+  PetscCall(VecNorm(diagonal, NORM_INFINITY, &most));
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(MatShift(run->A, most / 10));
+  PetscCall(KSPSolve(run->ksp, run->b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Print(const Run *run, Vec x, PetscReal setup, PetscReal solve)
+{
+  PetscReal          residual, norm;
+  PetscInt           its, size;
+  KSPConvergedReason reason;
+  Vec                r;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &r));
+  PetscCall(KSPGetIterationNumber(run->ksp, &its));
+  PetscCall(KSPGetConvergedReason(run->ksp, &reason));
+  PetscCall(MatMult(run->A, x, r));
+  PetscCall(VecAYPX(r, -1, run->b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCall(VecNorm(run->b, NORM_2, &norm));
+  PetscCall(VecGetSize(run->b, &size));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.5f,%.5f,%.1e\n", size, its,
+                        KSPConvergedReasons[reason], (double)setup, (double)solve, (double)(residual / norm)));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a device the solver is set up once, and solves once more than is counted */
+static PetscErrorCode Measure(Run *run)
+{
+  PetscReal setup[MAX_REPEAT], solve[MAX_REPEAT], spent = 0, slowest;
+  PetscInt  n = 0;
+  long      before[COUNTS];
+  PetscBool there;
+  Vec       x;
+
+  PetscFunctionBeginUser;
+  PetscCall(Count(before, &there));
+  PetscCall(VecDuplicate(run->b, &x));
   do {
-    PetscCall(SolveOnce(A, b, x, wind, device, &ksp, times));
-    setup[n] = times[0];
-    solve[n] = times[1];
-    spent += times[0] + times[1];
+    if (n && run->device) setup[n] = setup[n - 1];
+    else PetscCall(SetUp(run, &setup[n]));
+    if (!n && run->device) PetscCall(SolveOnce(run, x, &solve[n]));
+    PetscCall(SolveOnce(run, x, &solve[n]));
+    spent += (n && run->device ? 0 : setup[n]) + solve[n];
     n++;
     PetscCallMPI(MPI_Allreduce(&spent, &slowest, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  } while (n < PetscMin(repeat, MAX_REPEAT) && slowest < patience);
+  } while (n < PetscMin(run->repeat, MAX_REPEAT) && slowest < run->patience);
   PetscCall(Least(n, setup, &setup[0]));
   PetscCall(Least(n, solve, &solve[0]));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1, b));
-  PetscCall(VecNorm(r, NORM_2, &residual));
-  PetscCall(VecNorm(b, NORM_2, &norm));
-  PetscCall(VecGetSize(b, &size));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.5f,%.5f,%.1e\n", size, its,
-                        KSPConvergedReasons[reason], (double)setup[0], (double)solve[0], (double)(residual / norm)));
-  PetscCall(KSPDestroy(&ksp));
+  for (PetscInt i = 0; i < run->renew; i++) PetscCall(Renew(run, x));
+  if (run->listed) PetscCall(PrintCounts(before));
+  if (run->bits) PetscCall(PrintBits(x));
+  PetscCall(Print(run, x, setup[0], solve[0]));
   PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunDestroy(Run *run)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&run->ksp));
+  PetscCall(MatDestroy(&run->A));
+  PetscCall(VecDestroy(&run->b));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(run->p.width[d]));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(run->p.place[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the options of the moment; unless there is a problem, another one is made */
+static PetscErrorCode RunOnce(Run *run)
+{
+  PetscFunctionBeginUser;
+  run->repeat   = 9;
+  run->patience = 1;
+  run->renew    = 0;
+  run->device = run->keep = run->bits = PETSC_FALSE;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &run->repeat, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-patience", &run->patience, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-device", &run->device, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-keep", &run->keep, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bits", &run->bits, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-renew", &run->renew, NULL));
+  if (!run->A) {
+    PetscCall(ProblemSetFromOptions(&run->p));
+    PetscCall(ProblemCreate(&run->p, &run->A, &run->b));
+  }
+  PetscCall(Measure(run));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A line of a list, and in its place the options of the problem before */
+static PetscErrorCode RunLine(Run *run, char line[], char before[], int argc, char **args)
+{
+  char        *problem = strchr(line, '|'), *solver = problem ? strchr(problem + 1, '|') : NULL;
+  PetscOptions options;
+
+  PetscFunctionBeginUser;
+  PetscCheck(solver, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "Not name|problem|solver: %s", line);
+  *problem++ = *solver++        = 0;
+  solver[strcspn(solver, "\n")] = 0;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "begin %s\n", line));
+  fflush(stdout);
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsPush(options));
+  PetscCall(PetscOptionsInsertArgs(options, argc - 1, args + 1));
+  PetscCall(PetscOptionsInsertString(options, problem));
+  PetscCall(PetscOptionsInsertString(options, solver));
+  if (strcmp(problem, before)) PetscCall(RunDestroy(run));
+  PetscCall(RunOnce(run));
+  if (!run->keep) PetscCall(KSPDestroy(&run->ksp));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "end %s\n", line));
+  fflush(stdout);
+  if (run->renew) before[0] = 0; /* it is another problem now */
+  else memmove(before, problem, strlen(problem) + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunList(Run *run, const char name[], int argc, char **args)
+{
+  char     line[2048], before[2048] = "";
+  PetscInt from = 0;
+  FILE    *file = fopen(name, "r");
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN, "Cannot read %s", name);
+  run->listed = PETSC_TRUE;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-from", &from, NULL));
+  while (fgets(line, sizeof(line), file)) {
+    PetscCheck(strchr(line, '\n'), PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "A line is too long: %s", line);
+    if (from-- > 0) continue;
+    PetscCall(RunLine(run, line, before, argc, args));
+  }
+  fclose(file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **args)
 {
-  PetscInt  repeat   = 9;
-  PetscReal patience = 1;
-  PetscBool device   = PETSC_FALSE;
-  Problem   p;
-  Mat       A;
-  Vec       b;
+  char      list[PETSC_MAX_PATH_LEN];
+  PetscBool given;
+  Run       run;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(ProblemSetFromOptions(&p));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-patience", &patience, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-device", &device, NULL));
-  PetscCall(ProblemCreate(&p, &A, &b));
-  PetscCall(Measure(A, b, (PetscBool)(p.wind.kind != WIND_NONE), device, repeat, patience));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p.width[d]));
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p.place[d]));
+  PetscCall(PetscMemzero(&run, sizeof(run)));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-list", list, sizeof(list), &given));
+  if (given) PetscCall(RunList(&run, list, argc, args));
+  else PetscCall(RunOnce(&run));
+  PetscCall(RunDestroy(&run));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -47,20 +47,31 @@ class Program:
         if not os.path.exists(self.library):
             sys.exit("ondevice: there is neither a GPU nor a stand-in: make check SEARCH=device makes one")
 
-    def run(self, case, vectors, matrix, options=(), procs=0):
-        """What a run prints; None, and the end of that, if it fails"""
-        procs, given = procs or self.arguments.procs, shlex.split(self.arguments.options)
+    def run(self, wanted, vectors, matrix, options=(), procs=0):
+        """What one program prints for each case; None, and the end of that, for one that fails: then another one does the rest"""
+        procs, answers, cases = procs or self.arguments.procs, {}, list(wanted)
+        if not cases:
+            return answers
+        with open(self.path + ".list", "w") as file:
+            for number, case in enumerate(cases):
+                words = [*(case.options if self.arguments.large else smaller(case.options)), "-dm_vec_type", vectors, "-dm_mat_type", matrix, *shlex.split(self.arguments.options), *options]
+                file.write(f"{number}|{' '.join(words)}|\n")
         command = [*(mpi_command(procs, self.mpiexec) if procs > 1 else []), self.path, "-skip_petscrc", "-dll_append", self.library, "-repeat", "1", "-ksp_max_it", "100",
-                   "-ksp_monitor", "-ksp_view", *(case.options if self.arguments.large else smaller(case.options)), "-dm_vec_type", vectors, "-dm_mat_type", matrix, *given, *options]
-        try:
-            answer = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
-                                    timeout=self.arguments.limit, check=False)
-        except subprocess.TimeoutExpired:
-            return None, f"stopped after {self.arguments.limit} s"
-        if answer.returncode:
-            errors = [line.split("PETSC ERROR: ", 1)[1] for line in answer.stdout.splitlines() if "PETSC ERROR: " in line and "-----" not in line]
-            return None, f"status {answer.returncode} {errors[1] if len(errors) > 1 else answer.stdout[-200:]}"
-        return answer.stdout, ""
+                   "-ksp_monitor", "-ksp_view", "-list", self.path + ".list"]
+        while len(answers) < len(cases):
+            try:
+                answer = subprocess.run([*command, "-from", str(len(answers))], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        universal_newlines=True, timeout=self.arguments.limit * (len(cases) - len(answers)), check=False)
+                text, why = answer.stdout, f"status {answer.returncode}"
+            except subprocess.TimeoutExpired as stopped:
+                text, why = stopped.stdout or "", f"stopped after {self.arguments.limit} s"
+                text = text if isinstance(text, str) else text.decode()
+            for number, part in re.findall(r"^begin (\d+)\n(.*?)^end \1\n", text, re.MULTILINE | re.DOTALL):
+                answers[cases[int(number)].name] = part, ""
+            if len(answers) < len(cases):
+                errors = [line.split("PETSC ERROR: ", 1)[1] for line in text.splitlines() if "PETSC ERROR: " in line and "-----" not in line]
+                answers[cases[len(answers)].name] = None, f"{why} {errors[1] if len(errors) > 1 else text[-200:]}"
+        return answers
 
 
 def history(text):
@@ -84,38 +95,42 @@ def apart(a, b):
     return max(abs(x - y) for x, y in zip(a, b)) / (a[0] or 1)
 
 
-def rounding(program, case, matrix, there):
-    """What rounding does to a history of the host: sweeps that are damped, and with several processes the sums of one"""
-    others = [program.run(case, "standard", matrix, ["-mg_levels_ksp_richardson_scale", "1.0000000000000002"])[0]]
+def rounding(program, wanted, matrix, there):
+    """What rounding does to histories of the host: sweeps that are damped, and with several processes the sums of one"""
+    others = [program.run(wanted, "standard", matrix, ["-mg_levels_ksp_richardson_scale", "1.0000000000000002"])]
     if program.arguments.procs > 1:
-        others.append(program.run(case, "standard", matrix, procs=1)[0])
-    return 30 * max(apart(there, history(text)) if text else 0 for text in others)
+        others.append(program.run(wanted, "standard", matrix, procs=1))
+    return {case.name: 30 * max(apart(there[case.name], history(other[case.name][0])) if other[case.name][0] else 0 for other in others) for case in wanted}
 
 
-def compare(program, case, matrix):
-    """A row of the table and what is wrong, or empty"""
-    arguments = program.arguments
-    here, wrong = program.run(case, "standard", matrix.replace("cusparse", ""))
-    there, more = program.run(case, "cuda", matrix) if here else (None, "")
-    row = {"name": case.name, "here": "", "there": "", "far": "", "bytes": "", "where": ""}
-    if not (here and there):
-        return row, wrong or more
-    a, b = history(here), history(there)
-    far = apart(a, b)
-    row.update(here=len(a) - 1, there=len(b) - 1, far=f"{far:.0e}", where=on_host(there))
-    wrong = [] if len(a) == len(b) and (far <= arguments.part or far <= rounding(program, case, matrix.replace("cusparse", ""), a)) else ["another history"]
-    if copied(there) and len(b) > 3:
-        less, more = program.run(case, "cuda", matrix, ["-ksp_max_it", "2"])
-        if not less:
-            return row, more
-        steps = (len(b) - 3) * arguments.procs
-        row["bytes"] = [(x - y) / steps for x, y in zip(copied(there), copied(less))]
-        if arguments.all_there and arguments.procs == 1 and max(row["bytes"]) > arguments.scalars:
-            wrong.append("vectors are copied")
-        row["bytes"] = " ".join(f"{number:.0f}" for number in row["bytes"])
-    if arguments.all_there and row["where"]:
-        wrong.append("levels are on the host")
-    return row, ", ".join(wrong)
+def compare(program, wanted, matrix):
+    """Rows of the table and what is wrong, or empty"""
+    arguments, host = program.arguments, matrix.replace("cusparse", "")
+    here, there = program.run(wanted, "standard", host), program.run(wanted, "cuda", matrix)
+    both = [case for case in wanted if here[case.name][0] and there[case.name][0]]
+    a, b = ({case.name: history(texts[case.name][0]) for case in both} for texts in (here, there))
+    far = {name: apart(a[name], b[name]) for name in a}
+    rounded = rounding(program, [case for case in both if far[case.name] > arguments.part], host, a)
+    copying = [case for case in both if copied(there[case.name][0]) and len(b[case.name]) > 3]
+    less = program.run(copying, "cuda", matrix, ["-ksp_max_it", "2"])
+    for case in wanted:
+        name, row = case.name, {"name": case.name, "here": "", "there": "", "far": "", "bytes": "", "where": ""}
+        if name not in a:
+            yield row, here[name][1] or there[name][1]
+            continue
+        row.update(here=len(a[name]) - 1, there=len(b[name]) - 1, far=f"{far[name]:.0e}", where=on_host(there[name][0]))
+        wrong = [] if len(a[name]) == len(b[name]) and far[name] <= max(arguments.part, rounded.get(name, 0)) else ["another history"]
+        if name in less and less[name][0]:
+            steps = (len(b[name]) - 3) * arguments.procs
+            numbers = [(x - y) / steps for x, y in zip(copied(there[name][0]), copied(less[name][0]))]
+            if arguments.all_there and arguments.procs == 1 and max(numbers) > arguments.scalars:
+                wrong.append("vectors are copied")
+            row["bytes"] = " ".join(f"{number:.0f}" for number in numbers)
+        elif name in less:
+            wrong.append(less[name][1])
+        if arguments.all_there and row["where"]:
+            wrong.append("levels are on the host")
+        yield row, ", ".join(wrong)
 
 
 def parse():
@@ -141,8 +156,7 @@ def main():
         sys.exit("ondevice: no case is in all of --cases and --group")
     program, bad = Program(petsc_at_hand(), arguments), 0
     print(f"{'case':28}{'host':>6}{'device':>8}{'apart':>8}{'bytes to device, host':>24}  levels on the host")
-    for case in wanted:
-        row, wrong = compare(program, case, arguments.matrix)
+    for row, wrong in compare(program, wanted, arguments.matrix):
         bad += bool(wrong)
         print(f"{row['name']:28}{row['here']:>6}{row['there']:>8}{row['far']:>8}{row['bytes']:>24}  {row['where']}" + (f"  WRONG: {wrong}" if wrong else ""), flush=True)
     print(f"{len(wanted) - bad} of {len(wanted)} cases are on the device what they are on the host")

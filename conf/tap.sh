@@ -59,7 +59,7 @@ refuses() {
 mpi() {
   tap_processes=$1
   shift
-  timeout 120 $KC_MPIEXEC -n "$tap_processes" "$@"
+  timeout "${tap_limit:-120}" $KC_MPIEXEC -n "$tap_processes" "$@"
 }
 
 petsc_pc() {

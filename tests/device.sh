@@ -125,54 +125,49 @@ kcycle() { # matrix vectors
   works "$claim: levels of PCMG" " device .*chebyshev(2)+sor on the host" as_on_host 1 "$1" "$2" $general
 }
 
-# Bytes that all processes copied to the host in a solve on a cube with so many points in a direction
-copied() { # points processes options...
-  points=$1 processes=$2
-  shift 2
-  CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda \
-    -da_grid_x "$points" -da_grid_y "$points" -da_grid_z "$points" -pc_kcycle_process_eq_limit 0 "$@" 2>&1 | awk '/^cudahost: [0-9]* copies/ { n += $13; reports++ } END { if (reports) print n + 0 }'
+# Where bytes that a solve copied to the host are counted
+short="-ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil"
+
+# A solve on a cube with 17 points in a direction copies at most so many bytes to the host, and one with 33 at most so many times as many
+# shellcheck disable=SC2086 # words
+grows() { # claim bytes times processes options...
+  claim_of=$1 most=$2 times=$3 processes=$4
+  shift 4
+  check "$claim_of" "" copied "$most" "$times" "$(want "$processes.cuda" $short $steps -cells 17,17,17 -ends ss,ss,ss "$@")" \
+    "$(want "$processes.cuda" $short $steps -cells 33,33,33 -ends ss,ss,ss "$@")"
 }
 
-# bytes for 17 points in a direction, and at most so many times as many for 33
-grows() { # bytes times processes options...
-  most=$1 times=$2
-  shift 2
-  little=$(copied 17 "$@") much=$(copied 33 "$@")
-  echo "$little bytes, and $much"
-  [ "$little" -le "$most" ] && [ "$much" -le $((little * times)) ]
-}
+bytes_of() { awk '/^cudahost: [0-9]* copies/ { print $13 }' "$(answer "$1")"; }
 
-# Nothing comes to the host, with corrections of clusters and without
-nothing_for_clusters() { # options...
-  for clusters in on off; do
-    CUDAHOST_REPORT=1 mpi 1 "$KC_WORK/battery" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda -repeat 1 \
-      -ksp_view -mg_levels_pc_relax_clusters $clusters "$@" > "$KC_WORK/clusters_$clusters" 2>&1 || { cat "$KC_WORK/clusters_$clusters"; return 1; }
-  done
-  grep -h -e '^cudahost' -e 'clusters of' "$KC_WORK/clusters_on" "$KC_WORK/clusters_off"
-  awk '/ clusters of/ { found = 1 } /^cudahost: [0-9]* copies/ { bytes[n++] = $13 } END { exit n != 2 || bytes[0] + bytes[1] > 0 || !found }' \
-    "$KC_WORK/clusters_on" "$KC_WORK/clusters_off"
+copied() { # bytes times answer answer
+  echo "$(bytes_of "$3") bytes, and $(bytes_of "$4")"
+  [ "$(bytes_of "$3")" -le "$1" ] && [ "$(bytes_of "$4")" -le $(($(bytes_of "$3") * $2)) ]
 }
 
 # The coarsest problem of one process is solved on the device; if somebody chose its solver, or there are several processes, five applications of the cycle bring its 27
 # numbers to the host. With halos that go through the host faces of the grid, of which there are 4 times as many on the finer one, and a level more, but 8 times as many points
+# shellcheck disable=SC2086 # words
 nothing_copied() {
   claim="copied to the host in a solve"
-  works "$claim: nothing" "" grows 0 1 1
-  works "$claim: nothing, Chebyshev" "" grows 0 1 1 -mg_levels_pc_relax_type chebyshev
-  works "$claim: nothing, lines" "" grows 0 1 1 -mg_levels_pc_relax_type alternating
-  works "$claim: nothing, clusters" "" nothing_for_clusters -cells 40,37 -random 4 -mg_levels_pc_relax_type zebra_y
-  works "$claim: nothing, each kernel launched" "" grows 0 1 1 -pc_kcycle_graph off
-  works "$claim: parts of a maximum for single precision" "" grows $((5 * 2048)) 1 1 -pc_kcycle_precision single
-  works "$claim: the coarsest problem, whose solver somebody chose" "" grows 1080 1 1 -mg_coarse_pc_type lu
-  works "$claim: halos of 2 processes" "" grows 400000 5 2 -use_gpu_aware_mpi 0
-  works "$claim: halos of 4 processes" "" grows 900000 5 4 -use_gpu_aware_mpi 0
-  for processes in 2 4; do works "$claim: MPI that knows devices sends halos, $processes processes" "" grows 2160 1 $processes; done
+  grows "$claim: nothing" 0 1 1
+  grows "$claim: nothing, Chebyshev" 0 1 1 -mg_levels_pc_relax_type chebyshev
+  grows "$claim: nothing, lines" 0 1 1 -mg_levels_pc_relax_type alternating
+  clusters=$(want 1.cuda $short $steps -cells 40,37 -random 4 -mg_levels_pc_relax_type zebra_y -mg_levels_pc_relax_clusters on)
+  check "$claim: nothing, clusters" "" copied 0 1 "$clusters" "$clusters"
+  check "$claim: nothing, clusters that are there" "clusters of" cat_answer "$clusters"
+  grows "$claim: nothing, each kernel launched" 0 1 1 -pc_kcycle_graph off
+  grows "$claim: nothing, products with matrices" 0 1 1 -pc_kcycle_matrix_below 150
+  grows "$claim: parts of a maximum for single precision" $((5 * 2048)) 1 1 -pc_kcycle_precision single
+  grows "$claim: the coarsest problem, whose solver somebody chose" 1080 1 1 -mg_coarse_pc_type lu
+  grows "$claim: halos of 2 processes" 400000 5 2 -use_gpu_aware_mpi 0
+  grows "$claim: halos of 4 processes" 900000 5 4 -use_gpu_aware_mpi 0
+  for processes in 2 4; do grows "$claim: MPI that knows devices sends halos, $processes processes" 2160 1 $processes; done
 }
 
 # Memory for levels grows until they fit. Each time before there is an error that says how much is missing, nothing is left of the levels, and the solver goes on on the host
 memory() {
   for precision in double single; do
-    "$KC_WORK/memory" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type stencil -dm_vec_type cuda -pc_kcycle_precision $precision -pc_kcycle_place device -pc_kcycle_matrix_below 150 -malloc_dump \
+    "$KC_WORK/errors" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type stencil -dm_vec_type cuda -pc_kcycle_precision $precision -pc_kcycle_place device -pc_kcycle_matrix_below 150 -malloc_dump \
       > "$KC_WORK/little" 2>&1 || { cat "$KC_WORK/little"; return 1; }
     cat "$KC_WORK/little"
     [ "$(grep -c '^enough, ' "$KC_WORK/little")" = 1 ] && [ "$(grep -c '^too little memory, ' "$KC_WORK/little")" -gt 5 ] || return 1
@@ -181,52 +176,62 @@ memory() {
   done
 }
 
-little_memory() {
+# Steps of a cycle fail, one after the other, each in a cycle of its own: that is an error, and the next one is as if none had
+recovers() { # options...
+  "$KC_WORK/errors" -dll_append "$plugin" -pc_type kcycle -dm_mat_type stencil -dm_vec_type cuda -pc_kcycle_place device -pc_kcycle_matrix_below 20 -da_grid_x 9 -da_grid_y 9 -malloc_dump -fail "$@" \
+    > "$KC_WORK/failed" 2>&1 || { cat "$KC_WORK/failed"; return 1; }
+  cat "$KC_WORK/failed"
+  [ "$(grep -c ' failed [1-9][0-9]* times behind' "$KC_WORK/failed")" -ge 2 ] && ! grep -e ' left' -e 'PetscMalloc' "$KC_WORK/failed"
+}
+
+errors() {
   claim="not enough memory on the device"
-  compile c "$KC_TOP/tests/device/memory.c" memory -std=gnu99 "-I$KC_TOP/include" "-I$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include" "$host"/libpetsc.so.* "$plugin" \
-    "-Wl,-rpath,$host" > "$log" 2>&1 || not_ok "memory.c compiles" "with cuda"
+  compile c "$KC_TOP/tests/device/errors.c" errors -std=gnu99 "-I$KC_TOP/include" "-I$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include" "$host"/libpetsc.so.* "$plugin" \
+    "-Wl,-rpath,$host" > "$log" 2>&1 || not_ok "errors.c compiles" "with cuda"
   works "$claim: an error, and the host, or a later cycle, goes on" "" memory
+  works "a launch that fails ends a recording" "" recovers
+  works "a launch that fails ends a recording, kappa w" "" recovers -pc_kcycle_kappa w
+  works "a launch that fails ends a recording, single precision" "" recovers -pc_kcycle_precision single -part 1e-6
+  works "a launch that fails ends a recording, full multigrid" "" recovers -pc_mg_type full
+  works "a coarsest solver that fails ends a recording" "" recovers -coarsest -mg_coarse_pc_type failing -pc_kcycle_kappa 2
 }
 
 # A cycle is one launch, or as many as say, of at most so many kernels for each level but the coarsest; all kernels and launches that the solver ran are those of its cycles
-launches() { # launches kernels levels program options...
-  calls=$1 most=$2 levels=$3 program=$4
+# shellcheck disable=SC2086 # words
+launches() { # claim launches kernels levels options...
+  claim_of=$1 calls=$2 most=$3 levels=$4
   shift 4
-  CUDAHOST_REPORT=1 mpi 1 "$KC_WORK/$program" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil -dm_vec_type cuda \
-    -ksp_view -malloc_dump "$@" > "$KC_WORK/launched" 2>&1 || { cat "$KC_WORK/launched"; return 1; }
-  grep -e 'cycle with kappa' -e 'full multigrid with' -e 'cycles are' -e '^cudahost' -e 'PetscMalloc' "$KC_WORK/launched"
-  awk -v calls="$calls" -v most="$most" -v levels="$levels" '
-    / with kappa [0-9w]*: / { kernels = $(NF - 3); if ($(NF - 1) != calls) { print calls " launches are wanted"; status = 1 } seen++ }
-    /^cudahost: .* left/ { status = 1 }
-    /^cudahost: .* graphs with/ { graphs = $(NF - 4); inside = $(NF - 1) }
-    END { if (kernels > most * levels || (calls < kernels && (graphs < 3 * calls || inside < 3 * kernels))) { print kernels " kernels, " inside " in " graphs " graphs"; status = 1 }
-          exit status || seen != 1 }' "$KC_WORK/launched"
+  check "$claim_of" "" launched "$calls" "$most" "$levels" "$(want 1.cuda $short $steps "$@")"
 }
 
-# What copies and launches are counted of
-counted_programs() {
-  compile c "$KC_TUTORIALS/ex29.c" "$KC_WORK/ex29" -w > "$log" 2>&1 || not_ok "ex29.c compiles" "with cuda"
-  compile c "$KC_TOP/bench/battery.c" "$KC_WORK/battery" -w -std=gnu99 "-I$KC_TOP/include" > "$log" 2>&1 || not_ok "battery.c compiles" "with cuda"
+launched() { # launches kernels levels answer
+  grep -e 'cycle with kappa' -e 'full multigrid with' -e 'cycles are' -e '^cudahost' "$(answer "$4")"
+  awk -v calls="$1" -v most="$2" -v levels="$3" '
+    / with kappa [0-9w]*: / { kernels = $(NF - 3); if ($(NF - 1) != calls) { print calls " launches are wanted"; status = 1 } seen++ }
+    /^cudahost: .* graphs with/ { graphs = $(NF - 4); inside = $(NF - 1) }
+    END { if (kernels > most * levels || (calls < kernels && (graphs < 3 * calls || inside < 3 * kernels))) { print kernels " kernels, " inside " in " graphs " graphs"; status = 1 }
+          exit status || seen != 1 }' "$(answer "$4")"
 }
 
 # shellcheck disable=SC2086 # words
 graphs() {
   one="-mg_levels_ksp_max_it 1"
-  works "a V-cycle on 1025^2 points is one launch, of at most 8 kernels for a level with more than 65^2 points" "" launches 1 8 4 ex29 -da_grid_x 1025 -da_grid_y 1025 $one
-  works "a V-cycle on 33^3 points is one launch" "" launches 1 12 4 ex45 -da_grid_x 33 -da_grid_y 33 -da_grid_z 33 $one
-  works "so is an F-cycle" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2
-  works "and one in single precision" "" launches 1 36 3 ex45 $cube $one -pc_kcycle_kappa 2 -pc_kcycle_precision single
-  works "and one with lines along all directions" "" launches 1 50 3 ex45 $cube $one -mg_levels_pc_relax_type alternating
-  works "and full multigrid" "" launches 1 24 3 ex45 $cube $one -pc_mg_type full
-  works "a W-cycle with levels on the host has a launch for each part" "" launches 5 24 2 ex45 $cube $one -pc_kcycle_kappa w -pc_kcycle_host_below 300
-  works "BiCGStab, which has two pairs of vectors" "a cycle with kappa 1: [0-9]* kernels, 1 launch\$" same_history 1e-12 ex45 1 stencil $cube -ksp_type bcgs -ksp_rtol 1e-12
+  launches "a V-cycle on 257^2 points is one launch, of at most 8 kernels for a level with more than 65^2 points" 1 8 2 -cells 257,257 -ends ss,ss $one
+  launches "a V-cycle on 33^3 points is one launch" 1 12 4 -cells 33,33,33 -ends ss,ss,ss $one
+  launches "so is an F-cycle" 1 36 3 $cube $one -pc_kcycle_kappa 2
+  launches "and one in single precision" 1 36 3 $cube $one -pc_kcycle_kappa 2 -pc_kcycle_precision single
+  launches "and one with lines along all directions" 1 50 3 $cube $one -mg_levels_pc_relax_type alternating
+  launches "and full multigrid" 1 24 3 $cube $one -pc_mg_type full
+  launches "a W-cycle with levels on the host has a launch for each part" 5 24 2 $cube $one -pc_kcycle_kappa w -pc_kcycle_host_below 300
+  same "BiCGStab, which has two pairs of vectors" "a cycle with kappa 1: [0-9]* kernels, 1 launch\$" 1e-12 1 stencil $cube -ksp_type bcgs -ksp_rtol 1e-12
   works "Richardson stops between parts of a cycle, of which two are launched with the two kernels of a norm" "a cycle with kappa 1: [0-9]* kernels, 4 launches\$" \
     as_on_host 1 stencil cuda -ksp_type richardson
-  works "with two processes each kernel is launched" "launched kernel by kernel: halos between processes are sent by MPI" same_history 1e-12 ex45 2 stencil $cube
-  works "while levels are logged each kernel is launched" "launched kernel by kernel: -pc_mg_log" same_history 1e-12 ex45 1 stencil $cube -pc_mg_log
+  same "with two processes each kernel is launched" "launched kernel by kernel: halos between processes are sent by MPI" 1e-12 2 stencil $cube
+  same "while levels are logged each kernel is launched" "launched kernel by kernel: -pc_mg_log" 1e-12 1 stencil $cube -pc_mg_log
 }
 
 plugin=$KC_LIBRARY # what PETSc's own programs load
+mkdir -p "$lists"
 if petsc_has PETSC_HAVE_KOKKOS_KERNELS; then
   programs aijkokkos labels identities reuse inverse special
   kcycle aijkokkos kokkos
@@ -234,7 +239,9 @@ fi
 claim="aijcusparse is as aij"
 if ! petsc_has PETSC_HAVE_CUDA; then skip "$claim" "PETSc has no CUDA"
 elif nvidia-smi -L > /dev/null 2>&1; then
-  programs aijcusparse labels identities reuse inverse special
+  # Stand-ins that look like a GPU (tests/device/pack.sh) have no factors
+  # shellcheck disable=SC2046 # a word or none
+  programs aijcusparse labels identities reuse inverse $([ -f "$KC_TOP/fake" ] || echo special)
   kcycle aijcusparse cuda
 elif [ ! -d "$KC_CONF_DIR/$KC_CONF_ARCH/obj" ]; then skip "$claim" "no GPU here, and PETSc is not where it was built"
 else
@@ -247,10 +254,10 @@ else
   programs aijcusparse labels identities reuse inverse
   kcycle aijcusparse cuda
   if [ -n "$device_kernels" ]; then
-    counted_programs
     nothing_copied
-    little_memory
     graphs
+    errors
+    finish
   fi
   claim="copies of kcycle on the stand-ins, levels on the host"
   works "$claim" "" copies 1 6 1 1 aijcusparse cuda -pc_kcycle_place host

@@ -11,14 +11,14 @@ one=2d-9-points-periodic,1d-mixed-ends,3d-27-points-stored,3d-film-15,2d-checker
 one=$one,3d-channels-1e6,3d-eddy-10,3d-channels-inactive,3d-stretched-1e6
 several=2d-periodic-odd,3d-mixed-50,3d-1.1-walls,3d-channels-inactive
 
-battery() { python3 -B "$KC_TOP/bench/ondevice.py" "$@"; }
+ondevice() { python3 -B "$KC_TOP/bench/ondevice.py" "$@"; }
 
 begin "problems of the battery on the device as on the host"
-works "problems of the battery on the device as on the host, and nothing is copied" "^13 of 13 cases" battery --all-there --cases "$one"
-works "problems of the battery on the device as on the host, aijcusparse" "^2 of 2 cases" battery --all-there --matrix aijcusparse --cases 2d-holes,3d-eddy-10
-works "problems of the battery on the device as on the host, W-cycles" "^2 of 2 cases" battery --all-there --options '-pc_kcycle_kappa w' --cases 3d-mixed-50,2d-1.3-walls
-works "problems of the battery on the device as on the host, single precision" "^2 of 2 cases" battery --all-there --scalars 5000 --part 1e-6 --options '-pc_kcycle_precision single' \
+works "problems of the battery on the device as on the host, and nothing is copied" "^13 of 13 cases" ondevice --all-there --cases "$one"
+works "problems of the battery on the device as on the host, aijcusparse" "^2 of 2 cases" ondevice --all-there --matrix aijcusparse --cases 2d-holes,3d-eddy-10
+works "problems of the battery on the device as on the host, W-cycles" "^2 of 2 cases" ondevice --all-there --options '-pc_kcycle_kappa w' --cases 3d-mixed-50,2d-1.3-walls
+works "problems of the battery on the device as on the host, single precision" "^2 of 2 cases" ondevice --all-there --scalars 5000 --part 1e-6 --options '-pc_kcycle_precision single' \
   --cases 3d-mixed-50,2d-1.3-walls
-works "problems of the battery on the device as on the host, 4 processes" "^4 of 4 cases" battery --procs 4 --cases "$several" --options '-pc_kcycle_process_eq_limit 0'
-refuses "another history is found" "WRONG: another history" battery --cases 2d-1.3-walls --options '-pc_kcycle_precision single'
-refuses "levels on the host are found" "WRONG: vectors are copied, levels are on the host" battery --all-there --cases 3d-dirichlet --options '-pc_kcycle_host_below 2000'
+works "problems of the battery on the device as on the host, 4 processes" "^4 of 4 cases" ondevice --procs 4 --cases "$several" --options '-pc_kcycle_process_eq_limit 0'
+refuses "another history is found" "WRONG: another history" ondevice --cases 2d-1.3-walls --options '-pc_kcycle_precision single'
+refuses "levels on the host are found" "WRONG: vectors are copied, levels are on the host" ondevice --all-there --cases 3d-dirichlet --options '-pc_kcycle_host_below 2000'

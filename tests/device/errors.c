@@ -1,0 +1,252 @@
+static char help[] =
+    "Errors on a device, behind which solvers go on: too little memory for levels, launches and coarsest solvers that\n\
+fail, in cycles that are being recorded, too. For the stand-in of tests/cudahost, whose device does as it is told.\n\n";
+
+#include <petscdmda.h>
+#include <petscksp.h>
+#include <petsc/private/pcimpl.h>
+#include <petsckcycle.h>
+#include <petscdevice_cuda.h>
+#include <stdlib.h>
+
+static PetscErrorCode Limit(size_t more)
+{
+  size_t available, all;
+  char   text[32];
+
+  PetscFunctionBeginUser;
+  PetscCallCUDA(cudaMemGetInfo(&available, &all));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%zu", all - available + more));
+  PetscCheck(!setenv("CUDAHOST_MEMORY", text, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv() fails");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fill(DM da, Mat A)
+{
+  DMDALocalInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetLocalInfo(da, &info));
+  for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
+    for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
+      const MatStencil  row      = {0, j, i, 0};
+      const PetscScalar value[5] = {-1, -1, 4, -1, -1};
+      MatStencil        col[5] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
+
+      if (j == 0) col[0].j = -1;
+      if (j == info.my - 1) col[4].j = -1;
+      if (i == 0) col[1].i = -1;
+      if (i == info.mx - 1) col[3].i = -1;
+      PetscCall(MatSetValuesStencil(A, 1, &row, 5, col, value, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With so much memory for levels: they fit, or there is an error, and then a solve on the host */
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
+{
+  KSP            ksp;
+  PC             pc;
+  PetscErrorCode ierr;
+  PetscInt       its;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(Limit(more));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(!ierr || ierr == PETSC_ERR_MEM, PETSC_COMM_SELF, PETSC_ERR_PLIB, "error %d", (int)ierr);
+  *fits = (PetscBool)!ierr;
+  PetscCheck(!unsetenv("CUDAHOST_MEMORY"), PETSC_COMM_SELF, PETSC_ERR_SYS, "unsetenv() fails");
+  if (ierr) PetscCall(PCKCycleSetPlace(pc, PC_KCYCLE_PLACE_HOST));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " iterations\n", ierr ? "too little memory" : "enough", its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for the matrices of small levels, which the second application makes, and then a later one */
+static PetscErrorCode Apply(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
+{
+  KSP            ksp;
+  PC             pc;
+  PetscErrorCode ierr;
+  PetscInt       its;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(Limit(more));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = PCApply(pc, b, x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(!ierr || ierr == PETSC_ERR_MEM, PETSC_COMM_SELF, PETSC_ERR_PLIB, "error %d", (int)ierr);
+  *fits = (PetscBool)!ierr;
+  PetscCheck(!unsetenv("CUDAHOST_MEMORY"), PETSC_COMM_SELF, PETSC_ERR_SYS, "unsetenv() fails");
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for matrices, %" PetscInt_FMT " iterations\n",
+                        ierr ? "too little memory" : "enough", its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coarsest solver that fails when it is told */
+static PetscInt left = PETSC_INT_MAX;
+
+static PetscErrorCode ApplyFailing(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCheck(left-- > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_LIB, "This solver fails");
+  PetscCall(VecCopy(b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateFailing(PC pc)
+{
+  PetscFunctionBegin;
+  pc->ops->apply = ApplyFailing;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fail(PetscBool coarsest, PetscInt after)
+{
+  char text[32];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, after));
+  if (coarsest) left = after;
+  else PetscCheck(!setenv("CUDAHOST_LAUNCHES", text, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv() fails");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The caller's stream is current, and no stream is captured: memory can be had */
+static PetscErrorCode CheckDevice(PetscDeviceContext before, PetscInt after)
+{
+  PetscDeviceContext now;
+  void              *p      = NULL;
+  const cudaError_t  status = cudaMalloc(&p, 8);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&now));
+  PetscCheck(now == before, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Error behind %" PetscInt_FMT " steps: another context is current", after);
+  PetscCheck(status == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Error behind %" PetscInt_FMT " steps: a stream is captured", after);
+  PetscCallCUDA(cudaFree(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc locks the right side of a solver, and an error leaves it locked */
+static PetscErrorCode Unlock(PC pc)
+{
+  PetscInt locks = 0;
+  KSP      coarse;
+  Vec      b;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(KSPGetRhs(coarse, &b));
+  if (b) PetscCall(VecLockGet(b, &locks));
+  for (; locks > 0; locks--) PetscCall(VecLockReadPop(b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver that has applied so many cycles: in the next one each launch fails once, then none; or the coarsest solver
+   once, as PETSc does not let a KSP fail more than twice. The cycles behind that are those of another solver */
+static PetscErrorCode Recover(Mat A, Vec b, Vec x, PetscInt applied, PetscBool coarsest, PetscReal part)
+{
+  PetscInt           failures = 0;
+  PetscErrorCode     ierr     = PETSC_SUCCESS;
+  PetscDeviceContext context;
+  PetscReal          error = 0, all = 0;
+  Vec                y;
+  PC                 pc[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(VecDuplicate(x, &y));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[i]));
+    PetscCall(PCSetOperators(pc[i], A, A));
+    PetscCall(PCSetFromOptions(pc[i]));
+    PetscCall(PCSetUp(pc[i]));
+    for (PetscInt k = 0; k < applied; k++) PetscCall(PCApply(pc[i], b, x));
+  }
+  do {
+    PetscCall(Fail(coarsest, !coarsest ? failures : failures ? PETSC_INT_MAX : 1));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    ierr = PCApply(pc[0], b, x);
+    PetscCall(PetscPopErrorHandler());
+    PetscCheck(!unsetenv("CUDAHOST_LAUNCHES"), PETSC_COMM_SELF, PETSC_ERR_SYS, "unsetenv() fails");
+    left = PETSC_INT_MAX;
+    PetscCall(CheckDevice(context, failures));
+    if (ierr) failures++;
+    if (ierr && coarsest) PetscCall(Unlock(pc[0]));
+    PetscCheck(failures < 1000, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A cycle fails again and again with error %d",
+               (int)ierr);
+  } while (ierr);
+  for (int k = 0; k < 3; k++) {
+    PetscCall(PCApply(pc[1], b, y));
+    PetscCall(VecNorm(y, NORM_2, &all));
+    PetscCall(VecAXPY(y, -1, x));
+    PetscCall(VecNorm(y, NORM_2, &error));
+    PetscCheck(error <= part * all, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A cycle is wrong by %g of %g", (double)error,
+               (double)all);
+    PetscCall(PCApply(pc[0], b, x));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s failed %" PetscInt_FMT " times behind %" PetscInt_FMT " cycles\n",
+                        coarsest ? "the coarsest solver" : "a launch", failures, applied));
+  for (int i = 0; i < 2; i++) PetscCall(PCDestroy(&pc[i]));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  PetscBool fits = PETSC_FALSE, fails = PETSC_FALSE, coarsest = PETSC_FALSE;
+  PetscReal part = 1e-12;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PCRegister("failing", CreateFailing));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 33, 33, 1, 1, 1, 1,
+                         NULL, NULL, &da));
+  PetscCall(DMSetFromOptions(da));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(DMCreateGlobalVector(da, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(Fill(da, A));
+  PetscCall(VecSet(b, 1));
+  PetscCall(VecSet(x, 0));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-fail", &fails, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarsest", &coarsest, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
+  for (size_t more = 0; !fits && !fails; more += 20000) PetscCall(Solve(A, b, x, more, &fits));
+  fits = PETSC_FALSE;
+  for (size_t more = 0; !fits && !fails; more += 20000) PetscCall(Apply(A, b, x, more, &fits));
+  for (PetscInt applied = 0; applied < 3 && fails; applied++) PetscCall(Recover(A, b, x, applied, coarsest, part));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&da));
+  PetscCall(PetscFinalize());
+  return 0;
+}
