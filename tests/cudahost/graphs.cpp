@@ -56,8 +56,8 @@ cudaError_t HostMayLaunch(const void *kernel, cudaStream_t stream)
 {
   static std::set<const void *> &loaded   = *new std::set<const void *>();
   static long                    launches = 0, limit = -1;
-  const char                    *text     = getenv("CUDAHOST_LAUNCHES");
-  cudaError_t                    status   = HostRefuseOwnStream(stream);
+  const char                    *text   = getenv("CUDAHOST_LAUNCHES");
+  cudaError_t                    status = HostRefuseOwnStream(stream);
 
   launches = limit == (text ? atol(text) : -1) ? launches + 1 : 1;
   limit    = text ? atol(text) : -1;
