@@ -13,6 +13,7 @@
 #define KC_NONE    -1       /* what else stands where a node may: nobody yet */
 #define KC_OUTSIDE -3       /* points of other processes, or beyond the grid */
 #define KC_DEAD    -4       /* dead without a node */
+#define KC_UNKNOWN -5       /* of candidates: a point of another process that has not been asked for */
 
 /* A point and, if it is the root of its group, the group */
 typedef struct {
@@ -83,7 +84,9 @@ typedef struct {
   KCycleLines          lines;
   KCycleSieve          sieve;
   /* candidates */
-  PetscInt            *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody, or not known here */
+  PetscInt            *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody; KC_UNKNOWN */
+  PetscInt *blame; /* of roots: whose fault their death is if that is for want of a point: the root of a group, itself
+                      where a coupling leads to the point; else KC_NONE */
 } KCycleSearch;
 
 /* search.c */
@@ -96,6 +99,7 @@ PETSC_INTERN void           KCycleSearchWeigh(KCycleSearch *, PetscInt p);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);
 PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscInt rank);
+PETSC_INTERN PetscBool      KCycleSearchFills(KCycleSearch *, PetscInt c);
 PETSC_INTERN PetscErrorCode KCycleSearchRun(KCycleSearch *);
 
 /* sift.c */
@@ -187,6 +191,14 @@ static inline void KCycleSearchBeside(const KCycleSearch *s, const PetscInt at[]
   to[0] = at[0] + shape->dx[o];
   to[1] = at[1] + shape->dy[shape->line[o]];
   to[2] = at[2] + shape->dz[shape->line[o]];
+}
+
+/* The number of a place in the owned box or the layer around it */
+static inline PetscInt KCycleSearchNumber(const KCycleSearch *s, const PetscInt at[])
+{
+  const PetscInt *reach = s->st->box->reach;
+
+  return at[0] + reach[0] + s->width[0] * (at[1] + reach[1]) + s->width[1] * (at[2] + reach[2]);
 }
 
 /* Can the group of a point reach across a cut while it lives? */

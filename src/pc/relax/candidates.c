@@ -1,11 +1,17 @@
 /*
   The search for clusters that are cut into processes, among candidates: points of groups that may reach across a cut
   while they live.
+
+  A process searches among its own candidates first. A coupling that leads to a point which another process has is the
+  death of a group, for want of knowledge. So the process asks for that point, and gets all of the group that it has
+  joined there, or nothing, if it is no candidate; and searches again, until no group that it sees to dies, or is
+  joined with one that has died, for such a reason. In the end it knows these groups as a single process would, as far
+  as they live: nothing is sent but what a process has to do with.
 */
 #include <petsckcycle/private/searchimpl.h>
 
-/* Points beyond its own that a process hears of. Longer clusters are missed; on stretched grids, where they are long,
-   16 were not enough */
+/* Points beyond its own that a process asks for, at most. Longer clusters are missed; on stretched grids, where they
+   are long, 16 were not enough */
 #define KC_CLUSTER_REACH 40
 
 /* What processes get from each other, by ranks */
@@ -63,7 +69,7 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does a process hear of a point? i: its place in direction d in the grid; process: in that direction */
+/* May a process ask for a point? i: its place in direction d in the grid; process: in that direction */
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
   const PetscInt low = box->range[d][process] - KC_CLUSTER_REACH, high = box->range[d][process + 1] + KC_CLUSTER_REACH;
@@ -108,59 +114,32 @@ static PetscErrorCode ReadRecord(KCycleSearch *s, const char *from)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Candidates go to all processes near them. First they are counted, then written behind each other: next[r] is where
-   the next one for process r goes */
-static void Address(KCycleSearch *s, PetscInt p, PetscMPIInt count[], char *next[])
+/* Candidates that a process knows, one behind the other, and the processes that have them: its own ones come first */
+typedef struct {
+  char        *data;
+  size_t       size; /* bytes of one */
+  PetscMPIInt *home;
+  PetscInt     n, own, most, mosthome;
+} Records;
+
+static PetscErrorCode RecordsGrow(Records *r, PetscInt n, PetscMPIInt home)
 {
-  const KCycleBox *box = s->st->box;
-  const PetscInt  *at  = s->node[p].at;
-
-  for (PetscInt z = 0; z < box->nproc[2]; z++) {
-    if (!IsNear(box, 2, at[2] + box->start[2], z)) continue;
-    for (PetscInt y = 0; y < box->nproc[1]; y++) {
-      if (!IsNear(box, 1, at[1] + box->start[1], y)) continue;
-      for (PetscInt x = 0; x < box->nproc[0]; x++) {
-        const PetscInt r = x + box->nproc[0] * (y + box->nproc[1] * z);
-
-        if (r == box->rank || !IsNear(box, 0, at[0] + box->start[0], x)) continue;
-        if (!next) {
-          count[r]++;
-          continue;
-        }
-        WriteRecord(s, p, next[r]);
-        next[r] += RecordSize(s->nc);
-      }
-    }
-  }
+  PetscFunctionBegin;
+  PetscCall(KCycleGrow(r->n + n, &r->most, r->size, &r->data));
+  PetscCall(KCycleGrow(r->n + n, &r->mosthome, sizeof(PetscMPIInt), &r->home));
+  for (PetscInt i = 0; i < n; i++) r->home[r->n++] = home;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SendCandidates(MPI_Comm comm, KCycleSearch *s, Mail *mail)
+static PetscErrorCode RecordOwn(KCycleSearch *own, Records *r)
 {
-  const PetscInt nprocs = s->st->box->nproc[0] * s->st->box->nproc[1] * s->st->box->nproc[2];
-  PetscMPIInt   *count;
-  size_t         total = 0;
-  char          *data, **next;
-
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(nprocs, &count));
-  PetscCall(PetscMalloc1(nprocs, &next));
-  for (PetscInt p = 0; p < s->nnodes; p++) {
-    if (KCycleSearchIsCandidate(s, p)) Address(s, p, count, NULL);
+  r->size = RecordSize(own->nc);
+  for (PetscInt q = 0; q < own->nnodes; q++) {
+    if (!KCycleSearchIsCandidate(own, q)) continue;
+    PetscCall(RecordsGrow(r, 1, own->st->box->rank));
+    WriteRecord(own, q, r->data + (size_t)r->own++ * r->size);
   }
-  for (PetscInt r = 0; r < nprocs; r++) total += (size_t)count[r] * RecordSize(s->nc);
-  PetscCall(PetscMalloc1(total, &data));
-  total = 0;
-  for (PetscInt r = 0; r < nprocs; r++) {
-    next[r] = data + total;
-    total += (size_t)count[r] * RecordSize(s->nc);
-  }
-  for (PetscInt p = 0; p < s->nnodes; p++) {
-    if (KCycleSearchIsCandidate(s, p)) Address(s, p, count, next);
-  }
-  PetscCall(Post(comm, RecordSize(s->nc), count, data, mail));
-  PetscCall(PetscFree(data));
-  PetscCall(PetscFree(next));
-  PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,9 +148,28 @@ static PetscInt Natural(const KCycleBox *box, const PetscInt at[])
   return at[0] + box->size[0] * (at[1] + box->size[1] * at[2]);
 }
 
-/* Neighbours by their numbers in the grid, then the couplings in order. One that leads to a point that is not known
-   here is the death of a group: the point is no candidate, or far away */
-static PetscErrorCode ConnectCandidates(KCycleSearch *s)
+/* What stands for a point that is none of the candidates at hand. It is no candidate if this process has it, or has
+   asked for it; those far away are not asked for */
+static PetscErrorCode Missing(const KCycleBox *box, const PetscInt at[], PetscHMapI asked, PetscInt *q)
+{
+  const PetscInt here[3] = {box->rank % box->nproc[0], box->rank / box->nproc[0] % box->nproc[1],
+                            box->rank / box->nproc[0] / box->nproc[1]};
+  PetscBool      own     = PETSC_TRUE, has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscHMapIHas(asked, Natural(box, at), &has));
+  *q = has ? KC_DEAD : KC_UNKNOWN;
+  for (int d = 0; d < 3; d++) {
+    if (at[d] < box->start[d] || at[d] >= box->start[d] + box->n[d]) own = PETSC_FALSE;
+    if (at[d] < 0 || at[d] >= box->size[d] || !IsNear(box, d, at[d], here[d])) *q = KC_DEAD;
+  }
+  if (own) *q = KC_DEAD;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Neighbours by their numbers in the grid, then the couplings in order. One that leads to a point that is missing is
+   the death of a group */
+static PetscErrorCode ConnectCandidates(KCycleSearch *s, PetscHMapI asked)
 {
   const KCycleBox *box = s->st->box;
   const int        nc  = s->nc;
@@ -191,7 +189,7 @@ static PetscErrorCode ConnectCandidates(KCycleSearch *s)
       KCycleSearchBeside(s, s->node[p].at, o, to);
       for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
       PetscCall(PetscHMapIGet(map, Natural(box, to), q));
-      if (*q < 0) *q = KC_DEAD;
+      if (*q < 0) PetscCall(Missing(box, to, asked, q));
       if (rank < KC_NEVER && (*q < 0 || o > nc / 2)) PetscCall(KCycleSearchEdge(s, p, *q, rank));
     }
   }
@@ -213,6 +211,27 @@ static PetscErrorCode Write(Letters *l, PetscMPIInt rank, PetscInt number)
   PetscCall(KCycleGrow(l->length + 1, &l->mostranks, sizeof(PetscMPIInt), &l->rank));
   l->rank[l->length]   = rank;
   l->data[l->length++] = number;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the order of processes */
+static PetscErrorCode PostLetters(MPI_Comm comm, const KCycleBox *box, const Letters *letters, Mail *mail)
+{
+  const PetscInt nprocs = box->nproc[0] * box->nproc[1] * box->nproc[2];
+  PetscInt      *data, *next;
+  PetscMPIInt   *count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nprocs, &count));
+  PetscCall(PetscCalloc1(nprocs + 1, &next));
+  PetscCall(PetscMalloc1(letters->length, &data));
+  for (PetscInt i = 0; i < letters->length; i++) count[letters->rank[i]]++;
+  for (PetscInt r = 0; r < nprocs; r++) next[r + 1] = next[r] + count[r];
+  for (PetscInt i = 0; i < letters->length; i++) data[next[letters->rank[i]]++] = letters->data[i];
+  PetscCall(Post(comm, sizeof(PetscInt), count, (const char *)data, mail));
+  PetscCall(PetscFree(data));
+  PetscCall(PetscFree(next));
+  PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,25 +309,14 @@ static PetscErrorCode ListShared(KCycleSearch *s, PetscInt c, const PetscMPIInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Letters in the order of processes, and then the parts that come from others */
+/* Parts that come from others */
 static PetscErrorCode SendParts(MPI_Comm comm, const KCycleBox *box, const Letters *letters, KCycleClusterList *list)
 {
-  const PetscInt nprocs = box->nproc[0] * box->nproc[1] * box->nproc[2];
-  PetscInt      *data, *next;
-  PetscMPIInt   *count;
-  Mail           mail;
+  PetscInt *data;
+  Mail      mail;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(nprocs, &count));
-  PetscCall(PetscCalloc1(nprocs + 1, &next));
-  PetscCall(PetscMalloc1(letters->length, &data));
-  for (PetscInt i = 0; i < letters->length; i++) count[letters->rank[i]]++;
-  for (PetscInt r = 0; r < nprocs; r++) next[r + 1] = next[r] + count[r];
-  for (PetscInt i = 0; i < letters->length; i++) data[next[letters->rank[i]]++] = letters->data[i];
-  PetscCall(Post(comm, sizeof(PetscInt), count, (const char *)data, &mail));
-  PetscCall(PetscFree(data));
-  PetscCall(PetscFree(next));
-  PetscCall(PetscFree(count));
+  PetscCall(PostLetters(comm, box, letters, &mail));
   data = (PetscInt *)mail.data;
   for (PetscMPIInt f = 0; f < mail.n; f++) {
     const PetscInt *end = data + mail.count[f];
@@ -331,45 +339,249 @@ static PetscErrorCode SendParts(MPI_Comm comm, const KCycleBox *box, const Lette
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The search among candidates: those of this process, then those of others */
+/* The process that has a point */
+static PetscMPIInt HomeOf(const KCycleBox *box, const PetscInt at[])
+{
+  PetscInt process[3] = {0, 0, 0};
+
+  for (int d = 0; d < 3; d++) {
+    while (at[d] >= box->range[d][process[d] + 1]) process[d]++;
+  }
+  return (PetscMPIInt)(process[0] + box->nproc[0] * (process[1] + box->nproc[1] * process[2]));
+}
+
+static void PlaceIn(const KCycleBox *box, PetscInt natural, PetscInt at[])
+{
+  at[0] = natural % box->size[0];
+  at[1] = natural / box->size[0] % box->size[1];
+  at[2] = natural / box->size[0] / box->size[1];
+}
+
+/* The member of a group, or a cluster, that comes first in the grid */
+static PetscInt FirstOf(const KCycleSearch *s, PetscInt p, PetscInt q)
+{
+  return Natural(s->st->box, s->node[q].at) < Natural(s->st->box, s->node[p].at) ? q : p;
+}
+
+/* Of each root the first point of its group; and whether a cluster found in it that starts here has most of its weight,
+   see KCycleSearchFills() */
+static void LookAtGroups(KCycleSearch *s, const PetscMPIInt home[], PetscInt first[], PetscBool filled[])
+{
+  const KCycleClusterList *found = &s->found;
+
+  for (PetscInt p = 0; p < s->nnodes; p++) first[p] = p;
+  for (PetscInt p = 0; p < s->nnodes; p++) {
+    const PetscInt root = KCycleSearchRoot(s->parent, p);
+
+    first[root] = FirstOf(s, first[root], p);
+    filled[p]   = PETSC_FALSE;
+  }
+  for (PetscInt c = 0; c < found->n; c++) {
+    PetscInt p = found->member[found->first[c]];
+
+    for (PetscInt i = found->first[c]; i < found->first[c + 1]; i++) p = FirstOf(s, p, found->member[i]);
+    if (home[p] == s->st->box->rank && KCycleSearchFills(s, c)) filled[KCycleSearchRoot(s->parent, p)] = PETSC_TRUE;
+  }
+}
+
+/* Roots of groups to ask for. A process sees to groups whose first point it has, as long as those that they are joined
+   with do not start before, elsewhere: clusters are made by the processes that have their first points. And it sees to
+   those that a cluster of its own has most of the weight of, to the end */
+static PetscErrorCode FindBlamed(KCycleSearch *s, const PetscMPIInt home[], PetscBool blamed[])
+{
+  PetscInt  *first;
+  PetscBool *filled;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(s->nnodes, &first, s->nnodes, &filled));
+  LookAtGroups(s, home, first, filled);
+  for (PetscInt p = 0; p < s->nnodes; p++) {
+    PetscInt root = p, lowest = first[p];
+
+    if (s->parent[p] != p) continue;
+    while (s->blame[root] != KC_NONE && (filled[p] || home[lowest] == s->st->box->rank)) {
+      if (s->blame[root] == root) {
+        blamed[root] = PETSC_TRUE;
+        break;
+      }
+      root   = s->blame[root];
+      lowest = FirstOf(s, lowest, first[root]);
+    }
+  }
+  PetscCall(PetscFree2(first, filled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Letters with the points that such groups are coupled to before they die among the points of their own processes */
+static PetscErrorCode WriteQuestions(KCycleSearch *s, const Records *r, PetscHMapI asked, Letters *letters)
+{
+  const KCycleBox *box = s->st->box;
+  PetscBool       *blamed;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(s->nnodes, &blamed));
+  PetscCall(FindBlamed(s, r->home, blamed));
+  for (PetscInt p = 0; p < s->nnodes; p++) {
+    PetscInt head[5];
+
+    if (!blamed[KCycleSearchRoot(s->parent, p)]) continue;
+    memcpy(head, r->data + (size_t)p * r->size, sizeof(head));
+    for (int o = 0; o < s->nc; o++) {
+      PetscInt  to[3];
+      PetscBool isnew;
+
+      if (s->neighbour[(size_t)p * s->nc + o] != KC_UNKNOWN || s->rank[(size_t)p * s->nc + o] >= head[3]) continue;
+      KCycleSearchBeside(s, s->node[p].at, o, to);
+      for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
+      PetscCall(PetscHMapIQuerySet(asked, Natural(box, to), 1, &isnew));
+      if (isnew) PetscCall(Write(letters, HomeOf(box, to), Natural(box, to)));
+    }
+  }
+  PetscCall(PetscFree(blamed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The groups of this process's points that others ask for, if they are candidates, each once. First records are
+   counted, then written behind each other: next[r] is where the next one for process r goes. got: of roots, who has got
+   the group last */
+static void WriteAnswers(KCycleSearch *own, const Mail *questions, PetscMPIInt got[], PetscMPIInt count[], char *next[])
+{
+  const KCycleBox *box    = own->st->box;
+  const PetscInt  *number = (const PetscInt *)questions->data;
+
+  for (PetscInt q = 0; q < own->nnodes; q++) got[q] = -1;
+  for (PetscMPIInt f = 0; f < questions->n; f++) {
+    const PetscMPIInt to = questions->rank[f];
+
+    for (PetscMPIInt i = 0; i < questions->count[f]; i++) {
+      PetscInt at[3], q;
+
+      PlaceIn(box, *number++, at);
+      for (int d = 0; d < 3; d++) at[d] -= box->start[d];
+      q = own->index[KCycleSearchNumber(own, at)];
+      if (q < 0 || !KCycleSearchIsCandidate(own, q)) continue;
+      q = KCycleSearchRoot(own->parent, q);
+      if (got[q] == to) continue;
+      got[q] = to;
+      for (; q >= 0; q = own->next[q]) {
+        if (!next) {
+          count[to]++;
+          continue;
+        }
+        WriteRecord(own, q, next[to]);
+        next[to] += RecordSize(own->nc);
+      }
+    }
+  }
+}
+
+static PetscErrorCode Answer(MPI_Comm comm, KCycleSearch *own, const Mail *questions, Mail *answers)
+{
+  const PetscInt nprocs = own->st->box->nproc[0] * own->st->box->nproc[1] * own->st->box->nproc[2];
+  PetscMPIInt   *count, *got;
+  size_t         total = 0;
+  char          *data, **next;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nprocs, &count));
+  PetscCall(PetscMalloc1(nprocs, &next));
+  PetscCall(PetscMalloc1(own->nnodes, &got));
+  WriteAnswers(own, questions, got, count, NULL);
+  for (PetscInt r = 0; r < nprocs; r++) total += (size_t)count[r] * RecordSize(own->nc);
+  PetscCall(PetscMalloc1(total, &data));
+  total = 0;
+  for (PetscInt r = 0; r < nprocs; r++) {
+    next[r] = data + total;
+    total += (size_t)count[r] * RecordSize(own->nc);
+  }
+  WriteAnswers(own, questions, got, count, next);
+  PetscCall(Post(comm, RecordSize(own->nc), count, data, answers));
+  PetscCall(PetscFree(data));
+  PetscCall(PetscFree(got));
+  PetscCall(PetscFree(next));
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TakeAnswers(const Mail *answers, Records *r)
+{
+  const char *data = answers->data;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt f = 0; f < answers->n; f++) {
+    const size_t begin = (size_t)r->n * r->size, bytes = (size_t)answers->count[f] * r->size;
+
+    PetscCall(RecordsGrow(r, answers->count[f], answers->rank[f]));
+    PetscCall(PetscMemcpy(r->data + begin, data, bytes));
+    data += bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Asks other processes for what is missing; false if no process misses anything */
+static PetscErrorCode Ask(MPI_Comm comm, KCycleSearch *own, KCycleSearch *s, PetscHMapI asked, Records *r,
+                          PetscBool *more)
+{
+  Letters letters = {NULL, 0, 0, NULL, 0};
+  Mail    questions, answers;
+  int     here, any;
+
+  PetscFunctionBegin;
+  PetscCall(WriteQuestions(s, r, asked, &letters));
+  here = letters.length > 0;
+  PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
+  *more = (PetscBool)any;
+  if (any) {
+    PetscCall(PostLetters(comm, own->st->box, &letters, &questions));
+    PetscCall(Answer(comm, own, &questions, &answers));
+    PetscCall(MailDestroy(&questions));
+    PetscCall(TakeAnswers(&answers, r));
+    PetscCall(MailDestroy(&answers));
+  }
+  PetscCall(PetscFree(letters.data));
+  PetscCall(PetscFree(letters.rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The search among the candidates that this process knows, until it misses none */
+static PetscErrorCode SearchKnown(MPI_Comm comm, KCycleSearch *own, Records *r, KCycleSearch **search)
+{
+  PetscBool     more = PETSC_TRUE;
+  PetscHMapI    asked;
+  KCycleSearch *s = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscHMapICreate(&asked));
+  PetscCall(RecordOwn(own, r));
+  while (more) {
+    if (s) PetscCall(KCycleSearchDestroy(&s));
+    PetscCall(KCycleSearchCreate(own->st, own->along, own->singular, &s));
+    for (PetscInt i = 0; i < r->n; i++) PetscCall(ReadRecord(s, r->data + (size_t)i * r->size));
+    PetscCall(ConnectCandidates(s, asked));
+    PetscCall(KCycleSearchRun(s));
+    PetscCall(Ask(comm, own, s, asked, r, &more));
+  }
+  PetscCall(PetscHMapIDestroy(&asked));
+  *search = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The clusters among candidates, if this process has their first points */
 PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleClusterList *list)
 {
   KCycleSearch *s;
-  Mail          mail;
   Letters       letters = {NULL, 0, 0, NULL, 0};
-  PetscMPIInt  *home;
-  char         *record;
-  PetscInt      p = 0;
+  Records       r       = {NULL, 0, NULL, 0, 0, 0, 0};
 
   PetscFunctionBegin;
-  PetscCall(KCycleSearchCreate(own->st, own->along, own->singular, &s));
-  PetscCall(SendCandidates(comm, own, &mail));
-  PetscCall(PetscMalloc1(RecordSize(s->nc), &record));
-  for (PetscInt q = 0; q < own->nnodes; q++) {
-    if (!KCycleSearchIsCandidate(own, q)) continue;
-    WriteRecord(own, q, record);
-    PetscCall(ReadRecord(s, record));
-  }
-  PetscCall(PetscFree(record));
-  p      = s->nnodes;
-  record = mail.data;
-  for (PetscMPIInt f = 0; f < mail.n; f++) {
-    for (PetscMPIInt i = 0; i < mail.count[f]; i++, record += RecordSize(s->nc)) PetscCall(ReadRecord(s, record));
-  }
-  PetscCall(PetscMalloc1(s->nnodes, &home));
-  for (PetscInt q = 0; q < p; q++) home[q] = s->st->box->rank;
-  for (PetscMPIInt f = 0; f < mail.n; f++) {
-    for (PetscMPIInt i = 0; i < mail.count[f]; i++) home[p++] = mail.rank[f];
-  }
-  PetscCall(MailDestroy(&mail));
-  PetscCall(ConnectCandidates(s));
-  PetscCall(KCycleSearchRun(s));
+  PetscCall(SearchKnown(comm, own, &r, &s));
+  PetscCall(PetscFree(r.data));
   for (PetscInt q = 0; q < s->nnodes; q++) s->next[q] = KC_NONE;
-  for (PetscInt c = 0; c < s->found.n; c++) PetscCall(ListShared(s, c, home, list, &letters));
+  for (PetscInt c = 0; c < s->found.n; c++) PetscCall(ListShared(s, c, r.home, list, &letters));
   PetscCall(SendParts(comm, s->st->box, &letters, list));
   PetscCall(PetscFree(letters.data));
   PetscCall(PetscFree(letters.rank));
-  PetscCall(PetscFree(home));
+  PetscCall(PetscFree(r.home));
   PetscCall(KCycleSearchDestroy(&s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

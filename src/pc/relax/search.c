@@ -11,9 +11,9 @@
   points when it gets there; in regions where nothing jumps it soon meets the dead. Most of the dead are known
   beforehand, see sift.c.
 
-  On several processes each first searches its own points. Groups that end before they reach a cut are done with. Points
-  of the others, the candidates, go to all processes near them, which search among them again: a cluster is made by the
-  process that has its first point.
+  On several processes each first searches its own points. Groups that end before they reach a cut are done with. Of the
+  others, the candidates, each process asks for the groups that its own ones are joined with, and searches again, see
+  candidates.c: a cluster is made by the process that has its first point.
 */
 #include <petsckcycle/private/searchimpl.h>
 
@@ -82,14 +82,6 @@ static PetscBool IsDead(const KCycleSearch *s, PetscInt root)
   return (PetscBool)(s->death[root] < KC_NEVER);
 }
 
-/* The number of a place in the owned box or the layer around it */
-static PetscInt Number(const KCycleSearch *s, const PetscInt at[])
-{
-  const PetscInt *reach = s->st->box->reach;
-
-  return at[0] + reach[0] + s->width[0] * (at[1] + reach[1]) + s->width[1] * (at[2] + reach[2]);
-}
-
 /* The node of a neighbour, or none */
 static PetscInt Neighbour(const KCycleSearch *s, PetscInt p, int o)
 {
@@ -112,6 +104,7 @@ static PetscErrorCode GrowNodes(KCycleSearch *s)
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(PetscInt), &s->parent));
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(PetscInt), &s->next));
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(*s->death), &s->death));
+  PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(PetscInt), &s->blame));
   PetscCall(PetscRealloc((size_t)s->maxnodes * sizeof(KCycleNode), &s->node));
   if (s->lined) PetscCall(PetscRealloc(3 * (size_t)s->maxnodes * sizeof(PetscReal), &s->across));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,6 +129,7 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, const PetscInt at[], PetscBool 
   s->parent[*made]          = *made;
   s->next[*made]            = KC_NONE;
   s->death[*made]           = KC_NEVER;
+  s->blame[*made]           = KC_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,20 +235,31 @@ static void Merge(KCycleSearch *s, PetscInt a, PetscInt b)
   s->parent[k]         = l;
 }
 
-static void Kill(KCycleSearch *s, PetscInt root)
+static void Kill(KCycleSearch *s, PetscInt root, PetscInt blame)
 {
-  s->death[root] = (unsigned short)PetscMin((PetscInt)s->death[root], s->now);
+  if (IsDead(s, root)) return;
+  s->death[root] = (unsigned short)s->now;
+  s->blame[root] = blame;
+}
+
+/* A group is joined with the dead, or becomes too large with it: whose fault is that? */
+static PetscInt Blame(const KCycleSearch *s, PetscInt other, PetscInt size)
+{
+  return size <= s->most && IsDead(s, other) && s->blame[other] != KC_NONE ? other : KC_NONE;
 }
 
 static PetscErrorCode Join(KCycleSearch *s, PetscInt p, PetscInt q)
 {
   const PetscInt a = KCycleSearchRoot(s->parent, p), b = KCycleSearchRoot(s->parent, q);
+  const PetscInt size = s->node[a].size + s->node[b].size;
 
   PetscFunctionBegin;
   if (a == b) PetscFunctionReturn(PETSC_SUCCESS);
-  if (IsDead(s, a) || IsDead(s, b) || s->node[a].size + s->node[b].size > s->most) {
-    Kill(s, a);
-    Kill(s, b);
+  if (IsDead(s, a) || IsDead(s, b) || size > s->most) {
+    const PetscInt blame[2] = {Blame(s, b, size), Blame(s, a, size)};
+
+    Kill(s, a, blame[0]);
+    Kill(s, b, blame[1]);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   Merge(s, a, b);
@@ -341,10 +346,10 @@ static void SetIndex(KCycleSearch *s, const PetscInt at[], PetscInt node)
   for (PetscInt z = low[2]; z <= high[2]; z++) {
     for (PetscInt y = low[1]; y <= high[1]; y++) {
       for (PetscInt x = low[0]; x <= high[0]; x++) {
-        to[0]                   = at[0] + x * box->n[0];
-        to[1]                   = at[1] + y * box->n[1];
-        to[2]                   = at[2] + z * box->n[2];
-        s->index[Number(s, to)] = node;
+        to[0]                               = at[0] + x * box->n[0];
+        to[1]                               = at[1] + y * box->n[1];
+        to[2]                               = at[2] + z * box->n[2];
+        s->index[KCycleSearchNumber(s, to)] = node;
       }
     }
   }
@@ -410,7 +415,7 @@ static PetscBool IsStillborn(const KCycleSearch *s, PetscInt point, const PetscS
 static PetscErrorCode Activate(KCycleSearch *s, const PetscInt at[], PetscBool rough, PetscInt *made)
 {
   const KCycleLine *l     = KCycleLinesAt(&s->lines, at[1], at[2]);
-  const PetscInt    point = Number(s, at);
+  const PetscInt    point = KCycleSearchNumber(s, at);
   const int         nc    = s->nc;
   PetscScalar       a[KC_MAX_COEFFS];
   PetscInt          p;
@@ -464,24 +469,31 @@ static PetscErrorCode Follow(KCycleSearch *s, PetscInt p, PetscInt to)
     WrapPlace(s->st->box, at);
     PetscCall(Activate(s, at, PETSC_FALSE, &q));
   }
-  if (q < 0) Kill(s, root);
+  if (q < 0) Kill(s, root, q == KC_UNKNOWN ? root : KC_NONE);
   else PetscCall(Join(s, root, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does a cluster have most of the weight of a closed group, whose rows have sums of zero? A constant on it is then as
-   well a constant on the few light points around it, which sweeps see to; and what is left of the sum of a large right
-   side that should be zero, to rounding, would become a large correction */
+/* Does a cluster have most of the weight of the group that it is in at last? */
+PetscBool KCycleSearchFills(KCycleSearch *s, PetscInt c)
+{
+  const KCycleClusterList *found = &s->found;
+  PetscReal                t     = 0;
+
+  for (PetscInt i = found->first[c]; i < found->first[c + 1]; i++)
+    t += PetscAbsScalar(s->a[(size_t)found->member[i] * s->nc + s->nc / 2]);
+  return (PetscBool)(t > s->node[KCycleSearchRoot(s->parent, found->member[found->first[c]])].t / 2);
+}
+
+/* And is that group closed, so that its rows have sums of zero? A constant on the cluster is then as well a constant on
+   the few light points around it, which sweeps see to; and what is left of the sum of a large right side that should be
+   zero, to rounding, would become a large correction */
 static PetscBool FillsClosed(KCycleSearch *s, PetscInt c)
 {
   const PetscInt    root = KCycleSearchRoot(s->parent, s->found.member[s->found.first[c]]);
   const KCycleNode *node = &s->node[root];
-  PetscReal         t    = 0;
 
-  if (IsDead(s, root) || PetscAbsReal(node->d) > s->singular * node->t) return PETSC_FALSE;
-  for (PetscInt i = s->found.first[c]; i < s->found.first[c + 1]; i++)
-    t += PetscAbsScalar(s->a[(size_t)s->found.member[i] * s->nc + s->nc / 2]);
-  return (PetscBool)(t > node->t / 2);
+  return (PetscBool)(!IsDead(s, root) && PetscAbsReal(node->d) <= s->singular * node->t && KCycleSearchFills(s, c));
 }
 
 /* Leaves out such clusters; those that lie around them are such, too */
@@ -628,6 +640,7 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscCall(PetscFree(s->parent));
   PetscCall(PetscFree(s->next));
   PetscCall(PetscFree(s->death));
+  PetscCall(PetscFree(s->blame));
   PetscCall(PetscFree(s->a));
   PetscCall(PetscFree(s->rank));
   PetscCall(PetscFree(s->chunk));
@@ -656,7 +669,7 @@ static PetscErrorCode MakeIndex(KCycleSearch *s)
       PetscInt *index, line;
 
       at[0] = -1;
-      index = s->index + Number(s, at);
+      index = s->index + KCycleSearchNumber(s, at);
       for (int d = 0; d < 3; d++) to[d] = at[d];
       WrapPlace(box, to);
       if (to[1] < 0 || to[1] >= n[1] || to[2] < 0 || to[2] >= n[2]) {
