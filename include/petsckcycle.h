@@ -389,6 +389,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetProcEqLim(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetProcEqLim(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGridSizes(PC, PetscInt, const PetscInt[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGridSizes(PC, PetscInt *, PetscInt[]);
+PETSC_EXTERN PetscErrorCode PCKCycleSetCheck(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCKCycleGetCheck(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrate(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrate(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrationSave(PC, const char[]);

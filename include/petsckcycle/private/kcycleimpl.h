@@ -256,6 +256,14 @@ typedef struct {
   Vec        image;      /* what the operator made of a fixed vector then */
 } KCycleApart;
 
+/* What became of the solve that was looked at; see kcanswer.c */
+typedef struct {
+  PetscBool always;           /* each solve is looked at, and a wrong one is an error */
+  PetscBool due;              /* none has been since set-up */
+  PetscBool wrong;            /* the norm that KSP looks at has come down, the residual has not, */
+  PetscReal claimed, reduced; /* to these parts of what they were */
+} KCycleAnswer;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
@@ -386,6 +394,7 @@ typedef struct {
   KCycleTiming        timing;
   KCycleAuto          automatic; /* choice of kappa */
   KCycleApart         apart;     /* unknowns */
+  KCycleAnswer        answer;    /* of solves */
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -570,6 +579,13 @@ PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 
 /* kcsolve.c: the stencil in KSP's own products */
 PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
+
+/* kcanswer.c: solves that end well */
+PETSC_INTERN PetscErrorCode PCPostSolve_KCycle(PC, KSP, Vec, Vec);
+PETSC_INTERN void           PCKCycleAnswerForget(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleAnswerSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleAnswerCompose(PC, PetscBool);
 
 /* kcchoices.c: options and functions of structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionItems);

@@ -830,6 +830,7 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
     PetscCall(SetUpOnce(pc));
     PetscCall(PCKCycleUnknownsJudge(pc, &again));
   }
+  PCKCycleAnswerForget(kc);
   PetscCall(PCKCycleModelChanged(pc));
   PetscCall(PCKCycleModelSetUp(pc));
   kc->busy = PETSC_FALSE;

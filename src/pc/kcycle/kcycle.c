@@ -180,6 +180,7 @@ PetscErrorCode PCKCycleInstall(PC pc)
   pc->ops->setfromoptions = PCSetFromOptions_KCycle;
   pc->ops->view           = PCView_KCycle;
   pc->ops->presolve       = PCPreSolve_KCycle;
+  pc->ops->postsolve      = PCPostSolve_KCycle;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -387,6 +388,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleAnswerSetFromOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   mg = (PC_MG *)pc->data;
   PetscCall(PCKCycleSolversNotice(pc));
@@ -639,6 +641,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscCall(PCKCycleFoundCompose(pc, present));
   PetscCall(PCKCycleTimeCompose(pc, present));
+  PetscCall(PCKCycleAnswerCompose(pc, present));
   PetscCall(PCKCyclePlaceCompose(pc, present));
   PetscCall(PCKCycleSplitCompose(pc, present));
   PetscCall(PCKCycleBlockCompose(pc, present));
@@ -679,6 +682,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
       processor at least: the calls of its kernels, and their bytes
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
+. -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
+      error, not a warning
 . -pc_kcycle_calibrate <false>             - times a few cycles at set-up: `-ksp_view` shows predicted times of cycles
 . -pc_kcycle_calibration_save <file>       - file that these times are written to (default none)
 . -pc_kcycle_calibration_load <file>       - file that they are taken from (default none)

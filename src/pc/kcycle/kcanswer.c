@@ -1,0 +1,207 @@
+/*
+  Is a solve that ends well one? KSP looks at one norm, of the preconditioned residual as a rule, which a bad
+  preconditioner makes small where the residual itself is not. So the first solve after each set-up ends with one
+  product, and a warning where the two have not come down together; with -pc_kcycle_check each solve does, and that is
+  an error.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* The residual is that many times as much of the right side as KSP says of its norm: more than the units of a good
+   preconditioner explain */
+#define SUSPICIOUS 100
+
+/* Does the solver claim, by a norm of its own, that its iterations have solved the system that it was given? */
+static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
+{
+  KSPConvergedReason reason;
+  KSPNormType        norm;
+  PetscBool          scaled;
+  PetscReal          last;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetNormType(ksp, &norm));
+  PetscCall(KSPGetDiagonalScale(ksp, &scaled));
+  PetscCall(KSPGetResidualNorm(ksp, &last));
+  *claims = (PetscBool)((reason == KSP_CONVERGED_RTOL || reason == KSP_CONVERGED_ATOL) && norm != KSP_NORM_NONE &&
+                        !scaled && pc->mat == pc->pmat && last > 0 && last < ksp->rnorm0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |b - A x| over |b|, without what KSP leaves out of b since it knows that there is no solution to it */
+static PetscErrorCode Reduction(PC pc, KSP ksp, Vec b, Vec x, PetscReal *reduced)
+{
+  Vec          r;
+  MatNullSpace left;
+  PetscReal    norm[2];
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(ksp->transpose_solve ? MatMultTranspose(pc->mat, x, r) : MatMult(pc->mat, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(ksp->transpose_solve ? MatGetNullSpace(pc->mat, &left) : MatGetTransposeNullSpace(pc->mat, &left));
+  if (left) PetscCall(MatNullSpaceRemove(left, r));
+  PetscCall(VecNorm(r, NORM_2, &norm[0]));
+  PetscCall(VecNorm(b, NORM_2, &norm[1]));
+  *reduced = norm[1] > 0 ? norm[0] / norm[1] : 0;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After each KSPSolve() */
+PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_KCycle    *kc;
+  KCycleAnswer *answer;
+  PetscBool     claims = PETSC_FALSE;
+  char          text[512];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  answer = &kc->answer;
+  if (!kc->ready || kc->failure[0] || (!answer->due && !answer->always)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Claims(pc, ksp, &claims));
+  if (!claims) PetscFunctionReturn(PETSC_SUCCESS);
+  answer->due = PETSC_FALSE;
+  PetscCall(KSPGetResidualNorm(ksp, &answer->claimed));
+  answer->claimed /= ksp->rnorm0;
+  PetscCall(Reduction(pc, ksp, b, x, &answer->reduced));
+  answer->wrong = (PetscBool) !(answer->reduced <= SUSPICIOUS * answer->claimed);
+  if (!answer->wrong) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "KSP has converged by its norm, to %.1e, but the residual b - A x is %.1e of b: the "
+                          "preconditioner does not suit the operator, or there is no solution to this right side. See "
+                          "-ksp_monitor_true_residual; -ksp_norm_type unpreconditioned or -ksp_pc_side right look at "
+                          "the residual itself",
+                          (double)answer->claimed, (double)answer->reduced));
+  PetscCheck(!answer->always, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "-pc_kcycle_check: %s", text);
+  PetscCall(PetscInfo(pc, "%s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After each set-up */
+void PCKCycleAnswerForget(PC_KCycle *kc)
+{
+  kc->answer.due   = PETSC_TRUE;
+  kc->answer.wrong = PETSC_FALSE;
+}
+
+PetscErrorCode PCKCycleAnswerView(PC pc, PetscViewer viewer)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->answer.wrong)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  warning: KSP converged by its norm, to %.1e, but the residual b - A x was %.1e "
+                                     "of b (-pc_kcycle_check makes it an error)\n",
+                                     (double)kc->answer.claimed, (double)kc->answer.reduced));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetCheck_KCycle(PC pc, PetscBool check)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->answer.always = check;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetCheck - Sets whether a solve that has converged by its norm, but not by its residual, is an error.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- check - whether it is
+
+  Options Database Key:
+. -pc_kcycle_check <false> - whether it is
+
+  Level: intermediate
+
+  Notes:
+  `KSP` looks at the norm of the preconditioned residual as a rule (`KSPSetNormType()`), and that may be small where b -
+  A x is not: the preconditioner does not suit the operator, or a singular system has no solution. Such a solve is one
+  whose residual is more than 100 times as much of the right side as the norm that `KSP` looks at is of its first value.
+
+  By default the first solve after each set-up is looked at, which takes one product with the operator, and `-info` and
+  `-ksp_view` have a warning. With this option each solve is looked at, and it is an error.
+
+  Not looked at are solves whose operator is another one than that which is preconditioned, diagonally scaled ones
+  (`KSPSetDiagonalScale()`), and solvers that look at no norm, as smoothers do. Of right sides what `KSP` takes out of
+  them does not count (`MatSetTransposeNullSpace()`).
+
+.seealso: `PCKCYCLE`, `PCKCycleGetCheck()`, `KSPSetNormType()`
+@*/
+PetscErrorCode PCKCycleSetCheck(PC pc, PetscBool check)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, check, 2);
+  PetscTryMethod(pc, "PCKCycleSetCheck_C", (PC, PetscBool), (pc, check));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetCheck_KCycle(PC pc, PetscBool *check)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *check = kc->answer.always;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetCheck - Gets whether a solve that has converged by its norm, but not by its residual, is an error.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. check - whether it is
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetCheck()`
+@*/
+PetscErrorCode PCKCycleGetCheck(PC pc, PetscBool *check)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(check, 2);
+  PetscUseMethod(pc, "PCKCycleGetCheck_C", (PC, PetscBool *), (pc, check));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCycleAnswerSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle *kc;
+  PetscBool  check, flg;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  check = kc->answer.always;
+  PetscCall(PetscOptionsBool("-pc_kcycle_check", "A solve that converged by its norm alone is an error",
+                             "PCKCycleSetCheck", check, &check, &flg));
+  if (flg) PetscCall(PCKCycleSetCheck(pc, check));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleAnswerCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCheck_C", compose ? PCKCycleSetCheck_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCheck_C", compose ? PCKCycleGetCheck_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
