@@ -232,7 +232,7 @@ static PetscErrorCode OtherKernel(Problem *problem)
   problem->inconsistent = PETSC_TRUE;
   PetscCall(SolveAll(problem, "kernel other than constants, null space attached, right side inconsistent"));
   problem->scaling      = ROWS;
-  problem->solver       = "a kernel of dimension 1 is projected out";
+  problem->solver       = "projected out of the coarsest problem";
   problem->inconsistent = PETSC_FALSE;
   PetscCall(SolveAll(problem, "constants from the right only, null space attached"));
   problem->attached = PETSC_FALSE;
@@ -256,10 +256,333 @@ static PetscErrorCode LevelsOfGAMG(Problem *problem)
   PetscFunctionReturn(0);
 }
 
+/* Cells with balances between them, Neumann at the ends; what is done to the matrix */
+typedef struct {
+  PetscInt  dim, n;
+  PetscBool periodic, hole, wall, solid,
+      held;                    /* a solid cell; a wall, thin or of solid cells; a value held at one end */
+  PetscReal          stretch;  /* growth of cells from the middle */
+  PetscReal          wind;     /* that turns around the middle */
+  PetscReal          powers;   /* rows are multiplied by 10 to at most these, up or down, */
+  PetscBool          negative; /* and some by -1 */
+  PetscBool          attach;   /* the kernel is said to the solver */
+  PetscReal          gap;      /* this part of the right side is in no image */
+  const char        *type;     /* of KSP */
+  /* what comes out */
+  PetscInt           its;
+  KSPConvergedReason reason;
+  PetscReal          residual; /* relative, of the rest */
+  PetscBool          told;     /* the view tells of an inconsistent right side */
+  /* with which */
+  DM                 da;
+  Mat                A;
+  Vec                x, b, rest, left;
+  KSP                ksp;
+} Cells;
+
+/* Without a pattern, from 0 to 1 */
+static PetscReal Noise(const PetscInt at[], PetscInt which)
+{
+  const PetscReal x = 1e4 * PetscSinReal(1 + 12.9898 * at[0] + 78.233 * at[1] + 37.719 * at[2] + 11.1 * which);
+
+  return x - PetscFloorReal(x);
+}
+
+static PetscBool IsSolid(const Cells *c, const PetscInt at[])
+{
+  return (PetscBool)((c->hole && at[0] == c->n / 3 && at[1] == c->n / 3) || (c->solid && at[0] == c->n / 2));
+}
+
+static PetscReal Width(const Cells *c, PetscInt i)
+{
+  return c->stretch > 0 ? PetscPowReal(c->stretch, PetscAbsInt(2 * i + 1 - c->n) / 2.0) : 1;
+}
+
+static PetscReal RowFactor(const Cells *c, const PetscInt at[])
+{
+  const PetscReal size = c->powers > 0 ? PetscPowReal(10, c->powers * (2 * Noise(at, 0) - 1)) : 1;
+
+  return c->negative && Noise(at, 1) < 0.5 ? -size : size;
+}
+
+/* Between a cell and the next one, to, in direction d */
+static PetscReal Coupling(const Cells *c, PetscInt d, const PetscInt at[], const PetscInt to[])
+{
+  const PetscInt  side = to[d] - at[d], low = PetscMin(at[0], to[0]);
+  const PetscReal X = (at[0] + 0.5) / c->n - 0.5, Y = (at[1] + 0.5) / c->n - 0.5, wind = d == 0 ? Y : d == 1 ? -X : 0;
+  PetscReal       g = 1;
+
+  if (!c->periodic && (to[d] < 0 || to[d] >= c->n)) return c->held && d == 0 && to[0] < 0 ? 1 : 0;
+  if (c->wall && d == 0 && low == c->n / 2) return 0;
+  if (c->stretch > 0) g = Width(c, at[1 - d]) / (0.5 * (Width(c, at[d]) + Width(c, to[d])));
+  return g + PetscMax(0, -side * wind * c->wind);
+}
+
+static PetscErrorCode SetRow(const Cells *c, const PetscInt at[], Mat A)
+{
+  MatStencil      col[7];
+  PetscScalar     v[7];
+  PetscInt        m      = 1;
+  const PetscBool solid  = IsSolid(c, at);
+  const PetscReal factor = RowFactor(c, at);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscArrayzero(col, 7));
+  col[0].i = at[0];
+  col[0].j = at[1];
+  col[0].k = at[2];
+  v[0]     = solid ? factor : 0;
+  for (PetscInt d = 0; d < c->dim && !solid; d++) {
+    for (PetscInt side = -1; side <= 1; side += 2) {
+      PetscInt  to[3] = {at[0], at[1], at[2]};
+      PetscReal g;
+
+      to[d] += side;
+      if (IsSolid(c, to)) continue;
+      g = factor * Coupling(c, d, at, to);
+      v[0] += g;
+      if (!c->periodic && (to[d] < 0 || to[d] >= c->n)) continue;
+      col[m].i = to[0];
+      col[m].j = to[1];
+      col[m].k = to[2];
+      v[m++]   = -g;
+    }
+  }
+  PetscCall(MatSetValuesStencil(A, 1, col, m, col, v, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+/* The matrix; a solution; cells that are not solid, over the factors of their rows */
+static PetscErrorCode FillCells(const Cells *c, DM da, Mat A, Vec exact, Vec left)
+{
+  DMDALocalInfo in;
+  PetscScalar  *e, *l;
+  PetscInt      p = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetLocalInfo(da, &in));
+  PetscCall(VecGetArrayWrite(exact, &e));
+  PetscCall(VecGetArrayWrite(left, &l));
+  for (PetscInt k = in.zs; k < in.zs + in.zm; k++) {
+    for (PetscInt j = in.ys; j < in.ys + in.ym; j++) {
+      for (PetscInt i = in.xs; i < in.xs + in.xm; i++, p++) {
+        const PetscInt at[3] = {i, j, k};
+
+        e[p] =
+            IsSolid(c, at) ? 0 : PetscSinReal((7.0 * i + 1) / c->n) * PetscCosReal(5.0 * j / c->n) + 0.1 * Noise(at, 2);
+        l[p] = IsSolid(c, at) ? 0 : 1 / RowFactor(c, at);
+        PetscCall(SetRow(c, at, A));
+      }
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(exact, &e));
+  PetscCall(VecRestoreArrayWrite(left, &l));
+  PetscCall(VecNormalize(left, NULL));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode AttachConstants(Mat A)
+{
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(A, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateGrid(Cells *c)
+{
+  const DMBoundaryType b = c->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, b, b, c->dim == 3 ? b : DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, c->n, c->n,
+                         c->dim == 3 ? c->n : 1, PETSC_DECIDE, PETSC_DECIDE, c->dim == 3 ? PETSC_DECIDE : 1, 1, 1, NULL,
+                         NULL, NULL, &c->da));
+  PetscCall(DMSetFromOptions(c->da));
+  PetscCall(DMSetUp(c->da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateCells(Cells *c)
+{
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(c));
+  PetscCall(DMCreateMatrix(c->da, &c->A));
+  PetscCall(MatCreateVecs(c->A, &c->x, &c->b));
+  PetscCall(VecDuplicate(c->x, &c->rest));
+  PetscCall(VecDuplicate(c->x, &c->left));
+  PetscCall(FillCells(c, c->da, c->A, c->x, c->left));
+  PetscCall(MatMult(c->A, c->x, c->rest));
+  PetscCall(VecZeroEntries(c->x));
+  PetscCall(VecCopy(c->rest, c->b));
+  PetscCall(VecNorm(c->b, NORM_2, &norm));
+  PetscCall(VecAXPY(c->b, c->gap * norm, c->left));
+  if (c->attach) PetscCall(AttachConstants(c->A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(Cells *c, PetscInt most)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &c->ksp));
+  PetscCall(KSPSetType(c->ksp, c->type));
+  PetscCall(KSPSetTolerances(c->ksp, 1e-9, 1e-300, PETSC_DEFAULT, most));
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  PetscCall(KSPGetPC(c->ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyCells(Cells *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&c->ksp));
+  PetscCall(VecDestroy(&c->x));
+  PetscCall(VecDestroy(&c->b));
+  PetscCall(VecDestroy(&c->rest));
+  PetscCall(VecDestroy(&c->left));
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(DMDestroy(&c->da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SolveCells(Cells *c)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateCells(c));
+  PetscCall(CreateSolver(c, 100));
+  PetscCall(KSPSolve(c->ksp, c->b, c->x));
+  PetscCall(KSPGetIterationNumber(c->ksp, &c->its));
+  PetscCall(KSPGetConvergedReason(c->ksp, &c->reason));
+  PetscCall(PoissonResidual(c->A, c->rest, c->x, &c->residual));
+  PetscCall(KSPGetPC(c->ksp, &pc));
+  PetscCall(PoissonViewHas(pc, "is not in the range", &c->told));
+  PetscCall(DestroyCells(c));
+  PetscFunctionReturn(0);
+}
+
+/* Does a solve end well, in so many iterations? */
+static PetscErrorCode Expect(Cells *c, PetscInt most, PetscReal residual, PetscBool *all)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SolveCells(c));
+  if (c->reason > 0 && c->its <= most && c->residual < residual) PetscFunctionReturn(0);
+  *all = PETSC_FALSE;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "NO: %" PetscInt_FMT "D, %s: %s, %" PetscInt_FMT " iterations, of %" PetscInt_FMT
+                        ", true residual %g\n",
+                        c->dim, c->type, KSPConvergedReasons[c->reason], c->its, most, (double)c->residual));
+  PetscFunctionReturn(0);
+}
+
+/* With rows as they come from balances, and multiplied by anything: as many iterations */
+static PetscErrorCode RowsTimesAnything(void)
+{
+  const char *const type[3] = {KSPGMRES, KSPFGMRES, KSPBCGS};
+  PetscBool         all     = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (PetscInt which = 0; which < 14; which++) {
+    Cells plain = {.dim = 2, .n = 32, .type = type[which % 3]}, rows;
+
+    plain.dim      = which < 10 ? 2 : 3;
+    plain.n        = which < 10 ? 32 : 16;
+    plain.periodic = (PetscBool)(which == 2 || which == 3 || which == 12);
+    plain.hole     = (PetscBool)(which == 4 || which == 5 || which == 13);
+    plain.held     = (PetscBool)(which == 6 || which == 7);
+    plain.solid    = (PetscBool)(which == 8 || which == 9);
+    plain.attach   = (PetscBool)(which % 2 == 1 && !plain.hole && !plain.held && !plain.solid);
+    rows           = plain;
+    rows.powers    = which % 3 ? 2 : 8;
+    rows.negative  = (PetscBool)(which % 4 == 3);
+    PetscCall(Expect(&plain, 16, 1e-6, &all));
+    PetscCall(Expect(&rows, plain.its + 1, 1e-6, &all));
+  }
+  PetscCall(PoissonClaim(all, "rows multiplied by anything from 1e-8 to 1e8, of both signs: iterations as without"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ClosedParts(void)
+{
+  PetscBool all = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (PetscInt which = 0; which < 7; which++) {
+    Cells c = {.dim = 2, .n = 32, .type = KSPCG};
+
+    c.hole  = (PetscBool)(which < 2);
+    c.wall  = (PetscBool)(which > 0 && which < 4);
+    c.solid = (PetscBool)(which > 3 && which < 6);
+    c.held  = (PetscBool)(which == 3 || which == 5);
+    if (which == 6) c.stretch = 1.05;
+    if (which == 6) c.n = 128;
+    PetscCall(Expect(&c, 12, 1e-8, &all));
+  }
+  PetscCall(PoissonClaim(all, "parts that nothing flows out of, beside solid cells, and others, and nobody says so"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Inconsistent(void)
+{
+  PetscBool all = PETSC_TRUE;
+  char      words[POISSON_ERROR_LENGTH], *found;
+  int       ierr;
+  Cells     c = {.dim = 2, .n = 32, .gap = 1e-3, .type = KSPFGMRES, .attach = PETSC_TRUE};
+
+  PetscFunctionBeginUser;
+  for (PetscInt which = 0; which < 5; which++) {
+    Cells some = {.dim = 2, .n = 32, .gap = 1e-3};
+
+    some.attach = (PetscBool)(which % 2 == 0 && which < 4);
+    some.powers = which / 2 == 1 ? 2 : 0;
+    some.type   = some.powers > 0 ? KSPGMRES : KSPCG;
+    some.hole   = (PetscBool)(which == 4);
+    PetscCall(Expect(&some, 16, 1.1e-3, &all));
+    if (!some.told) all = PETSC_FALSE;
+  }
+  PetscCall(PoissonClaim(all, "a right side that is not consistent: the solution for the rest, and the view says so"));
+  PetscCall(CreateCells(&c));
+  PetscCall(CreateSolver(&c, 12));
+  PetscCall(KSPSetErrorIfNotConverged(c.ksp, PETSC_TRUE));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = (int)KSPSolve(c.ksp, c.b, c.x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(DestroyCells(&c));
+  PetscCall(PetscStrstr(words, "is not in its range", &found));
+  PetscCall(PoissonClaim((PetscBool)(ierr == PETSC_ERR_NOT_CONVERGED && found), "an error that names the cause"));
+  PetscFunctionReturn(0);
+}
+
+/* Constants are the kernel from the right alone, and no scaling of rows changes that */
+static PetscErrorCode Transport(void)
+{
+  PetscBool all = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  for (PetscInt which = 0; which < 4; which++) {
+    Cells c = {.dim = 2, .n = 48, .wind = which % 2 ? 20 : 2, .type = KSPGMRES, .attach = (PetscBool)(which > 1)};
+
+    PetscCall(Expect(&c, 16, 1e-6, &all));
+  }
+  PetscCall(PoissonClaim(all, "transport around the middle, between walls"));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   Problem   problem = {0};
-  PetscBool other = PETSC_FALSE, gamg = PETSC_FALSE;
+  PetscBool other = PETSC_FALSE, gamg = PETSC_FALSE, cells = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -267,7 +590,13 @@ int main(int argc, char **argv)
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-other", &other, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-gamg", &gamg, NULL));
-  if (gamg) PetscCall(LevelsOfGAMG(&problem));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cells", &cells, NULL));
+  if (cells) {
+    PetscCall(RowsTimesAnything());
+    PetscCall(ClosedParts());
+    PetscCall(Transport());
+    PetscCall(Inconsistent());
+  } else if (gamg) PetscCall(LevelsOfGAMG(&problem));
   else if (other) PetscCall(OtherKernel(&problem));
   else PetscCall(ConstantKernel(&problem));
   PetscCall(PetscFinalize());
@@ -304,6 +633,13 @@ int main(int argc, char **argv)
       requires: !complex
       args: -gamg -pc_kcycle_hierarchy gamg
       output_file: output/singular_gamg.out
+
+    test:
+      suffix: cells
+      nsize: {{1 3}}
+      requires: !complex
+      args: -cells -dm_mat_type {{aij stencil}}
+      output_file: output/singular_cells.out
 
   testset:
     args: -scale {{1e-15 1e12}}

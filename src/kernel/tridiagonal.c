@@ -4,16 +4,20 @@
 */
 #include <petsckcycle/private/kernelimpl.h>
 
+/* Of products in double precision */
+#define KC_PIVOT ((PetscReal)2e-13)
+
 /*
   T = L D U in place: from the coefficients lower, diagonal and upper to those of L, 1 / D and those of U, of m systems.
   A pivot that is nothing but rounding, by the epsilon of the numbers, belongs to a singular system, such as that of
-  points without couplings to others: there 1 / D is 0, so that systems with a solution get one of them.
+  points without couplings to others: there 1 / D is 0, so that systems with a solution get one of them. Coefficients
+  of coarse grids have the rounding of products, and a line may be all of such a grid.
 */
 KC_VERSIONS void KCycleTridiagonalFactor(PetscInt n, PetscInt m, PetscReal epsilon, KCScalar *KC_RESTRICT lower,
                                          KCScalar *KC_RESTRICT diagonal, KCScalar *KC_RESTRICT upper)
 {
   for (PetscInt i = 0; i < n; i++) {
-    const PetscReal bound = 4 * (i + 1) * epsilon;
+    const PetscReal own = 4 * (i + 1) * epsilon, bound = own > KC_PIVOT ? own : KC_PIVOT;
 
     for (PetscInt s = i * m; s < (i + 1) * m; s++) {
       const KCScalar d = diagonal[s];

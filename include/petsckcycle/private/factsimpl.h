@@ -32,6 +32,7 @@ typedef struct {
   PetscBool        drifts;
   /* differences of pairs of couplings a(p, q) and a(q, p) over their sums, all added up: 0 symmetric, 1 one-way */
   PetscReal        skew;
+  PetscReal        unequal; /* the largest of these differences, over their sum */
   /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */
   PetscReal        drift[3];
   PetscBool        alone; /* there are points that are coupled to nobody */

@@ -71,6 +71,7 @@ typedef struct {
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
   PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
   PetscBool      walls;          /* parts of the grid may be closed */
+  PetscBool      holes;          /* or there are points that are coupled to nobody */
   PetscBool      convects;       /* the finest operator has convection */
   PetscBool      broken;         /* lines of the finest grid are broken by inactive points */
   PetscBool      several;        /* cycles come to coarser levels more than once */
@@ -323,6 +324,8 @@ typedef struct {
   PC                svd_before;      /* which was this */
   PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool         walls;           /* parts of the grid may be closed */
+  PetscBool         holes;           /* or there are points that are coupled to nobody */
+  PetscInt          nclosed;         /* closed parts of the coarsest grid, where holes are */
   PetscBool         convects;        /* the finest operator has convection */
   PetscBool         broken;          /* lines of the finest grid are broken by inactive points */
   PetscBool         several;         /* cycles come to coarser levels more than once: sweeps are made for it */
@@ -347,6 +350,15 @@ typedef struct {
   PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt            nstructured;
   KCycleStructure     structure[64]; /* finest first */
+  /* see kcbalance.c; D on the points of this process, where levels are those of D A, or NULL */
+  PetscScalar        *d;
+  Mat                 plain;       /* and A as a stencil */
+  Vec                 prepared[2]; /* D, and what the finest level has as its right side where that is another one */
+  /* of the last solve with a singular operator: the part of its right side that is in no image */
+  PetscReal           gap;
+  MatNullSpace        range, nullspace; /* which is this, and the kernel, */
+  PetscBool           projects;         /* while they are taken out of right sides, and of solutions, */
+  PetscBool           always;           /* as in all solves since the last set-up */
   KCycleFiner         finer;
   KCycleGathered      gathered;
   Mat                 coarsest; /* operator of the coarsest level as an ordinary matrix */
@@ -465,6 +477,7 @@ PETSC_INTERN PetscErrorCode PCKCycleSmoothersAreDistinct(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsAsked(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
 PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
+PETSC_INTERN PetscInt       PCKCycleFewer(const PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleGiveOperators(PC);
 PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
 
@@ -610,9 +623,32 @@ PETSC_INTERN PetscErrorCode PCKCycleCoarseForget(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseBefore(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
 
+/* kcparts.c: closed parts of a grid */
+typedef struct {
+  MPI_Comm  comm;
+  PetscInt  npoints, n;
+  PetscInt *part;   /* of each point of this process, or -1 */
+  PetscBool others; /* there are parts that are not closed */
+} KCycleClosed;
+PETSC_INTERN PetscErrorCode KCycleClosedFind(Mat, PetscReal, KCycleClosed *);
+PETSC_INTERN PetscErrorCode KCycleClosedDestroy(KCycleClosed *);
+PETSC_INTERN PetscErrorCode KCycleClosedKernel(const KCycleClosed *, const PetscScalar[], MatNullSpace *);
+
 /* kckernel.c: of the coarsest operator */
 PETSC_INTERN PetscErrorCode PCKCycleCoarseUseConstants(PC, Mat);
+PETSC_INTERN PetscErrorCode PCKCycleClosedFind(PC, KCycleClosed *);
+PETSC_INTERN PetscErrorCode PCKCycleCoarseUseParts(PC, Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
+
+/* kcbalance.c: right sides of the finest level */
+PETSC_INTERN PetscErrorCode PCKCycleFindClosed(PC);
+PETSC_INTERN PetscErrorCode PCKCycleBalance(PC);
+PETSC_INTERN PetscErrorCode PCKCycleBalanceUndo(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleBalanceReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCyclePrepare(PC_KCycle *, PetscBool transpose, Vec *);
+PETSC_INTERN PetscErrorCode PCKCycleFinish(PC_KCycle *, PetscBool transpose, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleCheckRightSide(PC, KSP, Vec);
+PETSC_INTERN PetscErrorCode PCPostSolve_KCycle(PC, KSP, Vec, Vec);
 
 /* kcclosed.c: closed parts of structured levels that are a point */
 PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);

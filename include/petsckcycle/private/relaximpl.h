@@ -82,6 +82,8 @@ static inline const PetscScalar *KCycleLineArray(const KCycleLine *l, int o)
 
 /* Smallest sum of the matrix over a cluster, relative to the sum of the diagonals: less is rounding */
 #define KC_CLUSTER_SINGULAR (1000 * PETSC_MACHINE_EPSILON)
+/* Row sums, relative to the diagonal, of a matrix that has constants as its kernel */
+#define KC_CLUSTER_CLOSED   (10000 * PETSC_MACHINE_EPSILON)
 
 /* Sums over the rows of the members of a cluster */
 typedef struct {

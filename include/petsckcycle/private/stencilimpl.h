@@ -116,6 +116,29 @@ PETSC_INTERN void           MatStencilTakeCoefficient(const KCycleStencil *, int
 PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[],
                                          PetscScalar *);
 
+/* parts.c: connected parts of the grid, see there */
+typedef struct {
+  PetscInt    *piece;   /* of each point of this process, its part; -1: it is coupled to nobody */
+  PetscScalar *d;       /* and, where D A is symmetric, D */
+  PetscInt     npieces; /* parts with points of this process, */
+  PetscInt    *root;    /* the lowest row of each, on all processes, */
+  PetscScalar *factor;
+  PetscBool   *closed;   /* and whether its row sums are all zero */
+  PetscInt     nclosed;  /* parts of which they are, on all processes */
+  PetscBool    balanced; /* D A is symmetric */
+  PetscBool    unequal;  /* and A is not */
+} KCycleParts;
+/* Couplings that differ by this part of them are the same. Diagonals of D A may differ by so much, or as much as those
+   of A: a wind from wall to wall, too, has such a D, of any size */
+#define KC_BALANCED       1e-3
+#define KC_BALANCED_RANGE 1e10
+PETSC_INTERN PetscErrorCode MatStencilFindParts(Mat, PetscReal rounding, PetscBool early, KCycleParts *);
+PETSC_INTERN PetscErrorCode KCyclePartsDestroy(KCycleParts *);
+PETSC_INTERN void           MatStencilTakeSeen(const KCycleStencil *, int, PetscScalar *);
+
+/* balance.c: D and D A, or NULL */
+PETSC_INTERN PetscErrorCode MatStencilBalance(Mat, PetscScalar **d, Mat *);
+
 /* fromdevice.c: values that are on a device, and there alone */
 PETSC_INTERN PetscErrorCode MatStencilTakeOnDevice(Mat, Mat aij, PetscBool *taken);
 PETSC_INTERN PetscErrorCode MatStencilBring(Mat);

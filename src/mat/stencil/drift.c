@@ -13,7 +13,9 @@ enum {
   DRIFT_PAIRS,
   DRIFT_LEANS,
   DRIFT_BOTH = DRIFT_LEANS + 3,
-  DRIFT_NUM  = DRIFT_BOTH + 3
+  DRIFT_NUM  = DRIFT_BOTH + 3,
+  DRIFT_MOST = DRIFT_NUM, /* not summed up: the largest difference of a pair over its sum */
+  DRIFT_ALL
 };
 
 /* Couplings o of the points of line l, and the opposite ones of line m, which they lead to */
@@ -21,7 +23,7 @@ static void AddPairs(const KCycleShape *shape, const KCycleLine *l, const KCycle
 {
   const int      dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
   const PetscInt n    = l->n;
-  PetscReal      skew = 0, both = 0;
+  PetscReal      skew = 0, both = 0, most = sums[DRIFT_MOST];
 
   for (PetscInt i = PetscMax(0, -dx); i < n - PetscMax(0, dx); i++) {
     const PetscReal a = PetscAbsScalar(KCycleLineCoefficient(l, o, i)),
@@ -31,7 +33,9 @@ static void AddPairs(const KCycleShape *shape, const KCycleLine *l, const KCycle
       continue;
     skew += PetscAbsReal(a - b);
     both += a + b;
+    if (PetscAbsReal(a - b) > most * (a + b)) most = PetscAbsReal(a - b) / (a + b);
   }
+  sums[DRIFT_MOST] = most;
   sums[DRIFT_SKEW] += skew;
   sums[DRIFT_PAIRS] += both;
 }
@@ -101,18 +105,19 @@ static void AddLeans(const KCycleStencil *st, PetscInt line, PetscReal sums[])
 static void Look(const KCycleStencil *st, PetscBool leans, PetscReal sums[])
 {
   const KCycleBox *box = st->box;
-  PetscReal        now[DRIFT_NUM];
+  PetscReal        now[DRIFT_ALL];
 
   for (PetscInt line = 0; line < box->nlines; line++) {
     const PetscInt  j = line % box->n[1], k = line / box->n[1];
     const PetscBool like = leans ? MatStencilLineIsLast(st, line, line - 1) : IsLikeLast(st, j, k);
 
     if (!like) {
-      for (int t = 0; t < DRIFT_NUM; t++) now[t] = 0;
+      for (int t = 0; t < DRIFT_ALL; t++) now[t] = 0;
       if (leans) AddLeans(st, line, now);
       else AddLine(st, j, k, now);
     }
     for (int t = 0; t < DRIFT_NUM; t++) sums[t] += now[t];
+    sums[DRIFT_MOST] = PetscMax(sums[DRIFT_MOST], now[DRIFT_MOST]);
   }
 }
 
@@ -120,12 +125,13 @@ static void Look(const KCycleStencil *st, PetscBool leans, PetscReal sums[])
 static PetscErrorCode FindDrift(Mat A, KCycleScan *scan)
 {
   const KCycleStencil *st              = &((Mat_Stencil *)A->data)->s;
-  PetscReal            sums[DRIFT_NUM] = {0}, all[DRIFT_NUM];
+  PetscReal            sums[DRIFT_ALL] = {0}, all[DRIFT_NUM];
   MPI_Comm             comm            = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
   Look(st, PETSC_FALSE, sums);
   PetscCallMPI(MPI_Allreduce(sums, all, DRIFT_LEANS, MPIU_REAL, MPIU_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(&sums[DRIFT_MOST], &scan->unequal, 1, MPIU_REAL, MPIU_MAX, comm));
   scan->skew = all[DRIFT_PAIRS] > 0 ? all[DRIFT_SKEW] / all[DRIFT_PAIRS] : 0;
   for (int d = 0; d < 3; d++) scan->drift[d] = 0;
   if (scan->skew < PETSC_SMALL) PetscFunctionReturn(PETSC_SUCCESS);

@@ -117,7 +117,8 @@ static PetscBool AwayFromCorner(const KCycleStencil *st, int d, const PetscInt a
 }
 
 /* The weight of a point between the last coarse point and a boundary, at a side of direction d: its coupling inward, a
-   part of that and of what its row sum exceeds the next point's by, the coupling with the boundary. l: its line, and
+   part of that and of what its row sum exceeds the next point's by, the coupling with the boundary. What is rounding of
+   the diagonal is none, however small the coupling is: constants would be lost from level to level. l: its line, and
    that of the next point */
 static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const PetscInt point[], const KCycleLine l[2])
 {
@@ -125,7 +126,7 @@ static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const 
   PetscInt           at[3];
   KCycleLine         m[2];
   const PetscInt     n = st->box->n[d], inward = side ? -1 : 1;
-  PetscReal          coupling = 0, excess;
+  PetscReal          coupling = 0, excess, rounding;
   const PetscReal    sign     = PetscRealPart(KCycleLineCoefficient(&l[0], shape->ncoeffs / 2, point[0])) < 0 ? -1 : 1;
 
   if (AwayFromCorner(st, d, point, &l[0], at) && (at[1] != point[1] || at[2] != point[2])) {
@@ -140,8 +141,9 @@ static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const 
     if (to[d] == inward) coupling -= PetscRealPart(KCycleLineCoefficient(&l[0], o, at[0]));
   }
   coupling = PetscMax(sign * coupling, 0);
+  rounding = 100 * PETSC_MACHINE_EPSILON * PetscAbsScalar(KCycleLineCoefficient(&l[0], shape->ncoeffs / 2, at[0]));
   excess   = sign * (RowSum(st, &l[0], at[0]) - (n > 2 ? RowSum(st, &l[1], at[0] + (d == 0 ? inward : 0)) : 0));
-  return coupling > 0 ? coupling / (coupling + PetscMax(excess, 0)) : 0;
+  return coupling > 0 ? coupling / (coupling + PetscMax(excess - rounding, 0)) : 0;
 }
 
 /* The weights of the points of a line at the boundaries in x */

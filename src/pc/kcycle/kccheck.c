@@ -245,21 +245,27 @@ static PetscErrorCode StencilKernelIsConstant(Mat A, MatNullSpace nullspace, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckStencil(PC pc, Mat A)
+static PetscErrorCode CheckStencil(PC pc)
 {
   PC_KCycle        *kc;
+  Mat               A;
   MatNullSpace      nullspace;
   const KCycleScan *scan;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  A = kc->structure[0].A;
   PetscCall(MatStencilScan(A, &scan));
-  kc->scale = scan->scale;
   kc->walls = (PetscBool)(scan->walls || scan->empty < PETSC_INT_MAX);
+  kc->holes = (PetscBool)(kc->walls || scan->alone);
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
   else if (scan->scale == 0) PetscCall(KCycleFail(pc, AllZero, 0));
   else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleBalance(pc));
+  A = kc->structure[0].A;
+  PetscCall(MatStencilScan(A, &scan));
+  kc->scale = scan->scale;
   PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
   if (scan->sums < KCYCLE_ROUNDING) PetscCall(StencilKernelIsConstant(A, nullspace, &kc->kernel_constant));
   if (scan->empty < PETSC_INT_MAX) PetscCall(PCKCycleHoldEmptyRows(pc));
@@ -336,12 +342,15 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   kc->kernel_constant = PETSC_FALSE;
   kc->scale           = 1.0;
   kc->walls           = PETSC_FALSE;
-  if (kc->use_structure) PetscCall(CheckStencil(pc, kc->structure[0].A));
+  kc->holes           = PETSC_FALSE;
+  kc->nclosed         = 0;
+  if (kc->use_structure) PetscCall(CheckStencil(pc));
   else PetscCall(CheckMatrix(pc));
   if (kc->finer.exists) {
     kc->kernel          = kc->finer.kernel;
     kc->kernel_constant = kc->finer.kernel_constant;
     if (kc->finer.walls) kc->walls = PETSC_TRUE;
+    if (kc->finer.holes) kc->holes = PETSC_TRUE;
   }
   PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s",
              kc->failure);
@@ -554,7 +563,8 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 }
 
 /*
-  When the coarsest operator exists. KSP projects its kernel out of right side and solution, and a factorization is as
+  When the coarsest operator exists. Whether the finest one is singular is not known where it has closed parts beside
+  others: the coarsest one says that. KSP projects its kernel out of right side and solution, and a factorization is as
   good as a pseudo-inverse; where the coarsest solver is none that factors the whole operator there is one by SVD.
 */
 PetscErrorCode PCKCycleCoarseAfter(PC pc)
@@ -564,13 +574,16 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   KSP        coarse = mg->levels[0]->smoothd;
   PC         solver, factor;
   Mat        A;
-  PetscBool  given;
+  PetscBool  given, parts;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->kernel == KCYCLE_REGULAR || kc->apart.use) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CoarseTypeIsGiven(coarse, &given));
+  if (kc->apart.use) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(PCKCycleCoarseUseParts(pc, A, &parts));
+  PetscCall(PCKCycleFindClosed(pc));
+  if (kc->kernel == KCYCLE_REGULAR || parts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CoarseTypeIsGiven(coarse, &given));
   PetscCall(KSPGetPC(coarse, &solver));
   PetscCall(CoarseFactorPC(solver, &factor));
   if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc)))

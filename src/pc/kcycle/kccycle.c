@@ -411,6 +411,7 @@ typedef struct {
   Vec                kept;   /* right side of that level before, given through PCMGSetRhs() */
   Vec                r;      /* and its residual before, where levels are on a device */
   PetscBool          stays;  /* vectors are not borrowed from: levels take them where they are */
+  PetscBool          transpose;
 } KCycleLoan;
 
 /*
@@ -465,6 +466,7 @@ static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, Pets
     fine->r = kc->residual;
   }
   PetscCall(KCycleBorrowArrays(kc, zero, loan, &b, &x));
+  PetscCall(PCKCyclePrepare(kc, loan->transpose, &b));
   loan->hb   = b;
   loan->hx   = x;
   loan->kept = fine->b;
@@ -479,6 +481,7 @@ static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleFinish(kc, loan->transpose, fine->x));
   fine->b = loan->kept;
   fine->x = NULL;
   fine->r = loan->r;
@@ -503,7 +506,8 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   KCycleCall(KCycleLevelsCheck(pc));
   if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
-  loan.stays = (PetscBool)(arrays && kc->at == KCYCLE_PLACE_DEVICE);
+  loan.stays     = (PetscBool)(arrays && kc->at == KCYCLE_PLACE_DEVICE);
+  loan.transpose = visit->transpose;
   KCycleCall(KCycleLendVectors(pc, kc, b, x, visit->zeroguess, &loan));
   ierr = arrays ? PCKCycleEngineApply(pc, visit, loan.hb, loan.hx)
                 : KCycleApply(pc, kc, visit->transpose ? &StepsTranspose : &StepsVec, visit);
@@ -551,7 +555,7 @@ PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
 }
 
 /* Additive and Kaskade multigrid */
-static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec b, Vec x)
+static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), PetscBool transpose, Vec b, Vec x)
 {
   PC_KCycle     *kc;
   KCycleLoan     loan;
@@ -565,7 +569,9 @@ static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec
   PetscCall(PCKCycleGatheredFollow(pc));
   loan.stays = PETSC_FALSE;
   PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
+  PetscCall(PCKCyclePrepare(kc, transpose, &b));
   ierr = (*apply)(pc, b, x);
+  PetscCall(PCKCycleFinish(kc, transpose, x));
   PetscCall(KCycleReturnArrays(kc, &loan));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -577,7 +583,7 @@ PetscErrorCode PCApplyInherited_KCycle(PC pc, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(ApplyInherited(pc, kc->base.apply, b, x));
+  PetscCall(ApplyInherited(pc, kc->base.apply, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -588,7 +594,7 @@ PetscErrorCode PCApplyTransposeInherited_KCycle(PC pc, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleSORGiveTranspose(pc));
-  PetscCall(ApplyInherited(pc, kc->base.applytranspose, b, x));
+  PetscCall(ApplyInherited(pc, kc->base.applytranspose, PETSC_TRUE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -788,11 +794,13 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   PetscCall(KCycleLevelsCheck(pc));
   if (kc->nlevels == 1) {
     *outits = its;
+    PetscCall(PCKCyclePrepare(kc, PETSC_FALSE, &b));
     PetscCall(PCKCycleGoOnIterating(pc, &relative, zeroguess, b, x, outits, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLoosenSmoothers(pc));
-  loan.stays = (PetscBool)(kc->engine && kc->at == KCYCLE_PLACE_DEVICE);
+  loan.stays     = (PetscBool)(kc->engine && kc->at == KCYCLE_PLACE_DEVICE);
+  loan.transpose = PETSC_FALSE;
   PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
   *outits = its;
   ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);

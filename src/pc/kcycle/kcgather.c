@@ -374,7 +374,7 @@ static PetscErrorCode Agree(PC pc)
 {
   PC_KCycle  *kc, *inner;
   PetscMPIInt size    = 0;
-  PetscInt    mine[3] = {0, 0, 0}, all[3];
+  PetscInt    mine[4] = {0, 0, 0, 0}, all[4];
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -384,11 +384,13 @@ static PetscErrorCode Agree(PC pc)
     mine[0] = 1;
     mine[1] = inner->nlevels - 1 + inner->gathered.below;
     mine[2] = size;
+    mine[3] = inner->nclosed;
   }
-  PetscCallMPI(MPI_Allreduce(mine, all, 3, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(mine, all, 4, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   kc->gathered.ours      = (PetscBool)all[0];
   kc->gathered.below     = all[1];
   kc->gathered.processes = all[2];
+  kc->nclosed            = all[3];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

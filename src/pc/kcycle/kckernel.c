@@ -1,8 +1,10 @@
 /*
-  The kernel of a singular coarsest operator. Constants are known to span it, or it is sought by inverse iteration with
-  the factors of the operator, in which tiny pivots stand in place of those that were zero.
+  The kernel of a singular coarsest operator. Constants are known to span it, or constants on each of its connected
+  parts that nothing flows out of, or it is sought by inverse iteration with the factors of the operator, in which tiny
+  pivots stand in place of those that were zero.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/stencilimpl.h>
 
 /* Numbers without a pattern, that depend on the row and not on the processes */
 static PetscErrorCode FillWithoutPattern(Vec v, PetscInt which)
@@ -112,6 +114,56 @@ static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSp
   if (!kc->singular_had[1]) PetscCall(MatSetTransposeNullSpace(A, left));
   kc->singular_got[0] = right && !kc->singular_had[0] ? ((PetscObject)right)->id : 0;
   kc->singular_got[1] = left && !kc->singular_had[1] ? ((PetscObject)left)->id : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Row sums of the finest grid, relative to the diagonal, that are zero: where nobody says that the operator is
+  singular only the rounding of a sum, as a small reaction holds a part. On coarser grids that has grown with the
+  squares of cells
+*/
+static PetscReal Rounding(const PC_KCycle *kc, const KCycleStructure *level)
+{
+  const PetscReal sum = 2 * KCycleStencilOf(level->A)->shape.ncoeffs * PETSC_MACHINE_EPSILON;
+
+  return kc->kernel == KCYCLE_REGULAR ? sum : KCYCLE_ROUNDING;
+}
+
+/* The closed parts of the finest grid */
+PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(KCycleClosedFind(kc->structure[0].A, Rounding(kc, &kc->structure[0]), closed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Constants on each closed part of the coarsest grid, if the finest one may have several parts */
+PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
+{
+  PC_KCycle       *kc;
+  KCycleStructure *level;
+  MatNullSpace     kernel;
+  PetscReal        rounding;
+  KCycleClosed     closed;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *used = PETSC_FALSE;
+  if (!kc->use_structure || !kc->holes || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
+  level    = &kc->structure[kc->nstructured - 1];
+  rounding = Rounding(kc, level) * PetscPowReal((PetscReal)PCKCycleFewer(kc), 2 / (PetscReal)3);
+  PetscCall(KCycleClosedFind(level->A, PetscMin(rounding, 1e-9), &closed));
+  kc->nclosed = closed.n;
+  *used       = (PetscBool)(closed.n > 0);
+  if (*used) {
+    PetscCall(KCycleClosedKernel(&closed, NULL, &kernel));
+    PetscCall(Attach(kc, A, kernel, kernel));
+    PetscCall(MatNullSpaceDestroy(&kernel));
+  }
+  PetscCall(KCycleClosedDestroy(&closed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,6 +14,7 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
   PetscFunctionBegin;
   PCKCycleSplitReset(kc);
   PetscCall(PCKCycleEngineReset(kc));
+  PetscCall(PCKCycleBalanceReset(kc));
   /* an error may have left a level behind the last one */
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) {
     PetscCall(MatDestroy(&kc->structure[l].A));
@@ -268,6 +269,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleBalanceUndo(kc));
   fine   = &kc->structure[0];
   why[0] = 0;
   renew  = (PetscBool)(kc->ready && fine->A && kc->source);
@@ -320,15 +322,22 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
 /* All coarser levels go, the finest operator stays */
 static PetscErrorCode ForgetCoarser(PC pc)
 {
-  PC_KCycle *kc;
-  Mat        A;
+  PC_KCycle   *kc;
+  Mat          A, plain;
+  PetscScalar *d;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  A = kc->structure[0].A;
+  A         = kc->structure[0].A;
+  plain     = kc->plain;
+  d         = kc->d;
+  kc->plain = NULL;
+  kc->d     = NULL;
   PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(PCKCycleStructuredDrop(pc));
   kc->structure[0].A = A;
+  kc->plain          = plain;
+  kc->d              = d;
   PetscCall(PetscInfo(pc, "Other grids suit the new values: building structured levels anew\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -586,6 +595,12 @@ static PetscErrorCode GiveLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of points of the finest grid over that of the coarsest one */
+PetscInt PCKCycleFewer(const PC_KCycle *kc)
+{
+  return kc->nstructured ? Fewer(kc, kc->nstructured - 1) : 1;
+}
+
 /* Has the program changed the smoother of a level? Another number of levels would lose it */
 PetscBool KCycleLevelsAreTheirs(const PC_KCycle *kc)
 {
@@ -750,6 +765,7 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->nlevels         = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
   finer->wanted          = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
   finer->walls           = kc->walls;
+  finer->holes           = kc->holes;
   finer->convects        = kc->convects;
   finer->broken          = kc->broken;
   finer->several         = kc->several;

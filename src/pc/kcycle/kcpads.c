@@ -196,7 +196,7 @@ static PetscErrorCode Multiply(Mat A, PetscErrorCode (*multiply)(Mat, Vec, Vec),
   PetscCall(MatShellGetContext(A, &pc));
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCyclePadsBorrow(kc, x, y, PETSC_TRUE, &padded));
-  ierr = (*multiply)(kc->structure[0].A, kc->host[0], kc->host[1]);
+  ierr = (*multiply)(kc->plain ? kc->plain : kc->structure[0].A, kc->host[0], kc->host[1]);
   PetscCall(PCKCyclePadsReturn(kc, padded, y));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -257,12 +257,26 @@ static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
   PetscInt     n     = 0;
 
   PetscFunctionBegin;
+  if (kc->d)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  rows scaled: the operator is symmetric then, and levels are those of the scaled one\n"));
+  if (kc->nclosed && kc->kernel == KCYCLE_REGULAR)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: row sums are zero in closed parts\n"));
+  if (kc->gap > KCYCLE_ROUNDING)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  right side of the last solve: %g of it is not in the range of the operator\n", (double)kc->gap));
+  if (kc->nclosed)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    constants on closed parts, %" PetscInt_FMT
+                                     ", span the kernel and are projected out of the coarsest problem\n",
+                                     kc->nclosed));
   if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "  singular operator: %s\n",
       kc->kernel == KCYCLE_NULLSPACE
           ? "null space attached"
           : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
+  if (kc->nclosed) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->kernel_constant)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    constants span the kernel and are projected out of the coarsest problem\n"));

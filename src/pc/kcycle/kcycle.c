@@ -107,7 +107,6 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PC_KCycle *kc;
 
   PetscFunctionBegin;
-  (void)b;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KCycleVecOnDevice(x, &kc->device));
   PetscCall(PCKCycleInstall(pc));
@@ -117,6 +116,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCKCycleAutoUse(pc, ksp));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
   PetscCall(KCycleKSPUseStencil(ksp, pc));
+  PetscCall(PCKCycleCheckRightSide(pc, ksp, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,16 +172,18 @@ PetscErrorCode PCKCycleInstall(PC pc)
 #endif
     if (kc->ready) PetscCall(RestoreGuesses(mg));
   }
-  pc->ops->applyrichardson =
-      mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels + kc->gathered.below > 1 ? PCApplyRichardson_KCycle : NULL;
-  pc->ops->setup          = PCSetUp_KCycle;
-  pc->ops->reset          = PCReset_KCycle;
-  pc->ops->destroy        = PCDestroy_KCycle;
-  pc->ops->setfromoptions = PCSetFromOptions_KCycle;
-  pc->ops->view           = PCView_KCycle;
-  pc->ops->presolve       = PCPreSolve_KCycle;
-  pc->ops->postsolve      = PCPostSolve_KCycle;
-  pc->ops->setuponblocks  = PCSetUpOnBlocks_KCycle;
+  /* residuals of levels are not those of a program whose rows were scaled */
+  pc->ops->applyrichardson = mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels + kc->gathered.below > 1 && !kc->d
+                                 ? PCApplyRichardson_KCycle
+                                 : NULL;
+  pc->ops->setup           = PCSetUp_KCycle;
+  pc->ops->reset           = PCReset_KCycle;
+  pc->ops->destroy         = PCDestroy_KCycle;
+  pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
+  pc->ops->view            = PCView_KCycle;
+  pc->ops->presolve        = PCPreSolve_KCycle;
+  pc->ops->postsolve       = PCPostSolve_KCycle;
+  pc->ops->setuponblocks   = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

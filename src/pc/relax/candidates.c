@@ -556,6 +556,7 @@ static PetscErrorCode SearchKnown(MPI_Comm comm, KCycleSearch *own, Records *r, 
   while (more) {
     if (s) PetscCall(KCycleSearchDestroy(&s));
     PetscCall(KCycleSearchCreate(own->st, own->along, own->singular, &s));
+    s->most = own->most;
     for (PetscInt i = 0; i < r->n; i++) PetscCall(ReadRecord(s, r->data + (size_t)i * r->size));
     PetscCall(ConnectCandidates(s, asked));
     PetscCall(KCycleSearchRun(s));

@@ -705,14 +705,19 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
 PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
                                     KCycleClusterList *list)
 {
-  KCycleSearch *s;
-  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt   nprocs;
-  int           here, any;
+  KCycleSearch     *s;
+  const KCycleScan *scan;
+  MPI_Comm          comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt       nprocs;
+  int               here, any;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
   PetscCall(KCycleSearchCreate(KCycleStencilOf(A), smoother->along, seeds->singular, &s));
+  /* where constants are the kernel, those on one part of the points and on the others do the same: with the larger part
+     rounding would be made as large as what couples both is weak */
+  PetscCall(MatStencilScan(A, &scan));
+  if (scan->sums <= KC_CLUSTER_CLOSED) s->most = PetscMin(s->most, A->rmap->N / 2);
   PetscCall(KCycleSift(s, seeds));
   here = (int)KCycleSieveHasRough(&s->sieve);
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));

@@ -1,0 +1,498 @@
+/*
+  Connected parts of the grid of a stencil matrix, which of them nothing flows out of, and the positive diagonal D with
+  which D A is symmetric, if there is one: of coupled points p and q d(p) a(p, q) = d(q) a(q, p), so that d is known in
+  a part but for a factor, and products of ratios around each cycle of couplings are one.
+
+  Points come in the order of their lines, and get the piece, and d, of a neighbour before them; where pieces meet one
+  gets a factor. Pieces of several processes that meet take the number, and the factor, of the one whose first row is
+  the lowest, round by round.
+*/
+#include "matstencil.h"
+
+/* A coupling that is less than this part of the diagonals of both points is rounding */
+#define KC_NOTHING (100 * PETSC_MACHINE_EPSILON)
+
+/* A coupling with a point of another process, or around a periodic end */
+typedef struct {
+  PetscInt    point, at[3];
+  PetscScalar a, b; /* of the point with that one, and of that one with the point */
+} Edge;
+
+typedef struct {
+  Mat            A;
+  KCycleParts   *parts;
+  PetscInt      *parent; /* of each piece: another one that it is part of, or itself, */
+  PetscScalar   *times;  /* by which d is multiplied then */
+  PetscInt       room;
+  PetscBool     *open;
+  PetscSegBuffer edges;
+  PetscInt       nedges;
+  Edge          *edge;
+  PetscScalar   *field, *halo, *diagonal, *dhalo;
+} Search;
+
+/* The piece that a piece is part of; times: the factor of d */
+static PetscInt Find(const Search *s, PetscInt piece, PetscScalar *times)
+{
+  *times = 1;
+  while (s->parent[piece] != piece) {
+    *times *= s->times[piece];
+    piece = s->parent[piece];
+  }
+  return piece;
+}
+
+/* The same for a point, whose chain becomes shorter; d of the point comes out */
+static PetscInt PieceOf(Search *s, PetscInt point, PetscScalar *d)
+{
+  const PetscInt piece = s->parts->piece[point], whole = Find(s, piece, d);
+
+  s->times[piece]  = *d;
+  s->parent[piece] = whole;
+  *d *= s->parts->d[point];
+  return whole;
+}
+
+static PetscErrorCode NewPiece(Search *s, PetscInt point)
+{
+  KCycleParts *parts = s->parts;
+
+  PetscFunctionBegin;
+  if (parts->npieces == s->room) {
+    s->room = PetscMax(64, 2 * s->room);
+    PetscCall(PetscRealloc(s->room * sizeof(*s->parent), &s->parent));
+    PetscCall(PetscRealloc(s->room * sizeof(*s->times), &s->times));
+    PetscCall(PetscRealloc(s->room * sizeof(*s->open), &s->open));
+    PetscCall(PetscRealloc(s->room * sizeof(*parts->root), &parts->root));
+  }
+  s->parent[parts->npieces]   = parts->npieces;
+  s->times[parts->npieces]    = 1;
+  s->open[parts->npieces]     = PETSC_FALSE;
+  parts->root[parts->npieces] = point;
+  parts->piece[point]         = parts->npieces++;
+  parts->d[point]             = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does d (p) a = d (q) b not hold? */
+static PetscBool Differ(PetscScalar a, PetscScalar b)
+{
+  return (PetscBool) !(PetscAbsScalar(a - b) <= KC_BALANCED * PetscMax(PetscAbsScalar(a), PetscAbsScalar(b)));
+}
+
+/* What two couplings of two points with each other say of the whole matrix; false: nothing, they are rounding. size:
+   the diagonals of both */
+static PetscBool Compare(KCycleParts *parts, PetscScalar a, PetscScalar b, PetscReal mine, PetscReal theirs)
+{
+  if (PetscAbsScalar(a) <= KC_NOTHING * mine && PetscAbsScalar(b) <= KC_NOTHING * theirs) return PETSC_FALSE;
+  if (a == (PetscScalar)0.0 || b == (PetscScalar)0.0) parts->balanced = PETSC_FALSE;
+  if (PetscAbsScalar(a - b) > 1000 * PETSC_MACHINE_EPSILON * PetscMax(mine, theirs)) parts->unequal = PETSC_TRUE;
+  return PETSC_TRUE;
+}
+
+/* Points p and q, of which q came before, are coupled by a and, of q with p, b */
+static void Link(Search *s, PetscInt p, PetscInt q, PetscScalar a, PetscScalar b)
+{
+  KCycleParts      *parts = s->parts;
+  const PetscScalar ratio = a == (PetscScalar)0.0 || b == (PetscScalar)0.0 ? 1 : b / a;
+  PetscScalar       mine, theirs;
+  PetscInt          to, from;
+
+  if (parts->piece[p] < 0) {
+    parts->piece[p] = parts->piece[q];
+    parts->d[p]     = parts->d[q] * ratio;
+    return;
+  }
+  from = PieceOf(s, p, &mine);
+  to   = PieceOf(s, q, &theirs);
+  if (from == to) {
+    if (Differ(mine * a, theirs * b)) parts->balanced = PETSC_FALSE;
+    return;
+  }
+  s->parent[PetscMax(from, to)] = PetscMin(from, to);
+  s->times[PetscMax(from, to)]  = from > to ? theirs * ratio / mine : mine / (theirs * ratio);
+  s->open[PetscMin(from, to)]   = (PetscBool)(s->open[from] || s->open[to]);
+}
+
+/* Is the row of a point not empty but for its diagonal? open: its sum is not zero */
+static PetscBool IsCoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i, PetscReal rounding,
+                           PetscBool *open)
+{
+  const PetscReal diagonal = PetscAbsScalar(KCycleLineCoefficient(l, shape->ncoeffs / 2, i));
+  PetscScalar     sum      = 0;
+  PetscReal       others   = 0;
+
+  for (int o = 0; o < shape->ncoeffs; o++) {
+    const PetscScalar v = KCycleLineCoefficient(l, o, i);
+
+    sum += v;
+    others += o == shape->ncoeffs / 2 ? 0 : PetscAbsScalar(v);
+  }
+  *open = (PetscBool) !(PetscAbsScalar(sum) <= rounding * diagonal);
+  return (PetscBool)(others > 0);
+}
+
+/* A point with those before it on this process; lines: of its neighbours, NULL: elsewhere */
+static PetscErrorCode AddPoint(Search *s, const KCycleLine *const lines[], PetscInt line, PetscInt i,
+                               PetscReal rounding)
+{
+  const KCycleStencil *st    = KCycleStencilOf(s->A);
+  const KCycleShape   *shape = &st->shape;
+  const KCycleLine    *l     = lines[shape->line[shape->ncoeffs / 2]];
+  const int            nc    = shape->ncoeffs;
+  const PetscInt       p     = line * l->n + i;
+  PetscBool            open, coupled = IsCoupled(shape, l, i, rounding, &open);
+  PetscScalar          d;
+
+  PetscFunctionBegin;
+  s->parts->piece[p] = -1;
+  s->parts->d[p]     = 1;
+  s->diagonal[p]     = KCycleLineCoefficient(l, nc / 2, i);
+  for (int o = 0; o < nc / 2; o++) {
+    const int         row = shape->line[o];
+    const PetscInt    at  = i + shape->dx[o];
+    const PetscInt    q   = (line + shape->dy[row] + st->box->n[1] * shape->dz[row]) * l->n + at;
+    const KCycleLine *m   = lines[row];
+    PetscScalar       a, b;
+
+    if (!m || at < 0 || at >= l->n) continue;
+    a = KCycleLineCoefficient(l, o, i);
+    b = KCycleLineCoefficient(m, nc - 1 - o, at);
+    if (a == (PetscScalar)0.0 && b == (PetscScalar)0.0) continue;
+    if (s->parts->piece[q] < 0) open = PETSC_TRUE; /* a value is held there */
+    else if (!coupled) s->open[PieceOf(s, q, &d)] = PETSC_TRUE;
+    else if (Compare(s->parts, a, b, PetscAbsScalar(s->diagonal[p]), PetscAbsScalar(s->diagonal[q])))
+      Link(s, p, q, a, b);
+  }
+  if (!coupled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parts->piece[p] < 0) PetscCall(NewPiece(s, p));
+  if (open) s->open[PieceOf(s, p, &d)] = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All points of this process; early: only while D A may be symmetric */
+static PetscErrorCode AddPoints(Search *s, PetscReal rounding, PetscBool early)
+{
+  const KCycleStencil *st    = KCycleStencilOf(s->A);
+  const KCycleShape   *shape = &st->shape;
+  const PetscInt      *n     = st->box->n;
+  KCycleLine           line[KC_MAX_LINES];
+  const KCycleLine    *lines[KC_MAX_LINES];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n[2]; k++) {
+    for (PetscInt j = 0; j < n[1]; j++) {
+      for (int q = 0; q <= shape->line[shape->ncoeffs / 2]; q++) {
+        const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q];
+
+        lines[q] = jj >= 0 && jj < n[1] && kk >= 0 && kk < n[2] ? &line[q] : NULL;
+        if (lines[q]) MatStencilLineArrays(st, jj + n[1] * kk, &line[q]);
+      }
+      for (PetscInt i = 0; i < n[0]; i++) PetscCall(AddPoint(s, lines, j + n[1] * k, i, rounding));
+      if (early && !s->parts->balanced) PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficient o of the points of a line, where it leads to points that are not on this process. field and halo: the
+   opposite coefficient, marked: points that are coupled */
+static PetscErrorCode AddEdges(Search *s, int o, PetscInt line, const PetscScalar *marked, const PetscScalar *mhalo)
+{
+  const KCycleStencil *st    = KCycleStencilOf(s->A);
+  const KCycleShape   *shape = &st->shape;
+  const PetscInt      *n = st->box->n, j = line % n[1], k = line / n[1];
+  const PetscInt       jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
+  const PetscBool      inside = (PetscBool)(jj >= 0 && jj < n[1] && kk >= 0 && kk < n[2]);
+  const PetscInt       step   = inside ? PetscMax(n[0] - 1, 1) : 1; /* only the ends of such a line */
+  KCycleLine           l;
+
+  PetscFunctionBegin;
+  MatStencilLineArrays(st, line, &l);
+  for (PetscInt i = 0; i < n[0]; i += step) {
+    const PetscInt at[3] = {i + shape->dx[o], jj, kk}, p = line * n[0] + i;
+    PetscScalar    a = KCycleLineCoefficient(&l, o, i), b, there, mark, d;
+    Edge          *edge;
+
+    if (inside && at[0] >= 0 && at[0] < n[0]) continue;
+    if (s->parts->piece[p] < 0 || !MatStencilValueAt(st->box, s->field, s->halo, at, &b)) continue;
+    if (a == (PetscScalar)0.0 && b == (PetscScalar)0.0) continue;
+    (void)MatStencilValueAt(st->box, s->diagonal, s->dhalo, at, &there);
+    (void)MatStencilValueAt(st->box, marked, mhalo, at, &mark);
+    if (mark == (PetscScalar)0.0) s->open[PieceOf(s, p, &d)] = PETSC_TRUE;
+    else if (Compare(s->parts, a, b, PetscAbsScalar(s->diagonal[p]), PetscAbsScalar(there))) {
+      PetscCall(PetscSegBufferGet(s->edges, 1, &edge));
+      edge->point = p;
+      edge->a     = a;
+      edge->b     = b;
+      PetscCall(PetscArraycpy(edge->at, at, 3));
+      s->nedges++;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficient o of the points that are next to those of other processes, or at a periodic end */
+void MatStencilTakeSeen(const KCycleStencil *st, int o, PetscScalar *field)
+{
+  const KCycleBox *box = st->box;
+  const PetscInt   n   = box->n[0];
+  KCycleLine       l;
+
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscBool seen = KCycleBoxLineIsSeen(box, line % box->n[1], line / box->n[1]);
+
+    if (!seen && !box->xhalo) continue;
+    MatStencilLineArrays(st, line, &l);
+    for (PetscInt i = 0; i < n; i += seen ? 1 : PetscMax(n - 1, 1))
+      field[line * n + i] = KCycleLineCoefficient(&l, o, i);
+  }
+}
+
+/* Collective */
+static PetscErrorCode FindEdges(Search *s)
+{
+  const KCycleStencil *st = KCycleStencilOf(s->A);
+  PetscScalar         *marked, *mhalo;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSegBufferCreate(sizeof(Edge), 64, &s->edges));
+  PetscCall(PetscMalloc1(st->box->npoints, &marked));
+  PetscCall(KCycleBoxHaloCreate(st->box, &mhalo));
+  for (PetscInt p = 0; p < st->box->npoints; p++) marked[p] = s->parts->piece[p] < 0 ? 0 : 1;
+  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, marked, mhalo));
+  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, s->diagonal, s->dhalo));
+  for (int o = 0; o < st->shape.ncoeffs; o++) {
+    if (o == st->shape.ncoeffs / 2) continue;
+    MatStencilTakeSeen(st, st->shape.ncoeffs - 1 - o, s->field);
+    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, s->field, s->halo));
+    for (PetscInt line = 0; line < st->box->nlines; line++) PetscCall(AddEdges(s, o, line, marked, mhalo));
+  }
+  PetscCall(PetscFree(marked));
+  PetscCall(PetscFree(mhalo));
+  PetscCall(PetscSegBufferExtractInPlace(s->edges, &s->edge));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What neighbours are told of the point of an edge: number of the part, and is it open? d */
+static void Tell(Search *s, const Edge *edge, PetscScalar *number, PetscScalar *d)
+{
+  const PetscInt whole = PieceOf(s, edge->point, &d[edge->point]);
+
+  number[edge->point] = 2 * (PetscReal)s->parts->root[whole] + (s->open[whole] ? 1 : 0);
+  d[edge->point] *= s->parts->factor[whole];
+}
+
+/* Takes the number of a neighbour's part, if that is lower, with its factor */
+static PetscBool Listen(Search *s, const Edge *edge, PetscScalar number, PetscScalar theirs)
+{
+  KCycleParts    *parts = s->parts;
+  PetscScalar     mine;
+  const PetscInt  whole = PieceOf(s, edge->point, &mine), root = (PetscInt)(PetscRealPart(number) / 2);
+  const PetscBool open = (PetscBool)(PetscRealPart(number) > 2 * (PetscReal)root + 0.5);
+
+  if (root < parts->root[whole]) {
+    const PetscBool one = (PetscBool)(edge->a == (PetscScalar)0.0 || edge->b == (PetscScalar)0.0);
+
+    parts->root[whole]   = root;
+    parts->factor[whole] = theirs * (one ? 1 : edge->b / edge->a) / mine;
+    s->open[whole]       = (PetscBool)(s->open[whole] || open);
+    return PETSC_TRUE;
+  }
+  if (root > parts->root[whole] || !open || s->open[whole]) return PETSC_FALSE;
+  s->open[whole] = PETSC_TRUE;
+  return PETSC_TRUE;
+}
+
+/* Collective. Pieces that meet across processes get the same number; then their couplings are compared */
+static PetscErrorCode Join(Search *s)
+{
+  const KCycleBox *box = KCycleStencilOf(s->A)->box;
+  PetscScalar     *d, *dhalo, number, theirs;
+  int              changed, any;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(box->npoints, &d));
+  PetscCall(KCycleBoxHaloCreate(box, &dhalo));
+  do {
+    changed = 0;
+    for (PetscInt e = 0; e < s->nedges; e++) Tell(s, &s->edge[e], s->field, d);
+    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, s->field, s->halo));
+    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
+    for (PetscInt e = 0; e < s->nedges; e++) {
+      (void)MatStencilValueAt(box, s->field, s->halo, s->edge[e].at, &number);
+      (void)MatStencilValueAt(box, d, dhalo, s->edge[e].at, &theirs);
+      if (Listen(s, &s->edge[e], number, theirs)) changed = 1;
+    }
+    PetscCallMPI(MPI_Allreduce(&changed, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)s->A)));
+  } while (any);
+  for (PetscInt e = 0; e < s->nedges; e++) {
+    const Edge *edge = &s->edge[e];
+
+    (void)MatStencilValueAt(box, d, dhalo, edge->at, &theirs);
+    if (Differ(d[edge->point] * edge->a, theirs * edge->b)) s->parts->balanced = PETSC_FALSE;
+  }
+  PetscCall(PetscFree(d));
+  PetscCall(PetscFree(dhalo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pieces know the part that they belong to: numbers of points become those of pieces that are no part of another */
+static PetscErrorCode Settle(Search *s)
+{
+  const KCycleBox *box   = KCycleStencilOf(s->A)->box;
+  KCycleParts     *parts = s->parts;
+  PetscInt         start = box->rows[box->rank], *number, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(parts->npieces, &number));
+  parts->nclosed = 0;
+  for (PetscInt piece = 0; piece < parts->npieces; piece++) {
+    if (s->parent[piece] != piece) continue;
+    number[piece]    = n;
+    parts->root[n]   = parts->root[piece];
+    parts->factor[n] = parts->factor[piece];
+    parts->closed[n] = (PetscBool)!s->open[piece];
+    if (parts->closed[n] && parts->root[n] >= start && parts->root[n] < start + box->npoints) parts->nclosed++;
+    n++;
+  }
+  for (PetscInt p = 0; p < box->npoints; p++) {
+    PetscScalar d;
+
+    if (parts->piece[p] < 0) continue;
+    parts->piece[p] = number[PieceOf(s, p, &d)];
+    parts->d[p]     = d * parts->factor[parts->piece[p]];
+  }
+  parts->npieces = n;
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. The first factors: diagonals of D A are as large as the largest one of A where parts begin. D is positive
+   where all rows have the same sign, else D A has a positive diagonal */
+static PetscErrorCode Begin(Search *s, PetscReal scale, PetscBool *mixed)
+{
+  const KCycleBox *box      = KCycleStencilOf(s->A)->box;
+  KCycleParts     *parts    = s->parts;
+  int              signs[2] = {0, 0}, all[2];
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < box->npoints; p++) {
+    if (parts->piece[p] >= 0) signs[PetscRealPart(s->diagonal[p]) > 0 ? 1 : 0] = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(signs, all, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)s->A)));
+  *mixed = (PetscBool)(all[0] && all[1]);
+  PetscCall(PetscMalloc1(parts->npieces, &parts->factor));
+  PetscCall(PetscMalloc1(parts->npieces, &parts->closed));
+  for (PetscInt piece = 0; piece < parts->npieces; piece++) {
+    const PetscScalar diagonal = s->diagonal[parts->root[piece]];
+
+    parts->factor[piece] =
+        diagonal == (PetscScalar)0.0 ? 1 : scale / (*mixed ? diagonal : (PetscScalar)PetscAbsScalar(diagonal));
+    parts->root[piece] += box->rows[box->rank];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Is D of use? Signs, and numbers that are not too far apart. Points that are coupled to nobody get a
+   diagonal like others */
+static PetscErrorCode Judge(Search *s, PetscReal scale, PetscBool mixed)
+{
+  KCycleParts *parts   = s->parts;
+  /* not balanced; of A and D A the largest diagonal, the smallest; unequal */
+  PetscReal    mine[6] = {0, 0, 0, 0, 0, 0}, all[6];
+  PetscReal    before, now;
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < KCycleStencilOf(s->A)->box->npoints; p++) {
+    const PetscScalar a    = s->diagonal[p];
+    const PetscReal   size = PetscAbsScalar(a);
+
+    if (parts->piece[p] < 0) parts->d[p] = size > 0 ? scale / (mixed ? a : (PetscScalar)size) : 1;
+    else {
+      now = PetscAbsScalar(parts->d[p] * a);
+      if (!(PetscRealPart(mixed ? parts->d[p] * a : parts->d[p]) > 0)) mine[0] = 1;
+      if (!(now > 0 && now < PETSC_MAX_REAL)) mine[0] = 1;
+      else {
+        mine[1] = PetscMax(mine[1], size);
+        mine[2] = PetscMax(mine[2], 1 / size);
+        mine[3] = PetscMax(mine[3], now);
+        mine[4] = PetscMax(mine[4], 1 / now);
+      }
+    }
+  }
+  if (!parts->balanced) mine[0] = 1;
+  if (parts->unequal) mine[5] = 1;
+  PetscCallMPI(MPI_Allreduce(mine, all, 6, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)s->A)));
+  before          = all[1] * all[2];
+  now             = all[3] * all[4];
+  parts->unequal  = (PetscBool)(all[5] > 0);
+  parts->balanced = (PetscBool)(all[0] == 0 && now <= PetscMax(before, KC_BALANCED_RANGE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective */
+static PetscErrorCode SearchAll(Search *s, PetscReal rounding, PetscBool early)
+{
+  const KCycleScan *scan;
+  PetscBool         mixed = PETSC_FALSE;
+  int               mine, all;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilScan(s->A, &scan));
+  PetscCall(AddPoints(s, rounding, early));
+  mine = s->parts->balanced;
+  if (early) PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)s->A)));
+  if (early && !all) s->parts->balanced = PETSC_FALSE;
+  if (early && !all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Begin(s, scan->scale, &mixed));
+  if (KCycleBoxTalks(KCycleStencilOf(s->A)->box)) {
+    PetscCall(FindEdges(s));
+    PetscCall(Join(s));
+  }
+  PetscCall(Settle(s));
+  PetscCall(Judge(s, scan->scale, mixed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCyclePartsDestroy(KCycleParts *parts)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(parts->piece));
+  PetscCall(PetscFree(parts->d));
+  PetscCall(PetscFree(parts->root));
+  PetscCall(PetscFree(parts->factor));
+  PetscCall(PetscFree(parts->closed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. rounding: a row sum that is no larger, relative to the diagonal, is zero; early: nothing is wanted unless
+   D A is symmetric. Sums of parts are over points that are coupled: a value that is held at another one holds a part,
+   too */
+PetscErrorCode MatStencilFindParts(Mat A, PetscReal rounding, PetscBool early, KCycleParts *parts)
+{
+  const KCycleBox *box = KCycleStencilOf(A)->box;
+  Search           s   = {.A = A, .parts = parts};
+  PetscInt         closed;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
+  PetscCall(PetscMemzero(parts, sizeof(*parts)));
+  parts->balanced = PETSC_TRUE;
+  PetscCall(PetscMalloc1(box->npoints, &parts->piece));
+  PetscCall(PetscMalloc1(box->npoints, &parts->d));
+  PetscCall(PetscMalloc2(box->npoints, &s.field, box->npoints, &s.diagonal));
+  PetscCall(KCycleBoxHaloCreate(box, &s.halo));
+  PetscCall(KCycleBoxHaloCreate(box, &s.dhalo));
+  PetscCall(SearchAll(&s, rounding, early));
+  PetscCallMPI(MPI_Allreduce(&parts->nclosed, &closed, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  parts->nclosed = closed;
+  PetscCall(PetscFree(s.parent));
+  PetscCall(PetscFree(s.times));
+  PetscCall(PetscFree(s.open));
+  PetscCall(PetscFree2(s.field, s.diagonal));
+  PetscCall(PetscFree(s.halo));
+  PetscCall(PetscFree(s.dhalo));
+  PetscCall(PetscSegBufferDestroy(&s.edges));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,157 @@
+/*
+  Constants on each of the connected parts of a grid that nothing flows out of, as a kernel: there may be many, so that
+  it has no vectors, but a number at each point.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/stencilimpl.h>
+
+static const char Container[] = "KCycleClosed";
+
+/* What takes the part of a vector in the kernel out of it; see MatNullSpaceSetFunction() */
+typedef struct {
+  PetscInt     npoints, n;
+  PetscInt    *part;   /* of each point, or -1 */
+  PetscScalar *weight; /* of each point: the kernel is these on each part; NULL: constants */
+  PetscScalar *sums;   /* of each part, here and everywhere; squares of the weights */
+  PetscScalar *all;
+  PetscScalar *squares;
+} Remover;
+
+static PetscErrorCode RemoverDestroy(KCycleCtxDestroyArg arg)
+{
+  Remover *r = (Remover *)KCycleCtxFromDestroyArg(arg);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(r->part, r->weight));
+  PetscCall(PetscFree3(r->sums, r->all, r->squares));
+  PetscCall(PetscFree(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Remove(MatNullSpace kernel, Vec v, void *ctx)
+{
+  Remover     *r = (Remover *)ctx;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(r->sums, r->n));
+  PetscCall(VecGetArray(v, &a));
+  for (PetscInt p = 0; p < r->npoints; p++) {
+    if (r->part[p] >= 0) r->sums[r->part[p]] += r->weight[p] * a[p];
+  }
+  PetscCallMPI(
+      MPI_Allreduce(r->sums, r->all, (PetscMPIInt)r->n, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)kernel)));
+  for (PetscInt k = 0; k < r->n; k++) r->all[k] /= r->squares[k];
+  for (PetscInt p = 0; p < r->npoints; p++) {
+    if (r->part[p] >= 0) a[p] -= r->weight[p] * r->all[r->part[p]];
+  }
+  PetscCall(VecRestoreArray(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The lowest rows of all closed parts, ascending on each process, in the order of processes: that is ascending */
+static PetscErrorCode GatherRoots(Mat A, const KCycleParts *parts, PetscInt root[])
+{
+  const KCycleBox *box = KCycleStencilOf(A)->box;
+  PetscInt        *mine, n = 0;
+  PetscMPIInt      count, size, *counts, *at;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(parts->npieces, &mine));
+  for (PetscInt piece = 0; piece < parts->npieces; piece++) {
+    const PetscInt row = parts->root[piece] - box->rows[box->rank];
+
+    if (parts->closed[piece] && row >= 0 && row < box->npoints) mine[n++] = parts->root[piece];
+  }
+  PetscCall(PetscSortInt(n, mine));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(PetscMalloc2(size, &counts, size, &at));
+  PetscCall(PetscMPIIntCast(n, &count));
+  PetscCallMPI(MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, PetscObjectComm((PetscObject)A)));
+  for (PetscMPIInt r = 0; r < size; r++) at[r] = r ? at[r - 1] + counts[r - 1] : 0;
+  PetscCallMPI(MPI_Allgatherv(mine, count, MPIU_INT, root, counts, at, MPIU_INT, PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscFree2(counts, at));
+  PetscCall(PetscFree(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points of the closed parts get the numbers of these */
+static PetscErrorCode NumberPoints(Mat A, const KCycleParts *parts, KCycleClosed *closed)
+{
+  PetscInt *root, *number;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(closed->n, &root));
+  PetscCall(GatherRoots(A, parts, root));
+  PetscCall(PetscMalloc1(parts->npieces, &number));
+  for (PetscInt piece = 0; piece < parts->npieces; piece++) {
+    number[piece] = -1;
+    if (parts->closed[piece]) PetscCall(PetscFindInt(parts->root[piece], closed->n, root, &number[piece]));
+  }
+  PetscCall(PetscMalloc1(closed->npoints, &closed->part));
+  for (PetscInt p = 0; p < closed->npoints; p++) closed->part[p] = parts->piece[p] < 0 ? -1 : number[parts->piece[p]];
+  PetscCall(PetscFree(root));
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. The closed parts of a symmetric stencil; none where it is not symmetric. rounding: a row sum that is no
+   larger, relative to the diagonal, is zero */
+PetscErrorCode KCycleClosedFind(Mat A, PetscReal rounding, KCycleClosed *closed)
+{
+  KCycleParts parts;
+  PetscBool   symmetric;
+  PetscInt    mine = 0, all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(closed, sizeof(*closed)));
+  closed->comm    = PetscObjectComm((PetscObject)A);
+  closed->npoints = KCycleStencilOf(A)->box->npoints;
+  PetscCall(MatStencilIsNearlySymmetric(A, &symmetric));
+  if (!symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilFindParts(A, rounding, PETSC_FALSE, &parts));
+  for (PetscInt piece = 0; piece < parts.npieces; piece++) mine |= parts.closed[piece] ? 0 : 1;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_MAX, closed->comm));
+  closed->others = (PetscBool)all;
+  closed->n      = parts.nclosed;
+  if (closed->n) PetscCall(NumberPoints(A, &parts, closed));
+  PetscCall(KCyclePartsDestroy(&parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleClosedDestroy(KCycleClosed *closed)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(closed->part));
+  closed->n = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Of the caller; weights: of each point, NULL: ones */
+PetscErrorCode KCycleClosedKernel(const KCycleClosed *closed, const PetscScalar weights[], MatNullSpace *kernel)
+{
+  PetscContainer container;
+  Remover       *r;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&r));
+  r->npoints = closed->npoints;
+  r->n       = closed->n;
+  PetscCall(PetscMalloc2(r->npoints, &r->part, r->npoints, &r->weight));
+  PetscCall(PetscMalloc3(r->n, &r->sums, r->n, &r->all, r->n, &r->squares));
+  PetscCall(PetscArraycpy(r->part, closed->part, r->npoints));
+  PetscCall(PetscArrayzero(r->sums, r->n));
+  for (PetscInt p = 0; p < r->npoints; p++) {
+    r->weight[p] = weights ? weights[p] : 1;
+    if (r->part[p] >= 0) r->sums[r->part[p]] += r->weight[p] * r->weight[p];
+  }
+  PetscCallMPI(MPI_Allreduce(r->sums, r->squares, (PetscMPIInt)r->n, MPIU_SCALAR, MPIU_SUM, closed->comm));
+  PetscCall(MatNullSpaceCreate(closed->comm, PETSC_FALSE, 0, NULL, kernel));
+  PetscCall(MatNullSpaceSetFunction(*kernel, Remove, r));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, r));
+  PetscCall(KCycleContainerSetCtxDestroy(container, RemoverDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)*kernel, Container, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
