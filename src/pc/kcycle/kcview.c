@@ -251,33 +251,19 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
+/* What is projected out of the coarsest problem */
+static PetscErrorCode ViewCoarsestKernel(const PC_KCycle *kc, PetscViewer viewer)
 {
   MatNullSpace found = NULL;
   PetscInt     n     = 0;
 
   PetscFunctionBegin;
-  if (kc->d)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  rows scaled: the operator is symmetric then, and levels are those of the scaled one\n"));
-  if (kc->nclosed && kc->kernel == KCYCLE_REGULAR)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: row sums are zero in closed parts\n"));
-  if (kc->gap > KCYCLE_ROUNDING)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  right side of the last solve: %g of it is not in the range of the operator\n", (double)kc->gap));
-  if (kc->nclosed)
+  if (kc->nclosed) {
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    constants on closed parts, %" PetscInt_FMT
-                                     ", span the kernel and are projected out of the coarsest problem\n",
+                                     ", span the kernel and are projected out\n",
                                      kc->nclosed));
-  if (kc->kernel == KCYCLE_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  singular operator: %s\n",
-      kc->kernel == KCYCLE_NULLSPACE
-          ? "null space attached"
-          : "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"));
-  if (kc->nclosed) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->kernel_constant)
+  } else if (kc->kernel_constant)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    constants span the kernel and are projected out of the coarsest problem\n"));
   else if (kc->singular) {
@@ -286,6 +272,23 @@ static PetscErrorCode ViewKernel(PC_KCycle *kc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    a kernel of dimension %" PetscInt_FMT " is projected out of the coarsest problem\n", n));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewKernel(const PC_KCycle *kc, PetscViewer viewer)
+{
+  const char *const how[] = {
+      "row sums of closed parts are zero", "null space attached",
+      "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"};
+
+  PetscFunctionBegin;
+  if (kc->d) PetscCall(PetscViewerASCIIPrintf(viewer, "  rows are scaled, so that the operator of levels is symmetric\n"));
+  if (kc->kernel == KCYCLE_REGULAR && !kc->nclosed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: %s\n", how[kc->kernel]));
+  PetscCall(ViewCoarsestKernel(kc, viewer));
+  if (kc->gap > KCYCLE_ROUNDING)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    a part of the last right side, %g of it, is not in the range\n", (double)kc->gap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -721,10 +721,17 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   well. `-pc_kcycle_structured off` has the levels of `PCMG` instead, where a grid has any, and smoothers that need an
   ordinary matrix have coarser grids.
 
-  A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, and the
-  coarsest problem is then solved by a pseudo-inverse. Attach the null space all the same: only then `KSP` makes an
-  inconsistent right side consistent, if the matrix is known to be symmetric (`MatSetOption()` with `MAT_SYMMETRIC`) or
-  has a null space of its transpose (`MatSetTransposeNullSpace()`), too.
+  A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, on structured
+  levels also those of some connected parts of the grid beside others, and the coarsest problem is then solved by a
+  pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent, if
+  the matrix is known to be symmetric (`MatSetOption()` with `MAT_SYMMETRIC`) or has a null space of its transpose
+  (`MatSetTransposeNullSpace()`), too. Where it does not, structured levels of a symmetric operator solve for the part
+  of the right side that has a solution; `-ksp_view` and `-info` say how much that leaves out, and
+  `-ksp_error_if_not_converged` names it where a solve does not converge.
+
+  Rows of a symmetric operator that have been multiplied by numbers, as where the balance of a cell is divided by its
+  volume, are scaled back on structured levels: there the operator is symmetric. Under `KSPRICHARDSON` the residuals are
+  those of the operator itself.
 
   As a preconditioner of `KSPCG` any kappa works in practice, although only V- and W-cycles with symmetric smoothing are
   symmetric; `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver of its own.
