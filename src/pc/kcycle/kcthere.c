@@ -29,6 +29,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
          : kc->count                                          ? "their cycles have -pc_kcycle_count_bytes"
          : !kc->engine                                        ? "PCMG runs their cycles"
          : !kc->engine->borrows                               ? "their cycles are in single precision"
+         : kc->d || kc->always                                ? "their cycles take other right sides"
          : type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL ? "PCMG runs their cycles"
                                                               : NULL;
   for (PetscInt l = 1; l < kc->nlevels && !*why; l++) {
