@@ -143,7 +143,7 @@ static PetscReal BoundaryWeight(const KCycleStencil *st, int d, int side, const 
   coupling = PetscMax(sign * coupling, 0);
   rounding = 100 * PETSC_MACHINE_EPSILON * PetscAbsScalar(KCycleLineCoefficient(&l[0], shape->ncoeffs / 2, at[0]));
   excess   = sign * (RowSum(st, &l[0], at[0]) - (n > 2 ? RowSum(st, &l[1], at[0] + (d == 0 ? inward : 0)) : 0));
-  return coupling > 0 ? coupling / (coupling + PetscMax(excess - rounding, 0)) : 0;
+  return coupling > 0 ? coupling / (coupling + (excess > rounding ? excess : 0)) : 0;
 }
 
 /* The weights of the points of a line at the boundaries in x */

@@ -259,10 +259,9 @@ static PetscErrorCode ViewCoarsestKernel(const PC_KCycle *kc, PetscViewer viewer
 
   PetscFunctionBegin;
   if (kc->nclosed) {
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    constants on closed parts, %" PetscInt_FMT
-                                     ", span the kernel and are projected out\n",
-                                     kc->nclosed));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    constants on closed parts, %" PetscInt_FMT ", span the kernel and are projected out\n",
+        kc->nclosed));
   } else if (kc->kernel_constant)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    constants span the kernel and are projected out of the coarsest problem\n"));
@@ -282,13 +281,14 @@ static PetscErrorCode ViewKernel(const PC_KCycle *kc, PetscViewer viewer)
       "all row sums are zero, and no null space is attached (MatSetNullSpace() lets KSP project right sides)"};
 
   PetscFunctionBegin;
-  if (kc->d) PetscCall(PetscViewerASCIIPrintf(viewer, "  rows are scaled, so that the operator of levels is symmetric\n"));
+  if (kc->d)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  rows are scaled, so that the operator of levels is symmetric\n"));
   if (kc->kernel == KCYCLE_REGULAR && !kc->nclosed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  singular operator: %s\n", how[kc->kernel]));
   PetscCall(ViewCoarsestKernel(kc, viewer));
   if (kc->gap > KCYCLE_ROUNDING)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "    a part of the last right side, %g of it, is not in the range\n", (double)kc->gap));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    a part of the last right side, %g of it, is not in the range\n",
+                                     (double)kc->gap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
