@@ -594,7 +594,7 @@ PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 
 /* kcanswer.c: solves that end well */
-PETSC_INTERN PetscErrorCode PCPostSolve_KCycle(PC, KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);
 PETSC_INTERN void           PCKCycleAnswerForget(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleAnswerSetFromOptions(PC, KCycleOptionItems);
@@ -648,7 +648,7 @@ PETSC_INTERN PetscErrorCode PCKCycleBalanceReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCyclePrepare(PC_KCycle *, PetscBool transpose, Vec *);
 PETSC_INTERN PetscErrorCode PCKCycleFinish(PC_KCycle *, PetscBool transpose, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleCheckRightSide(PC, KSP, Vec);
-PETSC_INTERN PetscErrorCode PCPostSolve_KCycle(PC, KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleExplainRightSide(PC, KSP);
 
 /* kcclosed.c: closed parts of structured levels that are a point */
 PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);

@@ -50,7 +50,7 @@ static PetscErrorCode Reduction(PC pc, KSP ksp, Vec b, Vec x, PetscReal *reduced
 }
 
 /* After each KSPSolve() */
-PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
+PetscErrorCode PCKCycleCheckAnswer(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_KCycle    *kc;
   KCycleAnswer *answer;

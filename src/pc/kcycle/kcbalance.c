@@ -225,10 +225,9 @@ static PetscErrorCode FindGap(MatNullSpace range, Vec b, PetscReal *gap)
 /* Of a right side that is not consistent */
 static const char Inconsistent[] =
     "The operator is singular, and a part of the right side, %g of it, is not in its range: no residual is smaller, "
-    "and "
-    "the solution is that for the rest. Take it out (MatNullSpaceRemove()), or have KSP do so: attach the null space "
-    "of "
-    "the transpose (MatSetTransposeNullSpace()), or, with a null space attached, say that the operator is symmetric "
+    "and the solution is that for the rest. Take it out (MatNullSpaceRemove()), or have KSP do so: attach the null "
+    "space of the transpose (MatSetTransposeNullSpace()), or, with a null space attached, say that the operator is "
+    "symmetric "
     "(MatSetOption() with MAT_SYMMETRIC)";
 
 /* Is there a kernel that KSP does not take out of the right side of a solve, and that ends it in another way? */
@@ -278,15 +277,13 @@ PetscErrorCode PCKCycleCheckRightSide(PC pc, KSP ksp, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With -ksp_error_if_not_converged the cause is named */
-PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
+/* After a solve: with -ksp_error_if_not_converged the cause is named */
+PetscErrorCode PCKCycleExplainRightSide(PC pc, KSP ksp)
 {
   PC_KCycle *kc;
   PetscBool  inconsistent;
 
   PetscFunctionBegin;
-  (void)b;
-  (void)x;
   PetscCall(PCKCycleGetContext(pc, &kc));
   inconsistent = (PetscBool)(kc->projects && kc->gap > KCYCLE_ROUNDING);
   kc->projects = PETSC_FALSE;

@@ -120,6 +120,14 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(PCKCycleExplainRightSide(pc, ksp));
+  PetscCall(PCKCycleCheckAnswer(pc, ksp, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
    repaired without KSPSetOperators() */
 static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
