@@ -36,7 +36,7 @@ static PetscErrorCode BreakRow(const Poisson *p, Mat A, State state, PetscInt i)
   const PetscInt   j = p->n / 2, other = i == j ? i + 1 : i - 1;
   const MatStencil to[5] = {
       {.j = j, .i = i}, {.j = j, .i = other}, {.j = j, .i = 2 * i - other}, {.j = j - 1, .i = i}, {.j = j + 1, .i = i}};
-  const PetscScalar values[5] = {state == PIVOT ? 1 : 0, -1, 0, 0, 0};
+  const PetscScalar values[5] = {state == PIVOT ? 1. : 0., -1, 0, 0, 0};
 
   PetscFunctionBeginUser;
   PetscCall(MatSetValuesStencil(A, 1, to, state == PIVOT ? 5 : 1, to, values, INSERT_VALUES));

@@ -538,7 +538,7 @@ static PetscErrorCode Inconsistent(void)
   PetscBool all = PETSC_TRUE;
   char      words[POISSON_ERROR_LENGTH], *found;
   int       ierr;
-  Cells     c = {.dim = 2, .n = 32, .gap = 1e-3, .type = KSPFGMRES, .attach = PETSC_TRUE};
+  Cells     c = {.dim = 2, .n = 32, .attach = PETSC_TRUE, .gap = 1e-3, .type = KSPFGMRES};
 
   PetscFunctionBeginUser;
   for (PetscInt which = 0; which < 5; which++) {
@@ -571,7 +571,7 @@ static PetscErrorCode Transport(void)
 
   PetscFunctionBeginUser;
   for (PetscInt which = 0; which < 4; which++) {
-    Cells c = {.dim = 2, .n = 48, .wind = which % 2 ? 20 : 2, .type = KSPGMRES, .attach = (PetscBool)(which > 1)};
+    Cells c = {.dim = 2, .n = 48, .wind = which % 2 ? 20. : 2., .attach = (PetscBool)(which > 1), .type = KSPGMRES};
 
     PetscCall(Expect(&c, 16, 1e-6, &all));
   }

@@ -99,6 +99,13 @@ typedef void *KCycleCtxDestroyArg;
   #define KCYCLE_STREAM_NONBLOCKING PETSC_STREAM_NONBLOCKING
 #endif
 
+/* Does KSP scale the operator and the right side in place? None does from 3.26 on */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define KCycleKSPScales(ksp) ((ksp)->dscale)
+#else
+  #define KCycleKSPScales(ksp) PETSC_FALSE
+#endif
+
 /* Is -pc_mg_levels an error for PCGAMG? */
 #if PETSC_VERSION_LT(3, 21, 0)
   #define KCYCLE_GAMG_CHOOSES_LEVELS PETSC_FALSE

@@ -489,7 +489,8 @@ static void CoarseShape(const KCycleShape *shape, const KCycleTransfer *tr, Pets
 
 static PetscBool Fits(const KCycleShape *wanted, PetscBool star, const KCycleShape *has)
 {
-  return (PetscBool)(star ? KCycleShapeKind(wanted) == KCycleShapeKind(has) : KCycleShapeHas(has, wanted));
+  if (!star) return KCycleShapeHas(has, wanted);
+  return (PetscBool)(KCycleShapeKind(wanted) == KCycleShapeKind(has));
 }
 
 /* Can Ac, which was made before, hold the operator that MatStencilCoarsen() makes now, or is it of another shape? */

@@ -16,16 +16,14 @@ static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
 {
   KSPConvergedReason reason;
   KSPNormType        norm;
-  PetscBool          scaled;
   PetscReal          last;
 
   PetscFunctionBegin;
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetNormType(ksp, &norm));
-  PetscCall(KSPGetDiagonalScale(ksp, &scaled));
   PetscCall(KSPGetResidualNorm(ksp, &last));
   *claims = (PetscBool)((reason == KSP_CONVERGED_RTOL || reason == KSP_CONVERGED_ATOL) && norm != KSP_NORM_NONE &&
-                        !scaled && pc->mat == pc->pmat && last > 0 && last < ksp->rnorm0);
+                        !KCycleKSPScales(ksp) && pc->mat == pc->pmat && last > 0 && last < ksp->rnorm0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
