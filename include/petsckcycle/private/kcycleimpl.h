@@ -156,7 +156,7 @@ typedef struct {
   KCycleDigest  told[KCYCLE_NUM_ASPECTS];
   PetscBool     theirs[KCYCLE_NUM_ASPECTS]; /* the program has changed it */
   PetscBool     chose;                      /* its type was chosen here; of level 0: the coarsest grid is gathered */
-  PetscBool     given;                      /* options have its number of iterations */
+  PetscBool     sweeps;                     /* and so was its number of iterations */
 } KCycleChoice;
 
 /* One level; level 0 is the coarsest, as in PCMG */

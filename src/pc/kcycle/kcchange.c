@@ -168,7 +168,7 @@ static PetscErrorCode CompleteNew(PC pc, const PC_MG_Levels *lv, int up)
   choice = kc->choice[lv->level];
   choice[up].chose =
       (PetscBool)(choice[0].chose && !choice[up].theirs[KCYCLE_ASPECT_KSP] && !choice[up].theirs[KCYCLE_ASPECT_PC]);
-  choice[up].given = choice[0].given;
+  choice[up].sweeps = choice[0].sweeps;
   if (kc->use_structure && choice[up].chose) {
     const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - lv->level];
 

@@ -401,7 +401,7 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
 static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice, PetscInt *sweeps)
 {
   PC        relax;
-  PetscBool untouched, chebyshev, given, ours = PETSC_TRUE, richardson;
+  PetscBool untouched, chebyshev, given, counted, ours = PETSC_TRUE, richardson;
   PetscInt  its;
   char      type[64];
 
@@ -415,8 +415,8 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KC
   /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
   if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS);
   choice->chose = PETSC_TRUE;
-  PetscCall(PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it",
-                                &choice->given));
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &counted));
   PetscCall(PCSetType(relax, PCRELAX));
   PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
@@ -429,21 +429,20 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KC
     PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
     PetscCall(PCRelaxSetOmega(relax, 1));
   }
-  if (!given && richardson && its == KCYCLE_PCMG_ITS)
-    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
+  choice->sweeps = (PetscBool)(!given && !counted && richardson && its == KCYCLE_PCMG_ITS);
+  if (choice->sweeps) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
   if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(KCycleKSPDelayWork(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now, unless
-   somebody has given another */
+/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now */
 static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const KCycleChoice *choice, PetscInt *sweeps)
 {
   PetscFunctionBegin;
   PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
-  if (!choice->given && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
+  if (choice->sweeps && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
     PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
