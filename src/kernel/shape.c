@@ -8,9 +8,9 @@ void KCycleShapeCreate(PetscInt dim, int kind, KCycleShape *shape)
 {
   const int box = kind & ~KC_FLAT, reach[3] = {1, dim > 1, dim > 2 && !(kind & KC_FLAT)};
 
-  shape->nl = shape->ncoeffs = 0;
-  shape->flat                = kind & KC_FLAT;
-  shape->box                 = dim == 3 || box <= KC_BOX ? (dim > 1 ? box : 0) : KC_BOX;
+  memset(shape, 0, sizeof(*shape)); /* kernels for devices get all of it */
+  shape->flat = kind & KC_FLAT;
+  shape->box  = dim == 3 || box <= KC_BOX ? (dim > 1 ? box : 0) : KC_BOX;
   for (int i = 0; i < 27; i++) shape->find[i] = -1;
   for (int dz = -reach[2]; dz <= reach[2]; dz++) {
     for (int dy = -reach[1]; dy <= reach[1]; dy++) {
