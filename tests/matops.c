@@ -885,10 +885,12 @@ int main(int argc, char **argv)
 
   test:
     suffix: refusals
+    requires: !defined(PETSC_USE_DEBUG)
     args: -test refusals
 
   test:
     suffix: refusals_three
+    requires: !defined(PETSC_USE_DEBUG)
     nsize: 3
     args: -test refusals
 
