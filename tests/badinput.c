@@ -3,14 +3,6 @@ static char help[] =
 
 #include "poisson.h"
 
-typedef struct {
-  DM  da;
-  Mat A;
-  Vec b, x;
-  KSP ksp;
-  PC  pc;
-} Solver;
-
 typedef enum {
   OPTION_ERROR, /* an error while options are read, where PETSc leaves memory of its own behind */
   ERROR,        /* an error that leaves nothing behind */
@@ -19,23 +11,23 @@ typedef enum {
 
 typedef struct {
   const char *name;
-  const char *options[3];              /* for the time of the case */
-  PetscErrorCode (*prepare)(Solver *); /* before the options are read */
-  PetscErrorCode (*use)(Solver *);     /* instead of one solve */
-  PetscInt dim, n;                     /* 0: 2, 17 */
+  const char *options[3];                     /* for the time of the case */
+  PetscErrorCode (*prepare)(PoissonSolver *); /* before the options are read */
+  PetscErrorCode (*use)(PoissonSolver *);     /* instead of one solve */
+  PetscInt dim, n;                            /* 0: 2, 17 */
   Ending   ending;
 } Case;
 
 /* What is wrong */
 
-static PetscErrorCode SetKappaZero(Solver *s)
+static PetscErrorCode SetKappaZero(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PCKCycleSetKappa(s->pc, 0));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SetCycleTypeOnLevel(Solver *s)
+static PetscErrorCode SetCycleTypeOnLevel(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PCMGSetLevels(s->pc, 3, NULL));
@@ -44,7 +36,7 @@ static PetscErrorCode SetCycleTypeOnLevel(Solver *s)
 }
 
 /* Nor is one found in the matrix, whose first row is coupled to one in the middle */
-static PetscErrorCode ForgetGrid(Solver *s)
+static PetscErrorCode ForgetGrid(PoissonSolver *s)
 {
   PetscInt start, n;
 
@@ -60,7 +52,7 @@ static PetscErrorCode ForgetGrid(Solver *s)
 }
 
 /* Three levels with one interpolation */
-static PetscErrorCode GiveOneInterpolation(Solver *s)
+static PetscErrorCode GiveOneInterpolation(PoissonSolver *s)
 {
   DM  coarse;
   Mat P;
@@ -88,14 +80,14 @@ static PetscErrorCode SetEntry(Mat A, MatStencil row, MatStencil column, PetscRe
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutNaN(Solver *s)
+static PetscErrorCode PutNaN(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 0}, NAN));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutInf(Solver *s)
+static PetscErrorCode PutInf(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(SetEntry(s->A, (MatStencil){.i = 1}, (MatStencil){.i = 0}, INFINITY));
@@ -103,7 +95,7 @@ static PetscErrorCode PutInf(Solver *s)
 }
 
 /* On the diagonal of an inner point, where all around is regular: row 76 */
-static PetscErrorCode PutInside(Solver *s, PetscReal value)
+static PetscErrorCode PutInside(PoissonSolver *s, PetscReal value)
 {
   const MatStencil at = {.j = 4, .i = 8};
 
@@ -112,28 +104,28 @@ static PetscErrorCode PutInside(Solver *s, PetscReal value)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutNaNInside(Solver *s)
+static PetscErrorCode PutNaNInside(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PutInside(s, NAN));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutInfInside(Solver *s)
+static PetscErrorCode PutInfInside(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PutInside(s, INFINITY));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutZeroInside(Solver *s)
+static PetscErrorCode PutZeroInside(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PutInside(s, 0));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutNaNIntoRightSide(Solver *s)
+static PetscErrorCode PutNaNIntoRightSide(PoissonSolver *s)
 {
   PetscInt start;
 
@@ -145,7 +137,7 @@ static PetscErrorCode PutNaNIntoRightSide(Solver *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PutZeros(Solver *s)
+static PetscErrorCode PutZeros(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(MatZeroEntries(s->A));
@@ -153,7 +145,7 @@ static PetscErrorCode PutZeros(Solver *s)
 }
 
 /* Rows 0 and 1 become (0 1; 1 4): regular, but no smoother may divide by the diagonal */
-static PetscErrorCode PutZero(Solver *s)
+static PetscErrorCode PutZero(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 0}, 0.0));
@@ -162,7 +154,7 @@ static PetscErrorCode PutZero(Solver *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SetRectangle(Solver *s)
+static PetscErrorCode SetRectangle(PoissonSolver *s)
 {
   Mat A;
 
@@ -175,7 +167,7 @@ static PetscErrorCode SetRectangle(Solver *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ChangeHierarchyLate(Solver *s)
+static PetscErrorCode ChangeHierarchyLate(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPSetUp(s->ksp));
@@ -183,21 +175,21 @@ static PetscErrorCode ChangeHierarchyLate(Solver *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode AskForCallsEarly(Solver *s)
+static PetscErrorCode AskForCallsEarly(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PCKCycleGetLevelCalls(s->pc, NULL, NULL));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SetUp(Solver *s)
+static PetscErrorCode SetUp(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPSetUp(s->ksp));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SetTypeLate(Solver *s)
+static PetscErrorCode SetTypeLate(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPSetUp(s->ksp));
@@ -208,7 +200,7 @@ static PetscErrorCode SetTypeLate(Solver *s)
 }
 
 /* An option that nobody has asked for is what PETSc reports as left */
-static PetscErrorCode AskWhetherUsed(Solver *s)
+static PetscErrorCode AskWhetherUsed(PoissonSolver *s)
 {
   PetscInt  n;
   char    **names, **values;
@@ -286,28 +278,17 @@ static const Case cases[] = {
     {"NaN in the right side, Richardson", {"-ksp_type richardson"}, PutNaNIntoRightSide, NULL, 0, 0, NO_ERROR},
     {"misspelt option", {"-pc_kcycle_kapa 3", "-pc_kcycle_kappa 3"}, NULL, AskWhetherUsed, 0, 0, NO_ERROR}};
 
-static PetscErrorCode Create(const Case *c, Solver *s)
+static PetscErrorCode Create(const Case *c, PoissonSolver *s)
 {
-  Poisson p;
-
   PetscFunctionBeginUser;
-  PetscCall(PoissonSetFromOptions(&p));
-  p.dim = c->dim ? c->dim : 2;
-  p.n   = c->n ? c->n : 17;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &s->da));
-  PetscCall(DMCreateMatrix(s->da, &s->A));
-  PetscCall(PoissonAssemble(&p, s->da, s->A));
-  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
-  PetscCall(PoissonFill(&p, s->da, s->b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
-  PetscCall(KSPSetType(s->ksp, KSPCG));
-  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
-  PetscCall(KSPGetPC(s->ksp, &s->pc));
-  PetscCall(PCSetType(s->pc, PCKCYCLE));
+  PetscCall(PoissonSetFromOptions(&s->p));
+  s->p.dim = c->dim ? c->dim : 2;
+  s->p.n   = c->n ? c->n : 17;
+  PetscCall(PoissonSolverCreate(PETSC_COMM_WORLD, KSPCG, s));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(const Case *c, Solver *s)
+static PetscErrorCode Run(const Case *c, PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   if (c->prepare) PetscCall((*c->prepare)(s));
@@ -318,7 +299,7 @@ static PetscErrorCode Run(const Case *c, Solver *s)
 }
 
 /* How the solve ended, and the line of the view that says why */
-static PetscErrorCode Tell(Solver *s)
+static PetscErrorCode Tell(PoissonSolver *s)
 {
   KSPConvergedReason reason;
   char              *text, *line, *end;
@@ -340,7 +321,7 @@ static PetscErrorCode Tell(Solver *s)
 
 static PetscErrorCode Try(const Case *c)
 {
-  Solver         s                           = {0};
+  PoissonSolver  s                           = {0};
   char           words[POISSON_ERROR_LENGTH] = "";
   PetscErrorCode ierr;
 
@@ -357,11 +338,7 @@ static PetscErrorCode Try(const Case *c)
   if ((ierr != 0) != (c->ending != NO_ERROR))
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", ierr ? "an error" : "no error"));
   if (!ierr) PetscCall(Tell(&s));
-  PetscCall(KSPDestroy(&s.ksp));
-  PetscCall(MatDestroy(&s.A));
-  PetscCall(VecDestroy(&s.b));
-  PetscCall(VecDestroy(&s.x));
-  PetscCall(DMDestroy(&s.da));
+  PetscCall(PoissonSolverDestroy(&s));
   for (PetscInt i = 0; i < 3 && c->options[i]; i++) {
     char name[64], *space;
 

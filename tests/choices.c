@@ -6,78 +6,20 @@ touched before the first set-up, between solves and around a reset; and options 
 #include "poisson.h"
 #include <petsckcycle/private/compat.h>
 
-typedef struct {
-  Poisson p;
-  DM      da;
-  Mat     A;
-  Vec     b, x;
-  KSP     ksp;
-  PC      pc;
-} Solver;
-
 /* A solver whose operator has the grid, or not */
-static PetscErrorCode Create(PetscInt n, PetscBool grid, Solver *s)
+static PetscErrorCode Create(PetscInt n, PetscBool grid, PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PoissonSetFromOptions(&s->p));
   s->p.n = n;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &s->p, &s->da));
-  PetscCall(DMCreateMatrix(s->da, &s->A));
-  PetscCall(PoissonAssemble(&s->p, s->da, s->A));
-  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
-  PetscCall(PoissonFill(&s->p, s->da, s->b));
+  s->da  = NULL;
+  PetscCall(PoissonSolverCreate(PETSC_COMM_WORLD, KSPFGMRES, s));
   if (!grid) PetscCall(MatSetDM(s->A, NULL));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
-  PetscCall(KSPSetType(s->ksp, KSPFGMRES));
-  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
-  PetscCall(KSPGetPC(s->ksp, &s->pc));
-  PetscCall(PCSetType(s->pc, PCKCYCLE));
-  PetscCall(KSPSetTolerances(s->ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Destroy(Solver *s)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(DMDestroy(&s->da));
-  PetscFunctionReturn(0);
-}
-
-/* Iterations and solution of a solve, as a text; the solve must converge */
-static PetscErrorCode Solve(Solver *s, size_t len, char text[])
-{
-  KSPConvergedReason reason;
-  PetscReal          norm;
-  PetscInt           its;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecSet(s->x, 0));
-  PetscCall(KSPSolve(s->ksp, s->b, s->x));
-  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(s->ksp, &its));
-  PetscCall(VecNorm(s->x, NORM_2, &norm));
-  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
-  PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
-{
-  PetscBool same;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(a, b, &same));
-  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
-  PetscCall(PoissonClaim((PetscBool)(same == expected), claim));
   PetscFunctionReturn(0);
 }
 
 /* The first row is coupled to the last one, which no grid has */
-static PetscErrorCode HideGrid(Solver *s)
+static PetscErrorCode HideGrid(PoissonSolver *s)
 {
   const PetscScalar values[4] = {1, -1, -1, 1};
   PetscInt          rows[2]   = {0, 0};
@@ -95,7 +37,7 @@ static PetscErrorCode HideGrid(Solver *s)
 }
 
 /* Smoother of level l, counted from the coarsest */
-static PetscErrorCode Smoother(Solver *s, PetscInt l, KSP *ksp, PC *pc)
+static PetscErrorCode Smoother(PoissonSolver *s, PetscInt l, KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(PCMGGetSmoother(s->pc, l, ksp));
@@ -106,21 +48,21 @@ static PetscErrorCode Smoother(Solver *s, PetscInt l, KSP *ksp, PC *pc)
 /* A change of a smoother, and whether it is set up by the program */
 static PetscErrorCode Relaxed(PetscBool solved, PetscBool setup, size_t len, char text[])
 {
-  Solver s;
-  KSP    ksp;
-  PC     pc;
+  PoissonSolver s;
+  KSP           ksp;
+  PC            pc;
 
   PetscFunctionBeginUser;
   PetscCall(Create(33, PETSC_TRUE, &s));
   PetscCall(KSPSetFromOptions(s.ksp));
-  if (solved) PetscCall(Solve(&s, len, text));
+  if (solved) PetscCall(PoissonSolverSolve(&s, len, text));
   else PetscCall(KSPSetUp(s.ksp));
   PetscCall(Smoother(&s, 2, &ksp, &pc));
   PetscCall(PCRelaxSetOmega(pc, 0.9));
   if (setup) PetscCall(PCSetUp(pc));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
-  PetscCall(Solve(&s, len, text));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, len, text));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -131,33 +73,34 @@ static PetscErrorCode SetUpSmoother(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 4; i++) PetscCall(Relaxed((PetscBool)(i / 2), (PetscBool)(i % 2), sizeof(text[i]), text[i]));
-  for (int i = 1; i < 4; i++) PetscCall(ClaimSame(text[0], text[i], PETSC_TRUE, "a smoother that the program changed"));
+  for (int i = 1; i < 4; i++)
+    PetscCall(PoissonClaimSame(text[0], text[i], PETSC_TRUE, "a smoother that the program changed"));
   PetscFunctionReturn(0);
 }
 
 /* Its values change between solves, those of a coarse level: smoothers see them as with levels of PCMG */
 static PetscErrorCode CoarseValues(void)
 {
-  char   text[2][64];
-  Solver s;
-  KSP    ksp;
-  PC     pc;
-  Mat    A;
+  char          text[2][64];
+  PoissonSolver s;
+  KSP           ksp;
+  PC            pc;
+  Mat           A;
 
   PetscFunctionBeginUser;
   for (int watched = 0; watched < 2; watched++) {
     PetscCall(Create(33, PETSC_TRUE, &s));
     PetscCall(KSPSetFromOptions(s.ksp));
-    PetscCall(Solve(&s, sizeof(text[watched]), text[watched]));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text[watched]), text[watched]));
     PetscCall(Smoother(&s, 2, &ksp, &pc));
     PetscCall(KSPGetOperators(ksp, &A, NULL));
     PetscCall(MatScale(A, 1.25));
     if (watched) PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED)); /* PCMG runs the levels */
     if (watched) PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
-    PetscCall(Solve(&s, sizeof(text[watched]), text[watched]));
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text[watched]), text[watched]));
+    PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "values of a coarse operator that the program changed"));
+  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_TRUE, "values of a coarse operator that the program changed"));
   PetscFunctionReturn(0);
 }
 
@@ -170,7 +113,7 @@ typedef enum {
   NUM_KINDS
 } Kind;
 
-static PetscErrorCode CreateKind(Kind kind, Solver *s)
+static PetscErrorCode CreateKind(Kind kind, PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(Create(kind == GRID ? 34 : 33, (PetscBool)(kind != GAMG), s));
@@ -191,7 +134,7 @@ static PetscErrorCode LaterOptions(void)
                                   {"-pc_mg_distinct_smoothup", "true"}};
   char              text[2][64];
   PetscBool         good = PETSC_TRUE;
-  Solver            s;
+  PoissonSolver     s;
 
   PetscFunctionBeginUser;
   for (int kind = 0; kind < NUM_KINDS; kind++) {
@@ -201,12 +144,12 @@ static PetscErrorCode LaterOptions(void)
       PetscCall(CreateKind((Kind)kind, &s));
       PetscCall(KSPSetFromOptions(s.ksp));
       if (i >= 0) PetscCall(PetscOptionsSetValue(NULL, later[i][0], later[i][1]));
-      PetscCall(Solve(&s, sizeof(text[0]), text[i >= 0]));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text[0]), text[i >= 0]));
       if (i >= 0) PetscCall(PetscOptionsClearValue(NULL, later[i][0]));
       if (i >= 0) PetscCall(PetscStrcmp(text[0], text[1], &same));
       if (!same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d %s: %s | %s\n", kind, later[i][0], text[0], text[1]));
       good = (PetscBool)(good && same);
-      PetscCall(Destroy(&s));
+      PetscCall(PoissonSolverDestroy(&s));
     }
   }
   PetscCall(PoissonClaim(good, "options that are given behind KSPSetFromOptions() are for other solvers"));
@@ -215,18 +158,18 @@ static PetscErrorCode LaterOptions(void)
 
 static PetscErrorCode KappaAfterOption(void)
 {
-  PetscInt kappa;
-  char     text[64];
-  Solver   s;
+  PetscInt      kappa;
+  char          text[64];
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_kappa 1"));
   PetscCall(Create(34, PETSC_TRUE, &s));
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(PCKCycleSetKappa(s.pc, 3));
-  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
   PetscCall(PCKCycleGetKappa(s.pc, &kappa));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_kappa"));
   PetscCall(PoissonClaim((PetscBool)(kappa == 3), "PCKCycleSetKappa() behind the option"));
   PetscFunctionReturn(0);
@@ -236,11 +179,11 @@ static PetscErrorCode KappaAfterOption(void)
    the levels; and after a reset */
 static PetscErrorCode Coarse(void)
 {
-  PetscBool good = PETSC_TRUE, same;
-  char      text[64];
-  Solver    s;
-  KSP       coarse, now;
-  PC        pc;
+  PetscBool     good = PETSC_TRUE, same;
+  char          text[64];
+  PoissonSolver s;
+  KSP           coarse, now;
+  PC            pc;
 
   PetscFunctionBeginUser;
   for (int kind = 0; kind < NUM_KINDS; kind++) {
@@ -254,7 +197,7 @@ static PetscErrorCode Coarse(void)
     for (int again = 0; again < 2; again++) {
       PetscInt its;
 
-      PetscCall(Solve(&s, sizeof(text), text));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
       PetscCall(PCMGGetCoarseSolve(s.pc, &now));
       PetscCall(KSPGetPC(now, &pc));
       PetscCall(KSPGetTolerances(now, NULL, NULL, NULL, &its));
@@ -266,7 +209,7 @@ static PetscErrorCode Coarse(void)
       PetscCall(KSPReset(s.ksp));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
     }
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
   PetscCall(PoissonClaim(good, "the program's coarsest solver"));
   PetscFunctionReturn(0);
@@ -275,11 +218,11 @@ static PetscErrorCode Coarse(void)
 /* Over-relaxation on all levels, whose number the program has given or not */
 static PetscErrorCode OverRelaxed(void)
 {
-  PetscBool good = PETSC_TRUE, same;
-  char      text[64];
-  Solver    s;
-  KSP       ksp;
-  PC        pc;
+  PetscBool     good = PETSC_TRUE, same;
+  char          text[64];
+  PoissonSolver s;
+  KSP           ksp;
+  PC            pc;
 
   PetscFunctionBeginUser;
   for (int given = 0; given < 2; given++) {
@@ -296,7 +239,7 @@ static PetscErrorCode OverRelaxed(void)
     for (int again = 0; again < 2; again++) {
       PetscInt now;
 
-      PetscCall(Solve(&s, sizeof(text), text));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
       PetscCall(PCMGGetLevels(s.pc, &now));
       if (n != now) good = PETSC_FALSE;
       for (PetscInt l = 1; l < now; l++) {
@@ -312,7 +255,7 @@ static PetscErrorCode OverRelaxed(void)
       PetscCall(KSPReset(s.ksp));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
     }
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
   PetscCall(PoissonClaim(good, "the program's over-relaxation, PCSORSetOmega(1.4)"));
   PetscFunctionReturn(0);
@@ -321,28 +264,28 @@ static PetscErrorCode OverRelaxed(void)
 /* Bounds of eigenvalues that the program knows */
 static PetscErrorCode Eigenvalues(void)
 {
-  PetscBool chebyshev, sor;
-  char      text[64];
-  Solver    s;
-  KSP       ksp;
-  PC        pc;
+  PetscBool     chebyshev, sor;
+  char          text[64];
+  PoissonSolver s;
+  KSP           ksp;
+  PC            pc;
 
   PetscFunctionBeginUser;
   PetscCall(Create(33, PETSC_TRUE, &s));
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(Smoother(&s, 2, &ksp, &pc));
   PetscCall(KSPChebyshevSetEigenvalues(ksp, 1.2, 0.3));
-  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
   PetscCall(Smoother(&s, 2, &ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
   PetscCall(PoissonClaim((PetscBool)(chebyshev && sor), "its bounds of eigenvalues, KSPChebyshevSetEigenvalues()"));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
 /* A set-up that fails, as the operator has an infinite entry, and its repair */
-static PetscErrorCode Fail(Solver *s, PetscBool fail)
+static PetscErrorCode Fail(PoissonSolver *s, PetscBool fail)
 {
   Poisson p = s->p;
 
@@ -365,17 +308,17 @@ static PetscErrorCode Types(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 3; i++) {
-    Solver      s;
-    KSP         ksp, other;
-    PC          pc, otherpc;
-    PetscBool   jacobi, zebra;
-    PetscInt    its;
-    PCRelaxType type = NULL;
-    char        text[64];
+    PoissonSolver s;
+    KSP           ksp, other;
+    PC            pc, otherpc;
+    PetscBool     jacobi, zebra;
+    PetscInt      its;
+    PCRelaxType   type = NULL;
+    char          text[64];
 
     PetscCall(Create(33, PETSC_TRUE, &s));
     PetscCall(KSPSetFromOptions(s.ksp));
-    PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
     PetscCall(Smoother(&s, 2, &ksp, &pc));
     PetscCall(PCRelaxSetType(pc, PC_RELAX_ZEBRA_X));
     PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
@@ -393,7 +336,7 @@ static PetscErrorCode Types(void)
       PetscCall(KSPSetErrorIfNotConverged(s.ksp, PETSC_FALSE));
       PetscCall(Fail(&s, PETSC_FALSE));
     }
-    PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
     PetscCall(Smoother(&s, 2, &ksp, &pc));
     PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
     PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &zebra));
@@ -402,7 +345,7 @@ static PetscErrorCode Types(void)
     PetscCall(Smoother(&s, 1, &other, &otherpc));
     PetscCall(PetscObjectTypeCompare((PetscObject)otherpc, PCJACOBI, &jacobi));
     PetscCall(PoissonClaim((PetscBool)(zebra && jacobi && its == 3), what[i]));
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
   PetscFunctionReturn(0);
 }
@@ -410,10 +353,10 @@ static PetscErrorCode Types(void)
 /* Full multigrid and two cycles, chosen before levels turn out to be those of PCGAMG, and when they no longer are */
 static PetscErrorCode TypeAndCycles(void)
 {
-  PCMGType type, again;
-  char     text[4][64];
-  Solver   s, t;
-  Mat      A;
+  PCMGType      type, again;
+  char          text[4][64];
+  PoissonSolver s, t;
+  Mat           A;
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 3; i++) {
@@ -421,29 +364,29 @@ static PetscErrorCode TypeAndCycles(void)
     if (i == 1) PetscCall(PCMGSetType(s.pc, PC_MG_FULL));
     PetscCall(KSPSetFromOptions(s.ksp));
     if (i == 2) PetscCall(PCMGMultiplicativeSetCycles(s.pc, 2));
-    PetscCall(Solve(&s, sizeof(text[i]), text[i]));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text[i]), text[i]));
     if (i == 1) {
       PetscCall(PCMGGetType(s.pc, &type));
       PetscCall(Create(33, PETSC_TRUE, &t));
       A = s.A;
       PetscCall(KSPSetOperators(s.ksp, t.A, t.A));
       s.A = t.A;
-      PetscCall(Solve(&s, sizeof(text[3]), text[3]));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text[3]), text[3]));
       s.A = A;
       PetscCall(PCMGGetType(s.pc, &again));
       PetscCall(PoissonClaim((PetscBool)(type == PC_MG_FULL && again == PC_MG_FULL),
                              "full multigrid, with the levels of PCGAMG and without them again"));
-      PetscCall(Destroy(&t));
+      PetscCall(PoissonSolverDestroy(&t));
     }
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(ClaimSame(text[0], text[1], PETSC_FALSE, "it is full multigrid"));
-  PetscCall(ClaimSame(text[0], text[2], PETSC_FALSE, "two cycles with the levels of PCGAMG"));
+  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_FALSE, "it is full multigrid"));
+  PetscCall(PoissonClaimSame(text[0], text[2], PETSC_FALSE, "two cycles with the levels of PCGAMG"));
   PetscFunctionReturn(0);
 }
 
 /* The factorization of the coarsest problem; on several processes it is inside of PCREDUNDANT */
-static PetscErrorCode CoarseFactor(Solver *s, PC *factor)
+static PetscErrorCode CoarseFactor(PoissonSolver *s, PC *factor)
 {
   PetscBool redundant;
   KSP       ksp;
@@ -460,12 +403,12 @@ static PetscErrorCode CoarseFactor(Solver *s, PC *factor)
 /* The program's operator of the finest level, twice the one that is preconditioned */
 static PetscErrorCode FinestOperator(void)
 {
-  PetscBool good, has;
-  char      text[64];
-  Solver    s;
-  KSP       ksp;
-  PC        pc;
-  Mat       twice, A;
+  PetscBool     good, has;
+  char          text[64];
+  PoissonSolver s;
+  KSP           ksp;
+  PC            pc;
+  Mat           twice, A;
 
   PetscFunctionBeginUser;
   PetscCall(Create(33, PETSC_TRUE, &s));
@@ -475,24 +418,24 @@ static PetscErrorCode FinestOperator(void)
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(Smoother(&s, 3, &ksp, &pc));
   PetscCall(KSPSetOperators(ksp, twice, twice));
-  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
   PetscCall(Smoother(&s, 3, &ksp, &pc));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   good = (PetscBool)(A == twice);
   PetscCall(PoissonViewHas(s.pc, "the program gave the finest level another operator", &has));
   PetscCall(PoissonClaim((PetscBool)(good && has), "its operator of the finest level"));
   PetscCall(MatDestroy(&twice));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
 /* What counts as a zero pivot: chosen before the first set-up, or between solves; then the operator is scaled */
 static PetscErrorCode ZeroPivot(void)
 {
-  PetscBool good = PETSC_TRUE;
-  char      text[64];
-  Solver    s;
-  PC        factor;
+  PetscBool     good = PETSC_TRUE;
+  char          text[64];
+  PoissonSolver s;
+  PC            factor;
 
   PetscFunctionBeginUser;
   for (int kind = 0; kind < 4; kind++) {
@@ -500,19 +443,19 @@ static PetscErrorCode ZeroPivot(void)
 
     PetscCall(CreateKind(kind % 2 ? SINGLE : STRUCTURED, &s));
     PetscCall(KSPSetFromOptions(s.ksp));
-    if (kind / 2) PetscCall(Solve(&s, sizeof(text), text));
+    if (kind / 2) PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
     PetscCall(CoarseFactor(&s, &factor));
     PetscCall(PCFactorSetZeroPivot(factor, 1e-30));
     PetscCall(PCFactorSetShiftAmount(factor, 1e-20));
     for (int i = 0; i < 2; i++) {
       PetscCall(MatScale(s.A, 8));
-      PetscCall(Solve(&s, sizeof(text), text));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
       PetscCall(CoarseFactor(&s, &factor));
       PetscCall(PCFactorGetZeroPivot(factor, &zero));
       PetscCall(PCFactorGetShiftAmount(factor, &amount));
       good = (PetscBool)(good && zero == (PetscReal)1e-30 && amount == (PetscReal)1e-20);
     }
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
   PetscCall(PoissonClaim(good, "what counts as a zero pivot, PCFactorSetZeroPivot(1e-30)"));
   PetscFunctionReturn(0);
@@ -521,12 +464,12 @@ static PetscErrorCode ZeroPivot(void)
 /* A null space that is no constant: the operator is scaled from both sides, D A D with row and column sums of A zero */
 static PetscErrorCode NullSpace(void)
 {
-  MatNullSpace kernel, now;
-  PetscBool    good = PETSC_TRUE;
-  PetscInt     start, end;
-  Vec          d;
-  char         text[64];
-  Solver       s;
+  MatNullSpace  kernel, now;
+  PetscBool     good = PETSC_TRUE;
+  PetscInt      start, end;
+  Vec           d;
+  char          text[64];
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   PetscCall(CreateKind(SINGLE, &s));
@@ -546,7 +489,7 @@ static PetscErrorCode NullSpace(void)
   PetscCall(MatSetTransposeNullSpace(s.A, kernel));
   PetscCall(KSPSetFromOptions(s.ksp));
   for (int i = 0; i < 2; i++) {
-    PetscCall(Solve(&s, sizeof(text), text));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
     PetscCall(MatGetNullSpace(s.A, &now));
     good = (PetscBool)(good && now == kernel && text[0] == '1' && text[1] == ' '); /* the solver is direct */
     PetscCall(MatScale(s.A, 2));
@@ -554,14 +497,14 @@ static PetscErrorCode NullSpace(void)
   PetscCall(PoissonClaim(good, "a null space that the program has attached to the only level"));
   PetscCall(MatNullSpaceDestroy(&kernel));
   PetscCall(VecDestroy(&d));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
 /* In a monitor the operators are those of the program, and their products are right when it has changed their values */
 typedef struct {
-  Solver   *s;
-  PetscBool good;
+  PoissonSolver *s;
+  PetscBool      good;
 } Watch;
 
 static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
@@ -593,19 +536,19 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
 
 static PetscErrorCode Operators(void)
 {
-  char   text[2][64];
-  Solver s;
-  Watch  watch = {&s, PETSC_TRUE};
+  char          text[2][64];
+  PoissonSolver s;
+  Watch         watch = {&s, PETSC_TRUE};
 
   PetscFunctionBeginUser;
   PetscCall(Create(33, PETSC_TRUE, &s));
   PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(Solve(&s, sizeof(text[0]), text[0]));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text[0]), text[0]));
   PetscCall(KSPMonitorSet(s.ksp, Monitor, &watch, NULL));
-  PetscCall(Solve(&s, sizeof(text[1]), text[1]));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text[1]), text[1]));
   PetscCall(PoissonClaim(watch.good, "a monitor sees the program's operators"));
-  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "and changes nothing"));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_TRUE, "and changes nothing"));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -615,7 +558,7 @@ static PetscErrorCode ManyLevels(void)
   const PetscInt n = 70;
   PetscInt       now, first, last;
   char           text[64];
-  Solver         s;
+  PoissonSolver  s;
   Mat            P;
 
   PetscFunctionBeginUser;
@@ -631,11 +574,11 @@ static PetscErrorCode ManyLevels(void)
   for (PetscInt l = 1; l < n; l++) PetscCall(PCMGSetInterpolation(s.pc, l, P));
   PetscCall(MatDestroy(&P));
   PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
   PetscCall(PCReset(s.pc));
   PetscCall(PCMGGetLevels(s.pc, &now));
   PetscCall(PoissonClaim((PetscBool)(now == n), "70 levels"));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -6,15 +6,6 @@ what to do.\n\
 
 #include "poisson.h"
 
-typedef struct {
-  Poisson p;
-  DM      da;
-  Mat     A;
-  KSP     ksp;
-  PC      pc;
-  Vec     b, x;
-} Problem;
-
 /* When a function is called */
 typedef enum {
   BEFORE, /* set-up */
@@ -28,14 +19,14 @@ static const char *const Times[] = {"before set-up", "behind set-up", "between s
 
 typedef struct {
   const char *name;
-  PetscErrorCode (*call)(Problem *);
+  PetscErrorCode (*call)(PoissonSolver *);
   /* words of the error: with levels of PCMG, with structured levels; before set-up, behind it. NULL: it works */
   const char *error[2][2];
   PetscBool   set_up; /* it needs levels that are set up */
 } Call;
 
 /* Level l of the solver, counted from the coarsest */
-static PetscErrorCode Smoother(Problem *p, PetscInt l, KSP *ksp, PC *pc)
+static PetscErrorCode Smoother(PoissonSolver *p, PetscInt l, KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(PCMGGetSmoother(p->pc, l, ksp));
@@ -43,7 +34,7 @@ static PetscErrorCode Smoother(Problem *p, PetscInt l, KSP *ksp, PC *pc)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherPC(Problem *p, PCType type)
+static PetscErrorCode SmootherPC(PoissonSolver *p, PCType type)
 {
   KSP ksp;
   PC  pc;
@@ -54,27 +45,27 @@ static PetscErrorCode SmootherPC(Problem *p, PCType type)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherJacobi(Problem *p)
+static PetscErrorCode SmootherJacobi(PoissonSolver *p)
 {
   return SmootherPC(p, PCJACOBI);
 }
 
-static PetscErrorCode SmootherSOR(Problem *p)
+static PetscErrorCode SmootherSOR(PoissonSolver *p)
 {
   return SmootherPC(p, PCSOR);
 }
 
-static PetscErrorCode SmootherBJacobi(Problem *p)
+static PetscErrorCode SmootherBJacobi(PoissonSolver *p)
 {
   return SmootherPC(p, PCBJACOBI);
 }
 
-static PetscErrorCode SmootherRelax(Problem *p)
+static PetscErrorCode SmootherRelax(PoissonSolver *p)
 {
   return SmootherPC(p, PCRELAX);
 }
 
-static PetscErrorCode SmootherEisenstat(Problem *p)
+static PetscErrorCode SmootherEisenstat(PoissonSolver *p)
 {
   KSP      ksp;
   PC       pc;
@@ -88,7 +79,7 @@ static PetscErrorCode SmootherEisenstat(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherKSP(Problem *p, KSPType type)
+static PetscErrorCode SmootherKSP(PoissonSolver *p, KSPType type)
 {
   KSP ksp;
   PC  pc;
@@ -99,22 +90,22 @@ static PetscErrorCode SmootherKSP(Problem *p, KSPType type)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherGMRES(Problem *p)
+static PetscErrorCode SmootherGMRES(PoissonSolver *p)
 {
   return SmootherKSP(p, KSPGMRES);
 }
 
-static PetscErrorCode SmootherRichardson(Problem *p)
+static PetscErrorCode SmootherRichardson(PoissonSolver *p)
 {
   return SmootherKSP(p, KSPRICHARDSON);
 }
 
-static PetscErrorCode SmootherChebyshev(Problem *p)
+static PetscErrorCode SmootherChebyshev(PoissonSolver *p)
 {
   return SmootherKSP(p, KSPCHEBYSHEV);
 }
 
-static PetscErrorCode SmootherPreonly(Problem *p)
+static PetscErrorCode SmootherPreonly(PoissonSolver *p)
 {
   return SmootherKSP(p, KSPPREONLY);
 }
@@ -130,7 +121,7 @@ static PetscErrorCode SmootherMonitor(KSP ksp, PetscInt it, PetscReal rnorm, voi
 
 static PetscInt monitored;
 
-static PetscErrorCode MonitorSmoother(Problem *p)
+static PetscErrorCode MonitorSmoother(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -142,7 +133,7 @@ static PetscErrorCode MonitorSmoother(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ResetSmoother(Problem *p)
+static PetscErrorCode ResetSmoother(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -153,7 +144,7 @@ static PetscErrorCode ResetSmoother(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ResetSmootherPC(Problem *p)
+static PetscErrorCode ResetSmootherPC(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -164,7 +155,7 @@ static PetscErrorCode ResetSmootherPC(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ReplaceSmootherPC(Problem *p)
+static PetscErrorCode ReplaceSmootherPC(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -181,12 +172,12 @@ static PetscErrorCode ReplaceSmootherPC(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode FewerLevels(Problem *p)
+static PetscErrorCode FewerLevels(PoissonSolver *p)
 {
   return PCMGSetLevels(p->pc, 3, NULL);
 }
 
-static PetscErrorCode FewerThenMoreLevels(Problem *p)
+static PetscErrorCode FewerThenMoreLevels(PoissonSolver *p)
 {
   PetscInt n;
 
@@ -197,12 +188,12 @@ static PetscErrorCode FewerThenMoreLevels(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TooManyLevels(Problem *p)
+static PetscErrorCode TooManyLevels(PoissonSolver *p)
 {
   return PCMGSetLevels(p->pc, 12, NULL);
 }
 
-static PetscErrorCode LevelsByOptions(Problem *p)
+static PetscErrorCode LevelsByOptions(PoissonSolver *p)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_levels", "3"));
@@ -211,7 +202,7 @@ static PetscErrorCode LevelsByOptions(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherUp(Problem *p)
+static PetscErrorCode SmootherUp(PoissonSolver *p)
 {
   KSP ksp;
 
@@ -220,7 +211,7 @@ static PetscErrorCode SmootherUp(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherDown(Problem *p)
+static PetscErrorCode SmootherDown(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -232,12 +223,12 @@ static PetscErrorCode SmootherDown(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode DistinctSmoothers(Problem *p)
+static PetscErrorCode DistinctSmoothers(PoissonSolver *p)
 {
   return PCMGSetDistinctSmoothUp(p->pc);
 }
 
-static PetscErrorCode CoarseSolver(Problem *p)
+static PetscErrorCode CoarseSolver(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -252,37 +243,37 @@ static PetscErrorCode CoarseSolver(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Full(Problem *p)
+static PetscErrorCode Full(PoissonSolver *p)
 {
   return PCMGSetType(p->pc, PC_MG_FULL);
 }
 
-static PetscErrorCode Additive(Problem *p)
+static PetscErrorCode Additive(PoissonSolver *p)
 {
   return PCMGSetType(p->pc, PC_MG_ADDITIVE);
 }
 
-static PetscErrorCode Kaskade(Problem *p)
+static PetscErrorCode Kaskade(PoissonSolver *p)
 {
   return PCMGSetType(p->pc, PC_MG_KASKADE);
 }
 
-static PetscErrorCode CycleType(Problem *p)
+static PetscErrorCode CycleType(PoissonSolver *p)
 {
   return PCMGSetCycleType(p->pc, PC_MG_CYCLE_W);
 }
 
-static PetscErrorCode CycleTypeOnLevel(Problem *p)
+static PetscErrorCode CycleTypeOnLevel(PoissonSolver *p)
 {
   return PCMGSetCycleTypeOnLevel(p->pc, 2, PC_MG_CYCLE_W);
 }
 
-static PetscErrorCode NumberSmooth(Problem *p)
+static PetscErrorCode NumberSmooth(PoissonSolver *p)
 {
   return PCMGSetNumberSmooth(p->pc, 3);
 }
 
-static PetscErrorCode NumberSmoothZero(Problem *p)
+static PetscErrorCode NumberSmoothZero(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -293,32 +284,32 @@ static PetscErrorCode NumberSmoothZero(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TwoCycles(Problem *p)
+static PetscErrorCode TwoCycles(PoissonSolver *p)
 {
   return PCMGMultiplicativeSetCycles(p->pc, 2);
 }
 
-static PetscErrorCode GalerkinBoth(Problem *p)
+static PetscErrorCode GalerkinBoth(PoissonSolver *p)
 {
   return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_BOTH);
 }
 
-static PetscErrorCode GalerkinPmat(Problem *p)
+static PetscErrorCode GalerkinPmat(PoissonSolver *p)
 {
   return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_PMAT);
 }
 
-static PetscErrorCode GalerkinNone(Problem *p)
+static PetscErrorCode GalerkinNone(PoissonSolver *p)
 {
   return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_NONE);
 }
 
-static PetscErrorCode GalerkinExternal(Problem *p)
+static PetscErrorCode GalerkinExternal(PoissonSolver *p)
 {
   return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_EXTERNAL);
 }
 
-static PetscErrorCode Interpolation(Problem *p)
+static PetscErrorCode Interpolation(PoissonSolver *p)
 {
   Mat P;
 
@@ -330,7 +321,7 @@ static PetscErrorCode Interpolation(Problem *p)
 }
 
 /* Another interpolation of the same size: a copy where matrices can be copied, or zero */
-static PetscErrorCode OtherInterpolation(Problem *p)
+static PetscErrorCode OtherInterpolation(PoissonSolver *p)
 {
   Mat       P, Q;
   PetscInt  m, n;
@@ -352,7 +343,7 @@ static PetscErrorCode OtherInterpolation(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode RScaleInjection(Problem *p)
+static PetscErrorCode RScaleInjection(PoissonSolver *p)
 {
   Mat P;
   Vec v;
@@ -376,7 +367,7 @@ static PetscErrorCode CountingResidual(Mat A, Vec b, Vec x, Vec r)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Residual(Problem *p)
+static PetscErrorCode Residual(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -389,7 +380,7 @@ static PetscErrorCode Residual(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode LevelVectors(Problem *p)
+static PetscErrorCode LevelVectors(PoissonSolver *p)
 {
   Mat P;
   Vec v;
@@ -408,7 +399,7 @@ static PetscErrorCode LevelVectors(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode FinestVectors(Problem *p)
+static PetscErrorCode FinestVectors(PoissonSolver *p)
 {
   PetscInt n;
   Vec      v;
@@ -421,7 +412,7 @@ static PetscErrorCode FinestVectors(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode LevelOperators(Problem *p)
+static PetscErrorCode LevelOperators(PoissonSolver *p)
 {
   KSP ksp;
   PC  pc;
@@ -437,12 +428,12 @@ static PetscErrorCode LevelOperators(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode AdaptInterpolation(Problem *p)
+static PetscErrorCode AdaptInterpolation(PoissonSolver *p)
 {
   return PCMGSetAdaptInterpolation(p->pc, PETSC_TRUE);
 }
 
-static PetscErrorCode Getters(Problem *p)
+static PetscErrorCode Getters(PoissonSolver *p)
 {
   PetscInt  n, m;
   PetscReal grid, operators;
@@ -534,39 +525,19 @@ static const Call eisenstat = {"PCMGGetSmoother(), PCSetType(eisenstat)",
                                {{NULL, NULL}, {NULL, "PCEISENSTAT on level"}},
                                PETSC_FALSE};
 
-static PetscErrorCode Create(Problem *p, PetscBool structured)
+static PetscErrorCode Create(PoissonSolver *p, PetscBool structured)
 {
   PetscFunctionBeginUser;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p->p, &p->da));
-  PetscCall(DMCreateMatrix(p->da, &p->A));
-  PetscCall(PoissonAssemble(&p->p, p->da, p->A));
-  PetscCall(DMCreateGlobalVector(p->da, &p->b));
-  PetscCall(VecDuplicate(p->b, &p->x));
-  PetscCall(PoissonFill(&p->p, p->da, p->b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
-  PetscCall(KSPSetType(p->ksp, KSPFGMRES));
+  p->da = NULL;
+  PetscCall(PoissonSolverCreate(PETSC_COMM_WORLD, KSPFGMRES, p));
   PetscCall(KSPSetTolerances(p->ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
-  PetscCall(KSPGetPC(p->ksp, &p->pc));
-  PetscCall(PCSetType(p->pc, PCKCYCLE));
   PetscCall(PCKCycleSetStructured(p->pc, structured ? PC_KCYCLE_STRUCTURED_AUTO : PC_KCYCLE_STRUCTURED_OFF));
   PetscCall(KSPSetFromOptions(p->ksp));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Destroy(Problem *p)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&p->ksp));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->x));
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(DMDestroy(&p->da));
-  PetscFunctionReturn(0);
-}
-
 /* A solution in few iterations */
-static PetscErrorCode Solve(Problem *p, PetscBool *good)
+static PetscErrorCode Solve(PoissonSolver *p, PetscBool *good)
 {
   PetscReal          residual;
   PetscInt           its;
@@ -583,7 +554,7 @@ static PetscErrorCode Solve(Problem *p, PetscBool *good)
 }
 
 /* The call, a solve, and one with other values */
-static PetscErrorCode Try(Problem *p, const Call *call, Time when, PetscBool *good)
+static PetscErrorCode Try(PoissonSolver *p, const Call *call, Time when, PetscBool *good)
 {
   PetscFunctionBeginUser;
   if (when == BEFORE) PetscCall(PCMGSetLevels(p->pc, 4, NULL));
@@ -597,7 +568,7 @@ static PetscErrorCode Try(Problem *p, const Call *call, Time when, PetscBool *go
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const Call *call, PetscBool structured, Time when, PetscBool *all)
+static PetscErrorCode Run(PoissonSolver *p, const Call *call, PetscBool structured, Time when, PetscBool *all)
 {
   const char    *expected = call->error[structured][when != BEFORE];
   char           words[POISSON_ERROR_LENGTH], *found = NULL;
@@ -616,11 +587,11 @@ static PetscErrorCode Run(Problem *p, const Call *call, PetscBool structured, Ti
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s levels, %s: %s\n", structured ? "structured" : "PCMG's",
                           Times[when], ierr ? words : "no error, but no good solution"));
   }
-  PetscCall(Destroy(p));
+  PetscCall(PoissonSolverDestroy(p));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode RunTimes(Problem *p, const Call *call)
+static PetscErrorCode RunTimes(PoissonSolver *p, const Call *call)
 {
   PetscBool all = PETSC_TRUE;
 
@@ -635,9 +606,9 @@ static PetscErrorCode RunTimes(Problem *p, const Call *call)
 
 int main(int argc, char **argv)
 {
-  Problem   problem = {0};
-  PetscInt  only    = -1;
-  PetscBool alone   = PETSC_FALSE;
+  PoissonSolver problem = {0};
+  PetscInt      only    = -1;
+  PetscBool     alone   = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

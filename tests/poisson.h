@@ -234,6 +234,18 @@ static inline PetscErrorCode PoissonClaim(PetscBool holds, const char claim[])
   PetscFunctionReturn(0);
 }
 
+/* Claims that two texts are the same, or not; shows them if that is wrong */
+static inline PetscErrorCode PoissonClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(a, b, &same));
+  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
+  PetscCall(PoissonClaim((PetscBool)(same == expected), claim));
+  PetscFunctionReturn(0);
+}
+
 /* Norm of b - A x relative to that of b */
 static inline PetscErrorCode PoissonResidual(Mat A, Vec b, Vec x, PetscReal *relative)
 {
@@ -280,6 +292,64 @@ static inline PetscErrorCode PoissonViewHas(PC pc, const char words[], PetscBool
   free(text);
   PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm((PetscObject)pc)));
   *has = there ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(0);
+}
+
+/* A model problem and its solver, with PCKCYCLE */
+typedef struct {
+  Poisson p;
+  DM      da;
+  Mat     A;
+  Vec     b, x;
+  KSP     ksp;
+  PC      pc;
+} PoissonSolver;
+
+/* The problem is set; so is its grid, or there is none yet. Options are not read */
+static inline PetscErrorCode PoissonSolverCreate(MPI_Comm comm, KSPType type, PoissonSolver *s)
+{
+  PetscFunctionBeginUser;
+  if (s->da) PetscCall(PetscObjectReference((PetscObject)s->da));
+  else PetscCall(PoissonCreateDM(comm, &s->p, &s->da));
+  PetscCall(DMCreateMatrix(s->da, &s->A));
+  PetscCall(PoissonAssemble(&s->p, s->da, s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(PoissonFill(&s->p, s->da, s->b));
+  PetscCall(KSPCreate(comm, &s->ksp));
+  PetscCall(KSPSetType(s->ksp, type));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+  PetscCall(KSPGetPC(s->ksp, &s->pc));
+  PetscCall(PCSetType(s->pc, PCKCYCLE));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode PoissonSolverDestroy(PoissonSolver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(MatDestroy(&s->A));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(DMDestroy(&s->da));
+  PetscFunctionReturn(0);
+}
+
+/* Iterations and solution of a solve, as a text; the solve must converge */
+static inline PetscErrorCode PoissonSolverSolve(PoissonSolver *s, size_t len, char text[])
+{
+  KSPConvergedReason reason;
+  PetscReal          norm;
+  PetscInt           its;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(s->x, 0));
+  PetscCall(KSPSolve(s->ksp, s->b, s->x));
+  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(s->ksp, &its));
+  PetscCall(VecNorm(s->x, NORM_2, &norm));
+  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
+  PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
   PetscFunctionReturn(0);
 }
 

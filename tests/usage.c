@@ -6,95 +6,35 @@ that do not fit the operator.\n\
 #include "poisson.h"
 #include <petsckcycle/private/compat.h>
 
-typedef struct {
-  Poisson p;
-  DM      da;
-  Mat     A;
-  Vec     b, x;
-  KSP     ksp;
-  PC      pc;
-} Solver;
-
-static PetscErrorCode Create(MPI_Comm comm, PetscInt n, PetscReal anisotropy, DM da, Solver *s)
+static PetscErrorCode Create(MPI_Comm comm, PetscInt n, PetscReal anisotropy, DM da, PoissonSolver *s)
 {
   PetscFunctionBeginUser;
   PetscCall(PoissonSetFromOptions(&s->p));
   s->p.n          = n;
   s->p.anisotropy = anisotropy;
   s->da           = da;
-  if (da) PetscCall(PetscObjectReference((PetscObject)da));
-  else PetscCall(PoissonCreateDM(comm, &s->p, &s->da));
-  PetscCall(DMCreateMatrix(s->da, &s->A));
-  PetscCall(PoissonAssemble(&s->p, s->da, s->A));
-  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
-  PetscCall(PoissonFill(&s->p, s->da, s->b));
-  PetscCall(KSPCreate(comm, &s->ksp));
-  PetscCall(KSPSetType(s->ksp, KSPCG));
-  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
-  PetscCall(KSPGetPC(s->ksp, &s->pc));
-  PetscCall(PCSetType(s->pc, PCKCYCLE));
-  PetscCall(KSPSetTolerances(s->ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(PoissonSolverCreate(comm, KSPCG, s));
   PetscCall(KSPSetFromOptions(s->ksp));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Destroy(Solver *s)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(DMDestroy(&s->da));
-  PetscFunctionReturn(0);
-}
-
-/* Iterations and solution of a solve, as a text; the solve must converge */
-static PetscErrorCode Solve(Solver *s, size_t len, char text[])
-{
-  KSPConvergedReason reason;
-  PetscReal          norm;
-  PetscInt           its;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecSet(s->x, 0));
-  PetscCall(KSPSolve(s->ksp, s->b, s->x));
-  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(s->ksp, &its));
-  PetscCall(VecNorm(s->x, NORM_2, &norm));
-  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
-  PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
-{
-  PetscBool same;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(a, b, &same));
-  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
-  PetscCall(PoissonClaim((PetscBool)(same == expected), claim));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Reset(void)
 {
-  char   first[64], again[64];
-  Solver s;
+  char          first[64], again[64];
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(first), first));
+  PetscCall(PoissonSolverSolve(&s, sizeof(first), first));
   PetscCall(PCReset(s.pc));
   PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
-  PetscCall(Solve(&s, sizeof(again), again));
-  PetscCall(ClaimSame(first, again, PETSC_TRUE, "PCReset(): the next solve is as the first one"));
+  PetscCall(PoissonSolverSolve(&s, sizeof(again), again));
+  PetscCall(PoissonClaimSame(first, again, PETSC_TRUE, "PCReset(): the next solve is as the first one"));
   PetscCall(KSPReset(s.ksp));
   PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
-  PetscCall(Solve(&s, sizeof(again), again));
-  PetscCall(ClaimSame(first, again, PETSC_TRUE, "KSPReset(), too"));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, sizeof(again), again));
+  PetscCall(PoissonClaimSame(first, again, PETSC_TRUE, "KSPReset(), too"));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -102,15 +42,15 @@ static PetscErrorCode Reset(void)
    one again */
 static PetscErrorCode AnotherType(void)
 {
-  char      first[64], again[64];
-  PetscBool good = PETSC_TRUE, same;
-  Solver    s;
+  char          first[64], again[64];
+  PetscBool     good = PETSC_TRUE, same;
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   for (int found = 0; found < 2; found++) {
     PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
     if (found) PetscCall(MatSetDM(s.A, NULL));
-    PetscCall(Solve(&s, sizeof(first), first));
+    PetscCall(PoissonSolverSolve(&s, sizeof(first), first));
     for (int i = 0; i < 2; i++) {
       DM dm;
 
@@ -119,11 +59,11 @@ static PetscErrorCode AnotherType(void)
       if (dm) good = PETSC_FALSE;
       PetscCall(PCSetType(s.pc, PCKCYCLE));
       PetscCall(PCSetFromOptions(s.pc));
-      PetscCall(Solve(&s, sizeof(again), again));
+      PetscCall(PoissonSolverSolve(&s, sizeof(again), again));
       PetscCall(PetscStrcmp(first, again, &same));
       good = (PetscBool)(good && same);
     }
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
   PetscCall(PoissonClaim(good, "PCSetType() to another and back"));
   PetscFunctionReturn(0);
@@ -132,27 +72,27 @@ static PetscErrorCode AnotherType(void)
 /* Solvers on one DM, and matrices of different values, take turns */
 static PetscErrorCode OneDM(void)
 {
-  char   alone[2][64], together[64];
-  Solver s[2];
+  char          alone[2][64], together[64];
+  PoissonSolver s[2];
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
     PetscCall(Create(PETSC_COMM_WORLD, 33, i ? 5 : 1, NULL, &s[i]));
-    PetscCall(Solve(&s[i], sizeof(alone[i]), alone[i]));
-    PetscCall(Destroy(&s[i]));
+    PetscCall(PoissonSolverSolve(&s[i], sizeof(alone[i]), alone[i]));
+    PetscCall(PoissonSolverDestroy(&s[i]));
   }
   PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s[0]));
   PetscCall(Create(PETSC_COMM_WORLD, 33, 5, s[0].da, &s[1]));
   for (int turn = 0; turn < 4; turn++) {
-    PetscCall(Solve(&s[turn % 2], sizeof(together), together));
-    PetscCall(ClaimSame(alone[turn % 2], together, PETSC_TRUE,
-                        turn % 2 ? "two solvers on one DM: the second as alone"
-                                 : "two solvers on one DM: the first as alone"));
+    PetscCall(PoissonSolverSolve(&s[turn % 2], sizeof(together), together));
+    PetscCall(PoissonClaimSame(alone[turn % 2], together, PETSC_TRUE,
+                               turn % 2 ? "two solvers on one DM: the second as alone"
+                                        : "two solvers on one DM: the first as alone"));
   }
-  PetscCall(Destroy(&s[0]));
-  PetscCall(Solve(&s[1], sizeof(together), together));
-  PetscCall(ClaimSame(alone[1], together, PETSC_TRUE, "and after the first is gone"));
-  PetscCall(Destroy(&s[1]));
+  PetscCall(PoissonSolverDestroy(&s[0]));
+  PetscCall(PoissonSolverSolve(&s[1], sizeof(together), together));
+  PetscCall(PoissonClaimSame(alone[1], together, PETSC_TRUE, "and after the first is gone"));
+  PetscCall(PoissonSolverDestroy(&s[1]));
   PetscFunctionReturn(0);
 }
 
@@ -160,29 +100,29 @@ static PetscErrorCode OneDM(void)
    problem of its own */
 static PetscErrorCode Communicators(void)
 {
-  char        world[64], other[64];
-  PetscMPIInt rank;
-  MPI_Comm    comm;
-  Solver      s;
+  char          world[64], other[64];
+  PetscMPIInt   rank;
+  MPI_Comm      comm;
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(Create(PETSC_COMM_WORLD, 17, 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(world), world));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, sizeof(world), world));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &comm));
   PetscCall(Create(comm, 17, 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(other), other));
-  PetscCall(ClaimSame(world, other, PETSC_TRUE, "on a copy of the communicator"));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
+  PetscCall(PoissonClaimSame(world, other, PETSC_TRUE, "on a copy of the communicator"));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_free(&comm));
   PetscCall(Create(PETSC_COMM_SELF, 17 + 4 * rank, 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(other), other));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, rank % 2, rank, &comm));
   PetscCall(Create(comm, 17 + 16 * (rank % 2), 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(other), other));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_free(&comm));
   PetscCall(PoissonClaim(PETSC_TRUE, "on each process by itself, and on halves of them at once, all converge"));
   PetscFunctionReturn(0);
@@ -191,52 +131,53 @@ static PetscErrorCode Communicators(void)
 /* The operator of the residuals is not that of the preconditioner */
 static PetscErrorCode UseAmat(void)
 {
-  char   plain[64], other[64];
-  Mat    twice;
-  Solver s;
+  char          plain[64], other[64];
+  Mat           twice;
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(plain), plain));
+  PetscCall(PoissonSolverSolve(&s, sizeof(plain), plain));
   PetscCall(PCSetUseAmat(s.pc, PETSC_TRUE));
   PetscCall(PCReset(s.pc));
   PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
-  PetscCall(Solve(&s, sizeof(other), other));
-  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "PCSetUseAmat() changes nothing where there is one matrix"));
+  PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
+  PetscCall(PoissonClaimSame(plain, other, PETSC_TRUE, "PCSetUseAmat() changes nothing where there is one matrix"));
   PetscCall(PCSetUseAmat(s.pc, PETSC_FALSE));
   PetscCall(PCReset(s.pc));
   PetscCall(MatDuplicate(s.A, MAT_COPY_VALUES, &twice));
   PetscCall(MatScale(twice, 2));
   PetscCall(KSPSetOperators(s.ksp, twice, s.A));
   PetscCall(VecScale(s.b, 2));
-  PetscCall(Solve(&s, sizeof(other), other));
-  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "with twice the operator beside it, not used, solves are as before"));
+  PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
+  PetscCall(
+      PoissonClaimSame(plain, other, PETSC_TRUE, "with twice the operator beside it, not used, solves are as before"));
   PetscCall(MatDestroy(&twice));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
 /* Coordinates are for hierarchies that ask for them, and hurt no other */
 static PetscErrorCode Coordinates(void)
 {
-  char       plain[64], other[64];
-  PetscInt   n;
-  PetscReal *coordinates;
-  Solver     s;
+  char          plain[64], other[64];
+  PetscInt      n;
+  PetscReal    *coordinates;
+  PoissonSolver s;
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
-  PetscCall(Solve(&s, sizeof(plain), plain));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverSolve(&s, sizeof(plain), plain));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
   PetscCall(VecGetLocalSize(s.x, &n));
   PetscCall(PetscCalloc1(2 * n, &coordinates));
   for (PetscInt i = 0; i < 2 * n; i++) coordinates[i] = (PetscReal)i / n;
   PetscCall(PCSetCoordinates(s.pc, 2, n, coordinates));
-  PetscCall(Solve(&s, sizeof(other), other));
-  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "PCSetCoordinates() changes nothing on a grid"));
+  PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
+  PetscCall(PoissonClaimSame(plain, other, PETSC_TRUE, "PCSetCoordinates() changes nothing on a grid"));
   PetscCall(PetscFree(coordinates));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -250,7 +191,7 @@ static PetscErrorCode Factor(void)
   PetscBool         has, from, off;
   Poisson           p;
   DM                da;
-  Solver            s;
+  PoissonSolver     s;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_kcycle_structured", given, sizeof(given), NULL));
@@ -261,13 +202,13 @@ static PetscErrorCode Factor(void)
   PetscCall(PetscOptionsClearValue(NULL, "-da_refine_x"));
   PetscCall(PetscOptionsClearValue(NULL, "-da_refine_y"));
   PetscCall(Create(PETSC_COMM_WORLD, 28, 1, da, &s));
-  PetscCall(Solve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
   PetscCall(PoissonViewHas(s.pc, "hierarchy dm", &from));
   PetscCall(PoissonViewHas(s.pc, "-da_refine_x asks for a factor of 3", &has));
   PetscCall(PetscStrcmp(given, "off", &off));
   PetscCall(PoissonClaim((PetscBool)(from && (has || off)),
                          "-da_refine_x 3: the DM's levels are used, and the view says why"));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   for (int i = 0; i < 2; i++) {
     PetscCall(PetscOptionsInsertString(NULL, asked[i]));
     PetscCall(Create(PETSC_COMM_WORLD, 28, 1, da, &s));
@@ -275,7 +216,7 @@ static PetscErrorCode Factor(void)
     (void)!KSPSolve(s.ksp, s.b, s.x);
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", asked[i], words));
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
     PetscCall(PetscOptionsClearValue(NULL, names[i]));
     PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_structured", given));
   }
@@ -292,7 +233,7 @@ typedef enum {
   NUM_MISFITS
 } Misfit;
 
-static PetscErrorCode GiveMisfit(Misfit which, Solver *s)
+static PetscErrorCode GiveMisfit(Misfit which, PoissonSolver *s)
 {
   const PetscInt uneven[2] = {25, 8};
   PetscMPIInt    size;
@@ -322,8 +263,8 @@ static PetscErrorCode Misfits(void)
 
   PetscFunctionBeginUser;
   for (int which = 0; which < NUM_MISFITS; which++) {
-    char   words[POISSON_ERROR_LENGTH] = "";
-    Solver s;
+    char          words[POISSON_ERROR_LENGTH] = "";
+    PoissonSolver s;
 
     PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
     PetscCall(GiveMisfit((Misfit)which, &s));
@@ -331,7 +272,7 @@ static PetscErrorCode Misfits(void)
     (void)!KSPSolve(s.ksp, s.b, s.x);
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", names[which], words));
-    PetscCall(Destroy(&s));
+    PetscCall(PoissonSolverDestroy(&s));
   }
   PetscFunctionReturn(0);
 }
@@ -340,13 +281,13 @@ static PetscErrorCode Misfits(void)
    chosen them */
 static PetscErrorCode CoordinatesWithoutGrid(void)
 {
-  char       text[3][64];
-  PetscInt   n;
-  PetscReal *coordinates;
-  Solver     s;
-  Mat        blocks, A;
-  KSP        ksp;
-  PC         pc;
+  char          text[3][64];
+  PetscInt      n;
+  PetscReal    *coordinates;
+  PoissonSolver s;
+  Mat           blocks, A;
+  KSP           ksp;
+  PC            pc;
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
@@ -377,12 +318,12 @@ static PetscErrorCode CoordinatesWithoutGrid(void)
     if (which < 2) PetscCall(PCSetCoordinates(pc, 2, n, coordinates));
     PetscCall(KSPDestroy(&s.ksp));
     s.ksp = ksp;
-    PetscCall(Solve(&s, sizeof(text[which]), text[which]));
+    PetscCall(PoissonSolverSolve(&s, sizeof(text[which]), text[which]));
   }
-  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "PCSetCoordinates() reaches PCGAMG's levels"));
-  PetscCall(ClaimSame(text[0], text[2], PETSC_FALSE, "where they matter"));
+  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_TRUE, "PCSetCoordinates() reaches PCGAMG's levels"));
+  PetscCall(PoissonClaimSame(text[0], text[2], PETSC_FALSE, "where they matter"));
   PetscCall(PetscFree(coordinates));
-  PetscCall(Destroy(&s));
+  PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -399,16 +340,16 @@ static PetscErrorCode NumberOfLevels(void)
     PetscBool same;
 
     for (int off = 0; off < 2; off++) {
-      Solver s;
+      PoissonSolver s;
 
       PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
       PetscCall(PCKCycleSetStructured(s.pc, off ? PC_KCYCLE_STRUCTURED_OFF : PC_KCYCLE_STRUCTURED_AUTO));
       PetscCall(PCMGSetLevels(s.pc, asked[i], NULL));
-      PetscCall(Solve(&s, sizeof(text[off]), text[off]));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text[off]), text[off]));
       PetscCall(MatScale(s.A, 2.0));
-      PetscCall(Solve(&s, sizeof(text[off]), text[off]));
+      PetscCall(PoissonSolverSolve(&s, sizeof(text[off]), text[off]));
       PetscCall(PCMGGetLevels(s.pc, &n[off]));
-      PetscCall(Destroy(&s));
+      PetscCall(PoissonSolverDestroy(&s));
     }
     PetscCall(PetscStrcmp(text[0], text[1], &same));
     if (n[0] != PetscMin(asked[i], i == 2 ? 5 : 6)) good = PETSC_FALSE;
