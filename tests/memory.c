@@ -487,7 +487,7 @@ int main(int argc, char **args)
     test:
       suffix: variable_2
       nsize: 2
-      args: -kinds 1,2 -held 6,14.6,15.5 -setup 6,14.6,19.5
+      args: -kinds 1,2 -held 6,14.6,15.5 -setup 6,14.6,17.7
 
     # what is never written counts too
     test:

@@ -12,6 +12,9 @@
 /* A coupling that is less than this part of the diagonals of both points is rounding */
 #define KC_NOTHING (100 * PETSC_MACHINE_EPSILON)
 
+/* The least factor of D, and the inverse of the largest: products of a few stay finite */
+#define KC_LEAST_FACTOR PetscPowReal(PETSC_SMALL, 8)
+
 /* A coupling with a point of another process, or around a periodic end */
 typedef struct {
   PetscInt    point, at[3];
@@ -31,13 +34,34 @@ typedef struct {
   PetscScalar   *field, *halo, *diagonal, *dhalo;
 } Search;
 
+/* A product of two factors, or a / b; where factors lie so far apart D is of no use, and the product is one */
+static PetscScalar Factor(KCycleParts *parts, PetscScalar c)
+{
+  const PetscReal size = PetscAbsScalar(c);
+
+  if (size >= KC_LEAST_FACTOR && size <= 1 / KC_LEAST_FACTOR) return c;
+  parts->balanced = PETSC_FALSE;
+  return 1;
+}
+
+/* b / a of two couplings, one where either is zero */
+static PetscScalar Ratio(KCycleParts *parts, PetscScalar a, PetscScalar b)
+{
+  const PetscReal mine = PetscAbsScalar(a), theirs = PetscAbsScalar(b);
+
+  if (mine == 0 || theirs == 0) return 1;
+  if (mine >= KC_LEAST_FACTOR * theirs && theirs >= KC_LEAST_FACTOR * mine) return b / a;
+  parts->balanced = PETSC_FALSE;
+  return 1;
+}
+
 /* The piece that a piece is part of; times: the factor of d */
 static PetscInt Find(const Search *s, PetscInt piece, PetscScalar *times)
 {
   *times = 1;
   while (s->parent[piece] != piece) {
-    *times *= s->times[piece];
-    piece = s->parent[piece];
+    *times = Factor(s->parts, *times * s->times[piece]);
+    piece  = s->parent[piece];
   }
   return piece;
 }
@@ -49,7 +73,7 @@ static PetscInt PieceOf(Search *s, PetscInt point, PetscScalar *d)
 
   s->times[piece]  = *d;
   s->parent[piece] = whole;
-  *d *= s->parts->d[point];
+  *d               = Factor(s->parts, *d * s->parts->d[point]);
   return whole;
 }
 
@@ -94,13 +118,13 @@ static PetscBool Compare(KCycleParts *parts, PetscScalar a, PetscScalar b, Petsc
 static void Link(Search *s, PetscInt p, PetscInt q, PetscScalar a, PetscScalar b)
 {
   KCycleParts      *parts = s->parts;
-  const PetscScalar ratio = a == (PetscScalar)0.0 || b == (PetscScalar)0.0 ? 1 : b / a;
+  const PetscScalar ratio = Ratio(parts, a, b);
   PetscScalar       mine, theirs;
   PetscInt          to, from;
 
   if (parts->piece[p] < 0) {
     parts->piece[p] = parts->piece[q];
-    parts->d[p]     = parts->d[q] * ratio;
+    parts->d[p]     = Factor(parts, parts->d[q] * ratio);
     return;
   }
   from = PieceOf(s, p, &mine);
@@ -110,7 +134,7 @@ static void Link(Search *s, PetscInt p, PetscInt q, PetscScalar a, PetscScalar b
     return;
   }
   s->parent[PetscMax(from, to)] = PetscMin(from, to);
-  s->times[PetscMax(from, to)]  = from > to ? theirs * ratio / mine : mine / (theirs * ratio);
+  s->times[PetscMax(from, to)]  = Factor(parts, from > to ? theirs * ratio / mine : mine / (theirs * ratio));
   s->open[PetscMin(from, to)]   = (PetscBool)(s->open[from] || s->open[to]);
 }
 
@@ -280,7 +304,7 @@ static void Tell(Search *s, const Edge *edge, PetscScalar *number, PetscScalar *
   const PetscInt whole = PieceOf(s, edge->point, &d[edge->point]);
 
   number[edge->point] = 2 * (PetscReal)s->parts->root[whole] + (s->open[whole] ? 1 : 0);
-  d[edge->point] *= s->parts->factor[whole];
+  d[edge->point]      = Factor(s->parts, d[edge->point] * s->parts->factor[whole]);
 }
 
 /* Takes the number of a neighbour's part, if that is lower, with its factor */
@@ -292,10 +316,8 @@ static PetscBool Listen(Search *s, const Edge *edge, PetscScalar number, PetscSc
   const PetscBool open = (PetscBool)(PetscRealPart(number) > 2 * (PetscReal)root + 0.5);
 
   if (root < parts->root[whole]) {
-    const PetscBool one = (PetscBool)(edge->a == (PetscScalar)0.0 || edge->b == (PetscScalar)0.0);
-
     parts->root[whole]   = root;
-    parts->factor[whole] = theirs * (one ? 1 : edge->b / edge->a) / mine;
+    parts->factor[whole] = Factor(parts, theirs * Ratio(parts, edge->a, edge->b) / mine);
     s->open[whole]       = (PetscBool)(s->open[whole] || open);
     return PETSC_TRUE;
   }
@@ -361,7 +383,7 @@ static PetscErrorCode Settle(Search *s)
 
     if (parts->piece[p] < 0) continue;
     parts->piece[p] = number[PieceOf(s, p, &d)];
-    parts->d[p]     = d * parts->factor[parts->piece[p]];
+    parts->d[p]     = Factor(parts, d * parts->factor[parts->piece[p]]);
   }
   parts->npieces = n;
   PetscCall(PetscFree(number));
@@ -387,8 +409,7 @@ static PetscErrorCode Begin(Search *s, PetscReal scale, PetscBool *mixed)
   for (PetscInt piece = 0; piece < parts->npieces; piece++) {
     const PetscScalar diagonal = s->diagonal[parts->root[piece]];
 
-    parts->factor[piece] =
-        diagonal == (PetscScalar)0.0 ? 1 : scale / (*mixed ? diagonal : (PetscScalar)PetscAbsScalar(diagonal));
+    parts->factor[piece] = Ratio(parts, *mixed ? diagonal : (PetscScalar)PetscAbsScalar(diagonal), scale);
     parts->root[piece] += box->rows[box->rank];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -408,11 +429,11 @@ static PetscErrorCode Judge(Search *s, PetscReal scale, PetscBool mixed)
     const PetscScalar a    = s->diagonal[p];
     const PetscReal   size = PetscAbsScalar(a);
 
-    if (parts->piece[p] < 0) parts->d[p] = size > 0 ? scale / (mixed ? a : (PetscScalar)size) : 1;
+    if (parts->piece[p] < 0) parts->d[p] = Ratio(parts, mixed ? a : (PetscScalar)size, scale);
     else {
       now = PetscAbsScalar(parts->d[p] * a);
       if (!(PetscRealPart(mixed ? parts->d[p] * a : parts->d[p]) > 0)) mine[0] = 1;
-      if (!(now > 0 && now < PETSC_MAX_REAL)) mine[0] = 1;
+      if (!(PetscMin(now, size) > 1 / PETSC_MAX_REAL && now < PETSC_MAX_REAL)) mine[0] = 1;
       else {
         mine[1] = PetscMax(mine[1], size);
         mine[2] = PetscMax(mine[2], 1 / size);
@@ -424,10 +445,10 @@ static PetscErrorCode Judge(Search *s, PetscReal scale, PetscBool mixed)
   if (!parts->balanced) mine[0] = 1;
   if (parts->unequal) mine[5] = 1;
   PetscCallMPI(MPI_Allreduce(mine, all, 6, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)s->A)));
-  before          = all[1] * all[2];
-  now             = all[3] * all[4];
+  before          = PetscSqrtReal(all[1]) * PetscSqrtReal(all[2]); /* roots, as the products may be infinite */
+  now             = PetscSqrtReal(all[3]) * PetscSqrtReal(all[4]);
   parts->unequal  = (PetscBool)(all[5] > 0);
-  parts->balanced = (PetscBool)(all[0] == 0 && now <= PetscMax(before, KC_BALANCED_RANGE));
+  parts->balanced = (PetscBool)(all[0] == 0 && now <= PetscMax(before, PetscSqrtReal(KC_BALANCED_RANGE)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -114,33 +114,51 @@ static PetscErrorCode ReadRecord(KCycleSearch *s, const char *from)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Candidates that a process knows, one behind the other, and the processes that have them: its own ones come first */
+/* Candidates that a process knows, and the processes that have them: first its own ones, by their numbers, then records
+   that it has got, one behind the other */
 typedef struct {
-  char        *data;
-  size_t       size; /* bytes of one */
-  PetscMPIInt *home;
-  PetscInt     n, own, most, mosthome;
+  KCycleSearch *search; /* in which its own ones are */
+  PetscInt     *own, nown, mostown;
+  char         *data, *one;
+  size_t        size; /* bytes of a record */
+  PetscMPIInt  *home;
+  PetscInt      n, most, mosthome;
 } Records;
 
-static PetscErrorCode RecordsGrow(Records *r, PetscInt n, PetscMPIInt home)
+static PetscErrorCode RecordsCreate(KCycleSearch *own, Records *r)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleGrow(r->n + n, &r->most, r->size, &r->data));
-  PetscCall(KCycleGrow(r->n + n, &r->mosthome, sizeof(PetscMPIInt), &r->home));
-  for (PetscInt i = 0; i < n; i++) r->home[r->n++] = home;
+  PetscCall(PetscMemzero(r, sizeof(*r)));
+  r->search = own;
+  r->size   = RecordSize(own->nc);
+  PetscCall(PetscMalloc1(r->size, &r->one));
+  for (PetscInt q = 0; q < own->nnodes; q++) {
+    if (!KCycleSearchIsCandidate(own, q)) continue;
+    PetscCall(KCycleGrow(r->nown + 1, &r->mostown, sizeof(PetscInt), &r->own));
+    PetscCall(KCycleGrow(r->nown + 1, &r->mosthome, sizeof(PetscMPIInt), &r->home));
+    r->home[r->nown]  = own->st->box->rank;
+    r->own[r->nown++] = q;
+  }
+  r->n = r->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RecordOwn(KCycleSearch *own, Records *r)
+static PetscErrorCode RecordsDestroy(Records *r)
 {
   PetscFunctionBegin;
-  r->size = RecordSize(own->nc);
-  for (PetscInt q = 0; q < own->nnodes; q++) {
-    if (!KCycleSearchIsCandidate(own, q)) continue;
-    PetscCall(RecordsGrow(r, 1, own->st->box->rank));
-    WriteRecord(own, q, r->data + (size_t)r->own++ * r->size);
-  }
+  PetscCall(PetscFree(r->own));
+  PetscCall(PetscFree(r->data));
+  PetscCall(PetscFree(r->one));
+  PetscCall(PetscFree(r->home));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Valid until the next one is wanted */
+static const char *RecordAt(Records *r, PetscInt i)
+{
+  if (i >= r->nown) return r->data + (size_t)(i - r->nown) * r->size;
+  WriteRecord(r->search, r->own[i], r->one);
+  return r->one;
 }
 
 static PetscInt Natural(const KCycleBox *box, const PetscInt at[])
@@ -413,7 +431,7 @@ static PetscErrorCode FindBlamed(KCycleSearch *s, const PetscMPIInt home[], Pets
 }
 
 /* Letters with the points that such groups are coupled to before they die among the points of their own processes */
-static PetscErrorCode WriteQuestions(KCycleSearch *s, const Records *r, PetscHMapI asked, Letters *letters)
+static PetscErrorCode WriteQuestions(KCycleSearch *s, Records *r, PetscHMapI asked, Letters *letters)
 {
   const KCycleBox *box = s->st->box;
   PetscBool       *blamed;
@@ -425,7 +443,7 @@ static PetscErrorCode WriteQuestions(KCycleSearch *s, const Records *r, PetscHMa
     PetscInt head[5];
 
     if (!blamed[KCycleSearchRoot(s->parent, p)]) continue;
-    memcpy(head, r->data + (size_t)p * r->size, sizeof(head));
+    memcpy(head, RecordAt(r, p), sizeof(head));
     for (int o = 0; o < s->nc; o++) {
       PetscInt  to[3];
       PetscBool isnew;
@@ -509,18 +527,20 @@ static PetscErrorCode TakeAnswers(const Mail *answers, Records *r)
 
   PetscFunctionBegin;
   for (PetscMPIInt f = 0; f < answers->n; f++) {
-    const size_t begin = (size_t)r->n * r->size, bytes = (size_t)answers->count[f] * r->size;
+    const PetscInt n     = r->n + answers->count[f];
+    const size_t   begin = (size_t)(r->n - r->nown) * r->size, bytes = (size_t)answers->count[f] * r->size;
 
-    PetscCall(RecordsGrow(r, answers->count[f], answers->rank[f]));
+    PetscCall(KCycleGrow(n - r->nown, &r->most, r->size, &r->data));
+    PetscCall(KCycleGrow(n, &r->mosthome, sizeof(PetscMPIInt), &r->home));
     PetscCall(PetscMemcpy(r->data + begin, data, bytes));
+    while (r->n < n) r->home[r->n++] = answers->rank[f];
     data += bytes;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Asks other processes for what is missing; false if no process misses anything */
-static PetscErrorCode Ask(MPI_Comm comm, KCycleSearch *own, KCycleSearch *s, PetscHMapI asked, Records *r,
-                          PetscBool *more)
+static PetscErrorCode Ask(MPI_Comm comm, KCycleSearch *s, PetscHMapI asked, Records *r, PetscBool *more)
 {
   Letters letters = {NULL, 0, 0, NULL, 0};
   Mail    questions, answers;
@@ -532,8 +552,8 @@ static PetscErrorCode Ask(MPI_Comm comm, KCycleSearch *own, KCycleSearch *s, Pet
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
   *more = (PetscBool)any;
   if (any) {
-    PetscCall(PostLetters(comm, own->st->box, &letters, &questions));
-    PetscCall(Answer(comm, own, &questions, &answers));
+    PetscCall(PostLetters(comm, s->st->box, &letters, &questions));
+    PetscCall(Answer(comm, r->search, &questions, &answers));
     PetscCall(MailDestroy(&questions));
     PetscCall(TakeAnswers(&answers, r));
     PetscCall(MailDestroy(&answers));
@@ -544,23 +564,23 @@ static PetscErrorCode Ask(MPI_Comm comm, KCycleSearch *own, KCycleSearch *s, Pet
 }
 
 /* The search among the candidates that this process knows, until it misses none */
-static PetscErrorCode SearchKnown(MPI_Comm comm, KCycleSearch *own, Records *r, KCycleSearch **search)
+static PetscErrorCode SearchKnown(MPI_Comm comm, Records *r, KCycleSearch **search)
 {
-  PetscBool     more = PETSC_TRUE;
-  PetscHMapI    asked;
-  KCycleSearch *s = NULL;
+  const KCycleSearch *own  = r->search;
+  PetscBool           more = PETSC_TRUE;
+  PetscHMapI          asked;
+  KCycleSearch       *s = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscHMapICreate(&asked));
-  PetscCall(RecordOwn(own, r));
   while (more) {
     if (s) PetscCall(KCycleSearchDestroy(&s));
     PetscCall(KCycleSearchCreate(own->st, own->along, own->singular, &s));
     s->most = own->most;
-    for (PetscInt i = 0; i < r->n; i++) PetscCall(ReadRecord(s, r->data + (size_t)i * r->size));
+    for (PetscInt i = 0; i < r->n; i++) PetscCall(ReadRecord(s, RecordAt(r, i)));
     PetscCall(ConnectCandidates(s, asked));
     PetscCall(KCycleSearchRun(s));
-    PetscCall(Ask(comm, own, s, asked, r, &more));
+    PetscCall(Ask(comm, s, asked, r, &more));
   }
   PetscCall(PetscHMapIDestroy(&asked));
   *search = s;
@@ -572,17 +592,17 @@ PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleCl
 {
   KCycleSearch *s;
   Letters       letters = {NULL, 0, 0, NULL, 0};
-  Records       r       = {NULL, 0, NULL, 0, 0, 0, 0};
+  Records       r;
 
   PetscFunctionBegin;
-  PetscCall(SearchKnown(comm, own, &r, &s));
-  PetscCall(PetscFree(r.data));
+  PetscCall(RecordsCreate(own, &r));
+  PetscCall(SearchKnown(comm, &r, &s));
   for (PetscInt q = 0; q < s->nnodes; q++) s->next[q] = KC_NONE;
   for (PetscInt c = 0; c < s->found.n; c++) PetscCall(ListShared(s, c, r.home, list, &letters));
   PetscCall(SendParts(comm, s->st->box, &letters, list));
   PetscCall(PetscFree(letters.data));
   PetscCall(PetscFree(letters.rank));
-  PetscCall(PetscFree(r.home));
+  PetscCall(RecordsDestroy(&r));
   PetscCall(KCycleSearchDestroy(&s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

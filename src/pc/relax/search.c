@@ -30,7 +30,7 @@ PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *li
 {
   PetscFunctionBegin;
   if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
-  *most = PetscMax(1024, 2 * length);
+  *most = PetscMax(1024, length + length / 2);
   PetscCall(PetscRealloc(*most * size, (void **)list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -701,6 +701,20 @@ static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is needed for its points no more, when it has run */
+static PetscErrorCode SearchTrim(KCycleSearch *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(s->across));
+  PetscCall(PetscFree(s->chunk));
+  PetscCall(PetscFree(s->touched));
+  PetscCall(PetscFree(s->neighbour));
+  PetscCall(PetscFree2(s->sieve.rough, s->sieve.dead));
+  for (int o = 0; o < s->nc; o++) PetscCall(PetscFree(s->row[o]));
+  PetscCall(KCycleClusterListDestroy(&s->found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The clusters of an operator, or the parts of them that this process has */
 PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
                                     KCycleClusterList *list)
@@ -729,6 +743,7 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
     for (PetscInt c = 0; c < s->found.n; c++) {
       if (!KCycleSearchIsCandidate(s, s->found.member[s->found.first[c]])) PetscCall(ListOwned(s, c, list));
     }
+    PetscCall(SearchTrim(s));
     if (nprocs > 1) PetscCall(KCycleSearchCandidates(comm, s, list));
   }
   PetscCall(KCycleSearchDestroy(&s));
