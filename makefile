@@ -10,6 +10,7 @@
 #   make lint             layout, names, manual pages, options, messages
 #   make docs             the manual pages in docs/manual; fails when a page quotes a number that its CSV file in bench/results does not hold
 #   make compilers        are the sources free of warnings with clang, g++ as C++11, and nvcc, too? CUDA_ARCHS="sm_75 sm_90" chooses its architectures
+#   make registers        do the kernels of the library that is built have enough registers?
 #   make hip              do the kernels compile with hipcc, and the sources with PETSc's headers for HIP? Nothing is linked; HIP_ARCHS="gfx90a" chooses architectures
 #   make releases         do the sources compile with the headers of releases of PETSc that no test runs with? VERSIONS="3.19.6 3.25.6" chooses them
 #   make install PREFIX=  library, header, pkg-config file, Python module
@@ -53,7 +54,9 @@ CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler
 HIPFLAGS_KC = $(call hip_var,HIPC_FLAGS) --gpu-max-threads-per-block=256 -fPIC -Wall -Wextra -Werror -Wno-unused-function -DPETSC_SKIP_COMPLEX
 # CCACHE=ccache: kernels for devices are compiled through it; for the others there is OMPI_CC="ccache gcc"
 CCACHE ?=
-compile_device = $(if $(hip),$(hipcc) -x hip $(HIPFLAGS_KC),$(CCACHE) $(nvcc) $(CUDAFLAGS_KC))
+compile_device = $(if $(hip),$(hipcc) -x hip $(HIPFLAGS_KC),$(CCACHE) $(nvcc) $(CUDAFLAGS_KC) -Xptxas -v)
+# What nvcc says of registers, for "make registers"
+keep_registers = $(if $(hip),,2> $(@:.o=.registers) || { cat $(@:.o=.registers); false; })
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
@@ -70,7 +73,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg bench-kappa check compilers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
+.PHONY: all bench bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -87,11 +90,11 @@ $(B)/single/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 
 $(B)/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,DEVICE,$(compile_device) $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@)
+	$(call run,DEVICE,$(compile_device) $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ $(keep_registers))
 
 $(B)/single/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
-	$(call run,DEVICE,$(compile_device) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@)
+	$(call run,DEVICE,$(compile_device) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ $(keep_registers))
 
 -include $(objects:.o=.d)
 
@@ -157,8 +160,11 @@ compilers: | have-petsc
 	@test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \
 	  printf '%s\n' $(wildcard $(top)/src/kernel/*.c) | xargs -P $$(nproc) -n 1 $(nvcc) -x cu -Werror all-warnings $$single -I$(top)/include $(petsc_includes) -o /dev/null -c || exit 1; \
 	done
-	@test -z "$(nvcc)" -o -n "$(not_for_devices)" || { echo "  kernels for devices, their registers"; \
+	@test -z "$(nvcc)" -o -n "$(not_for_devices)" -o -z "$(strip $(CUDA_ARCHS))" || { echo "  kernels for devices, their registers"; \
 	  $(PYTHON) -B $(top)/conf/spills.py $(nvcc) $(CUDA_ARCHS) -- -std=c++17 -O3 -ccbin mpicxx -Werror all-warnings -I$(top)/include $(petsc_includes); }
+
+registers: all
+	@$(PYTHON) -B $(top)/conf/spills.py --built $(B)
 
 # No PETSc with HIP is at hand: tests/hip makes the one in use look like one
 HIP_ARCHS   ?= gfx908 gfx90a gfx1030
