@@ -118,8 +118,23 @@
       "-pc_kcycle_kappa", "autokappa")                                                                                 \
   REAL(KCYCLE_AUTO_GAIN, 0.03, "a larger kappa is not tried where the last one saved no more iterations",              \
        "-pc_kcycle_kappa", "autokappa")                                                                                \
-  REAL(KCYCLE_AUTO_CHANGE, 0.1, "kappa is chosen anew for an operator that is turned by a larger sine",                \
+  REAL(KCYCLE_ANOTHER, 0.1,                                                                                            \
+       "an operator that turns what it makes of a vector by a larger sine is another one: kappa is chosen anew, and "  \
+       "levels that unknowns share are tried again",                                                                   \
        "-pc_kcycle_kappa", "autokappa")                                                                                \
+  INT(KCYCLE_TRIAL, 4,                                                                                                 \
+      "cycles on A x = 0 tell whether unknowns of a point can share levels; errors are compared from the first one "   \
+      "on, as noise has little of slow ones",                                                                          \
+      "-pc_kcycle_hierarchy", "unknowns")                                                                              \
+  REAL(KCYCLE_TRIAL_SLOW, 0.5,                                                                                         \
+       "they cannot where these leave more than this part of errors of an unknown, unless more than this part of "     \
+       "that is left when unknowns are solved for one by one",                                                         \
+       "-pc_kcycle_hierarchy", "unknowns")                                                                             \
+  REAL(KCYCLE_SUSPICIOUS, 100,                                                                                         \
+       "a solve has converged by its norm alone where the residual has not come down by this factor, while that norm " \
+       "has, and by this factor more: good preconditioners alone explain up to 5000 between the two, but with "        \
+       "residuals that come down",                                                                                     \
+       "", "unknowns")                                                                                                 \
   INT(KCYCLE_INVERTED, 512,                                                                                            \
       "on a device a coarsest problem of at most so many rows is solved by its inverse; an estimate, not measured on " \
       "a GPU",                                                                                                         \

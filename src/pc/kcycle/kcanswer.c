@@ -6,11 +6,6 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* The residual has not come down by this factor, while the norm that KSP looks at has done so, and by this factor more.
-   A good preconditioner alone explains much between the two: on the battery up to 5000, where the residual comes down,
-   too */
-#define SUSPICIOUS 100
-
 /* Does the solver claim, by a norm of its own, that its iterations have solved the system that it was given? */
 static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
 {
@@ -65,7 +60,8 @@ PetscErrorCode PCKCycleCheckAnswer(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(KSPGetResidualNorm(ksp, &answer->claimed));
   answer->claimed /= ksp->rnorm0;
   PetscCall(Reduction(pc, ksp, b, x, &answer->reduced));
-  answer->wrong = (PetscBool) !(answer->reduced <= SUSPICIOUS * answer->claimed || SUSPICIOUS * answer->reduced <= 1);
+  answer->wrong =
+      (PetscBool) !(answer->reduced <= KCYCLE_SUSPICIOUS * answer->claimed || KCYCLE_SUSPICIOUS * answer->reduced <= 1);
   if (!answer->wrong) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "KSP has converged by its norm, to %.1e, but the residual b - A x is %.1e of b: the "

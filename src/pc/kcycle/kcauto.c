@@ -348,8 +348,8 @@ static PetscErrorCode Changed(PC pc, PetscBool *changed)
     PetscCall(VecDot(y, kc->automatic.image, &dot));
     PetscCall(VecNorm(y, NORM_2, &norm[0]));
     PetscCall(VecNorm(kc->automatic.image, NORM_2, &norm[1]));
-    *changed = (PetscBool) !(PetscAbsScalar(dot) >=
-                             norm[0] * norm[1] * PetscSqrtReal(1 - KCYCLE_AUTO_CHANGE * KCYCLE_AUTO_CHANGE));
+    *changed =
+        (PetscBool) !(PetscAbsScalar(dot) >= norm[0] * norm[1] * PetscSqrtReal(1 - KCYCLE_ANOTHER * KCYCLE_ANOTHER));
   }
   if (*changed) {
     PetscCall(VecDestroy(&kc->automatic.image));

@@ -9,14 +9,8 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petscdmda.h>
 
-/* Cycles of a trial. Levels that all unknowns share are given up where errors of an unknown shrink by less than this
-   from the first cycle on, and only for such that are better by it again */
-#define TRIAL      4
-#define TRIAL_SLOW 0.5
-
-/* The part of what an operator makes of a vector that makes it another operator, and rounding */
-#define ANOTHER 0.1
-#define TINY    PETSC_SQRT_MACHINE_EPSILON
+/* Rounding */
+#define TINY PETSC_SQRT_MACHINE_EPSILON
 
 /* With the levels; what a trial has shown stays for who goes on with it */
 PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *kc)
@@ -232,7 +226,7 @@ static PetscErrorCode Changed(PC pc, PetscInt dof, PetscBool *changed)
     for (PetscInt u = 0; u < dof; u++) {
       const PetscReal *sum = sums + 3 * u;
 
-      if (!(sum[0] >= PetscSqrtReal(sum[1] * sum[2] * (1 - ANOTHER * ANOTHER)))) *changed = PETSC_TRUE;
+      if (!(sum[0] >= PetscSqrtReal(sum[1] * sum[2] * (1 - KCYCLE_ANOTHER * KCYCLE_ANOTHER)))) *changed = PETSC_TRUE;
     }
     PetscCall(PetscFree(sums));
   }
@@ -276,15 +270,15 @@ static PetscErrorCode Iterate(PC pc, PetscInt dof, MatNullSpace kernel, Vec e, P
   visit.kappa = kc->kappa;
   PetscCall(VecDuplicate(e, &r));
   PetscCall(VecDuplicate(e, &z));
-  for (int i = 0; i <= TRIAL; i++) {
+  for (int i = 0; i <= KCYCLE_TRIAL; i++) {
     PetscBool finite = PETSC_TRUE;
 
     if (kernel) PetscCall(MatNullSpaceRemove(kernel, e));
     PetscCall(Products(pc, e, e, norms + 3 * dof * i));
     for (PetscInt u = 0; u < dof; u++)
       if (PetscIsInfOrNanReal(norms[3 * (dof * i + u)])) finite = PETSC_FALSE;
-    if (i == TRIAL || !finite) {
-      PetscCall(PetscArraymove(norms + 3 * dof * TRIAL, norms + 3 * dof * i, 3 * dof));
+    if (i == KCYCLE_TRIAL || !finite) {
+      PetscCall(PetscArraymove(norms + 3 * dof * KCYCLE_TRIAL, norms + 3 * dof * i, 3 * dof));
       break;
     }
     PetscCall(MatMult(pc->pmat, e, r));
@@ -307,7 +301,7 @@ static PetscErrorCode Try(PC pc, PetscInt dof, PetscReal shrinks[], PetscReal *s
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatCreateVecs(pc->pmat, &e, NULL));
-  PetscCall(PetscCalloc1(3 * dof * (TRIAL + 1), &norms));
+  PetscCall(PetscCalloc1(3 * dof * (KCYCLE_TRIAL + 1), &norms));
   PetscCall(MatGetNullSpace(pc->pmat, &kernel));
   if (kernel) PetscCall(PetscObjectReference((PetscObject)kernel));
   else if (kc->kernel_constant)
@@ -320,7 +314,7 @@ static PetscErrorCode Try(PC pc, PetscInt dof, PetscReal shrinks[], PetscReal *s
   PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
   *slowest = 0;
   for (PetscInt u = 0; u < dof; u++) {
-    const PetscReal start = norms[3 * u], first = norms[3 * (dof + u)], last = norms[3 * (dof * TRIAL + u)];
+    const PetscReal start = norms[3 * u], first = norms[3 * (dof + u)], last = norms[3 * (dof * KCYCLE_TRIAL + u)];
 
     shrinks[u] = PetscSqrtReal(last / PetscMax(first, TINY * TINY * PetscMax(start, first)));
     if (PetscIsInfOrNanReal(shrinks[u])) shrinks[u] = PETSC_MAX_REAL;
@@ -382,8 +376,8 @@ static PetscErrorCode TryTogether(PC pc, PetscInt dof, PetscBool *fail)
   apart->slowest[0] = apart->slowest[1] = 0;
   PetscCall(IsSymmetric(pc, dof, &symmetric));
   if (!symmetric) PetscCall(Try(pc, dof, apart->shrinks, &apart->slowest[0]));
-  if (apart->slowest[0] > TRIAL_SLOW) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(why), why));
-  *fail = (PetscBool)(apart->slowest[0] > TRIAL_SLOW && !why[0]);
+  if (apart->slowest[0] > KCYCLE_TRIAL_SLOW) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(why), why));
+  *fail = (PetscBool)(apart->slowest[0] > KCYCLE_TRIAL_SLOW && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -411,11 +405,11 @@ PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
   if (dof < 2 || apart->tried != (use ? 1 : 0)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!use) PetscCall(TryTogether(pc, dof, again));
   else PetscCall(Try(pc, dof, apart->shrinks + dof, &apart->slowest[1]));
-  if (use) *again = (PetscBool)(apart->slowest[1] > TRIAL_SLOW * apart->slowest[0]);
+  if (use) *again = (PetscBool)(apart->slowest[1] > KCYCLE_TRIAL_SLOW * apart->slowest[0]);
   tried = ++apart->tried;
   PetscCall(PetscInfo(pc, "Of errors of the slowest unknown %g are left by %d cycles%s\n", (double)apart->slowest[use],
-                      TRIAL - 1, use ? ", one by one" : ""));
-  if (apart->slowest[use] > TRIAL_SLOW) PetscCall(ForgetFailure(pc));
+                      KCYCLE_TRIAL - 1, use ? ", one by one" : ""));
+  if (apart->slowest[use] > KCYCLE_TRIAL_SLOW) PetscCall(ForgetFailure(pc));
   if (!*again) PetscFunctionReturn(PETSC_SUCCESS);
   image        = apart->image;
   apart->image = NULL;
@@ -435,10 +429,10 @@ PetscErrorCode PCKCycleUnknownsView(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   apart = &kc->apart;
-  if (!apart->tried || !apart->shrinks || apart->slowest[0] <= TRIAL_SLOW) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!apart->tried || !apart->shrinks || apart->slowest[0] <= KCYCLE_TRIAL_SLOW) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetDof(pc->dm, &dof));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    grids for all unknowns together do not suit them: %d cycles leave\n",
-                                   TRIAL - 1));
+                                   KCYCLE_TRIAL - 1));
   for (PetscInt u = 0; u < dof; u++) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "      %.1e of errors of unknown %" PetscInt_FMT,
                                      (double)PetscMin(apart->shrinks[u], 1e99), u));
