@@ -352,8 +352,9 @@ typedef struct {
   KCycleStructure     structure[64]; /* finest first */
   /* see kcbalance.c; D on the points of this process, where levels are those of D A, or NULL */
   PetscScalar        *d;
-  Mat                 plain;       /* and A as a stencil */
-  Vec                 prepared[2]; /* D, and what the finest level has as its right side where that is another one */
+  Mat                 plain; /* and A as a stencil */
+  /* D, and what the finest level has as its right side where that is another one, or work between cycles */
+  Vec                 prepared[2];
   /* of the last solve with a singular operator: the part of its right side that is in no image */
   PetscReal           gap;
   MatNullSpace        range, nullspace; /* which is this, and the kernel, */
@@ -645,6 +646,7 @@ PETSC_INTERN PetscErrorCode PCKCycleFindClosed(PC);
 PETSC_INTERN PetscErrorCode PCKCycleBalance(PC);
 PETSC_INTERN PetscErrorCode PCKCycleBalanceUndo(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleBalanceReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleGetWork(PC_KCycle *, Vec, Vec *);
 PETSC_INTERN PetscErrorCode PCKCyclePrepare(PC_KCycle *, PetscBool transpose, Vec *);
 PETSC_INTERN PetscErrorCode PCKCycleFinish(PC_KCycle *, PetscBool transpose, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleCheckRightSide(PC, KSP, Vec);

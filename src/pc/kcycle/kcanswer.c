@@ -22,23 +22,43 @@ static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* |b - A x| over |b|, without what KSP leaves out of b since it knows that there is no solution to it */
-static PetscErrorCode Reduction(PC pc, KSP ksp, Vec b, Vec x, PetscReal *reduced)
+/* What is left of a vector without what KSP takes out of right sides, or levels of a singular operator, since there is
+   no solution to it */
+static PetscErrorCode RemoveKnown(PC pc, KSP ksp, Vec v)
 {
-  Vec          r;
-  MatNullSpace left;
-  PetscReal    norm[2];
+  PC_KCycle   *kc;
+  MatNullSpace known;
 
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(b, &r));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(ksp->transpose_solve ? MatGetNullSpace(pc->mat, &known) : MatGetTransposeNullSpace(pc->mat, &known));
+  if (known) PetscCall(MatNullSpaceRemove(known, v));
+  if (kc->gap > 0 || (kc->always && !ksp->transpose_solve)) PetscCall(MatNullSpaceRemove(kc->range, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |b - A x| over |b|, but for that. Where nothing but rounding is left of b there is nothing to compare with */
+static PetscErrorCode Reduction(PC pc, KSP ksp, Vec b, Vec x, PetscReal *reduced)
+{
+  PC_KCycle *kc;
+  Vec        r;
+  PetscReal  all, rest, norm;
+  PetscBool  keep;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  keep = (PetscBool)(kc->answer.always || kc->prepared[1]);
+  PetscCall(PCKCycleGetWork(kc, b, &r));
+  PetscCall(VecNorm(b, NORM_2, &all));
+  PetscCall(VecCopy(b, r));
+  PetscCall(RemoveKnown(pc, ksp, r));
+  PetscCall(VecNorm(r, NORM_2, &rest));
   PetscCall(ksp->transpose_solve ? MatMultTranspose(pc->mat, x, r) : MatMult(pc->mat, x, r));
   PetscCall(VecAYPX(r, -1, b));
-  PetscCall(ksp->transpose_solve ? MatGetNullSpace(pc->mat, &left) : MatGetTransposeNullSpace(pc->mat, &left));
-  if (left) PetscCall(MatNullSpaceRemove(left, r));
-  PetscCall(VecNorm(r, NORM_2, &norm[0]));
-  PetscCall(VecNorm(b, NORM_2, &norm[1]));
-  *reduced = norm[1] > 0 ? norm[0] / norm[1] : 0;
-  PetscCall(VecDestroy(&r));
+  PetscCall(RemoveKnown(pc, ksp, r));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  *reduced = all > 0 ? norm / PetscMax(rest, PETSC_SQRT_MACHINE_EPSILON * all) : 0;
+  if (!keep) PetscCall(VecDestroy(&kc->prepared[1])); /* one look a set-up needs no vector for good */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +150,8 @@ static PetscErrorCode PCKCycleSetCheck_KCycle(PC pc, PetscBool check)
 
   Not looked at are solves whose operator is another one than that which is preconditioned, diagonally scaled ones
   (`KSPSetDiagonalScale()`), and solvers that look at no norm, as smoothers do. Of right sides what `KSP` takes out of
-  them does not count (`MatSetTransposeNullSpace()`).
+  them does not count (`MatSetTransposeNullSpace()`), nor what structured levels of a singular operator do, as the view
+  says.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetCheck()`, `KSPSetNormType()`
 @*/

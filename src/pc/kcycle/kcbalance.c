@@ -88,6 +88,15 @@ static PetscErrorCode NeedVectors(PC_KCycle *kc, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A vector like v, that nobody uses between cycles */
+PetscErrorCode PCKCycleGetWork(PC_KCycle *kc, Vec v, Vec *work)
+{
+  PetscFunctionBegin;
+  PetscCall(NeedVectors(kc, v));
+  *work = kc->prepared[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A right side becomes that of the finest level, D times the part that solutions have, in another vector */
 PetscErrorCode PCKCyclePrepare(PC_KCycle *kc, PetscBool transpose, Vec *b)
 {
@@ -205,20 +214,19 @@ PetscErrorCode PCKCycleFindClosed(PC pc)
 }
 
 /* The part of a right side that is in no image, relative */
-static PetscErrorCode FindGap(MatNullSpace range, Vec b, PetscReal *gap)
+static PetscErrorCode FindGap(PC_KCycle *kc, Vec b)
 {
   PetscReal all, rest;
   Vec       part;
 
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(b, &part));
+  PetscCall(PCKCycleGetWork(kc, b, &part));
   PetscCall(VecCopy(b, part));
-  PetscCall(MatNullSpaceRemove(range, part));
+  PetscCall(MatNullSpaceRemove(kc->range, part));
   PetscCall(VecAXPY(part, -1, b));
   PetscCall(VecNorm(b, NORM_2, &all));
   PetscCall(VecNorm(part, NORM_2, &rest));
-  PetscCall(VecDestroy(&part));
-  *gap = all > 0 ? rest / all : 0;
+  kc->gap = all > 0 ? rest / all : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,7 +277,7 @@ PetscErrorCode PCKCycleCheckRightSide(PC pc, KSP ksp, Vec b)
     PetscCall(GetKernel(pc, b));
   }
   if (!kc->range) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindGap(kc->range, b, &kc->gap));
+  PetscCall(FindGap(kc, b));
   if (kc->gap <= PetscMax(KCYCLE_ROUNDING, 0.01 * ksp->rtol)) PetscFunctionReturn(PETSC_SUCCESS);
   kc->projects = PETSC_TRUE;
   PetscCall(PetscSNPrintf(what, sizeof(what), Inconsistent, (double)kc->gap));
