@@ -45,8 +45,10 @@ static PetscErrorCode Fill(DM da, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With so much memory for levels: they fit, or there is an error, and then a solve on the host */
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
+/* With so much memory for levels, which set-up makes, or for the matrices of small ones, which the second application
+   makes: they fit, or there is an error, and then a solve: on the host where levels did not fit, on the device without
+   matrices */
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscBool matrices, size_t more, PetscBool *fits)
 {
   KSP            ksp;
   PC             pc;
@@ -58,48 +60,20 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPGetPC(ksp, &pc));
+  if (matrices) PetscCall(KSPSetUp(ksp));
+  if (matrices) PetscCall(PCApply(pc, b, x));
   PetscCall(Limit(more));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = PCSetUp(pc);
+  ierr = matrices ? PCApply(pc, b, x) : PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!ierr || ierr == PETSC_ERR_MEM, PETSC_COMM_SELF, PETSC_ERR_PLIB, "error %d", (int)ierr);
   *fits = (PetscBool)!ierr;
   PetscCheck(!unsetenv("CUDAHOST_MEMORY"), PETSC_COMM_SELF, PETSC_ERR_SYS, "unsetenv() fails");
-  if (ierr) PetscCall(PCKCycleSetPlace(pc, PC_KCYCLE_PLACE_HOST));
+  if (ierr && !matrices) PetscCall(PCKCycleSetPlace(pc, PC_KCYCLE_PLACE_HOST));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " iterations\n", ierr ? "too little memory" : "enough", its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same for the matrices of small levels, which the second application makes, and then a later one */
-static PetscErrorCode Apply(Mat A, Vec b, Vec x, size_t more, PetscBool *fits)
-{
-  KSP            ksp;
-  PC             pc;
-  PetscErrorCode ierr;
-  PetscInt       its;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCApply(pc, b, x));
-  PetscCall(Limit(more));
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = PCApply(pc, b, x);
-  PetscCall(PetscPopErrorHandler());
-  PetscCheck(!ierr || ierr == PETSC_ERR_MEM, PETSC_COMM_SELF, PETSC_ERR_PLIB, "error %d", (int)ierr);
-  *fits = (PetscBool)!ierr;
-  PetscCheck(!unsetenv("CUDAHOST_MEMORY"), PETSC_COMM_SELF, PETSC_ERR_SYS, "unsetenv() fails");
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for matrices, %" PetscInt_FMT " iterations\n",
-                        ierr ? "too little memory" : "enough", its));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s, %" PetscInt_FMT " iterations\n", ierr ? "too little memory" : "enough",
+                        matrices ? " for matrices" : "", its));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,9 +213,10 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fail", &fails, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarsest", &coarsest, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
-  for (size_t more = 0; !fits && !fails; more += 20000) PetscCall(Solve(A, b, x, more, &fits));
-  fits = PETSC_FALSE;
-  for (size_t more = 0; !fits && !fails; more += 20000) PetscCall(Apply(A, b, x, more, &fits));
+  for (int matrices = 0; matrices < 2 && !fails; matrices++) {
+    fits = PETSC_FALSE;
+    for (size_t more = 0; !fits; more += 20000) PetscCall(Solve(A, b, x, (PetscBool)matrices, more, &fits));
+  }
   for (PetscInt applied = 0; applied < 3 && fails; applied++) PetscCall(Recover(A, b, x, applied, coarsest, part));
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&b));
