@@ -2,6 +2,7 @@
 # make check: builds the library and runs every test. The last line is: N passed, N failed, N skipped.
 #
 #   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
+#   EXCEPT=text                  none of these tests, one or several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
 #   FEWER=2                      of the values of a loop in a test, numbers of processes among them, only the first and the last; FEWER=1: only the second
 #   SMOKE=1                      under a minute after a small change: stencils, transfers, smoothers, cycles, deflation, incomplete Poisson on 1 and 3 processes; no scripts
@@ -22,7 +23,7 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-3}
+SEARCH=${SEARCH:-} EXCEPT=${EXCEPT:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-3}
 case $SMOKE in 0 | no) SMOKE= ;; esac
 case $OPENMP in 0 | no) OPENMP= ;; esac
 case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
@@ -149,6 +150,16 @@ wanted() {
     found && $0'
 }
 
+# unwanted WORDS NAME...: names with none of the words in them; one a line
+unwanted() {
+  words=$1
+  shift
+  printf '%s\n' "$@" | awk -v search="$words" '
+    BEGIN { n = split(search, word) }
+    { found = 0; for (i = 1; i <= n; i++) if (index($0, word[i])) found = 1 }
+    !found && $0'
+}
+
 # check_words WORDS NAME...: a word that is in no name is a mistake
 check_words() {
   words=$1
@@ -178,6 +189,10 @@ find_tests() {
   fi
   # shellcheck disable=SC2086
   check_words "$SEARCH" $programs $scripts
+  # shellcheck disable=SC2086
+  check_words "$EXCEPT" $programs $scripts
+  # shellcheck disable=SC2086
+  programs=$(unwanted "$EXCEPT" $programs) scripts=$(unwanted "$EXCEPT" $scripts)
   # shellcheck disable=SC2086
   programs=$(wanted "$SEARCH" $programs | sort | xargs) scripts=$(wanted "$SEARCH" $scripts)
 }

@@ -729,8 +729,8 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
   PetscCall(KCycleSearchCreate(KCycleStencilOf(A), smoother->along, seeds->singular, &s));
   /* where constants are the kernel, those on one part of the points and on the others do the same: with the larger part
-     rounding would be made as large as what couples both is weak. LeaveClosed() does not see this where the group of all
-     points is too large to be followed; and this does not see closed parts of an operator */
+     rounding would be made as large as what couples both is weak. LeaveClosed() does not see this where the group of
+     all points is too large to be followed; and this does not see closed parts of an operator */
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) s->most = PetscMin(s->most, A->rmap->N / 2);
   PetscCall(KCycleSift(s, seeds));
