@@ -217,7 +217,7 @@ PetscErrorCode PCKCycleFindClosed(PC pc)
 static PetscErrorCode FindGap(PC_KCycle *kc, Vec b)
 {
   PetscReal all, rest;
-  Vec       part;
+  Vec       part = NULL;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetWork(kc, b, &part));
