@@ -489,7 +489,7 @@ int main(int argc, char **argv)
   test:
     suffix: given
     nsize: {{1 2}}
-    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off -pc_kcycle_place host -pc_kcycle_host_below 5000 -pc_kcycle_block_below 2000 -pc_kcycle_matrix_below 300 -pc_kcycle_graph off -pc_kcycle_tile_above 9000 -pc_kcycle_overlap_above 7000
+    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off -pc_kcycle_place host -pc_kcycle_host_below 5000 -pc_kcycle_block_below 2000 -pc_kcycle_matrix_below 300 -pc_kcycle_graph off -pc_kcycle_tile_above 9000 -pc_kcycle_overlap_above 7000 -pc_kcycle_ghost_points 3000
     args: -pc_relax_type chebyshev -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_degree 4 -pc_relax_clusters off -pc_relax_directions zx
     args: -pc_incpoisson_pattern full -pc_incpoisson_scaling none
     args: -pc_deflsub_type box -pc_deflsub_form adef2 -pc_deflsub_coarse inverse -pc_deflsub_boxes 3,4,5 -pc_deflsub_size 100 -pc_deflsub_jump 2.5

@@ -28,11 +28,22 @@ static void Count(const KCycleLevelData *level, KCyclePhase phase, PetscInt64 by
   level->traffic->bytes[phase] += bytes;
 }
 
+/* The same of sweeps and what rides with them on a grid with ghost points, to which b or from which x is copied */
+static PetscInt64 Ghosted(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
+{
+  const KCycleGhosted *g     = level->ghosted;
+  const PetscInt       trips = KCycleSmootherTrips(g->smoother[which], sweeps, PETSC_TRUE);
+  const PetscInt64     words = (3 * trips - (sweeps->zeroguess ? 1 : 0)) * (PetscInt64)g->st->box->npoints;
+
+  return words * (PetscInt64)sizeof(KCScalar) + trips * Operator(g->st) + Words(level, 2);
+}
+
 /* x is read and written, b read; in the first pass from zero x is only written */
 static PetscInt64 Sweeps(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps, PetscBool rides)
 {
   const PetscInt trips = KCycleSmootherTrips(level->smoother[which], sweeps, rides);
 
+  if (level->ghosted && rides) return Ghosted(level, which, sweeps);
   if (!trips) return sweeps->zeroguess ? Words(level, 1) : 0;
   return trips * (Words(level, 3) + Operator(level->st)) - (sweeps->zeroguess ? Words(level, 1) : 0);
 }

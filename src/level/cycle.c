@@ -99,7 +99,7 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
-  if (KCycleSmootherIsFused(level->smoother[which]) && !(tested && levels->tapes)) {
+  if (KCycleLevelIsFused(level, which) && !(tested && (levels->tapes || level->ghosted))) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
     if (tested) PetscCall(Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,7 +126,7 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l)
   const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which]};
 
   PetscFunctionBegin;
-  if (KCycleSmootherIsFused(level->smoother[which])) {
+  if (KCycleLevelIsFused(level, which)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -436,6 +436,7 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
   PetscCall(KCycleBottomsDestroy(&(*levels)->bottoms));
   for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
     PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
+  for (PetscInt l = 0; l < (*levels)->nlevels; l++) PetscCall(KCycleGhostedDestroy(&(*levels)->level[l].ghosted));
 #if defined(KCYCLE_SINGLE)
   for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
     KCycleLevelData *level = &(*levels)->level[l];
@@ -470,13 +471,14 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   if (parts->tr) PetscCall(KCycleTransferSingleCreate(parts->tr, (KCycleTransfer **)&level->tr));
   for (int i = 0; i < 2 && l; i++) {
     if (i && parts->smoother[1] == parts->smoother[0]) level->smoother[1] = level->smoother[0];
-    else PetscCall(KCycleSmootherCreateLike(parts->smoother[i], level->st, levels->divisor, &level->smoother[i]));
+    else PetscCall(KCycleSmootherCreateLike(parts->smoother[i], level->st, levels->divisor, NULL, &level->smoother[i]));
   }
 #else
   level->st = parts->st;
   level->tr = parts->tr;
   for (int i = 0; i < 2; i++) level->smoother[i] = parts->smoother[i];
 #endif
+  if (parts->ghosts) PetscCall(KCycleGhostedCreate(parts->ghosts, parts->smoother, levels->divisor, &level->ghosted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,6 +17,10 @@ static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, co
   const KCycleLevelData *coarse = level - 1;
 
   PetscFunctionBegin;
+  if (level->ghosted) {
+    PetscCall(KCycleGhostedSmoothRestrict(level, which, sweeps));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscArrayzero(coarse->b, coarse->st->box->npoints));
   PetscCall((*s->ops.smoothrestrict)(s, sweeps, level->b, level->x, level->tr, coarse->b, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -27,7 +31,8 @@ static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which,
   KCycleSmoother *s = level->smoother[which];
 
   PetscFunctionBegin;
-  PetscCall((*s->ops.interpolatesmooth)(s, sweeps, level->tr, level[-1].x, level->b, level->x));
+  if (level->ghosted) PetscCall(KCycleGhostedInterpolateSmooth(level, which, sweeps));
+  else PetscCall((*s->ops.interpolatesmooth)(s, sweeps, level->tr, level[-1].x, level->b, level->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

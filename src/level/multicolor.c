@@ -91,7 +91,7 @@ static void PlanesThroughBoxTile(const KCyclePass *pass)
       KCycleBoxTilePack(KCycleColoursOf(pass)->boxtile, pass->step[0].zeroguess ? NULL : pass->x, t, low, high);
     KC_BARRIER
     for (PetscInt i = 0; i < n; i++) {
-      KCyclePassInnerPlanes(box, i, &first, &last);
+      KCyclePassInnerPlanes(pass, i, &first, &last);
       if (t - 1 - i >= first && t - 1 - i <= last) StepBoxTile(pass, &pass->step[i], t - 1 - i);
     }
     if (t >= n && t - n < planes) KCycleBoxTileUnpack(KCycleColoursOf(pass)->boxtile, t - n, low, high, pass->x);

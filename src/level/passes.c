@@ -67,24 +67,34 @@ static void StepPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt t
   else InterpolatePlane(pass, t, first, end);
 }
 
-/* The planes that step i runs on before any exchange: first to last. All where they are not coupled */
-void KCyclePassInnerPlanes(const KCycleBox *box, PetscInt i, PetscInt *first, PetscInt *last)
+/* The planes that step i runs on before any exchange: first to last. All where they are not coupled; ghost points as
+   far as later steps need them */
+void KCyclePassInnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, PetscInt *last)
 {
-  const PetscInt  slow = box->dim - 1, planes = KCyclePlanes(box);
-  const PetscBool low  = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
-  const PetscBool high = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
+  const KCycleBox *box  = pass->st->box;
+  const PetscInt   slow = box->dim - 1, planes = KCyclePlanes(box), margin = pass->step[i].margin;
+  const PetscInt(*pad)[2] = pass->smoother->pad;
+  const PetscInt  behind  = pass->st->shape.flat ? 0 : i;
+  const PetscBool low     = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
+  const PetscBool high    = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
 
-  *first = low ? i : 0;
-  *last  = high ? planes - 1 - i : planes - 1;
+  *first = pad ? PetscMax(0, pad[slow][0] - margin) : low ? behind : 0;
+  *last  = planes - 1 - (pad ? PetscMax(0, pad[slow][1] - margin) : high ? behind : 0);
   if (*first > *last) {
     *first = planes; /* none */
     *last  = planes - 1;
   }
 }
 
-static void InnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, PetscInt *last)
+/* Of lines low to high - 1 of a plane those that step i runs on */
+void KCyclePassLines(const KCyclePass *pass, PetscInt i, PetscInt *low, PetscInt *high)
 {
-  KCyclePassInnerPlanes(pass->st->box, pass->st->shape.flat ? 0 : i, first, last);
+  const PetscInt(*pad)[2] = pass->smoother->pad;
+  const PetscInt m = KCycleLinesOfPlane(pass->st->box), margin = pass->step[i].margin;
+
+  if (!pad || m == 1) return;
+  *low  = PetscMax(*low, pad[1][0] - margin);
+  *high = PetscMin(*high, m - PetscMax(0, pad[1][1] - margin));
 }
 
 PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
@@ -113,7 +123,7 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
   const KCycleBox *box = pass->st->box;
   PetscInt         first, last;
 
-  InnerPlanes(pass, i, &first, &last);
+  KCyclePassInnerPlanes(pass, i, &first, &last);
   for (PetscInt t = 0; t < first; t++) StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
   for (PetscInt t = last + 1; t < KCyclePlanes(box); t++)
     StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
@@ -153,10 +163,11 @@ static void BehindEachOther(const KCyclePass *pass)
   for (PetscInt strip = 0; strip < strips; strip++) {
     for (PetscInt t = 0; t < planes + behind * (pass->nsteps - 1); t++) {
       for (PetscInt i = 0; i < pass->nsteps; i++) {
-        const PetscInt low  = strip ? PetscMax(0, strip * width - i) : 0,
-                       high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
+        PetscInt low  = strip ? PetscMax(0, strip * width - i) : 0,
+                 high = strip < strips - 1 ? PetscMax(0, (strip + 1) * width - i) : m;
 
-        InnerPlanes(pass, i, &first, &last);
+        KCyclePassLines(pass, i, &low, &high);
+        KCyclePassInnerPlanes(pass, i, &first, &last);
         if (t - behind * i >= first && t - behind * i <= last)
           StepPlane(pass, &pass->step[i], t - behind * i, low, high);
       }
@@ -190,10 +201,13 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PassCreate(KCycleSmoother *s, const KCScalar *b, KCScalar *x, KCyclePass *pass)
+/* margin: so many ghost points at each side are wanted of what the sweeps leave */
+static PetscErrorCode PassCreate(KCycleSmoother *s, const KCycleSweeps *sweeps, PetscInt margin, const KCScalar *b,
+                                 KCScalar *x, KCyclePass *pass)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(pass, sizeof(*pass)));
+  pass->margin   = margin + KCycleSmootherSteps(s, sweeps) - 1;
   pass->smoother = s;
   pass->st       = s->st;
   pass->b        = b;
@@ -214,7 +228,7 @@ static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool z
   PetscFunctionBegin;
   for (int i = 0; i < nsteps; i++) {
     const int        number = backward ? nsteps - 1 - i : i;
-    const KCycleStep step   = {KCYCLE_STEP_SMOOTH, number, backward, (PetscBool)(zeroguess && i == 0)};
+    const KCycleStep step   = {KCYCLE_STEP_SMOOTH, number, backward, (PetscBool)(zeroguess && i == 0), pass->margin--};
 
     if (GoesThrough(pass->smoother, number)) {
       PetscCall(Run(pass));
@@ -249,10 +263,16 @@ PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, c
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
-  PetscCall(PassCreate(s, b, x, &pass));
+  PetscCall(PassCreate(s, sweeps, 0, b, x, &pass));
   PetscCall(AddSweeps(&pass, sweeps));
   PetscCall(Run(&pass));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothing steps, each of which reads the points beside those that it relaxes */
+PetscInt KCycleSmootherSteps(const KCycleSmoother *s, const KCycleSweeps *sweeps)
+{
+  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1);
 }
 
 /* Trips of a sweep through the grid */
@@ -283,13 +303,13 @@ PetscInt KCycleSmootherTrips(const KCycleSmoother *s, const KCycleSweeps *sweeps
 PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
                                         const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
-  const KCycleStep restriction = {KCYCLE_STEP_RESTRICT, 0, PETSC_FALSE, PETSC_FALSE};
+  const KCycleStep restriction = {KCYCLE_STEP_RESTRICT, 0, PETSC_FALSE, PETSC_FALSE, 1};
   const size_t     nsums       = 2 * (size_t)s->st->box->nlines;
   KCyclePass       pass;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
-  PetscCall(PassCreate(s, b, x, &pass));
+  PetscCall(PassCreate(s, sweeps, 2, b, x, &pass));
   pass.tr     = tr;
   pass.coarse = coarse;
   if (sum) {
@@ -315,11 +335,12 @@ PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
-  PetscCall(PassCreate(s, b, x, &pass));
+  PetscCall(PassCreate(s, sweeps, 0, b, x, &pass));
   pass.tr = tr;
   pass.e  = e;
   PetscCall(KCycleBoxExchange(pass.tr->coarse, PETSC_TRUE, e, pass.tr->halo));
-  pass.step[pass.nsteps++].kind = KCYCLE_STEP_INTERPOLATE;
+  pass.step[pass.nsteps].kind     = KCYCLE_STEP_INTERPOLATE;
+  pass.step[pass.nsteps++].margin = pass.margin + 1;
   PetscCall(AddSweeps(&pass, sweeps));
   PetscCall(Run(&pass));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -98,10 +98,11 @@ static void StripThroughTile(const KCyclePass *pass, Strip strip)
   for (PetscInt t = -1; t < planes + n; t++) {
     if (t <= planes) PackPlane(pass, &strip, t);
     for (PetscInt i = pass->step[0].zeroguess ? 1 : 0; i < n; i++) {
-      KCyclePassInnerPlanes(box, i, &first, &last);
-      if (t - 1 - i >= first && t - 1 - i <= last)
-        StepTile(pass, &strip, i, t - 1 - i, strip.start ? strip.start - i - 1 : 0,
-                 strip.top < m ? strip.top - i - 1 : m);
+      PetscInt low = strip.start ? strip.start - i - 1 : 0, high = strip.top < m ? strip.top - i - 1 : m;
+
+      KCyclePassLines(pass, i, &low, &high);
+      KCyclePassInnerPlanes(pass, i, &first, &last);
+      if (t - 1 - i >= first && t - 1 - i <= last) StepTile(pass, &strip, i, t - 1 - i, low, high);
     }
     if (t >= n && t - n < planes) KCycleTileUnpack(KCycleColoursOf(pass)->tile, t - n, strip.first, strip.end, pass->x);
     KC_BARRIER

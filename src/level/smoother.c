@@ -2,6 +2,7 @@
   The list of smoothers, and what PCRELAX and PCKCYCLE ask of one.
 */
 #include <petsckcycle/private/clusterimpl.h>
+#include <petsckcycle/private/ghostsimpl.h>
 
 static PetscFunctionList SmootherList = NULL;
 
@@ -101,15 +102,17 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One for the same operator, divided, and in these numbers; it is ready to work */
+/* One for the same operator, divided, and in these numbers; it is ready to work. ghosts: or with these points; NULL:
+   without */
 PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycleStencil *st, PetscReal divisor,
-                                        KCycleSmoother **smoother)
+                                        const KCycleGhosts *ghosts, KCycleSmoother **smoother)
 {
   PetscFunctionBegin;
   PetscCall(KCycleSmootherCreate(model->comm, st, model->facts, model->name, smoother));
   (*smoother)->omega      = model->omega;
   (*smoother)->degree     = model->degree;
-  (*smoother)->origin     = model->origin;
+  (*smoother)->origin     = ghosts ? ghosts->origin : model->origin;
+  (*smoother)->pad        = ghosts ? ghosts->pad : NULL;
   (*smoother)->directions = model->directions;
   (*smoother)->lines      = model->lines;
   (*smoother)->divisor    = divisor;

@@ -49,6 +49,7 @@ typedef struct {
   const KCycleStencilDouble  *st;
   const KCycleTransferDouble *tr; /* from the next coarser level; NULL on the coarsest */
   KCycleSmoother             *smoother[2];
+  const KCycleGhosts         *ghosts; /* with points of others, where the place does so; or NULL */
   PetscInt                    its[2];
   PCRelaxOrder                order[2];
   PetscBool                   tiled;    /* sweeps are to be fused in tiles, where the place does so */
@@ -136,11 +137,3 @@ typedef struct {
 } KCycleEngine;
 
 PETSC_INTERN const KCycleEngine KCycleEngine_Double, KCycleEngine_Single;
-
-/* single.c */
-#if defined(KCYCLE_SINGLE)
-PETSC_INTERN PetscErrorCode KCycleStencilSingleCreate(const KCycleStencilDouble *, PetscReal divisor, KCycleStencil **);
-PETSC_INTERN PetscErrorCode KCycleStencilSingleDestroy(KCycleStencil **);
-PETSC_INTERN PetscErrorCode KCycleTransferSingleCreate(const KCycleTransferDouble *, KCycleTransfer **);
-PETSC_INTERN PetscErrorCode KCycleTransferSingleDestroy(KCycleTransfer **);
-#endif

@@ -284,6 +284,7 @@ typedef struct {
   PetscInt            host_below;     /* those with fewer unknowns are on the host */
   PetscBool           graph;          /* cycles on a device are recorded */
   PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
+  PetscInt            ghost_points;   /* of a process, at most so many more than it has of its own; -1: none */
   PetscInt            overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
   PetscInt            matrix_below;   /* and what they do is a product with a matrix */
   PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on, or never */
@@ -485,6 +486,13 @@ PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
 /* kcengine.c: levels that are all ours */
 PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
+
+/* kcghosts.c: levels with ghost points */
+PETSC_INTERN PetscErrorCode PCKCycleGhostsSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleGhostsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleGhostsSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l, size_t, char[]);
+
 PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApplyThere(PC, const PetscScalar *, PetscScalar *);

@@ -6,7 +6,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/ghostsimpl.h>
 
 /* The phases of a cycle that -pc_mg_log and -pc_kcycle_count_bytes show for each level */
 typedef enum {
@@ -42,6 +42,16 @@ typedef struct _KCycleProgram KCycleProgram;
 /* What such a program makes of right sides, see devicematrix.c */
 typedef struct _KCycleMatrix KCycleMatrix;
 
+/* What a level has with the points of others around those of a process, see ghosts.c */
+typedef struct {
+  const KCycleGhosts   *ghosts;
+  const KCycleStencil  *st;
+  const KCycleTransfer *tr;
+  KCycleSmoother       *smoother[2];
+  KCScalar             *b, *x, *coarseb, *coarsex;
+  PetscBool             holds; /* b and x are those of the visit that is going on */
+} KCycleGhosted;
+
 /* A level. Smoothers: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencil  *st;
@@ -52,7 +62,29 @@ typedef struct {
   PetscBool             overlaps; /* halos are sent while inner points are computed, where the place does so */
   KCycleTraffic        *traffic;  /* where it is counted */
   KCycleDeviceLevel    *device;   /* copies of these on a device */
+  KCycleGhosted        *ghosted;  /* or NULL */
 } KCycleLevelData;
+
+/* Do sweeps with one of the smoothers, residual and restriction run in one pass, and interpolation and sweeps? */
+static inline PetscBool KCycleLevelIsFused(const KCycleLevelData *level, int which)
+{
+  return (PetscBool)(level->ghosted || KCycleSmootherIsFused(level->smoother[which]));
+}
+
+/* ghosts.c */
+PETSC_INTERN PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *, KCycleSmoother *const[], PetscReal divisor,
+                                                KCycleGhosted **);
+PETSC_INTERN PetscErrorCode KCycleGhostedDestroy(KCycleGhosted **);
+PETSC_INTERN PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *, int which, const KCycleSweeps *);
+PETSC_INTERN PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *, int which, const KCycleSweeps *);
+
+/* single.c */
+#if defined(KCYCLE_SINGLE)
+PETSC_INTERN PetscErrorCode KCycleStencilSingleCreate(const KCycleStencilDouble *, PetscReal divisor, KCycleStencil **);
+PETSC_INTERN PetscErrorCode KCycleStencilSingleDestroy(KCycleStencil **);
+PETSC_INTERN PetscErrorCode KCycleTransferSingleCreate(const KCycleTransferDouble *, KCycleTransfer **);
+PETSC_INTERN PetscErrorCode KCycleTransferSingleDestroy(KCycleTransfer **);
+#endif
 
 /* The coarser level of a transfer is the one before the level in the array of levels */
 typedef struct {

@@ -163,6 +163,10 @@
       "points of a level on a device that a process has in the mean, from which on halos travel while those inside "   \
       "are computed: below, the kernel of the rim takes longer than they do: an estimate",                             \
       "-pc_kcycle_overlap_above", "device_overlap")                                                                    \
+  INT(KCYCLE_GHOSTS, 5000,                                                                                             \
+      "a process computes as many ghost points as it owns, and so many more, rather than exchange halos for each "     \
+      "step: so many take as long as a dozen messages",                                                                \
+      "-pc_kcycle_ghost_points", "ghosts")                                                                             \
   REAL(KCYCLE_CLUSTER_JUMP, 30,                                                                                        \
        "on the finest level the search for clusters starts at points whose couplings with opposite neighbours differ " \
        "by more than this factor, on a level with a quarter of the points a quarter of it, but KCYCLE_JUMP at least: " \

@@ -135,6 +135,10 @@
   #define KCycleKernels_Counted            KCycleKernels_Counted_Single
   #define KCycleKernels_Device             KCycleKernels_Device_Single
   #define KCycleKernels_Host               KCycleKernels_Host_Single
+  #define KCycleGhostedCreate              KCycleGhostedCreate_Single
+  #define KCycleGhostedDestroy             KCycleGhostedDestroy_Single
+  #define KCycleGhostedInterpolateSmooth   KCycleGhostedInterpolateSmooth_Single
+  #define KCycleGhostedSmoothRestrict      KCycleGhostedSmoothRestrict_Single
   #define KCycleLineAdd                    KCycleLineAdd_Single
   #define KCycleLineAddBoth                KCycleLineAddBoth_Single
   #define KCycleLineBoxes                  KCycleLineBoxes_Single
@@ -165,6 +169,7 @@
   #define KCyclePassExchange               KCyclePassExchange_Single
   #define KCyclePassInnerPlanes            KCyclePassInnerPlanes_Single
   #define KCyclePassInterpolateSmooth      KCyclePassInterpolateSmooth_Single
+  #define KCyclePassLines                  KCyclePassLines_Single
   #define KCyclePassOuterPlanes            KCyclePassOuterPlanes_Single
   #define KCyclePassSmoothRestrict         KCyclePassSmoothRestrict_Single
   #define KCyclePassSweeps                 KCyclePassSweeps_Single
@@ -190,6 +195,7 @@
   #define KCycleSmootherRegisterAll        KCycleSmootherRegisterAll_Single
   #define KCycleSmootherSetName            KCycleSmootherSetName_Single
   #define KCycleSmootherSetUp              KCycleSmootherSetUp_Single
+  #define KCycleSmootherSteps              KCycleSmootherSteps_Single
   #define KCycleSmootherSweeps             KCycleSmootherSweeps_Single
   #define KCycleSmootherTile               KCycleSmootherTile_Single
   #define KCycleSmootherTrips              KCycleSmootherTrips_Single

@@ -15,6 +15,7 @@
 
 typedef struct _KCyclePass     KCyclePass;
 typedef struct _KCycleClusters KCycleClusters;
+typedef struct _KCycleGhosts   KCycleGhosts; /* see ghostsimpl.h */
 
 /* What is asked for */
 typedef struct {
@@ -42,6 +43,7 @@ typedef struct {
   int            number;    /* of a smoothing step: which one of a sweep */
   PetscBool      reverse;   /* it belongs to a backward sweep */
   PetscBool      zeroguess; /* x counts as zero, and may hold anything */
+  PetscInt       margin;    /* of ghost points, so many at each side are computed, too */
 } KCycleStep;
 
 #define KC_PASS_STEPS     32
@@ -59,6 +61,7 @@ struct _KCyclePass {
   KCScalar             *coarse; /* restricted residual */
   PetscReal            *sums;   /* of the squares of the residual, two parts for each line; or NULL: not wanted */
   const KCScalar       *e;      /* coarse correction */
+  PetscInt              margin; /* of the smoothing step that comes next */
   PetscInt              nsteps;
   KCycleStep            step[KC_PASS_STEPS];
 };
@@ -128,8 +131,9 @@ struct _KCycleSmoother {
   KCycleClusters      *clusters;   /* that are corrected behind the sweeps of another smoother; or NULL */
   KCycleSmoother      *inner;      /* which is this one */
   PetscReal            divisor;    /* of the operator, beside that which solvers of planes have */
-  const char          *prefix;     /* of options, for solvers of planes */
-  KCyclePlaneSolvers  *solvers;    /* of planes; or NULL: those are made at set-up */
+  const PetscInt (*pad)[2];        /* ghost points at the sides of the grid, see ghostsimpl.h; or NULL */
+  const char         *prefix;      /* of options, for solvers of planes */
+  KCyclePlaneSolvers *solvers;     /* of planes; or NULL: those are made at set-up */
   PetscErrorCode (*makesolvers)(const KCycleSmoother *, const char directions[], KCyclePlaneSolvers **);
   PetscBool single; /* sweeps are asked for one by one, as something is done between them */
 
@@ -166,7 +170,7 @@ struct _KCycleSmoother {
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate(MPI_Comm, const KCycleStencil *, const KCycleScan *, const char[],
                                                  KCycleSmoother **);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *, const KCycleStencil *, PetscReal divisor,
-                                                     KCycleSmoother **);
+                                                     const KCycleGhosts *, KCycleSmoother **);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *, PetscObjectState);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
@@ -194,9 +198,11 @@ PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCy
 PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *,
                                                         const KCScalar *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscInt       KCycleSmootherTrips(const KCycleSmoother *, const KCycleSweeps *, PetscBool rides);
+PETSC_INTERN PetscInt       KCycleSmootherSteps(const KCycleSmoother *, const KCycleSweeps *);
 PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
 PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
-PETSC_INTERN void           KCyclePassInnerPlanes(const KCycleBox *, PetscInt, PetscInt *, PetscInt *);
+PETSC_INTERN void           KCyclePassInnerPlanes(const KCyclePass *, PetscInt i, PetscInt *first, PetscInt *last);
+PETSC_INTERN void           KCyclePassLines(const KCyclePass *, PetscInt i, PetscInt *low, PetscInt *high);
 
 /* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);

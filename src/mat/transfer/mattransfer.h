@@ -27,6 +27,11 @@ typedef struct {
   DM                  finedm, coarsedm;
   KCycleInterpolation interpolation;
   PetscBool           filled; /* points that are coupled to nobody take part in coarser levels */
+  /* weights follow from the coefficients at boundaries alone, of the operator in this state, */
+  PetscBool           byrule;
+  PetscObjectId       operator_id;
+  PetscObjectState    operator_state;
+  PetscBool           neumann[6]; /* and from those that nothing flows through */
   KCycleOverlap       overlap;
 } Mat_StencilTransfer;
 
@@ -73,6 +78,10 @@ typedef struct {
   PetscScalar *total, *behind, *ahead;  /* of the diagonal without couplings along e, and these */
 } KCycleAlong;
 
+PETSC_INTERN PetscErrorCode KCycleWeightsAreByRule(Mat P, Mat A, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleWeightsByRule(Mat P, Mat Q, Mat B);
+PETSC_INTERN PetscErrorCode KCycleWeightsBegin(Mat P, KCycleInterpolation, KCycleSets *);
+PETSC_INTERN PetscErrorCode KCycleWeightsEnd(Mat P, KCycleSets *);
 PETSC_INTERN PetscErrorCode KCycleSetsKeep(KCycleSets *, const PetscScalar[], PetscInt *number);
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
@@ -95,6 +104,8 @@ PETSC_INTERN PetscErrorCode KCycleAlongSolve(KCycleAlong *, Mat P);
 PETSC_INTERN PetscErrorCode MatConvert_StencilTransfer(Mat, MatType, MatReuse, Mat *);
 
 /* overlap.c */
+PETSC_INTERN PetscErrorCode KCycleOverlapCreate(const KCycleTransfer *, const PetscInt depth[], KCycleOverlap *);
+PETSC_INTERN PetscErrorCode KCycleOverlapOperator(Mat A, const KCycleOverlap *, const PetscScalar *halo, Mat *B);
 PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *, PetscScalar *values);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
 PETSC_INTERN void           KCycleOverlapWrap(Mat P);

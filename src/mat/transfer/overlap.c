@@ -94,21 +94,16 @@ static PetscErrorCode CreateGrid(PetscInt dim, const PetscInt n[], DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The two grids of the overlap, and the interpolation between them, without weights yet. Where a process has no
-   neighbours the overlap is the level itself */
-static PetscErrorCode OverlapCreate(Mat P)
+/* The two grids of an overlap that is so deep, and the interpolation between them, without weights yet */
+PetscErrorCode KCycleOverlapCreate(const KCycleTransfer *tr, const PetscInt deep[], KCycleOverlap *ov)
 {
-  Mat_StencilTransfer  *p   = (Mat_StencilTransfer *)P->data;
-  const KCycleTransfer *tr  = &p->t;
-  const KCycleBox      *box = tr->fine;
-  KCycleOverlap        *ov  = &p->overlap;
-  PetscInt              n[3], nc[3], origin[3];
-  DM                    fine, coarse;
+  const KCycleBox *box = tr->fine;
+  PetscInt         n[3], nc[3], origin[3];
+  DM               fine, coarse;
 
   PetscFunctionBegin;
-  if (ov->P || !KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < 3; d++) {
-    const PetscInt f = tr->factor[d], depth = d < box->dim ? f : 0;
+    const PetscInt f = tr->factor[d], depth = d < box->dim ? deep[d] : 0;
     const PetscInt high = box->periodic[d] ? depth : PetscMin(depth, box->size[d] - box->start[d] - box->n[d]);
 
     ov->low[d]    = box->periodic[d] ? depth : PetscMin(depth, box->start[d]);
@@ -125,7 +120,6 @@ static PetscErrorCode OverlapCreate(Mat P)
   PetscCall(MatStencilTransferCreate(fine, coarse, tr->factor, origin, &ov->P));
   PetscCall(DMDestroy(&fine));
   PetscCall(DMDestroy(&coarse));
-  PetscCall(CreateExchange(tr, PetscObjectComm((PetscObject)P), ov));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,34 +294,46 @@ static PetscErrorCode FillMatrix(Mat A, const KCycleOverlap *ov, const PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. The interpolation P and an operator A on its fine grid, of the overlap; Q belongs to P, B to the
-   caller */
-PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
+/* The operator on an overlap, of A and the coefficients of the points that are not owned, point by point */
+PetscErrorCode KCycleOverlapOperator(Mat A, const KCycleOverlap *ov, const PetscScalar *halo, Mat *B)
 {
-  Mat_StencilTransfer *p    = (Mat_StencilTransfer *)P->data;
+  const KCycleStencil *st   = KCycleStencilOf(A);
   PetscBool            same = PETSC_FALSE;
-  PetscScalar         *halo;
 
   PetscFunctionBegin;
-  PetscCall(OverlapCreate(P));
-  if (!p->overlap.P) {
+  PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)ov->P->data)->finedm, KCycleShapeKind(&st->shape), B));
+  MatStencilExpectRounding(*B, KC_PRODUCT_ROUNDING);
+  for (int half = st->half; half >= 0 && !same; half--) PetscCall(FillMatrix(A, ov, halo, *B, (PetscBool)half, &same));
+  PetscCall(MatStencilStoreEnd(*B));
+  PetscCall(PetscObjectStateIncrease((PetscObject)*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. The interpolation P and an operator A on its fine grid, of the overlap; Q belongs to P, B to the
+   caller. Where a process has no neighbours the overlap is the level itself */
+PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
+{
+  const KCycleTransfer *tr = KCycleTransferOf(P);
+  KCycleOverlap        *ov = &((Mat_StencilTransfer *)P->data)->overlap;
+  const int             nc = KCycleStencilOf(A)->shape.ncoeffs;
+  PetscScalar          *halo;
+
+  PetscFunctionBegin;
+  if (!ov->P && KCycleBoxTalks(tr->fine)) {
+    PetscCall(KCycleOverlapCreate(tr, tr->factor, ov));
+    PetscCall(CreateExchange(tr, PetscObjectComm((PetscObject)P), ov));
+  }
+  if (!ov->P) {
     *Q = P;
     *B = A;
     PetscCall(PetscObjectReference((PetscObject)A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *Q = p->overlap.P;
-  PetscCall(MatStencilCreateOnDM(((Mat_StencilTransfer *)(*Q)->data)->finedm,
-                                 KCycleShapeKind(&KCycleStencilOf(A)->shape), B));
-  MatStencilExpectRounding(*B, KC_PRODUCT_ROUNDING);
-  PetscCall(PetscMalloc1(
-      (size_t)KCycleStencilOf(A)->shape.ncoeffs * (KCycleTransferOf(*Q)->fine->npoints - p->t.fine->npoints), &halo));
-  PetscCall(Exchange(&p->t, KCycleStencilOf(A), &p->overlap, halo));
-  for (int half = KCycleStencilOf(A)->half; half >= 0 && !same; half--)
-    PetscCall(FillMatrix(A, &p->overlap, halo, *B, (PetscBool)half, &same));
-  PetscCall(MatStencilStoreEnd(*B));
+  *Q = ov->P;
+  PetscCall(PetscMalloc1((size_t)nc * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
+  PetscCall(Exchange(tr, KCycleStencilOf(A), ov, halo));
+  PetscCall(KCycleOverlapOperator(A, ov, halo, B));
   PetscCall(PetscFree(halo));
-  PetscCall(PetscObjectStateIncrease((PetscObject)*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -465,7 +465,7 @@ static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WeightsBegin(Mat P, KCycleInterpolation interpolation, KCycleSets *sets)
+PetscErrorCode KCycleWeightsBegin(Mat P, KCycleInterpolation interpolation, KCycleSets *sets)
 {
   Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
 
@@ -476,7 +476,7 @@ static PetscErrorCode WeightsBegin(Mat P, KCycleInterpolation interpolation, KCy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WeightsEnd(Mat P, KCycleSets *sets)
+PetscErrorCode KCycleWeightsEnd(Mat P, KCycleSets *sets)
 {
   PetscFunctionBegin;
   PetscCall(SetsEnd(sets));
@@ -528,10 +528,56 @@ static PetscErrorCode MaskWeights(KCycleWeights *ws)
 static PetscErrorCode SetWeights(KCycleWeights *ws, Mat P, Mat A)
 {
   PetscFunctionBegin;
-  PetscCall(WeightsBegin(P, ws->interpolation, ws->sets));
+  PetscCall(KCycleWeightsBegin(P, ws->interpolation, ws->sets));
   if (ws->interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(ws, A));
   else PetscCall(WeightsByLine(ws));
-  PetscCall(WeightsEnd(P, ws->sets));
+  PetscCall(KCycleWeightsEnd(P, ws->sets));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Do the weights of P follow from boundaries of the operator as it is now? */
+PetscErrorCode KCycleWeightsAreByRule(Mat P, Mat A, PetscBool *are)
+{
+  const Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
+  PetscObjectId              id;
+  PetscObjectState           state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  *are = (PetscBool)(p->byrule && p->operator_id == id && p->operator_state == state);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps what they follow from */
+static PetscErrorCode KeepRule(Mat P, Mat A, const KCycleWeights *ws, PetscBool alone)
+{
+  Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
+
+  PetscFunctionBegin;
+  p->byrule = (PetscBool)(!alone && ws->interpolation != KCYCLE_INTERPOLATION_OPERATOR);
+  PetscCall(PetscArraycpy(p->neumann, ws->neumann, 6));
+  PetscCall(PetscObjectGetId((PetscObject)A, &p->operator_id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &p->operator_state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Weights of Q that follow the same rule as those of P, with an operator B on its fine grid */
+PetscErrorCode KCycleWeightsByRule(Mat P, Mat Q, Mat B)
+{
+  const Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
+  KCycleSets                 sets;
+  KCycleWeights              ws = {.tr            = &((Mat_StencilTransfer *)Q->data)->t,
+                                   .sets          = &sets,
+                                   .interpolation = p->interpolation,
+                                   .neumann       = p->neumann,
+                                   .P             = P,
+                                   .st            = KCycleStencilOf(B)};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)4 * ws.tr->stride, &ws.temp));
+  PetscCall(SetWeights(&ws, Q, B));
+  PetscCall(PetscFree(ws.temp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -549,9 +595,9 @@ static PetscErrorCode CoarsenOverlap(KCycleWeights *ws, Mat Q, Mat B, PetscBool 
   if (Ac) PetscCall(KCycleGalerkin(Q, B, P, star, PETSC_TRUE, Ac));
   if (ws->filled) PetscCall(MaskWeights(ws));
   if (Q != P) {
-    PetscCall(WeightsBegin(P, ws->interpolation, ws->sets));
+    PetscCall(KCycleWeightsBegin(P, ws->interpolation, ws->sets));
     PetscCall(KCycleOverlapTake(P, ws->sets, ws->temp));
-    PetscCall(WeightsEnd(P, ws->sets));
+    PetscCall(KCycleWeightsEnd(P, ws->sets));
   }
   PetscCall(PetscFree(ws->temp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -583,6 +629,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
   if (scan->alone && scan->walls && interpolation == KCYCLE_INTERPOLATION_OPERATOR)
     PetscCall(MatStencilFillAlone(A, &filled));
   ws.filled = ((Mat_StencilTransfer *)P->data)->filled = (PetscBool)(filled != NULL);
+  PetscCall(KeepRule(P, A, &ws, scan->alone));
   for (int S = 0; S < 8; S++) ws.along[S] = KCyclePolicyAlong(scan, ws.tr->factor, S);
   ws.gaps = (PetscBool)(scan->jump * KCYCLE_GAP > 1);
   if (filled) {

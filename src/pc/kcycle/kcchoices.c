@@ -631,6 +631,7 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
     if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
     PetscCall(PCKCycleGatheredFollow(pc));
   }
+  PetscCall(PCKCycleGhostsSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids,
                              (PetscEnum)grid, (PetscEnum *)&grid, &flg));
   if (flg) PetscCall(PCKCycleSetGrid(pc, grid));

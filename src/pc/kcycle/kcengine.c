@@ -22,6 +22,7 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
   PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
   PetscCall(PetscFree(kc->split.parts));
   kc->engine = NULL;
+  PetscCall(PCKCycleGhostsReset(kc));
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
   PetscCall(VecDestroy(&kc->correction));
@@ -160,6 +161,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   if (!kc->engine->borrows && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
+  PetscCall(PCKCycleGhostsSetUp(pc));
   PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
   PetscCall(PCKCycleInverseSetUp(pc));
   PetscCall(PCKCycleBlockSetUp(pc));
@@ -276,6 +278,7 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
 /* Residuals of fused levels are in cache only: their vectors get no memory */
 static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun *run)
 {
+  if (run->test && l == kc->nlevels - 1 && kc->parts[l].ghosts) return PETSC_TRUE; /* a residual of its own */
   return (PetscBool)(!kc->level[l].fused || (run->visit.full && run->visit.transpose));
 }
 
@@ -328,7 +331,8 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
   if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &state));
   PetscCall(MatStencilBring(kc->structure[0].A));
-  if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
+  if (state != kc->attached && kc->parts[kc->nlevels - 1].ghosts) PetscCall(PCKCycleEngineSetUp(pc));
+  else if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
   kc->attached = state;
   PetscCall(KSPGetPC(fine->smoothd, &smoother));
   PetscCall(PCRelaxRenew(smoother));

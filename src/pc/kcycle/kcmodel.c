@@ -24,7 +24,8 @@ PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A level of the cycle on arrays. A step of a smoother, a residual and a transfer exchange halos once each */
+/* A level of the cycle on arrays. A step of a smoother, a residual and a transfer exchange halos once each; with ghost
+   points there are one exchange going down and two going up */
 static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleModelLevel *level)
 {
   const KCycleLevelParts *parts  = &kc->parts[l];
@@ -40,7 +41,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
     const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i]};
     const PetscInt        both  = parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1;
 
-    level->launches += (PetscReal)KCycleSmootherTrips(s, &asked, fused);
+    level->launches += parts->ghosts ? 1 : (PetscReal)KCycleSmootherTrips(s, &asked, fused);
     sweeps += (PetscReal)(parts->its[i] * both * s->trips);
     steps += (PetscReal)(parts->its[i] * both * PetscMax(s->nsteps, s->trips));
     PetscCall(PetscStrlen(level->solver, &length));
@@ -50,7 +51,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
   PetscCall(PetscStrlcat(level->solver, kc->engine->borrows ? ",double" : ",single", sizeof(level->solver)));
   if (kc->at == KCYCLE_PLACE_DEVICE && l > kc->split.level) level->launches = steps + 3; /* kernels */
   level->operations = level->rows * ((PetscReal)parts->st->shape.ncoeffs * (sweeps + 1) + 4);
-  level->messages   = KCycleBoxTalks(box) ? steps + 3 : 0;
+  level->messages   = !KCycleBoxTalks(box) ? 0 : parts->ghosts ? 3 : steps + 3;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -691,6 +691,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_anisotropy (auto|off)         - whether structured levels relax lines where points do not do
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
       processor at least: the calls of its kernels, and their bytes
+. -pc_kcycle_ghost_points <5000>           - levels of several processes are swept in fused passes with the points of
+      others around those of a process, where these are at most as many as its own and so many more; -1: never
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
@@ -770,6 +772,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   kc->matrix_below  = KCYCLE_MATRIX;
   kc->tile_above    = PC_KCYCLE_TILE_ABOVE_NEVER;
   kc->overlap_above = KCYCLE_OVERLAP;
+  kc->ghost_points  = KCYCLE_GHOSTS;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));

@@ -1,0 +1,386 @@
+/*
+  Levels with ghost points, see ghostsimpl.h: their operator and interpolation have the numbers that the owners of the
+  points have.
+*/
+#include "mattransfer.h"
+#include <petsckcycle/private/ghostsimpl.h>
+
+/* Weights of a fine point: two for each of the coarse lines that its line touches */
+#define KC_POINT_WEIGHTS 8
+
+/* What tells the numbers of owned points, of one line after the other */
+typedef struct {
+  const KCycleStencil  *st; /* its coefficients, or */
+  const KCycleTransfer *tr; /* weights */
+  int                   m;  /* numbers of a point */
+  PetscInt              j, k;
+  KCycleLine            l;
+  KCycleTouch           touch;
+} Teller;
+
+/* The coarse point at a fine point of a line, or on the left of it */
+static PetscBool Coincides(const KCycleTransfer *tr, PetscInt i, PetscInt *coarse)
+{
+  const PetscInt away = i - tr->shift[0];
+
+  if (tr->factor[0] == 1) *coarse = away;
+  else *coarse = away >= 0 ? away / 2 : -((1 - away) / 2);
+  return (PetscBool)(away == tr->factor[0] * *coarse);
+}
+
+static void TellWeights(const Teller *teller, PetscInt i, PetscScalar *numbers)
+{
+  const KCycleTransfer *tr = teller->tr;
+  const PetscInt        n  = tr->coarse->n[0];
+  PetscInt              c;
+  const PetscBool       same = Coincides(tr, i, &c);
+
+  for (int q = 0; q < 4; q++) {
+    const PetscScalar *w = q < teller->touch.count ? teller->touch.w[q] : NULL;
+
+    numbers[2 * q]     = !w ? 0 : same ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
+    numbers[2 * q + 1] = !w || same ? 0 : KCycleWeightsRight(w, n)[c];
+  }
+}
+
+/* The numbers of point i of line (j, k) */
+static void Tell(Teller *teller, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
+{
+  const PetscBool other = (PetscBool)(teller->j != j || teller->k != k);
+
+  teller->j = j;
+  teller->k = k;
+  if (teller->tr) {
+    if (other) KCycleTransferTouch(teller->tr, j, k, &teller->touch);
+    TellWeights(teller, i, numbers);
+    return;
+  }
+  if (other) MatStencilLineArrays(teller->st, j + teller->st->box->n[1] * k, &teller->l);
+  for (int o = 0; o < teller->m; o++) numbers[o] = KCycleLineCoefficient(&teller->l, o, i);
+}
+
+/* Points of a box that are further than depth from the sides at which it has neighbours: the first of each direction,
+   and one past the last */
+static void Inner(const KCycleBox *box, PetscInt depth, PetscInt first[], PetscInt end[])
+{
+  for (int d = 0; d < 3; d++) {
+    const PetscBool low  = (PetscBool)(box->periodic[d] || box->start[d] > 0),
+                    high = (PetscBool)(box->periodic[d] || box->start[d] + box->n[d] < box->size[d]);
+
+    first[d] = low ? PetscMin(depth, box->n[d]) : 0;
+    end[d]   = high ? PetscMax(first[d], box->n[d] - depth) : box->n[d];
+  }
+}
+
+/* What is told of owned points that are ghost points of others: their places on the grid with ghost points; number o of
+   all, then number o + 1 */
+typedef struct {
+  PetscInt     n, most, *place;
+  PetscScalar *numbers;
+} Rim;
+
+static PetscErrorCode RimCreate(const KCycleGhosts *g, PetscInt depth, Teller *teller, Rim *rim)
+{
+  const KCycleBox *box = g->box, *all = g->tr->fine;
+  PetscInt         first[3], end[3];
+
+  PetscFunctionBegin;
+  Inner(box, depth, first, end);
+  rim->most = box->npoints - (end[0] - first[0]) * (end[1] - first[1]) * (end[2] - first[2]);
+  rim->n    = 0;
+  PetscCall(PetscMalloc2(rim->most, &rim->place, (size_t)teller->m * rim->most, &rim->numbers));
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscInt  j = line % box->n[1], k = line / box->n[1];
+    const PetscBool inner = (PetscBool)(j >= first[1] && j < end[1] && k >= first[2] && k < end[2]);
+    const PetscInt  at    = g->low[0] + all->n[0] * (j + g->low[1] + all->n[1] * (k + g->low[2]));
+
+    for (PetscInt i = 0; i < box->n[0]; i++) {
+      if (inner && i == first[0]) i = end[0];
+      PetscScalar told[KC_MAX_COEFFS];
+
+      if (i == box->n[0]) break;
+      Tell(teller, i, j, k, told);
+      for (int o = 0; o < teller->m; o++) rim->numbers[(size_t)o * rim->most + rim->n] = told[o];
+      rim->place[rim->n++] = at + i;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. What is told of the points that a process does not own, point by point in the order of the grid */
+static PetscErrorCode Fetch(const KCycleGhosts *g, PetscInt depth, Teller *teller, PetscScalar *halo)
+{
+  const PetscInt *leaf;
+  PetscInt        n;
+  PetscScalar    *field, *all;
+  Rim             rim;
+
+  PetscFunctionBegin;
+  PetscCall(RimCreate(g, depth, teller, &rim));
+  PetscCall(PetscSFGetGraph(g->fine, NULL, &n, &leaf, NULL));
+  PetscCall(PetscMalloc2(g->tr->fine->npoints, &field, (size_t)n * teller->m, &all));
+  for (int o = 0; o < teller->m; o++) {
+    for (PetscInt p = 0; p < rim.n; p++) field[rim.place[p]] = rim.numbers[(size_t)o * rim.most + p];
+    PetscCall(PetscSFBcastBegin(g->fine, MPIU_SCALAR, field, field, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(g->fine, MPIU_SCALAR, field, field, MPI_REPLACE));
+    for (PetscInt p = 0; p < n; p++) all[(size_t)o * n + p] = field[leaf ? leaf[p] : p];
+  }
+  for (PetscInt p = 0; p < n; p++) {
+    for (int o = 0; o < teller->m; o++) halo[teller->m * p + o] = all[(size_t)o * n + p];
+  }
+  PetscCall(PetscFree2(field, all));
+  PetscCall(PetscFree2(rim.place, rim.numbers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A line of the grid with ghost points: what this process has of it, and numbers of the other points in their order */
+typedef struct {
+  PetscBool          owned;
+  PetscInt           j, k, nhalo;
+  const PetscScalar *halo;
+} Source;
+
+/* Has the line two before it the same weights? */
+static PetscBool IsAsTwoBefore(const KCycleTransfer *from, const Source *now, const Source *before)
+{
+  const PetscInt *set;
+
+  if (!before->halo || now->owned != before->owned || now->k != before->k) return PETSC_FALSE;
+  if (memcmp(now->halo, before->halo, (size_t)(KC_POINT_WEIGHTS * now->nhalo) * sizeof(*now->halo))) return PETSC_FALSE;
+  if (!now->owned) return PETSC_TRUE;
+  set = KCycleTransferSets(from, KCycleBoxExtended(from->fine, now->j, now->k));
+  return (PetscBool)!memcmp(set, set - 8, 4 * sizeof(*set));
+}
+
+/* Two weights of point i on a coarse line */
+static void Put(const KCycleTransfer *tr, PetscInt i, const PetscScalar numbers[], PetscScalar *w)
+{
+  const PetscInt n = tr->coarse->n[0];
+  PetscInt       c;
+
+  if (Coincides(tr, i, &c)) w[1 + c] = numbers[0];
+  else {
+    w[n + 3 + c]     = numbers[0];
+    w[2 * n + 4 + c] = numbers[1];
+  }
+}
+
+static void PutLine(const KCycleTransfer *from, const KCycleTransfer *to, PetscInt low, const Source *line,
+                    PetscScalar *temp)
+{
+  const KCycleBox   *box    = from->fine;
+  const PetscScalar *halo   = line->halo;
+  Teller             teller = {.tr = from, .m = KC_POINT_WEIGHTS, .j = -1};
+
+  for (PetscInt i = 0; i < to->fine->n[0]; i++) {
+    PetscScalar        own[KC_POINT_WEIGHTS];
+    const PetscScalar *numbers = own;
+
+    if (line->owned && i >= low && i - low < box->n[0]) Tell(&teller, i - low, line->j, line->k, own);
+    else {
+      numbers = halo;
+      halo += KC_POINT_WEIGHTS;
+    }
+    for (int q = 0; q < 4; q++) Put(to, i, numbers + 2 * q, temp + q * to->stride);
+  }
+}
+
+/* The weights of all lines, from those of owned points and what has come of others */
+static PetscErrorCode FillWeights(Mat P, const KCycleOverlap *ov, const PetscScalar *halo)
+{
+  const KCycleTransfer *from = KCycleTransferOf(P), *to = KCycleTransferOf(ov->P);
+  const KCycleBox      *box = from->fine, *all = to->fine;
+  Source                last[3] = {{.halo = NULL}, {.halo = NULL}, {.halo = NULL}};
+  KCycleSets            sets;
+  KCycleWeights         ws = {.tr = &((Mat_StencilTransfer *)ov->P->data)->t, .sets = &sets};
+  KCycleTouch           touch;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)4 * to->stride, &ws.temp));
+  PetscCall(KCycleWeightsBegin(ov->P, MatStencilTransferInterpolation(P), &sets));
+  for (PetscInt line = 0; line < all->nlines; line++) {
+    const PetscInt J = line % all->n[1], K = line / all->n[1];
+    PetscInt      *set = KCycleTransferSets(to, KCycleBoxExtended(all, J, K));
+    Source        *now = &last[line % 3];
+
+    now->j     = J - ov->low[1];
+    now->k     = K - ov->low[2];
+    now->owned = (PetscBool)(now->j >= 0 && now->j < box->n[1] && now->k >= 0 && now->k < box->n[2]);
+    now->nhalo = all->n[0] - (now->owned ? box->n[0] : 0);
+    now->halo  = halo;
+    halo += KC_POINT_WEIGHTS * now->nhalo;
+    if (J >= 2 && IsAsTwoBefore(from, now, &last[(line - 2) % 3])) {
+      PetscCall(PetscArraycpy(set, set - 8, 4));
+      continue;
+    }
+    PetscCall(PetscArrayzero(ws.temp, 4 * to->stride));
+    PutLine(from, to, ov->low[0], now, ws.temp);
+    KCycleTransferTouch(to, J, K, &touch);
+    PetscCall(KCycleWeightsStore(&ws, J, K, &touch));
+  }
+  PetscCall(KCycleWeightsEnd(ov->P, &sets));
+  PetscCall(PetscFree(ws.temp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of each place of a direction of a grid the process that owns the point, the place there, and how many points that
+   process has in this direction */
+typedef struct {
+  PetscInt *process, *place, *width;
+} Axis;
+
+/* A grid of n places, behind low of which are the owned points; ghost: processes have these behind ghost points, too */
+static PetscErrorCode AxisCreate(const KCycleBox *box, int d, PetscInt depth, PetscBool ghost, PetscInt n, PetscInt low,
+                                 Axis *axis)
+{
+  const PetscInt size = box->size[d];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n, &axis->process, n, &axis->place, n, &axis->width));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscInt at = ((box->start[d] + i - low) % size + size) % size;
+    PetscInt       p  = 0, start, end, before;
+
+    while (box->range[d][p + 1] <= at) p++;
+    start  = box->range[d][p];
+    end    = box->range[d][p + 1];
+    before = !ghost ? 0 : box->periodic[d] ? depth : PetscMin(depth, start);
+
+    axis->process[i] = p;
+    axis->place[i]   = at - start + before;
+    axis->width[i]   = before + end - start + (!ghost ? 0 : box->periodic[d] ? depth : PetscMin(depth, size - end));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves and roots while they are collected */
+typedef struct {
+  const KCycleBox *box, *all;
+  Axis             axis[3];
+  PetscInt         n, *leaf;
+  PetscSFNode     *root;
+} Leaves;
+
+/* Those of the points of line (j, k) from first to end - 1 */
+static void AddLeaves(Leaves *l, PetscInt j, PetscInt k, PetscInt first, PetscInt end)
+{
+  const Axis    *axis    = l->axis;
+  const PetscInt at      = l->all->n[0] * (j + l->all->n[1] * k),
+                 row     = axis[1].place[j] + axis[1].width[j] * axis[2].place[k],
+                 process = axis[1].process[j] + l->box->nproc[1] * axis[2].process[k];
+
+  for (PetscInt i = first; i < end; i++) {
+    l->root[l->n].rank  = axis[0].process[i] + l->box->nproc[0] * process;
+    l->root[l->n].index = axis[0].place[i] + axis[0].width[i] * row;
+    l->leaf[l->n++]     = at + i;
+  }
+}
+
+/* An exchange to all points of a grid that are not owned; all: the grid, behind low points of which are the owned
+   ones; ghost: it starts from such grids, too, else from the points that a process owns */
+static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, PetscInt depth, PetscBool ghost,
+                                     const KCycleBox *all, const PetscInt low[], PetscSF *sf)
+{
+  const PetscInt most = all->npoints - box->npoints;
+  Leaves         l    = {.box = box, .all = all, .n = 0};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(most, &l.leaf));
+  PetscCall(PetscMalloc1(most, &l.root));
+  for (int d = 0; d < 3; d++)
+    PetscCall(AxisCreate(box, d, d < box->dim ? depth : 0, ghost, all->n[d], low[d], &l.axis[d]));
+  for (PetscInt line = 0; line < all->nlines; line++) {
+    const PetscInt  J = line % all->n[1], K = line / all->n[1], j = J - low[1], k = K - low[2];
+    const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
+
+    AddLeaves(&l, J, K, 0, owned ? low[0] : all->n[0]);
+    if (owned) AddLeaves(&l, J, K, low[0] + box->n[0], all->n[0]);
+  }
+  for (int d = 0; d < 3; d++) PetscCall(PetscFree3(l.axis[d].process, l.axis[d].place, l.axis[d].width));
+  PetscCall(PetscSFCreate(comm, sf));
+  PetscCall(PetscSFSetGraph(*sf, ghost ? all->npoints : box->npoints, l.n, l.leaf, PETSC_OWN_POINTER, l.root,
+                            PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(*sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grids, and the exchanges between them */
+static PetscErrorCode Lay(KCycleGhosts *g, Mat P, PetscInt depth, const KCycleOverlap *ov)
+{
+  const KCycleTransfer *tr = KCycleTransferOf(P), *all = KCycleTransferOf(ov->P);
+  MPI_Comm              comm = PetscObjectComm((PetscObject)P);
+
+  PetscFunctionBegin;
+  g->P         = ov->P;
+  g->tr        = all;
+  g->box       = tr->fine;
+  g->coarsebox = tr->coarse;
+  for (int d = 0; d < 3; d++) {
+    g->low[d]       = ov->low[d];
+    g->coarselow[d] = ov->coarse[d];
+    g->pad[d][0]    = ov->low[d];
+    g->pad[d][1]    = all->fine->n[d] - ov->low[d] - tr->fine->n[d];
+    g->depth        = PetscMax(g->depth, PetscMax(g->pad[d][0], g->pad[d][1]));
+  }
+  PetscCall(CreateExchange(comm, tr->fine, depth, PETSC_TRUE, all->fine, ov->low, &g->fine));
+  PetscCall(CreateExchange(comm, tr->coarse, depth, PETSC_FALSE, all->coarse, ov->coarse, &g->coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. The numbers of the ghost points */
+static PetscErrorCode Fill(KCycleGhosts *g, Mat A, Mat P, PetscInt depth, const KCycleOverlap *ov)
+{
+  const KCycleTransfer *tr      = KCycleTransferOf(P);
+  Teller                entries = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
+  Teller                weights = {.tr = tr, .m = KC_POINT_WEIGHTS, .j = -1};
+  PetscBool             byrule;
+  PetscScalar          *halo;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(
+      (size_t)PetscMax(entries.m, weights.m) * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
+  PetscCall(Fetch(g, depth, &entries, halo));
+  PetscCall(KCycleOverlapOperator(A, ov, halo, &g->A));
+  PetscCall(KCycleWeightsAreByRule(P, A, &byrule));
+  if (byrule) PetscCall(KCycleWeightsByRule(P, ov->P, g->A));
+  else {
+    PetscCall(Fetch(g, depth, &weights, halo));
+    PetscCall(FillWeights(P, ov, halo));
+  }
+  PetscCall(PetscFree(halo));
+  g->st = KCycleStencilOf(g->A);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* None where an odd number of points wraps around: there fine and coarse points do not alternate */
+PetscErrorCode KCycleGhostsCreate(Mat A, Mat P, PetscInt depth, KCycleGhosts **ghosts)
+{
+  const PetscInt   deep[3] = {depth, depth, depth};
+  const KCycleBox *box     = KCycleTransferOf(P)->fine;
+  KCycleOverlap    ov      = {0};
+  KCycleGhosts    *g;
+
+  PetscFunctionBegin;
+  *ghosts = NULL;
+  for (int d = 0; d < 3; d++) {
+    if (box->periodic[d] && box->size[d] % 2) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&g));
+  PetscCall(KCycleOverlapCreate(KCycleTransferOf(P), deep, &ov));
+  PetscCall(Lay(g, P, depth, &ov));
+  PetscCall(Fill(g, A, P, depth, &ov));
+  *ghosts = g;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleGhostsDestroy(KCycleGhosts **ghosts)
+{
+  PetscFunctionBegin;
+  if (!*ghosts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&(*ghosts)->A));
+  PetscCall(MatDestroy(&(*ghosts)->P));
+  PetscCall(PetscSFDestroy(&(*ghosts)->fine));
+  PetscCall(PetscSFDestroy(&(*ghosts)->coarse));
+  PetscCall(PetscFree(*ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

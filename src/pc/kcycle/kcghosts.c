@@ -1,0 +1,125 @@
+/*
+  Levels that processes cut across the planes of passes through the cache get ghost points, see ghostsimpl.h.
+*/
+#include <petsckcycle/private/ghostsimpl.h>
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Points that each step of a smoother makes wrong beside those that are not there: one, where it can do with ghost
+   points at all */
+static PetscBool TakesGhosts(const KCycleSmoother *s)
+{
+  return (PetscBool)(s->ops.plane && s->kind == KCYCLE_SWEEPS_REDBLACK && !s->single && !s->clusters);
+}
+
+/* The most ghost points that a process has beside its own; owned: the points that it owns. Directions of the grid in
+   which there is a process with neighbours on both sides decide */
+static PetscReal GhostPoints(const KCycleBox *box, PetscInt depth, PetscReal *owned)
+{
+  PetscReal all = 1;
+
+  *owned = 1;
+  for (int d = 0; d < 3; d++) {
+    PetscInt most = 0, n = 0;
+
+    for (PetscInt p = 0; p < box->nproc[d]; p++) {
+      const PetscInt low = box->range[d][p], high = box->range[d][p + 1], size = box->size[d];
+      const PetscInt pads = d >= box->dim      ? 0
+                            : box->periodic[d] ? 2 * depth
+                                               : PetscMin(depth, low) + PetscMin(depth, size - high);
+
+      if (pads + high - low <= most) continue;
+      n    = high - low;
+      most = pads + n;
+    }
+    *owned *= (PetscReal)n;
+    all *= (PetscReal)most;
+  }
+  return all - *owned;
+}
+
+/* Ghost points for a level: as many as its sweeps need; 0: none */
+static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
+{
+  const KCycleBox *box = parts->st->box;
+  PetscInt         depth, steps[2];
+  PetscReal        owned;
+
+  if (kc->ghost_points < 0 || kc->at == KCYCLE_PLACE_DEVICE || kc->split.level) return 0;
+  if (!KCycleBoxTalks(box) || KCyclePlanesAreWhole(box) || parts->st->shape.flat) return 0;
+  if (box->dim == 1) return 0; /* a plane is all of it */
+  for (int i = 0; i < 2; i++) {
+    const KCycleSweeps sweeps = {parts->its[i], PETSC_FALSE, PETSC_FALSE, parts->order[i]};
+
+    if (!TakesGhosts(parts->smoother[i])) return 0;
+    steps[i] = KCycleSmootherSteps(parts->smoother[i], &sweeps);
+  }
+  /* the transposed cycle has the smoothers the other way round */
+  depth = KCycleGhostsDepth(PetscMax(steps[0], steps[1]), PetscMax(steps[0], steps[1]));
+  return GhostPoints(box, depth, &owned) <= owned + kc->ghost_points ? depth : 0;
+}
+
+/* Collective. When it is known which levels there are, and where they live */
+PetscErrorCode PCKCycleGhostsSetUp(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    KCycleLevelParts *parts = &kc->parts[l];
+    KCycleGhosts     *ghosts;
+    const PetscInt    depth = DepthOf(kc, parts);
+
+    if (!depth) continue;
+    PetscCall(KCycleGhostsCreate(kc->structure[kc->nstructured - 1 - l].A, kc->structure[kc->nstructured - 1 - l].P,
+                                 depth, &ghosts));
+    parts->ghosts = ghosts;
+    if (!ghosts) continue;
+    for (int d = 0; d < 3; d++)
+      ghosts->origin[d] = (parts->st->box->start[d] + parts->smoother[0]->origin[d] + ghosts->low[d]) & 1;
+    kc->level[l].fused = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleGhostsReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 1; kc->parts && l < kc->nlevels; l++)
+    PetscCall(KCycleGhostsDestroy((KCycleGhosts **)&kc->parts[l].ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of level l, or nothing */
+PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *kc, PetscInt l, size_t len, char words[])
+{
+  const KCycleGhosts *ghosts = kc->parts && l ? kc->parts[l].ghosts : NULL;
+
+  PetscFunctionBegin;
+  words[0] = 0;
+  if (ghosts) PetscCall(PetscSNPrintf(words, len, " with ghost points, %" PetscInt_FMT " deep", ghosts->depth));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCycleGhostsSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle *kc;
+  PetscInt   points;
+  PetscBool  flg;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  points = kc->ghost_points;
+  PetscCall(
+      PetscOptionsInt("-pc_kcycle_ghost_points",
+                      "Ghost points that a process may have beyond as many as its own, for fused passes; -1: none",
+                      "PCKCYCLE", points, &points, &flg));
+  if (!flg || points == kc->ghost_points) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(points >= -1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_ghost_points is a number of points, or -1 for none, not %" PetscInt_FMT, points);
+  kc->ghost_points = points;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
