@@ -87,6 +87,30 @@ KC_VERSIONS static void RestrictPairs(PetscInt n, const KCScalar *same, const KC
   for (PetscInt i = 0; i < n; i++) b[i] += right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
 }
 
+/* The same from and to two coarse lines whose weights are the same */
+KC_VERSIONS static void AddPairsOfTwo(PetscInt n, const KCScalar *same, const KCScalar *left, const KCScalar *right,
+                                      const KCScalar *e, const KCScalar *f, KCScalar *KC_RESTRICT x)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    const KCScalar here = e[i] + f[i], behind = e[i + 1] + f[i + 1];
+
+    x[2 * i] += same[i] * here;
+    x[2 * i + 1] += left[i] * here + right[i] * behind;
+  }
+}
+
+KC_VERSIONS static void RestrictPairsToTwo(PetscInt n, const KCScalar *same, const KCScalar *left,
+                                           const KCScalar *right, const KCScalar *KC_RESTRICT r,
+                                           KCScalar *KC_RESTRICT b, KCScalar *KC_RESTRICT c)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    const KCScalar sum = right[i - 1] * r[2 * i - 1] + same[i] * r[2 * i] + left[i] * r[2 * i + 1];
+
+    b[i] += sum;
+    c[i] += sum;
+  }
+}
+
 KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e, KCScalar *KC_RESTRICT x)
 {
   for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
@@ -111,6 +135,31 @@ static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, con
   if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * e[n - 1] + right[n - 1] * behind;
 }
 
+/* x += P e from two coarse lines with the same weights; lines do not reach other processes */
+static void InterpolateFromTwo(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, const KCScalar *f,
+                               KCScalar *x)
+{
+  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  PetscBool       first, last;
+
+  OwnedBetween(tr, &first, &last);
+  if (first) x[0] += right[-1] * (e[0] + f[0]);
+  AddPairsOfTwo(n - 1, same, left, right, e, f, x + shift);
+  x[2 * (n - 1) + shift] += same[n - 1] * (e[n - 1] + f[n - 1]);
+  if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * (e[n - 1] + f[n - 1]);
+}
+
+/* Are this coarse line and the next one that a fine line touches done together? */
+static PetscBool AreTwo(const KCycleTransfer *tr, const KCycleTouch *touch, PetscInt q)
+{
+  const KCycleBox *box = tr->coarse;
+
+  return (PetscBool)(q + 1 < touch->count && tr->factor[0] == 2 && !box->xhalo && touch->w[q] == touch->w[q + 1] &&
+                     box->offset[KCycleBoxExtended(box, touch->j[q], touch->k[q])] &&
+                     box->offset[KCycleBoxExtended(box, touch->j[q + 1], touch->k[q + 1])]);
+}
+
 /* Fine line (j, k) of x = P e or x += P e; halo lines of e are in tr->halo */
 void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, PetscInt j, PetscInt k, PetscBool add,
                                    KCScalar *x)
@@ -126,25 +175,27 @@ void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, 
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
     if (!touch.w[q] || box->offset[f] == 0) continue;
+    if (AreTwo(tr, &touch, q)) {
+      InterpolateFromTwo(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]),
+                         KCycleBoxLine(box, e, tr->halo, touch.j[q + 1], touch.k[q + 1]), x);
+      q++;
+      continue;
+    }
     InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]),
                         box->xhalo ? tr->halo[box->left + f] : 0, box->xhalo ? tr->halo[box->right + f] : 0, x);
   }
 }
 
-/* b += P^T r of one fine line; before and behind: the coarse points there, which other processes may own */
-static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
-                           KCScalar *behind, KCScalar *b)
+/* Of b += P^T r of one fine line the first coarse point and the last one; before and behind: the coarse points there,
+   which other processes may own */
+static void RestrictEnds(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
+                         KCScalar *behind, KCScalar *b)
 {
-  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
+  const PetscInt  n    = tr->coarse->n[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
   PetscBool       first, last;
 
-  if (tr->factor[0] == 1) {
-    AddSame(n, same, r, b);
-    return;
-  }
   OwnedBetween(tr, &first, &last);
-  r += shift;
   if (first) {
     *before += left[-1] * r[-1];
     b[0] += right[-1] * r[-1];
@@ -158,8 +209,35 @@ static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KC
     return;
   }
   b[0] += same[0] * r[0] + left[0] * r[1];
-  RestrictPairs(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1);
   b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
+}
+
+static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
+                           KCScalar *behind, KCScalar *b)
+{
+  const PetscInt  n    = tr->coarse->n[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+
+  if (tr->factor[0] == 1) {
+    AddSame(n, same, r, b);
+    return;
+  }
+  r += tr->shift[0];
+  RestrictEnds(tr, w, r, before, behind, b);
+  if (n > 1) RestrictPairs(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1);
+}
+
+/* To two coarse lines with the same weights, the same numbers; lines do not reach other processes */
+static void RestrictToTwo(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *b, KCScalar *c)
+{
+  const PetscInt  n    = tr->coarse->n[0];
+  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  KCScalar        nowhere[2] = {0, 0};
+
+  r += tr->shift[0];
+  RestrictEnds(tr, w, r, &nowhere[0], &nowhere[1], b);
+  RestrictEnds(tr, w, r, &nowhere[0], &nowhere[1], c);
+  if (n > 1) RestrictPairsToTwo(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1, c + 1);
 }
 
 /* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points
@@ -176,6 +254,12 @@ void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, Pet
     const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
 
     if (!touch.w[q] || box->offset[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
+    if (AreTwo(tr, &touch, q) && touch.j[q + 1] < lines->high[1] && touch.j[q + 1] >= lines->low[1]) {
+      RestrictToTwo(tr, touch.w[q], r, (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]),
+                    (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q + 1], touch.k[q + 1]));
+      q++;
+      continue;
+    }
     RestrictToLine(tr, touch.w[q], r, box->xhalo ? &tr->halo[box->left + f] : &nowhere[0],
                    box->xhalo ? &tr->halo[box->right + f] : &nowhere[1],
                    (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));

@@ -38,14 +38,15 @@ static PetscInt64 Ghosted(const KCycleLevelData *level, int which, const KCycleS
   return words * (PetscInt64)sizeof(KCScalar) + trips * Operator(g->st) + Words(level, 2);
 }
 
-/* x is read and written, b read; in the first pass from zero x is only written */
+/* x is read and written, b read; in the first pass from zero x is only written, if at all */
 static PetscInt64 Sweeps(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps, PetscBool rides)
 {
   const PetscInt trips = KCycleSmootherTrips(level->smoother[which], sweeps, rides);
 
   if (level->ghosted && rides) return Ghosted(level, which, sweeps);
   if (!trips) return sweeps->zeroguess ? Words(level, 1) : 0;
-  return trips * (Words(level, 3) + Operator(level->st)) - (sweeps->zeroguess ? Words(level, 1) : 0);
+  return trips * (Words(level, 3) + Operator(level->st)) - (sweeps->zeroguess ? Words(level, 1) : 0) -
+         (sweeps->unwritten ? Words(level, 1) : 0);
 }
 
 static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)

@@ -86,6 +86,17 @@ static PetscErrorCode Pause(KCycleLevels *levels, PetscInt l)
   return PETSC_SUCCESS;
 }
 
+/* Sweeps of a visit from zero whose x the way up computes again. A test needs it */
+static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
+{
+  const int       which  = levels->run->visit.transpose ? 1 : 0;
+  const PetscBool tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+
+  return zeroguess && !tested
+             ? KCycleSmootherUnwritten(levels->level[l].smoother, which, levels->parts[l].its[which])
+             : 0;
+}
+
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so, unless
    a place that records cycles has to stop for a test between */
 static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
@@ -95,7 +106,8 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   const KCycleLevelParts *parts   = &levels->parts[l];
   const int               which   = levels->run->visit.transpose ? 1 : 0;
   const PetscBool         tested  = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
-  const KCycleSweeps      sweeps  = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which]};
+  const KCycleSweeps      sweeps  = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which],
+                                     Unwritten(levels, l, zeroguess)};
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
@@ -116,14 +128,16 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines 7 and 8: interpolation and addition, and sweeps in the reverse order */
-static PetscErrorCode Up(KCycleLevels *levels, PetscInt l)
+/* Lines 7 and 8: interpolation and addition, and sweeps in the reverse order. zeroguess: the way down started from
+   zero */
+static PetscErrorCode Up(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 {
   const KCycleKernels    *kernels = levels->kernels;
   const KCycleLevelData  *level   = &levels->level[l];
   const KCycleLevelParts *parts   = &levels->parts[l];
   const int               which   = levels->run->visit.transpose ? 0 : 1;
-  const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which]};
+  const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which],
+                                     Unwritten(levels, l, zeroguess)};
 
   PetscFunctionBegin;
   if (KCycleLevelIsFused(level, which)) {
@@ -210,7 +224,7 @@ static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit 
   if (levels->stopped) return PETSC_SUCCESS;
   KCycleCall(Below(levels, l - 1, &below));
   KCycleTimerResume(timer);
-  KCycleCall(Up(levels, l));
+  KCycleCall(Up(levels, l, visit->zeroguess));
   KCycleCall(Pause(levels, l));
   KCycleTimerKeep(timer, visit->zeroguess);
   return PETSC_SUCCESS;

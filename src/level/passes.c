@@ -290,6 +290,7 @@ PetscInt KCycleSmootherTrips(const KCycleSmoother *s, const KCycleSweeps *sweeps
   const PetscInt most = s->run ? s->most : KC_PASS_STEPS, turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1,
                  steps = s->nsteps * turns, groups = Groups(s);
 
+  if (s->ops.trips) return (*s->ops.trips)(s, sweeps, rides);
   if (!s->nsteps) return s->trips * sweeps->its;
   if (!s->planes) return steps * sweeps->its;
   if (s->single) return sweeps->its * groups + (rides ? 1 : 0);

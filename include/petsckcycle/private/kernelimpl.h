@@ -343,6 +343,34 @@ PETSC_INTERN void KCycleLinePart(const KCycleShape *, PetscInt a, PetscInt b, KC
 PETSC_INTERN void KCycleLineScale(const KCycleShape *, const KCycleLine *, const KCScalar *b, const KCScalar *w,
                                   KCScalar *y);
 
+/* advance.c: steps of iterations by polynomials, see KCyclePointStep; first: from zero, to weight D^-1 b */
+typedef struct {
+  KCScalar keep, weight;
+} KCycleTerm;
+
+/* Lines of a plane behind each other that share a class of coefficients which are the same but at their ends. The next
+   line is `pitch` places further on in x, before and y, and before and behind each line of x there is a zero */
+typedef struct {
+  PetscInt           nlines, n, pitch, width; /* n: points of a line; width: from line to line of b */
+  const KCScalar    *x[3];                    /* of the planes before, here and behind */
+  const KCScalar    *before;                  /* what x was before the last step, if a step needs it */
+  const KCScalar    *b;
+  const KCScalar    *ahead; /* lines as b that are likely to be read soon, or NULL */
+  KCScalar          *y;
+  PetscInt           out;  /* from line to line of y */
+  const KCycleClass *k;    /* their coefficients */
+  const KCScalar    *ends; /* of the points before k->a and from k->b on, point by point */
+  /* 1 / diagonal, or 0, see KCyclePointInverse(): of the points between, then of those */
+  const KCScalar    *inverse;
+} KCycleStrip;
+
+PETSC_INTERN void KCycleAdvanceFirst(const KCycleShape *, const KCycleLine *, const KCycleTerm *, const KCScalar *b,
+                                     KCScalar *y);
+PETSC_INTERN void KCycleAdvanceLine(const KCycleShape *, int step, const KCycleLine *, const KCycleTerm *,
+                                    const KCScalar *before, const KCScalar *b, KCScalar *y);
+PETSC_INTERN void KCycleAdvanceStripFirst(const KCycleTerm *, const KCycleStrip *);
+PETSC_INTERN void KCycleAdvanceStrip(const KCycleShape *, int step, const KCycleTerm *, const KCycleStrip *);
+
 /* tridiagonal.c */
 #define KC_SYSTEMS 16 /* lines in x that are solved together */
 

@@ -52,12 +52,13 @@ typedef PetscScalar KCScalar;
 #endif
 
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine
-   that loads the library chooses. With sanitizers there is one, and where KCYCLE_ONE_VERSION asks for it: more take
-   minutes to compile */
+   that loads the library chooses. Each has fused products and sums for vectors of all lengths, or for none: what a
+   point becomes does not depend on its place. With sanitizers there is one version, and where KCYCLE_ONE_VERSION asks
+   for it: more take minutes to compile */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
     !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__) && !defined(KCYCLE_ONE_VERSION)
   #if __GNUC__ >= 12
-    #define KC_VERSIONS __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))
+    #define KC_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
   #else
     #define KC_VERSIONS __attribute__((target_clones("avx512f", "fma", "default"))) /* without vectors of integers */
   #endif
@@ -194,6 +195,32 @@ typedef enum {
 KC_POINT KCScalar KCyclePointFinish(const int op, KCScalar s, KCScalar b, KCScalar x, KCScalar w, KCScalar inverse)
 {
   return op == KC_MULT ? s : op == KC_ADD ? b + s : op == KC_RESIDUAL ? b - s : x + w * (b - s) * inverse;
+}
+
+/* A step of an iteration by polynomials in D^-1 A: y = x + keep (x - what it was before the last step) + w (b - s) with
+   s = (A x)_i, w = weight / d; no sum here has two products, so that compilers have no choice what to contract */
+typedef enum {
+  KC_STEP_FIRST,  /* keep is 0 */
+  KC_STEP_SECOND, /* x was 0 before the last step */
+  KC_STEP_NEXT,
+  KC_STEP_RESIDUAL, /* y = b - s */
+  KC_NUM_STEPS
+} KCyclePointStep;
+
+KC_POINT KCScalar KCyclePointAdvance(const int step, KCScalar s, KCScalar b, KCScalar x, KCScalar before, KCScalar keep,
+                                     KCScalar w)
+{
+  const KCScalar r = b - s;
+
+  if (step == KC_STEP_RESIDUAL) return r;
+  if (step == KC_STEP_FIRST) return x + w * r;
+  if (step == KC_STEP_SECOND) return keep * x + x + w * r;
+  return keep * (x - before) + x + w * r;
+}
+
+KC_POINT KCScalar KCyclePointInverse(KCScalar d)
+{
+  return d == (KCScalar)0.0 ? (KCScalar)0.0 : (KCScalar)1.0 / d;
 }
 
 /* Rows of T = L D U: of y = L^-1 t, from row i - 1 of y; of (D U)^-1 y, from row i + 1 of it; and less what comes

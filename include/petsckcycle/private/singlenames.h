@@ -6,6 +6,13 @@
 #pragma once
 
 #if defined(KCYCLE_SINGLE)
+  #define KCycleAdvanceBoxes               KCycleAdvanceBoxes_Single
+  #define KCycleAdvanceFirst               KCycleAdvanceFirst_Single
+  #define KCycleAdvanceLine                KCycleAdvanceLine_Single
+  #define KCycleAdvancePrisms              KCycleAdvancePrisms_Single
+  #define KCycleAdvanceStars               KCycleAdvanceStars_Single
+  #define KCycleAdvanceStrip               KCycleAdvanceStrip_Single
+  #define KCycleAdvanceStripFirst          KCycleAdvanceStripFirst_Single
   #define KCycleBottomBegin                KCycleBottomBegin_Single
   #define KCycleBottomEnd                  KCycleBottomEnd_Single
   #define KCycleBottomFind                 KCycleBottomFind_Single
@@ -166,6 +173,11 @@
   #define KCycleLinesSetUpEnds             KCycleLinesSetUpEnds_Single
   #define KCycleLinesStripRoom             KCycleLinesStripRoom_Single
   #define KCycleLinesSweepStrips           KCycleLinesSweepStrips_Single
+  #define KCycleMarchCreate                KCycleMarchCreate_Single
+  #define KCycleMarchDestroy               KCycleMarchDestroy_Single
+  #define KCycleMarchRenew                 KCycleMarchRenew_Single
+  #define KCycleMarchRun                   KCycleMarchRun_Single
+  #define KCycleMarchSweeps                KCycleMarchSweeps_Single
   #define KCyclePassExchange               KCyclePassExchange_Single
   #define KCyclePassInnerPlanes            KCyclePassInnerPlanes_Single
   #define KCyclePassInterpolateSmooth      KCyclePassInterpolateSmooth_Single
@@ -173,6 +185,8 @@
   #define KCyclePassOuterPlanes            KCyclePassOuterPlanes_Single
   #define KCyclePassSmoothRestrict         KCyclePassSmoothRestrict_Single
   #define KCyclePassSweeps                 KCyclePassSweeps_Single
+  #define KCyclePolynomialCreate           KCyclePolynomialCreate_Single
+  #define KCyclePolynomialSetUp            KCyclePolynomialSetUp_Single
   #define KCycleShapeCreate                KCycleShapeCreate_Single
   #define KCycleSmootherCreate             KCycleSmootherCreate_Single
   #define KCycleSmootherCreateLike         KCycleSmootherCreateLike_Single

@@ -4,7 +4,8 @@
   A smoother is an object in a list (PCRelaxRegister()); nothing outside its own file tests for its name. The function
   that is registered sets its operations. One with setup and sweeps is complete. One whose sweeps are steps that go
   plane by plane (in 2D line by line) sets nsteps, plane and apart instead of sweeps: then passes.c runs these steps,
-  the residual with its restriction and the interpolation behind each other through the grid, one plane apart.
+  the residual with its restriction and the interpolation behind each other through the grid, one plane apart. One
+  whose sweep is a polynomial in D^-1 A says its terms, and has all the rest from polynomial.c: see jacobi.c.
 */
 #pragma once
 
@@ -24,6 +25,9 @@ typedef struct {
   PetscBool    reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
   /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
   PCRelaxOrder order;
+  /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; behind these levels the same
+     sweeps are done once more. 0: none, x is there */
+  PetscInt     unwritten;
 } KCycleSweeps;
 
 /* Is the first, or only, order of a sweep the backward one? */
@@ -88,6 +92,11 @@ typedef struct {
                                    const KCycleTransfer *, KCScalar *, PetscReal *sum);
   PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *, const KCScalar *,
                                       const KCScalar *, KCScalar *);
+  /* NULL: never. Is x of so many sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not write
+     it then */
+  PetscBool (*repeats)(const KCycleSmoother *, PetscInt its);
+  /* NULL: as passes.c goes. How often sweeps go through the grid, see KCycleSmootherTrips() */
+  PetscInt (*trips)(const KCycleSmoother *, const KCycleSweeps *, PetscBool rides);
   void (*plane)(const KCyclePass *, const KCycleStep *, PetscInt t, PetscInt low,
                 /* a step on this thread's lines low to high - 1 of plane t; ends with a barrier */
                 PetscInt high);
@@ -204,6 +213,10 @@ PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCyclePass *, PetscInt i, PetscInt *first, PetscInt *last);
 PETSC_INTERN void           KCyclePassLines(const KCyclePass *, PetscInt i, PetscInt *low, PetscInt *high);
 
+/* polynomial.c */
+PETSC_INTERN PetscErrorCode KCyclePolynomialCreate(KCycleSmoother *);
+PETSC_INTERN PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *, PetscInt nterms, KCycleTerm *terms[]);
+
 /* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Jacobi(KCycleSmoother *);
@@ -272,6 +285,14 @@ static inline PetscInt KCyclePointsOfPlane(const KCycleBox *box)
 static inline PetscBool KCyclePlanesAreWhole(const KCycleBox *box)
 {
   return (PetscBool)(!box->xhalo && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
+}
+
+/* Sweeps from zero before the coarser levels whose x is not written, or 0; see KCycleSweeps */
+static inline PetscInt KCycleSmootherUnwritten(KCycleSmoother *const smoother[2], int which, PetscInt its)
+{
+  const KCycleSmoother *s = smoother[which];
+
+  return s == smoother[1 - which] && s->planes && s->ops.repeats && (*s->ops.repeats)(s, its) ? its : 0;
 }
 
 /* Do sweeps, residual and restriction run in one pass, and interpolation and sweeps? */

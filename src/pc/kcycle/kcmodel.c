@@ -38,7 +38,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
   level->launches = fused ? 0 : 3;
   for (int i = 0; i < 2; i++) {
     const KCycleSmoother *s     = parts->smoother[i];
-    const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i]};
+    const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i], 0};
     const PetscInt        both  = parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1;
 
     level->launches += parts->ghosts ? 1 : (PetscReal)KCycleSmootherTrips(s, &asked, fused);
