@@ -22,7 +22,7 @@ void KCycleAdvanceStrip(const KCycleShape *shape, int step, const KCycleTerm *te
   const KCycleAdvanceKernels *kernels = KernelsOf(shape);
 
   if (s->nlines > 1) (*kernels->two[step])(term, s);
-  if (s->nlines & 1) (*kernels->one[step])(term, s, s->nlines - 1);
+  if (s->nlines & 1) (*kernels->one[step])(term, s);
   (*kernels->own[step])(term, s);
 }
 

@@ -6,12 +6,12 @@
 
 #include "line.h"
 
-/* By step. Of strips: two lines at a time, one line, the points at the ends of lines */
+/* By step. Of strips: two lines at a time, the last line, the points at the ends of lines */
 typedef struct {
   void (*line[KC_NUM_STEPS])(const KCycleLine *, const KCycleTerm *, const KCScalar *before, const KCScalar *b,
                              KCScalar *y);
   void (*two[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
-  void (*one[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *, PetscInt at);
+  void (*one[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
   void (*own[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
 } KCycleAdvanceKernels;
 
@@ -43,7 +43,7 @@ KC_POINT void AdvanceConstant(const int nl, const int box, const int step, const
                               const KCycleAdvanceVectors v)
 {
   const KCScalar *b = v.b, *before = v.before, *x[KC_MAX_LINES];
-  KCScalar       *y = v.y, c[KC_MAX_COEFFS];
+  KCScalar       *y    = v.y, c[KC_MAX_COEFFS];
   const KCScalar  keep = term->keep, w = term->weight * KCyclePointInverse(l->constant->middle[KC_COUNT(nl, box) / 2]);
   const PetscInt  first = l->nhead, end = l->n - l->ntail;
 
@@ -87,18 +87,28 @@ KC_POINT void AdvanceLine(const int nl, const int box, const int step, const KCy
 /* Line q of the stencil around line `line` of a strip: in 2D planes are lines */
 KC_POINT const KCScalar *StripLine(const int nl, const KCycleStrip *s, const int q, const int line, PetscInt at)
 {
-  const int plane  = nl == 1 ? 1 : nl == 3 ? q : nl == 5 ? (q + 2) / 3 : q / 3,
-            across = line + (nl <= 3 || (nl == 5 && plane != 1) ? 0 : nl == 5 ? q - 2 : q % 3 - 1);
+  const int plane  = nl == 1   ? 1
+                     : nl == 3 ? q
+                     : nl == 5 ? (q + 2) / 3
+                               : q / 3,
+            across = line + (nl <= 3 || (nl == 5 && plane != 1) ? 0
+                             : nl == 5                          ? q - 2
+                                                                : q % 3 - 1);
 
   return s->x[plane] + at * s->pitch + across * s->pitch;
 }
 
+/* What all points between the ends of a strip have in common */
+typedef struct {
+  KCScalar c[KC_MAX_COEFFS], keep, w;
+} KCycleAdvanceNumbers;
+
 /* `lines` of them side by side, from line `at` on: what two of them read is read once. Points at the beginning get
    values that are replaced, so that vectors begin where lines do */
 KC_POINT void AdvanceBeside(const int nl, const int box, const int step, const int lines, const KCycleStrip *s,
-                            PetscInt at, const KCScalar c[], const KCScalar keep, const KCScalar w)
+                            PetscInt at, const KCycleAdvanceNumbers *k)
 {
-  const KCScalar *x[2][KC_MAX_LINES], *b[2], *before[2];
+  const KCScalar *x[2][KC_MAX_LINES], *b[2], *before[2], keep = k->keep, w = k->w;
   KCScalar       *y[2];
   const PetscInt  end = s->k->b;
 
@@ -117,88 +127,80 @@ KC_POINT void AdvanceBeside(const int nl, const int box, const int step, const i
 
     KC_UNROLL
     for (int line = 0; line < lines; line++)
-      to[line] = KCyclePointAdvance(step, KCyclePointSumConstant(nl, box, c, x[line], i), b[line][i],
+      to[line] = KCyclePointAdvance(step, KCyclePointSumConstant(nl, box, k->c, x[line], i), b[line][i],
                                     x[line][nl / 2][i], step == KC_STEP_NEXT ? before[line][i] : 0, keep, w);
     KC_UNROLL
     for (int line = 0; line < lines; line++) y[line][i] = to[line];
   }
 }
 
-/* Points low to high - 1 of line `at`, with coefficients of their own, point by point */
-KC_POINT void AdvanceOwn(const int nl, const int box, const int step, const KCycleTerm *term, const KCycleStrip *s,
-                         PetscInt at, PetscInt low, PetscInt high, const KCScalar *c, const KCScalar *inverse)
-{
-  const KCScalar *x[KC_MAX_LINES], *b = s->b + at * s->width,
-                                   *before = step == KC_STEP_NEXT ? s->before + at * s->pitch : NULL;
-  KCScalar *y = s->y + at * s->out;
-
-  KC_UNROLL
-  for (int q = 0; q < nl; q++) x[q] = StripLine(nl, s, q, 0, at);
-  for (PetscInt i = low; i < high; i++, c += KC_COUNT(nl, box), inverse++)
-    y[i] = KCyclePointAdvance(step, KCyclePointSumConstant(nl, box, c, x, i), b[i], x[nl / 2][i],
-                              step == KC_STEP_NEXT ? before[i] : 0, term->keep, term->weight * *inverse);
-}
-
+/* From line `first` on, so many lines at a time */
 KC_POINT void AdvanceStrip(const int nl, const int box, const int step, const int lines, const KCycleTerm *term,
-                           const KCycleStrip *s, PetscInt first, PetscInt end)
+                           const KCycleStrip *s, PetscInt first)
 {
-  const KCScalar keep = term->keep, w = term->weight * s->inverse[0];
-  KCScalar       c[KC_MAX_COEFFS];
+  KCycleAdvanceNumbers k;
 
-  for (int o = 0; o < KC_COUNT(nl, box); o++) c[o] = s->k->middle[o];
-  for (PetscInt at = first; at + lines <= end; at += lines) AdvanceBeside(nl, box, step, lines, s, at, c, keep, w);
+  for (int o = 0; o < KC_COUNT(nl, box); o++) k.c[o] = s->k->middle[o];
+  k.keep = term->keep;
+  k.w    = term->weight * s->inverse[0];
+  for (PetscInt at = first; at + lines <= s->nlines; at += lines) AdvanceBeside(nl, box, step, lines, s, at, &k);
 }
 
-KC_POINT void AdvanceEndsOfStrip(const int nl, const int box, const int step, const KCycleTerm *term,
-                                 const KCycleStrip *s)
+/* The points that have coefficients of their own */
+KC_POINT void AdvanceOwn(const int nl, const int box, const int step, const KCycleTerm *term, const KCycleStrip *s)
 {
-  const PetscInt first = s->k->a, end = s->k->b;
-
   for (PetscInt at = 0; at < s->nlines; at++) {
-    AdvanceOwn(nl, box, step, term, s, at, 0, first, s->ends, s->inverse + 1);
-    AdvanceOwn(nl, box, step, term, s, at, end, s->n, s->ends + first * KC_COUNT(nl, box), s->inverse + 1 + first);
+    const KCScalar *x[KC_MAX_LINES], *b = s->b + at * s->width, *c = s->ends, *inverse = s->inverse + 1;
+    const KCScalar *before = step == KC_STEP_NEXT ? s->before + at * s->pitch : NULL;
+    KCScalar       *y      = s->y + at * s->out;
+
+    KC_UNROLL
+    for (int q = 0; q < nl; q++) x[q] = StripLine(nl, s, q, 0, at);
+    for (PetscInt i = 0; i < s->n; i = i == s->k->a - 1 ? s->k->b : i + 1, c += KC_COUNT(nl, box))
+      y[i] = KCyclePointAdvance(step, KCyclePointSumConstant(nl, box, c, x, i), b[i], x[nl / 2][i],
+                                step == KC_STEP_NEXT ? before[i] : 0, term->keep, term->weight * *inverse++);
   }
 }
 
 /* A function for each loop: in one with more of them compilers run out of registers */
-#define KC_ADVANCE_STEP(suffix, nl, box, step)                                                                    \
-  KC_VERSIONS static void Line_##step##_##suffix(const KCycleLine *l, const KCycleTerm *term,                     \
-                                                 const KCScalar *before, const KCScalar *b, KCScalar *y)          \
-  {                                                                                                               \
-    const KCycleAdvanceVectors v = {before, b, y};                                                                \
-                                                                                                                  \
-    AdvanceLine(nl, box, step, l, term, v);                                                                       \
-  }                                                                                                               \
-                                                                                                                  \
-  KC_VERSIONS static void Two_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                     \
-  {                                                                                                               \
-    AdvanceStrip(nl, box, step, 2, term, s, 0, s->nlines);                                                        \
-  }                                                                                                               \
-                                                                                                                  \
-  KC_VERSIONS static void One_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s, PetscInt at)        \
-  {                                                                                                               \
-    AdvanceStrip(nl, box, step, 1, term, s, at, at + 1);                                                          \
-  }                                                                                                               \
-                                                                                                                  \
-  KC_VERSIONS static void Own_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                     \
-  {                                                                                                               \
-    AdvanceEndsOfStrip(nl, box, step, term, s);                                                                   \
+#define KC_ADVANCE_STEP(suffix, nl, box, step)                                                                        \
+  KC_VERSIONS static void Line_##step##_##suffix(const KCycleLine *l, const KCycleTerm *term, const KCScalar *before, \
+                                                 const KCScalar *b, KCScalar *y)                                      \
+  {                                                                                                                   \
+    const KCycleAdvanceVectors v = {before, b, y};                                                                    \
+                                                                                                                      \
+    AdvanceLine(nl, box, step, l, term, v);                                                                           \
+  }                                                                                                                   \
+                                                                                                                      \
+  KC_VERSIONS static void Two_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                         \
+  {                                                                                                                   \
+    AdvanceStrip(nl, box, step, 2, term, s, 0);                                                                       \
+  }                                                                                                                   \
+                                                                                                                      \
+  KC_VERSIONS static void One_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                         \
+  {                                                                                                                   \
+    AdvanceStrip(nl, box, step, 1, term, s, s->nlines - 1);                                                           \
+  }                                                                                                                   \
+                                                                                                                      \
+  KC_VERSIONS static void Own_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                         \
+  {                                                                                                                   \
+    AdvanceOwn(nl, box, step, term, s);                                                                               \
   }
 
-#define KC_ADVANCE_KERNELS(suffix, nl, box)            \
-  KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_FIRST)      \
-  KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_SECOND)     \
-  KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_NEXT)       \
+#define KC_ADVANCE_KERNELS(suffix, nl, box)        \
+  KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_FIRST)  \
+  KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_SECOND) \
+  KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_NEXT)   \
   KC_ADVANCE_STEP(suffix, nl, box, KC_STEP_RESIDUAL)
 
-#define KC_ADVANCE_STEPS(kind, suffix)                                                                        \
-  {                                                                                                           \
-    kind##_KC_STEP_FIRST_##suffix, kind##_KC_STEP_SECOND_##suffix, kind##_KC_STEP_NEXT_##suffix,              \
-        kind##_KC_STEP_RESIDUAL_##suffix                                                                      \
+#define KC_ADVANCE_STEPS(kind, suffix)                                                           \
+  {                                                                                              \
+    kind##_KC_STEP_FIRST_##suffix, kind##_KC_STEP_SECOND_##suffix, kind##_KC_STEP_NEXT_##suffix, \
+        kind##_KC_STEP_RESIDUAL_##suffix                                                         \
   }
 
-#define KC_ADVANCE_TABLE(suffix)                                                                              \
-  {                                                                                                           \
-    KC_ADVANCE_STEPS(Line, suffix), KC_ADVANCE_STEPS(Two, suffix), KC_ADVANCE_STEPS(One, suffix),             \
-        KC_ADVANCE_STEPS(Own, suffix)                                                                         \
+#define KC_ADVANCE_TABLE(suffix)                                                                  \
+  {                                                                                               \
+    KC_ADVANCE_STEPS(Line, suffix), KC_ADVANCE_STEPS(Two, suffix), KC_ADVANCE_STEPS(One, suffix), \
+        KC_ADVANCE_STEPS(Own, suffix)                                                             \
   }

@@ -6,10 +6,10 @@
 
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const PetscReal upper = s->facts->bound, lower = upper / (KCYCLE_CHEBYSHEV_PART * s->st->box->dim),
+  const PetscReal upper = KCyclePolynomialBound(s), lower = upper / (KCYCLE_CHEBYSHEV_PART * s->st->box->dim),
                   theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
-  PetscReal       rho = 1 / sigma;
-  KCycleTerm     *term;
+  PetscReal   rho = 1 / sigma;
+  KCycleTerm *term;
 
   PetscFunctionBegin;
   s->upper = upper;

@@ -92,9 +92,8 @@ static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zero
   const int       which  = levels->run->visit.transpose ? 1 : 0;
   const PetscBool tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
 
-  return zeroguess && !tested
-             ? KCycleSmootherUnwritten(levels->level[l].smoother, which, levels->parts[l].its[which])
-             : 0;
+  return zeroguess && !tested ? KCycleSmootherUnwritten(levels->level[l].smoother, which, levels->parts[l].its[which])
+                              : 0;
 }
 
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so, unless

@@ -9,7 +9,8 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
   KCycleTerm *term;
 
   PetscFunctionBegin;
-  s->weight = s->omega == 0 ? 2 / (s->facts->bound * (1 + 1 / (KCYCLE_JACOBI_PART * s->st->box->dim))) : s->omega;
+  s->weight =
+      s->omega == 0 ? 2 / (KCyclePolynomialBound(s) * (1 + 1 / (KCYCLE_JACOBI_PART * s->st->box->dim))) : s->omega;
   PetscCall(KCyclePolynomialSetUp(s, 1, &term));
   term->keep   = 0;
   term->weight = (KCScalar)s->weight;

@@ -17,12 +17,12 @@
 #include "march.h"
 
 /* Numbers of a cache line at least; lines whose residuals wait for their restriction */
-#define PLACES  16
-#define WAITING 8
+#define PLACES   16
+#define WAITING  8
 /* Numbers that a class has in KCycleMarch.inverse */
 #define INVERSES 9
 /* Sweeps of so many terms go behind each other, or more if one sweep has more */
-#define TERMS 4
+#define TERMS    4
 
 typedef enum {
   LOAD,  /* x as it is */

@@ -146,8 +146,8 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
                                         const KCScalar *e, const KCScalar *b, KCScalar *x)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b,  x, (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL,
-                            NULL};
+  KCycleMarchTask   task = {b,    x,   (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e,
+                            NULL, NULL};
   PetscInt          left = sweeps->its;
 
   PetscFunctionBegin;
@@ -173,7 +173,7 @@ static PetscBool Repeats(const KCycleSmoother *s, PetscInt its)
 
 static PetscInt Trips(const KCycleSmoother *s, const KCycleSweeps *sweeps, PetscBool rides)
 {
-  const Polynomial *p = (Polynomial *)s->data;
+  const Polynomial *p    = (Polynomial *)s->data;
   const PetscInt    most = p->march ? KCycleMarchSweeps(p->march) : 1;
 
   if (!p->march) return p->nterms * sweeps->its;
@@ -198,6 +198,14 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
   PetscCall(PetscFree(p->terms));
   PetscCall(PetscFree(p->other));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The bound of the eigenvalues without its last digits, which depend on how processes share the grid */
+PetscReal KCyclePolynomialBound(const KCycleSmoother *s)
+{
+  const PetscReal bound = s->facts->bound, large = 64 * bound;
+
+  return (bound + large) - large;
 }
 
 /* For a smoother's set-up: a sweep has so many terms, which it fills in */

@@ -185,6 +185,7 @@
   #define KCyclePassOuterPlanes            KCyclePassOuterPlanes_Single
   #define KCyclePassSmoothRestrict         KCyclePassSmoothRestrict_Single
   #define KCyclePassSweeps                 KCyclePassSweeps_Single
+  #define KCyclePolynomialBound            KCyclePolynomialBound_Single
   #define KCyclePolynomialCreate           KCyclePolynomialCreate_Single
   #define KCyclePolynomialSetUp            KCyclePolynomialSetUp_Single
   #define KCycleShapeCreate                KCycleShapeCreate_Single

@@ -92,8 +92,8 @@ typedef struct {
                                    const KCycleTransfer *, KCScalar *, PetscReal *sum);
   PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *, const KCScalar *,
                                       const KCScalar *, KCScalar *);
-  /* NULL: never. Is x of so many sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not write
-     it then */
+  /* NULL: never. Is x of so many sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not
+     write it then */
   PetscBool (*repeats)(const KCycleSmoother *, PetscInt its);
   /* NULL: as passes.c goes. How often sweeps go through the grid, see KCycleSmootherTrips() */
   PetscInt (*trips)(const KCycleSmoother *, const KCycleSweeps *, PetscBool rides);
@@ -215,6 +215,7 @@ PETSC_INTERN void           KCyclePassLines(const KCyclePass *, PetscInt i, Pets
 
 /* polynomial.c */
 PETSC_INTERN PetscErrorCode KCyclePolynomialCreate(KCycleSmoother *);
+PETSC_INTERN PetscReal      KCyclePolynomialBound(const KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *, PetscInt nterms, KCycleTerm *terms[]);
 
 /* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */

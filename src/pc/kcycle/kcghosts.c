@@ -48,7 +48,7 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
   if (!KCycleBoxTalks(box) || KCyclePlanesAreWhole(box) || parts->st->shape.flat) return 0;
   if (box->dim == 1) return 0; /* a plane is all of it */
   for (int i = 0; i < 2; i++) {
-    const KCycleSweeps sweeps = {parts->its[i], PETSC_FALSE, PETSC_FALSE, parts->order[i]};
+    const KCycleSweeps sweeps = {parts->its[i], PETSC_FALSE, PETSC_FALSE, parts->order[i], 0};
 
     if (!TakesGhosts(parts->smoother[i])) return 0;
     steps[i] = KCycleSmootherSteps(parts->smoother[i], &sweeps);
