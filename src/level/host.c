@@ -67,29 +67,64 @@ static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In eight parts, as vectors go; zero: 0, or NaN if any of the numbers is Inf or NaN */
+KC_VERSIONS static PetscReal LargestOf(PetscInt n, const PetscScalar *x, PetscReal *zero)
+{
+  PetscReal most[8] = {0, 0, 0, 0, 0, 0, 0, 0}, none[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+
+  for (PetscInt i = 0; i < n / 8 * 8; i += 8) {
+    for (int p = 0; p < 8; p++) {
+      const PetscReal size = PetscAbsScalar(x[i + p]);
+
+      most[p] = size > most[p] ? size : most[p];
+      none[p] += 0 * size;
+    }
+  }
+  for (PetscInt i = n / 8 * 8; i < n; i++) {
+    const PetscReal size = PetscAbsScalar(x[i]);
+
+    most[0] = size > most[0] ? size : most[0];
+    none[0] += 0 * size;
+  }
+  for (int p = 1; p < 8; p++) {
+    most[0] = most[p] > most[0] ? most[p] : most[0];
+    none[0] += none[p];
+  }
+  *zero = none[0];
+  return most[0];
+}
+
 static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x, PetscReal *most, PetscBool *bad)
 {
+  PetscReal zero;
+
   PetscFunctionBegin;
-  *most = 0;
-  *bad  = PETSC_FALSE;
-  for (PetscInt i = 0; i < level->st->box->npoints; i++) {
-    *most = PetscMax(*most, PetscAbsScalar(x[i]));
-    if (PetscIsInfOrNanScalar(x[i])) *bad = PETSC_TRUE;
-  }
+  *most = LargestOf(level->st->box->npoints, x, &zero);
+  *bad  = (PetscBool) !(zero == 0);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+KC_VERSIONS static void Divide(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *KC_RESTRICT y)
+{
+  for (PetscInt i = 0; i < n; i++) y[i] = (KCScalar)(x[i] / divisor);
+}
+
+KC_VERSIONS static void Multiply(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *KC_RESTRICT y)
+{
+  for (PetscInt i = 0; i < n; i++) y[i] = (PetscScalar)x[i] * factor;
 }
 
 static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = (KCScalar)(x[i] / divisor);
+  Divide(level->st->box->npoints, x, divisor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = (PetscScalar)x[i] * factor;
+  Multiply(level->st->box->npoints, x, factor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
