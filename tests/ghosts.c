@@ -153,6 +153,10 @@ int main(int argc, char **argv)
       args: -even -cases 6 -first 36 -again
 
     test:
+      suffix: polynomials
+      args: -even -cases 8 -first 48 -mg_levels_pc_relax_type {{jacobi chebyshev}} -pc_kcycle_kappa {{1 2}}
+
+    test:
       suffix: single
       args: -even -cases 6 -first 42 -pc_kcycle_precision single -rounding 1e-5
 
@@ -165,6 +169,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: richardson
-      args: -ksp_norm_type {{none unpreconditioned}} -ksp_initial_guess_nonzero {{yes no}}
+      args: -ksp_norm_type {{none unpreconditioned}} -ksp_initial_guess_nonzero {{yes no}} -mg_levels_pc_relax_type {{redblack chebyshev}}
 
 TEST*/

@@ -33,7 +33,8 @@ static PetscInt64 Ghosted(const KCycleLevelData *level, int which, const KCycleS
 {
   const KCycleGhosted *g     = level->ghosted;
   const PetscInt       trips = KCycleSmootherTrips(g->smoother[which], sweeps, PETSC_TRUE);
-  const PetscInt64     words = (3 * trips - (sweeps->zeroguess ? 1 : 0)) * (PetscInt64)g->st->box->npoints;
+  const PetscInt64     words =
+      (3 * trips - (sweeps->zeroguess ? 1 : 0) - (sweeps->unwritten ? 1 : 0)) * (PetscInt64)g->st->box->npoints;
 
   return words * (PetscInt64)sizeof(KCScalar) + trips * Operator(g->st) + Words(level, 2);
 }

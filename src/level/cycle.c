@@ -89,11 +89,13 @@ static PetscErrorCode Pause(KCycleLevels *levels, PetscInt l)
 /* Sweeps of a visit from zero whose x the way up computes again. A test needs it */
 static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 {
-  const int       which  = levels->run->visit.transpose ? 1 : 0;
-  const PetscBool tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+  const KCycleLevelData *level  = &levels->level[l];
+  const int              which  = levels->run->visit.transpose ? 1 : 0;
+  const PetscBool        tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
 
-  return zeroguess && !tested ? KCycleSmootherUnwritten(levels->level[l].smoother, which, levels->parts[l].its[which])
-                              : 0;
+  if (!zeroguess || tested) return 0;
+  return KCycleSmootherUnwritten(level->ghosted ? level->ghosted->smoother : level->smoother, which,
+                                 levels->parts[l].its[which]);
 }
 
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so, unless

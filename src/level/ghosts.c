@@ -62,11 +62,11 @@ PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int 
     PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
   }
-  PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
+  if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
   PetscCall(PetscSFBcastBegin(ghosts->coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
   Copy(ghosts->coarsebox, g->tr->coarse, ghosts->coarselow, PETSC_TRUE, level[-1].x, g->coarsex);
   PetscCall(PetscSFBcastEnd(ghosts->coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
+  if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
   PetscCall((*s->ops.interpolatesmooth)(s, sweeps, g->tr, g->coarsex, g->b, g->x));
   Copy(ghosts->box, g->st->box, ghosts->low, PETSC_FALSE, level->x, g->x);
   g->holds = PETSC_FALSE;

@@ -4,11 +4,15 @@
 #include <petsckcycle/private/ghostsimpl.h>
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* Points that each step of a smoother makes wrong beside those that are not there: one, where it can do with ghost
-   points at all */
-static PetscBool TakesGhosts(const KCycleSmoother *s)
+/* So far a sweep reaches: what it leaves at a point depends on others so many points away. 0: it cannot do with ghost
+   points */
+static PetscInt ReachOf(const KCycleSmoother *s)
 {
-  return (PetscBool)(s->ops.plane && s->kind == KCYCLE_SWEEPS_REDBLACK && !s->single && !s->clusters);
+  if (s->single || s->clusters || !s->ops.smoothrestrict) return 0;
+  return s->kind == KCYCLE_SWEEPS_REDBLACK    ? s->nsteps
+         : s->kind == KCYCLE_SWEEPS_JACOBI    ? 1
+         : s->kind == KCYCLE_SWEEPS_CHEBYSHEV ? s->degree
+                                              : 0;
 }
 
 /* The most ghost points that a process has beside its own; owned: the points that it owns. Directions of the grid in
@@ -41,20 +45,20 @@ static PetscReal GhostPoints(const KCycleBox *box, PetscInt depth, PetscReal *ow
 static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
 {
   const KCycleBox *box = parts->st->box;
-  PetscInt         depth, steps[2];
+  PetscInt         depth, reach[2], most;
   PetscReal        owned;
 
   if (kc->ghost_points < 0 || kc->at == KCYCLE_PLACE_DEVICE || kc->split.level) return 0;
   if (!KCycleBoxTalks(box) || KCyclePlanesAreWhole(box) || parts->st->shape.flat) return 0;
   if (box->dim == 1) return 0; /* a plane is all of it */
   for (int i = 0; i < 2; i++) {
-    const KCycleSweeps sweeps = {parts->its[i], PETSC_FALSE, PETSC_FALSE, parts->order[i], 0};
-
-    if (!TakesGhosts(parts->smoother[i])) return 0;
-    steps[i] = KCycleSmootherSteps(parts->smoother[i], &sweeps);
+    reach[i] = ReachOf(parts->smoother[i]);
+    if (!reach[i]) return 0;
+    reach[i] *= parts->its[i] * (parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1);
   }
-  /* the transposed cycle has the smoothers the other way round */
-  depth = KCycleGhostsDepth(PetscMax(steps[0], steps[1]), PetscMax(steps[0], steps[1]));
+  most  = PetscMax(reach[0], reach[1]); /* the transposed cycle has the smoothers the other way round */
+  /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those behind coarser levels */
+  depth = KCycleGhostsDepth(most, parts->smoother[0]->ops.repeats ? reach[0] + reach[1] : most);
   return GhostPoints(box, depth, &owned) <= owned + kc->ghost_points ? depth : 0;
 }
 
