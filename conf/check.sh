@@ -10,7 +10,7 @@
 #   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
 #   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
-#   JOBS=4                       tests at a time; two more than there are cores, as processes that wait for each other pause
+#   JOBS=3                       tests at a time; processes that wait for each other leave room for one more than there are cores
 #   TIMEOUT=400                  seconds for one run of a test program
 #
 # Two kinds of tests:
@@ -23,7 +23,7 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} EXCEPT=${EXCEPT:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 2))}
+SEARCH=${SEARCH:-} EXCEPT=${EXCEPT:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-3}
 case $SMOKE in 0 | no) SMOKE= ;; esac
 case $OPENMP in 0 | no) OPENMP= ;; esac
 case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
@@ -56,11 +56,6 @@ set_up_mpi() {
   # Otherwise each process reads the names of PCI devices when MPI begins, which takes seconds with sanitizers
   export HWLOC_COMPONENTS=-pci
   if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
-  # Where it does not compile, or MPI is another one, waiting processes take their turns
-  yield=$KC_BUILD/yield.so
-  if [ -z "$VALGRIND" ] && ${CC:-cc} -O2 -shared -fPIC -o "$yield" "$top/conf/yield.c" 2> /dev/null; then
-    export OMPI_MCA_mca_base_env_list="LD_PRELOAD=$yield"
-  fi
 }
 
 # MPI itself leaks, so leaks are left to PETSc's -malloc_dump

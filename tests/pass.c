@@ -41,12 +41,13 @@ static PetscErrorCode Sweep(const Grid *g, DM da, Vec x)
   PCRichardsonConvergedReason reason;
   PetscInt                    its;
   Mat                         A;
-  Vec                         b;
+  Vec                         b, work;
   PC                          pc;
 
   PetscFunctionBeginUser;
   PetscCall(GridCreateMat(g, da, MATSTENCIL, &A));
   PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecDuplicate(x, &work));
   PetscCall(GridFill(g, da, 1, x));
   PetscCall(GridFill(g, da, 2, b));
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), &pc));
@@ -55,9 +56,10 @@ static PetscErrorCode Sweep(const Grid *g, DM da, Vec x)
   PetscCall(PCRelaxSetType(pc, GridChoose(g, 32, 3) ? PC_RELAX_CHEBYSHEV : PC_RELAX_JACOBI));
   PetscCall(PCRelaxSetDegree(pc, 1 + GridChoose(g, 33, 6)));
   PetscCall(PCSetUp(pc));
-  PetscCall(PCApplyRichardson(pc, b, x, NULL, 0, 0, 0, 1 + GridChoose(g, 34, 5), zero, &its, &reason));
+  PetscCall(PCApplyRichardson(pc, b, x, work, 0, 0, 0, 1 + GridChoose(g, 34, 5), zero, &its, &reason));
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&work));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
