@@ -307,9 +307,14 @@ static inline KCScalar *KCycleBlock(const KCycleStencil *st, PetscInt e)
 }
 
 /* Asks for n places that are read soon: the processor by itself does not see far enough ahead */
-static inline __attribute__((always_inline)) void KCycleFetch(PetscInt n, const KCScalar *places)
+KC_POINT void KCycleFetch(PetscInt n, const KCScalar *places)
 {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  (void)n;
+  (void)places;
+#else
   for (PetscInt i = 0; i < n; i += 8) __builtin_prefetch(places + i);
+#endif
 }
 
 /* In eight parts, as vectors add up */
