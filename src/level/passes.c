@@ -201,13 +201,19 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Smoothing steps, each of which reads the points beside those that it relaxes */
+static PetscInt Steps(const KCycleSmoother *s, const KCycleSweeps *sweeps)
+{
+  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1);
+}
+
 /* margin: so many ghost points at each side are wanted of what the sweeps leave */
 static PetscErrorCode PassCreate(KCycleSmoother *s, const KCycleSweeps *sweeps, PetscInt margin, const KCScalar *b,
                                  KCScalar *x, KCyclePass *pass)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(pass, sizeof(*pass)));
-  pass->margin   = margin + KCycleSmootherSteps(s, sweeps) - 1;
+  pass->margin   = margin + Steps(s, sweeps) - 1;
   pass->smoother = s;
   pass->st       = s->st;
   pass->b        = b;
@@ -267,12 +273,6 @@ PetscErrorCode KCyclePassSweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, c
   PetscCall(AddSweeps(&pass, sweeps));
   PetscCall(Run(&pass));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Smoothing steps, each of which reads the points beside those that it relaxes */
-PetscInt KCycleSmootherSteps(const KCycleSmoother *s, const KCycleSweeps *sweeps)
-{
-  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1);
 }
 
 /* Trips of a sweep through the grid */

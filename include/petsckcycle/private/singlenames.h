@@ -210,7 +210,6 @@
   #define KCycleSmootherRegisterAll        KCycleSmootherRegisterAll_Single
   #define KCycleSmootherSetName            KCycleSmootherSetName_Single
   #define KCycleSmootherSetUp              KCycleSmootherSetUp_Single
-  #define KCycleSmootherSteps              KCycleSmootherSteps_Single
   #define KCycleSmootherSweeps             KCycleSmootherSweeps_Single
   #define KCycleSmootherTile               KCycleSmootherTile_Single
   #define KCycleSmootherTrips              KCycleSmootherTrips_Single
