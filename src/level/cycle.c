@@ -98,8 +98,19 @@ static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zero
                                  levels->parts[l].its[which]);
 }
 
-/* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction, in one pass where the smoother can do so, unless
-   a place that records cycles has to stop for a test between */
+/* Do sweeps run in one pass with the transfers? The smoother can do so, a place that has tiles does so where they are,
+   and with ghost points or tiles no residual is left for a test */
+static PetscBool IsFused(const KCycleLevels *levels, PetscInt l, int which, PetscBool tested)
+{
+  const KCycleLevelData *level = &levels->level[l];
+
+  if (!KCycleLevelIsFused(level, which)) return PETSC_FALSE;
+  if (levels->kernels->tiled)
+    return (PetscBool)(levels->parts[l].its[which] > 0 && !tested && (*levels->kernels->tiled)(level));
+  return (PetscBool)!(tested && level->ghosted);
+}
+
+/* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction */
 static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 {
   const KCycleKernels    *kernels = levels->kernels;
@@ -112,7 +123,7 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
-  if (KCycleLevelIsFused(level, which) && !(tested && (levels->tapes || level->ghosted))) {
+  if (IsFused(levels, l, which, tested)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
     if (tested) PetscCall(Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,7 +152,7 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
                                      Unwritten(levels, l, zeroguess)};
 
   PetscFunctionBegin;
-  if (KCycleLevelIsFused(level, which)) {
+  if (IsFused(levels, l, which, PETSC_FALSE)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

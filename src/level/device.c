@@ -233,31 +233,20 @@ static PetscInt64 Launches(void)
   return KCycleCudaLaunches;
 }
 
-/* In tiles, or each step by itself */
+/* Levels that are tiled are not asked for the residual */
 static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
                                      PetscReal *sum)
 {
   PetscFunctionBegin;
-  if (level->device->tile && sweeps->its && !sum) {
-    PetscCall(KCycleDeviceTileDown(level->device->tile, level, which, sweeps));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Smooth(level, which, sweeps));
-  PetscCall(Residual(level));
-  if (sum) PetscCall(SumSquares(level, level->r, sum));
-  PetscCall(Restriction(level, level->r));
+  PetscCheck(!sum, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Tiles leave no residual");
+  PetscCall(KCycleDeviceTileDown(level->device->tile, level, which, sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
   PetscFunctionBegin;
-  if (level->device->tile && sweeps->its) {
-    PetscCall(KCycleDeviceTileUp(level->device->tile, level, which, sweeps));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Interpolate(level, PETSC_TRUE));
-  PetscCall(Smooth(level, which, sweeps));
+  PetscCall(KCycleDeviceTileUp(level->device->tile, level, which, sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -196,6 +196,7 @@ verbs() {
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { name = $column["Event Name"]; count[name] += $column["Count"]; seconds[name] += $column["Time"] }
         name ~ /^KCSmooth Level / { level = name; sub(/.* /, "", level); if (level + 0 > most) most = level + 0 }
+        function add(name) { seconds["visit"] += seconds[name " Level " most] }
         function verb(what, name, times, least) { # times: events for one of them
           if (!count[name]) { print "no event is called " name > "/dev/stderr"; status = 1; return }
           each = times * seconds[name] / count[name]
@@ -203,8 +204,11 @@ verbs() {
         }
         END {
           part = 1 / 2 ^ dim
-          if (type == "redblack") verb("visit", "KCSmooth Level " most, 2, 5 + 2 * part)
-          else {
+          if (type == "redblack") {
+            count["visit"] = count["KCSmooth Level " most]
+            add("KCSmooth"); add("KCResidual"); add("KCRestrict"); add("KCInterp")
+            verb("visit", "visit", 2, 5 + 2 * part)
+          } else {
             verb("sweep", "KCSmooth Level " most, 1, (2 + 3) / 2); verb("residual", "KCResidual Level " most, 1, 3)
             verb("restriction", "KCRestrict Level " most, 1, 1 + part); verb("interpolation", "KCInterp Level " most, 1, 2 + part); verb("product", "MatMult", 1, 2)
           }

@@ -142,7 +142,8 @@ typedef struct {
   PetscErrorCode (*makematrix)(const KCycleLevelData[], PetscInt l, const KCycleProgram *, KCycleMatrix **);
   PetscErrorCode (*multiply)(const KCycleLevelData *, const KCycleMatrix *);
   PetscErrorCode (*erasematrix)(KCycleMatrix **);
-  /* NULL: never. How sweeps of the level are fused in tiles, or NULL */
+  /* How sweeps of the level are fused in tiles, or NULL: each step by itself. NULL: there are no tiles, and smoothers
+     that are fused run so */
   const char *(*tiled)(const KCycleLevelData *);
   /* kernels that have been launched or recorded so far */
   PetscInt64 (*launches)(void);
