@@ -5,134 +5,6 @@
 #include "mattransfer.h"
 #include <petsckcycle/private/ghostsimpl.h>
 
-/* Weights of a fine point: two for each of the coarse lines that its line touches */
-#define KC_POINT_WEIGHTS 8
-
-/* What tells the numbers of owned points, of one line after the other */
-typedef struct {
-  const KCycleStencil  *st; /* its coefficients, or */
-  const KCycleTransfer *tr; /* weights */
-  int                   m;  /* numbers of a point */
-  PetscInt              j, k;
-  KCycleLine            l;
-  KCycleTouch           touch;
-} Teller;
-
-/* The coarse point at a fine point of a line, or on the left of it */
-static PetscBool Coincides(const KCycleTransfer *tr, PetscInt i, PetscInt *coarse)
-{
-  const PetscInt away = i - tr->shift[0];
-
-  if (tr->factor[0] == 1) *coarse = away;
-  else *coarse = away >= 0 ? away / 2 : -((1 - away) / 2);
-  return (PetscBool)(away == tr->factor[0] * *coarse);
-}
-
-static void TellWeights(const Teller *teller, PetscInt i, PetscScalar *numbers)
-{
-  const KCycleTransfer *tr = teller->tr;
-  const PetscInt        n  = tr->coarse->n[0];
-  PetscInt              c;
-  const PetscBool       same = Coincides(tr, i, &c);
-
-  for (int q = 0; q < 4; q++) {
-    const PetscScalar *w = q < teller->touch.count ? teller->touch.w[q] : NULL;
-
-    numbers[2 * q]     = !w ? 0 : same ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
-    numbers[2 * q + 1] = !w || same ? 0 : KCycleWeightsRight(w, n)[c];
-  }
-}
-
-/* The numbers of point i of line (j, k) */
-static void Tell(Teller *teller, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
-{
-  const PetscBool other = (PetscBool)(teller->j != j || teller->k != k);
-
-  teller->j = j;
-  teller->k = k;
-  if (teller->tr) {
-    if (other) KCycleTransferTouch(teller->tr, j, k, &teller->touch);
-    TellWeights(teller, i, numbers);
-    return;
-  }
-  if (other) MatStencilLineArrays(teller->st, j + teller->st->box->n[1] * k, &teller->l);
-  for (int o = 0; o < teller->m; o++) numbers[o] = KCycleLineCoefficient(&teller->l, o, i);
-}
-
-/* Points of a box that are further than depth from the sides at which it has neighbours: the first of each direction,
-   and one past the last */
-static void Inner(const KCycleBox *box, PetscInt depth, PetscInt first[], PetscInt end[])
-{
-  for (int d = 0; d < 3; d++) {
-    const PetscBool low  = (PetscBool)(box->periodic[d] || box->start[d] > 0),
-                    high = (PetscBool)(box->periodic[d] || box->start[d] + box->n[d] < box->size[d]);
-
-    first[d] = low ? PetscMin(depth, box->n[d]) : 0;
-    end[d]   = high ? PetscMax(first[d], box->n[d] - depth) : box->n[d];
-  }
-}
-
-/* What is told of owned points that are ghost points of others: their places on the grid with ghost points; number o of
-   all, then number o + 1 */
-typedef struct {
-  PetscInt     n, most, *place;
-  PetscScalar *numbers;
-} Rim;
-
-static PetscErrorCode RimCreate(const KCycleGhosts *g, PetscInt depth, Teller *teller, Rim *rim)
-{
-  const KCycleBox *box = g->box, *all = g->tr->fine;
-  PetscInt         first[3], end[3];
-
-  PetscFunctionBegin;
-  Inner(box, depth, first, end);
-  rim->most = box->npoints - (end[0] - first[0]) * (end[1] - first[1]) * (end[2] - first[2]);
-  rim->n    = 0;
-  PetscCall(PetscMalloc2(rim->most, &rim->place, (size_t)teller->m * rim->most, &rim->numbers));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt  j = line % box->n[1], k = line / box->n[1];
-    const PetscBool inner = (PetscBool)(j >= first[1] && j < end[1] && k >= first[2] && k < end[2]);
-    const PetscInt  at    = g->low[0] + all->n[0] * (j + g->low[1] + all->n[1] * (k + g->low[2]));
-
-    for (PetscInt i = 0; i < box->n[0]; i++) {
-      if (inner && i == first[0]) i = end[0];
-      PetscScalar told[KC_MAX_COEFFS];
-
-      if (i == box->n[0]) break;
-      Tell(teller, i, j, k, told);
-      for (int o = 0; o < teller->m; o++) rim->numbers[(size_t)o * rim->most + rim->n] = told[o];
-      rim->place[rim->n++] = at + i;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Collective. What is told of the points that a process does not own, point by point in the order of the grid */
-static PetscErrorCode Fetch(const KCycleGhosts *g, PetscInt depth, Teller *teller, PetscScalar *halo)
-{
-  const PetscInt *leaf;
-  PetscInt        n;
-  PetscScalar    *field, *all;
-  Rim             rim;
-
-  PetscFunctionBegin;
-  PetscCall(RimCreate(g, depth, teller, &rim));
-  PetscCall(PetscSFGetGraph(g->fine, NULL, &n, &leaf, NULL));
-  PetscCall(PetscMalloc2(g->tr->fine->npoints, &field, (size_t)n * teller->m, &all));
-  for (int o = 0; o < teller->m; o++) {
-    for (PetscInt p = 0; p < rim.n; p++) field[rim.place[p]] = rim.numbers[(size_t)o * rim.most + p];
-    PetscCall(PetscSFBcastBegin(g->fine, MPIU_SCALAR, field, field, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(g->fine, MPIU_SCALAR, field, field, MPI_REPLACE));
-    for (PetscInt p = 0; p < n; p++) all[(size_t)o * n + p] = field[leaf ? leaf[p] : p];
-  }
-  for (PetscInt p = 0; p < n; p++) {
-    for (int o = 0; o < teller->m; o++) halo[teller->m * p + o] = all[(size_t)o * n + p];
-  }
-  PetscCall(PetscFree2(field, all));
-  PetscCall(PetscFree2(rim.place, rim.numbers));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A line of the grid with ghost points: what this process has of it, and numbers of the other points in their order */
 typedef struct {
   PetscBool          owned;
@@ -158,7 +30,7 @@ static void Put(const KCycleTransfer *tr, PetscInt i, const PetscScalar numbers[
   const PetscInt n = tr->coarse->n[0];
   PetscInt       c;
 
-  if (Coincides(tr, i, &c)) w[1 + c] = numbers[0];
+  if (KCycleTransferCoincides(tr, i, &c)) w[1 + c] = numbers[0];
   else {
     w[n + 3 + c]     = numbers[0];
     w[2 * n + 4 + c] = numbers[1];
@@ -170,13 +42,13 @@ static void PutLine(const KCycleTransfer *from, const KCycleTransfer *to, PetscI
 {
   const KCycleBox   *box    = from->fine;
   const PetscScalar *halo   = line->halo;
-  Teller             teller = {.tr = from, .m = KC_POINT_WEIGHTS, .j = -1};
+  KCycleTeller       teller = {.tr = from, .m = KC_POINT_WEIGHTS, .j = -1};
 
   for (PetscInt i = 0; i < to->fine->n[0]; i++) {
     PetscScalar        own[KC_POINT_WEIGHTS];
     const PetscScalar *numbers = own;
 
-    if (line->owned && i >= low && i - low < box->n[0]) Tell(&teller, i - low, line->j, line->k, own);
+    if (line->owned && i >= low && i - low < box->n[0]) KCycleTell(&teller, i - low, line->j, line->k, own);
     else {
       numbers = halo;
       halo += KC_POINT_WEIGHTS;
@@ -331,20 +203,21 @@ static PetscErrorCode Lay(KCycleGhosts *g, Mat P, PetscInt depth, const KCycleOv
 static PetscErrorCode Fill(KCycleGhosts *g, Mat A, Mat P, PetscInt depth, const KCycleOverlap *ov)
 {
   const KCycleTransfer *tr      = KCycleTransferOf(P);
-  Teller                entries = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
-  Teller                weights = {.tr = tr, .m = KC_POINT_WEIGHTS, .j = -1};
+  const KCycleBox      *all     = KCycleTransferOf(ov->P)->fine;
+  MPI_Comm              comm    = PetscObjectComm((PetscObject)P);
+  KCycleTeller          entries = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
+  KCycleTeller          weights = {.tr = tr, .m = KC_POINT_WEIGHTS, .j = -1};
   PetscBool             byrule;
   PetscScalar          *halo;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(
-      (size_t)PetscMax(entries.m, weights.m) * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
-  PetscCall(Fetch(g, depth, &entries, halo));
+  PetscCall(PetscMalloc1((size_t)PetscMax(entries.m, weights.m) * (all->npoints - tr->fine->npoints), &halo));
+  PetscCall(KCycleGhostNumbers(comm, tr->fine, all, ov->low, depth, &entries, halo));
   PetscCall(KCycleOverlapOperator(A, ov, halo, &g->A));
   PetscCall(KCycleWeightsAreByRule(P, A, &byrule));
   if (byrule) PetscCall(KCycleWeightsByRule(P, ov->P, g->A));
   else {
-    PetscCall(Fetch(g, depth, &weights, halo));
+    PetscCall(KCycleGhostNumbers(comm, tr->fine, all, ov->low, depth, &weights, halo));
     PetscCall(FillWeights(P, ov, halo));
   }
   PetscCall(PetscFree(halo));

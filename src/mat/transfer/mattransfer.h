@@ -112,6 +112,22 @@ PETSC_INTERN void           KCycleOverlapWrap(Mat P);
 PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *, PetscScalar *temp);
 PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 
+/* ghostnumbers.c: what tells the numbers of owned points, of one line after the other */
+#define KC_POINT_WEIGHTS 8 /* of a fine point: two for each of the coarse lines that its line touches */
+typedef struct {
+  const KCycleStencil  *st; /* its coefficients, or */
+  const KCycleTransfer *tr; /* weights */
+  PetscInt              m;  /* numbers of a point */
+  PetscInt              j, k;
+  KCycleLine            l;
+  KCycleTouch           touch;
+} KCycleTeller;
+
+PETSC_INTERN void           KCycleTell(KCycleTeller *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
+PETSC_INTERN PetscBool      KCycleTransferCoincides(const KCycleTransfer *, PetscInt i, PetscInt *coarse);
+PETSC_INTERN PetscErrorCode KCycleGhostNumbers(MPI_Comm, const KCycleBox *, const KCycleBox *all, const PetscInt low[],
+                                        PetscInt depth, KCycleTeller *, PetscScalar *halo);
+
 /* galerkin.c: Q and B are the overlap of P and the operator */
 PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
 
