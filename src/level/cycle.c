@@ -107,7 +107,7 @@ static PetscBool IsFused(const KCycleLevels *levels, PetscInt l, int which, Pets
   if (!KCycleLevelIsFused(level, which)) return PETSC_FALSE;
   if (levels->kernels->tiled)
     return (PetscBool)(levels->parts[l].its[which] > 0 && !tested && (*levels->kernels->tiled)(level));
-  return (PetscBool)!(tested && level->ghosted);
+  return (PetscBool) !(tested && level->ghosted);
 }
 
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction */

@@ -245,7 +245,7 @@ static PetscErrorCode Send(MPI_Comm comm, const Blocks *to, const Blocks *from)
 /* Collective. What is told of the points of a grid that this process does not own, point by point in their order; all:
    the grid, behind low points of which are the owned ones */
 PetscErrorCode KCycleGhostNumbers(MPI_Comm comm, const KCycleBox *box, const KCycleBox *all, const PetscInt low[],
-                           PetscInt depth, KCycleTeller *teller, PetscScalar *halo)
+                                  PetscInt depth, KCycleTeller *teller, PetscScalar *halo)
 {
   Blocks to, from;
 

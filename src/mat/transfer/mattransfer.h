@@ -126,7 +126,7 @@ typedef struct {
 PETSC_INTERN void           KCycleTell(KCycleTeller *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
 PETSC_INTERN PetscBool      KCycleTransferCoincides(const KCycleTransfer *, PetscInt i, PetscInt *coarse);
 PETSC_INTERN PetscErrorCode KCycleGhostNumbers(MPI_Comm, const KCycleBox *, const KCycleBox *all, const PetscInt low[],
-                                        PetscInt depth, KCycleTeller *, PetscScalar *halo);
+                                               PetscInt depth, KCycleTeller *, PetscScalar *halo);
 
 /* galerkin.c: Q and B are the overlap of P and the operator */
 PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
