@@ -10,11 +10,9 @@
 */
 #include <petsckcycle/private/searchimpl.h>
 
-/* Points beyond its own that a process asks for in each direction: as many as it has, within these limits. Longer
-   clusters are missed. On stretched grids, where they are long, 16 were not enough for boxes of 64 points; where boxes
-   are small, more points would be all that some dozens of processes have */
-#define KC_CLUSTER_REACH       40
-#define KC_CLUSTER_REACH_LEAST 12
+/* Points beyond its own that a process asks for, at most. Longer clusters are missed; on stretched grids, where they
+   are long, 16 were not enough */
+#define KC_CLUSTER_REACH 40
 
 /* What processes get from each other, by ranks */
 typedef struct {
@@ -74,9 +72,8 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
 /* May a process ask for a point? i: its place in direction d in the grid; process: in that direction */
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
-  const PetscInt start = box->range[d][process], end = box->range[d][process + 1], size = box->size[d];
-  const PetscInt reach = PetscMin(PetscMax(end - start, KC_CLUSTER_REACH_LEAST), KC_CLUSTER_REACH);
-  const PetscInt low = start - reach, high = end + reach;
+  const PetscInt low = box->range[d][process] - KC_CLUSTER_REACH, high = box->range[d][process + 1] + KC_CLUSTER_REACH;
+  const PetscInt size = box->size[d];
 
   if (i >= low && i < high) return PETSC_TRUE;
   return (PetscBool)(box->periodic[d] &&
