@@ -53,6 +53,7 @@ KC_VERSIONS void KCycleAdvanceStripFirst(const KCycleTerm *term, const KCycleStr
     const KCScalar *KC_RESTRICT b = s->b + at * s->width;
     KCScalar *KC_RESTRICT       y = s->y + at * s->out;
 
+    KCycleStripFetch(s, at);
     for (PetscInt i = 0; i < end; i++) y[i] = w * b[i];
     for (PetscInt i = 0; i < first; i++) y[i] = weight * inverse[i] * b[i];
     for (PetscInt i = end; i < n; i++) y[i] = weight * inverse[i - end + first] * b[i];

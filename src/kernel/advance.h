@@ -98,6 +98,14 @@ KC_POINT const KCScalar *StripLine(const int nl, const KCycleStrip *s, const int
   return s->x[plane] + at * s->pitch + across * s->pitch;
 }
 
+/* For line `line` of a strip */
+KC_POINT void KCycleStripFetch(const KCycleStrip *s, PetscInt line)
+{
+  for (int i = 0; i < 2; i++) {
+    if (s->ahead[i]) KCycleFetch(s->nahead, s->ahead[i] + line * s->width);
+  }
+}
+
 /* What all points between the ends of a strip have in common */
 typedef struct {
   KCScalar c[KC_MAX_COEFFS], keep, w;
@@ -119,7 +127,7 @@ KC_POINT void AdvanceBeside(const int nl, const int box, const int step, const i
     b[line]      = s->b + (at + line) * s->width;
     before[line] = step == KC_STEP_NEXT ? s->before + (at + line) * s->pitch : NULL;
     y[line]      = s->y + (at + line) * s->out;
-    if (s->ahead) KCycleFetch(s->n, s->ahead + (at + line) * s->width);
+    KCycleStripFetch(s, at + line);
   }
   KC_IVDEP for (PetscInt i = 0; i < end; i++)
   {

@@ -87,6 +87,20 @@ static KCScalar *Target(const Run *run, PetscInt i, PetscInt t, PetscInt l, Pets
   return RingLine(m, i, t, l);
 }
 
+/* While stage i is at plane t memory brings its part of what the first stage reads of the next plane, and of what the
+   last one writes there */
+static void Ahead(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCycleStrip *s)
+{
+  const KCycleMarch *m = run->march;
+  const PetscInt     n = s->n, last = run->nstages - 1;
+  const PetscInt     from = n * i / (last + 1), read = t + i + 1, write = read - last;
+
+  s->nahead   = n * (i + 1) / (last + 1) - from;
+  s->ahead[0] = read < m->planes ? run->task->b + n * LineOf(m, read, l) + from : NULL;
+  s->ahead[1] =
+      run->stage[last].writes && write >= 0 && write < m->planes ? run->task->x + n * LineOf(m, write, l) + from : NULL;
+}
+
 /* Lines l to l + nlines - 1 of plane t share a class */
 static void DoStrip(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt nlines, KCScalar *y, PetscInt out)
 {
@@ -103,20 +117,19 @@ static void DoStrip(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt
   s.width   = n;
   s.before  = NULL;
   s.b       = b;
-  s.ahead   = NULL;
   s.y       = y;
   s.out     = out;
   s.k       = KCycleClassConstant(st, set);
   s.ends    = KCycleClassEnds(st, set);
   s.inverse = m->inverse + set * INVERSES;
 
+  Ahead(run, i, t, l, &s);
   if (stage->kind == ZERO) {
     KCycleAdvanceStripFirst(stage->term, &s);
     return;
   }
   for (int p = 0; p < 3; p++) s.x[p] = RingLine(m, i - 1, t - 1 + p, l);
   if (stage->step == KC_STEP_NEXT) s.before = RingLine(m, i - 2, t, l);
-  if (i == 1 && t + 2 < m->planes) s.ahead = b + 2 * n * m->lines;
   KCycleAdvanceStrip(&st->shape, stage->step, stage->term, &s);
 }
 

@@ -360,7 +360,8 @@ typedef struct {
   const KCScalar    *x[3];                    /* of the planes before, here and behind */
   const KCScalar    *before;                  /* what x was before the last step, if a step needs it */
   const KCScalar    *b;
-  const KCScalar    *ahead; /* lines as b that are likely to be read soon, or NULL */
+  const KCScalar    *ahead[2]; /* nahead places of lines as b that are read or written soon, or NULL */
+  PetscInt           nahead;
   KCScalar          *y;
   PetscInt           out;  /* from line to line of y */
   const KCycleClass *k;    /* their coefficients */
