@@ -118,16 +118,16 @@ static PetscErrorCode Compare(const Case *c)
 /* One solve with the options of the command line, whose view tells the bytes */
 static PetscErrorCode View(void)
 {
-  PetscBool variable = PETSC_FALSE;
-  DM        da;
-  Mat       A;
-  Vec       b, x;
-  KSP       ksp;
-  PC        pc;
+  PetscInt which = 0;
+  DM       da;
+  Mat      A;
+  Vec      b, x;
+  KSP      ksp;
+  PC       pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-variable", &variable, NULL));
-  PetscCall(Create(&Cases[variable ? 1 : 0], &da, &A, &b));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-case", &which, NULL));
+  PetscCall(Create(&Cases[which], &da, &A, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
@@ -246,16 +246,22 @@ int main(int argc, char **args)
       filter: sed -n "/bytes moved/,/^ *[12] /p"
 
     test:
+      suffix: rounds
+      nsize: 4
+      args: -pc_kcycle_process_eq_limit 0 -case 3 -pc_kcycle_ghost_points {{-1 5000}separate output}
+      filter: grep rounds | sed "s/smoothing.*calls;//"
+
+    test:
       suffix: variable
-      args: -variable
+      args: -case 1
 
     test:
       suffix: single
-      args: -variable -pc_kcycle_precision single
+      args: -case 1 -pc_kcycle_precision single
 
     test:
       suffix: jacobi
-      args: -variable -mg_levels_pc_relax_type jacobi -mg_levels_ksp_max_it 2
+      args: -case 1 -mg_levels_pc_relax_type jacobi -mg_levels_ksp_max_it 2
 
   test:
     suffix: refusal

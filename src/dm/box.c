@@ -3,6 +3,8 @@
 */
 #include <petsckcycle/private/boximpl.h>
 
+PetscInt64 KCycleRounds = 0;
+
 /* Exchanges without and with the corner lines: the same where none are corners */
 struct _KCycleExchange {
   PetscSF sf[2];

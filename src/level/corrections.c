@@ -130,6 +130,7 @@ static PetscErrorCode AddUpBegin(const KCycleClusters *cl, PetscInt g, const Pet
 {
   PetscFunctionBegin;
   if (!cl->sf[g]) PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleRounds += 2; /* there and back */
   PetscCall(PetscArrayzero(cl->sum, cl->nslots));
   PetscCall(PetscSFReduceBegin(cl->sf[g], MPIU_SCALAR, parts, cl->sum, MPIU_SUM));
   PetscFunctionReturn(PETSC_SUCCESS);

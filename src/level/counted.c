@@ -1,7 +1,7 @@
 /*
-  Levels on the host, with the calls of their kernels counted, and the bytes that these move between memory and
-  processor at least: each array once in a pass through the grid, the coefficients included, and nothing that is in
-  cache.
+  Levels on the host, with the calls of their kernels counted, rounds of messages in them, and the bytes that these move
+  between memory and processor at least: each array once in a pass through the grid, the coefficients included, and
+  nothing that is in cache.
 */
 #include <petsckcycle/private/placeimpl.h>
 
@@ -22,10 +22,12 @@ static PetscInt64 Operator(const KCycleStencil *st)
   return numbers * (PetscInt64)sizeof(KCScalar);
 }
 
-static void Count(const KCycleLevelData *level, KCyclePhase phase, PetscInt64 bytes)
+/* before: rounds of messages before the call */
+static void Count(const KCycleLevelData *level, KCyclePhase phase, PetscInt64 before, PetscInt64 bytes)
 {
   level->traffic->calls[phase]++;
   level->traffic->bytes[phase] += bytes;
+  level->traffic->rounds += KCycleRounds - before;
 }
 
 /* The same of sweeps and what rides with them on a grid with ghost points, to which b or from which x is copied */
@@ -52,50 +54,62 @@ static PetscInt64 Sweeps(const KCycleLevelData *level, int which, const KCycleSw
 
 static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
+  const PetscInt64 before = KCycleRounds;
+
   PetscFunctionBegin;
   PetscCall((*KCycleKernels_Host.smooth)(level, which, sweeps));
-  Count(level, KCYCLE_SMOOTH, Sweeps(level, which, sweeps, PETSC_FALSE));
+  Count(level, KCYCLE_SMOOTH, before, Sweeps(level, which, sweeps, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
                                      PetscReal *sum)
 {
+  const PetscInt64 before = KCycleRounds;
+
   PetscFunctionBegin;
   PetscCall((*KCycleKernels_Host.smoothrestrict)(level, which, sweeps, sum));
-  Count(level, KCYCLE_SMOOTH, Sweeps(level, which, sweeps, PETSC_TRUE) + Words(level - 1, 2));
+  Count(level, KCYCLE_SMOOTH, before, Sweeps(level, which, sweeps, PETSC_TRUE) + Words(level - 1, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
+  const PetscInt64 before = KCycleRounds;
+
   PetscFunctionBegin;
   PetscCall((*KCycleKernels_Host.interpolatesmooth)(level, which, sweeps));
-  Count(level, KCYCLE_SMOOTH, Sweeps(level, which, sweeps, PETSC_TRUE) + Words(level - 1, 1));
+  Count(level, KCYCLE_SMOOTH, before, Sweeps(level, which, sweeps, PETSC_TRUE) + Words(level - 1, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Residual(const KCycleLevelData *level)
 {
+  const PetscInt64 before = KCycleRounds;
+
   PetscFunctionBegin;
   PetscCall((*KCycleKernels_Host.residual)(level));
-  Count(level, KCYCLE_RESIDUAL, Words(level, 3) + Operator(level->st));
+  Count(level, KCYCLE_RESIDUAL, before, Words(level, 3) + Operator(level->st));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *r)
 {
+  const PetscInt64 before = KCycleRounds;
+
   PetscFunctionBegin;
   PetscCall((*KCycleKernels_Host.restriction)(level, r));
-  Count(level, KCYCLE_RESTRICT, Words(level, 1) + Words(level - 1, 2));
+  Count(level, KCYCLE_RESTRICT, before, Words(level, 1) + Words(level - 1, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
 {
+  const PetscInt64 before = KCycleRounds;
+
   PetscFunctionBegin;
   PetscCall((*KCycleKernels_Host.interpolate)(level, add));
-  Count(level, KCYCLE_INTERPOLATE, Words(level, add ? 2 : 1) + Words(level - 1, 1));
+  Count(level, KCYCLE_INTERPOLATE, before, Words(level, add ? 2 : 1) + Words(level - 1, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,7 @@ PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *box, PetscBool corners, c
 {
   PetscFunctionBegin;
   if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleRounds++;
   if (PetscDefined(USE_DEBUG)) PetscCall(SpoilHalo(box, halo));
   PetscCall(PetscSFBcastBegin(KCycleBoxGetSF(box, corners), NUMBER, x, halo, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,6 +56,7 @@ PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const KCScalar *halo, KCSca
   PetscSF sf = KCycleBoxGetSF(box, PETSC_TRUE);
 
   PetscFunctionBegin;
+  if (KCycleBoxTalks(box)) KCycleRounds++;
 #if defined(PETSC_HAVE_MPIUNI)
   const PetscInt    *leaf;
   const PetscSFNode *root;

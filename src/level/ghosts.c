@@ -33,6 +33,7 @@ PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int whi
   KCycleSmoother        *s      = g->smoother[which];
 
   PetscFunctionBegin;
+  KCycleRounds++;
   Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->b, g->b);
   PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
   if (!sweeps->zeroguess) {
@@ -56,6 +57,7 @@ PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int 
   KCycleSmoother     *s      = g->smoother[which];
 
   PetscFunctionBegin;
+  KCycleRounds += g->holds ? 1 : 2;
   if (!g->holds) {
     Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->b, g->b);
     Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->x, g->x);

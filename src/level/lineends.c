@@ -25,7 +25,10 @@ static PetscErrorCode Gather(const KCycleLineEnds *e, PetscInt n, const KCScalar
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(n, &count));
   if (e->comm == MPI_COMM_NULL) PetscCall(PetscArraycpy(all, mine, n));
-  else PetscCallMPI(MPI_Allgather(mine, count, NUMBER, all, count, NUMBER, e->comm));
+  else {
+    KCycleRounds++;
+    PetscCallMPI(MPI_Allgather(mine, count, NUMBER, all, count, NUMBER, e->comm));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

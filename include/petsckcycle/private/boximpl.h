@@ -37,6 +37,8 @@ PETSC_INTERN PetscBool      KCycleBoxIsSame(const KCycleBox *, const KCycleBox *
 PETSC_INTERN PetscErrorCode KCycleBoxCheckSame(MPI_Comm, const KCycleBox *, const KCycleBox *, const char what[]);
 PETSC_INTERN PetscErrorCode KCycleBoxCreateDM(MPI_Comm, const KCycleBox *, DM *);
 PETSC_INTERN PetscErrorCode KCycleBoxHaloCreate(const KCycleBox *, PetscScalar **);
+/* Rounds of messages between kernels so far: exchanges of which one waits for the other */
+PETSC_INTERN PetscInt64     KCycleRounds;
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *, PetscBool, const KCScalar *, KCScalar *);
 /* for smoothers of programs */

@@ -18,9 +18,9 @@ typedef enum {
   KCYCLE_NUM_PHASES
 } KCyclePhase;
 
-/* Kernels on a level, on this process */
+/* Kernels on a level, on this process; rounds of messages in them */
 typedef struct {
-  PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES];
+  PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES], rounds;
 } KCycleTraffic;
 
 /* The inverse of an operator whose unknowns fall into `count` systems of the same size that know nothing of each other,

@@ -624,8 +624,9 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   PetscCall(PCKCycleGraphSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTilesSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleOverlapSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes", "Count the bytes that each level moves, for -ksp_view",
-                             "PCKCYCLE", count, &count, &flg));
+  PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes",
+                             "Count the bytes that each level moves and rounds of messages, for -ksp_view", "PCKCYCLE",
+                             count, &count, &flg));
   if (flg && count != kc->count) {
     kc->count = count;
     if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));

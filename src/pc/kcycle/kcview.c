@@ -106,9 +106,13 @@ static PetscErrorCode ViewTraffic(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   static const char *const phases[KCYCLE_NUM_PHASES] = {"smoothing", "residual", "restriction", "interpolation", ""};
 
+  PetscMPIInt nprocs;
+
   PetscFunctionBegin;
   if (!kc->count || !kc->engine) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    bytes moved since set-up, calls of kernels\n"));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &nprocs));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    bytes moved since set-up, calls of kernels%s\n",
+                                   nprocs > 1 ? ", rounds of messages" : ""));
   for (PetscInt l = kc->nlevels - 1; l > 0; l--) {
     const KCycleTraffic *mine = &kc->level[l].traffic;
     KCycleTraffic        all;
@@ -122,6 +126,7 @@ static PetscErrorCode ViewTraffic(PC pc, PC_KCycle *kc, PetscViewer viewer)
         PetscCall(PetscViewerASCIIPrintf(viewer, "%s %s %" PetscInt64_FMT " in %" PetscInt64_FMT " calls",
                                          n++ ? "," : "", phases[p], all.bytes[p], mine->calls[p]));
     }
+    if (nprocs > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "; %" PetscInt64_FMT " rounds", mine->rounds));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   }

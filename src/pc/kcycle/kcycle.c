@@ -690,7 +690,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       coupled ones
 . -pc_kcycle_anisotropy (auto|off)         - whether structured levels relax lines where points do not do
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
-      processor at least: the calls of its kernels, and their bytes
+      processor at least: the calls of its kernels, and their bytes; and rounds of messages between processes
 . -pc_kcycle_ghost_points <5000>           - levels of several processes are swept in fused passes with the points of
       others around those of a process, where these are at most as many as its own and so many more; -1: never
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
