@@ -204,40 +204,46 @@ static PetscErrorCode Unpack(const KCycleBox *box, const KCycleBox *all, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* First how many numbers each block has, then the numbers */
-static PetscErrorCode Send(MPI_Comm comm, const Blocks *to, const Blocks *from)
+/* Blocks that a process sends to itself, where its directions wrap around, are there already */
+static void Keep(PetscMPIInt rank, const Blocks *to, const Blocks *from)
+{
+  PetscInt next = 0;
+
+  for (PetscInt i = 0; i < from->n; i++) {
+    if (from->block[i].other != rank) continue;
+    while (to->block[next].other != rank) next++;
+    from->block[i].numbers    = to->block[next].numbers;
+    to->block[next++].numbers = NULL;
+  }
+}
+
+/* To other processes and from them: how many numbers each block has, or the numbers */
+static PetscErrorCode Send(MPI_Comm comm, PetscMPIInt rank, PetscBool counts, const Blocks *to, const Blocks *from)
 {
   MPI_Request *request;
-  PetscMPIInt  tag[2], n = 0;
+  PetscMPIInt  tag, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscCommGetNewTag(comm, &tag[0]));
-  PetscCall(PetscCommGetNewTag(comm, &tag[1]));
+  PetscCall(PetscCommGetNewTag(comm, &tag));
   PetscCall(PetscMalloc1(to->n + from->n, &request));
   for (PetscInt i = 0; i < from->n; i++) {
     Block *b = &from->block[i];
 
-    PetscCallMPI(MPI_Irecv(&b->count, 1, MPI_INT, b->other, tag[0], comm, &request[n++]));
+    if (b->other == rank) continue;
+    if (counts) PetscCallMPI(MPI_Irecv(&b->count, 1, MPI_INT, b->other, tag, comm, &request[n++]));
+    else {
+      PetscCall(PetscMalloc1(b->count, &b->numbers));
+      PetscCallMPI(MPI_Irecv(b->numbers, b->count, MPIU_SCALAR, b->other, tag, comm, &request[n++]));
+    }
   }
   for (PetscInt i = 0; i < to->n; i++) {
     Block *b = &to->block[i];
 
-    PetscCallMPI(MPI_Isend(&b->count, 1, MPI_INT, b->other, tag[0], comm, &request[n++]));
+    if (b->other == rank) continue;
+    if (counts) PetscCallMPI(MPI_Isend(&b->count, 1, MPI_INT, b->other, tag, comm, &request[n++]));
+    else PetscCallMPI(MPI_Isend(b->numbers, b->count, MPIU_SCALAR, b->other, tag, comm, &request[n++]));
   }
-  PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
-  n = 0;
-  for (PetscInt i = 0; i < from->n; i++) {
-    Block *b = &from->block[i];
-
-    PetscCall(PetscMalloc1(b->count, &b->numbers));
-    PetscCallMPI(MPI_Irecv(b->numbers, b->count, MPIU_SCALAR, b->other, tag[1], comm, &request[n++]));
-  }
-  for (PetscInt i = 0; i < to->n; i++) {
-    const Block *b = &to->block[i];
-
-    PetscCallMPI(MPI_Isend(b->numbers, b->count, MPIU_SCALAR, b->other, tag[1], comm, &request[n++]));
-  }
-  PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
+  if (n) PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
   PetscCall(PetscFree(request));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,7 +259,8 @@ PetscErrorCode KCycleGhostNumbers(MPI_Comm comm, const KCycleBox *box, const KCy
   PetscCall(BlocksCreate(box, depth, PETSC_TRUE, &to));
   PetscCall(BlocksCreate(box, depth, PETSC_FALSE, &from));
   for (PetscInt i = 0; i < to.n; i++) PetscCall(Pack(teller, &to.block[i]));
-  PetscCall(Send(comm, &to, &from));
+  Keep(box->rank, &to, &from);
+  for (int counts = 1; counts >= 0; counts--) PetscCall(Send(comm, box->rank, (PetscBool)counts, &to, &from));
   PetscCall(BlocksDestroy(&to));
   for (PetscInt i = 0; i < from.n; i++) PetscCall(Unpack(box, all, low, teller->m, &from.block[i], halo));
   PetscCall(BlocksDestroy(&from));
