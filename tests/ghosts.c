@@ -95,8 +95,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-even", &even, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-again", &again, NULL));
   for (PetscInt c = first; c < first + cases; c++) {
-    Grid      g = Choose(c, 2 + c % 2, even);
-    PetscBool possible;
+    Grid      g        = Choose(c, 2 + c % 2, even);
+    PetscBool possible = PETSC_FALSE;
 
     PetscCall(GridDistribute(&g, &possible));
     if (possible) PetscCall(Compare(&g, rounding, transpose, again, &wrong));
