@@ -268,23 +268,31 @@ static PetscErrorCode BoxLayHalo(KCycleBox *box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of those that share a direction, the process that has a place in it */
+PetscInt KCycleBoxProcess(const KCycleBox *box, int d, PetscInt at)
+{
+  PetscInt low = 0, high = box->nproc[d];
+
+  while (high - low > 1) {
+    const PetscInt middle = (low + high) / 2;
+
+    if (box->range[d][middle] <= at) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 /* The process that owns a point of the grid, the point's place in its box, and how many points this has */
 PetscMPIInt KCycleBoxOwner(const KCycleBox *box, const PetscInt at[], PetscInt inside[], PetscInt n[])
 {
   PetscInt rank = 0;
 
-  for (PetscInt d = 2; d >= 0; d--) {
-    PetscInt low = 0, high = box->nproc[d];
+  for (int d = 2; d >= 0; d--) {
+    const PetscInt p = KCycleBoxProcess(box, d, at[d]);
 
-    while (high - low > 1) {
-      const PetscInt middle = (low + high) / 2;
-
-      if (box->range[d][middle] <= at[d]) low = middle;
-      else high = middle;
-    }
-    rank      = rank * box->nproc[d] + low;
-    inside[d] = at[d] - box->range[d][low];
-    n[d]      = box->range[d][low + 1] - box->range[d][low];
+    rank      = rank * box->nproc[d] + p;
+    inside[d] = at[d] - box->range[d][p];
+    n[d]      = box->range[d][p + 1] - box->range[d][p];
   }
   return (PetscMPIInt)rank;
 }

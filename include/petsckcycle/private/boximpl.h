@@ -47,4 +47,5 @@ PETSC_INTERN PetscSF        KCycleBoxGetSF(const KCycleBox *, PetscBool corners)
 PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscInt       KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
+PETSC_INTERN PetscInt       KCycleBoxProcess(const KCycleBox *, int d, PetscInt at);
 PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);

@@ -535,7 +535,7 @@ PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapCompose(PC, PetscBool);
-PETSC_INTERN const char    *PCKCycleTiled(const PC_KCycle *, PetscInt);
+PETSC_INTERN const char    *PCKCycleFused(const PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleTilesSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleTilesCompose(PC, PetscBool);
 

@@ -79,10 +79,8 @@ static PetscErrorCode AddRuns(const KCycleBox *box, int d, PetscInt depth, Petsc
   PetscFunctionBegin;
   for (PetscInt i = start - low, n; i < end + high; i += n) {
     const PetscBool own = (PetscBool)(i >= start && i < end);
-    const PetscInt  at  = (i % size + size) % size;
-    PetscInt        p   = 0;
+    const PetscInt  at = (i % size + size) % size, p = KCycleBoxProcess(box, d, at);
 
-    while (range[p + 1] <= at) p++;
     n = PetscMin(range[p + 1] - at, (i < start ? start : own ? end : end + high) - i);
     if (owner >= 0 && p != owner) continue;
     if (runs->n == runs->most) {

@@ -110,13 +110,9 @@ static PetscErrorCode AxisCreate(const KCycleBox *box, int d, PetscInt depth, Pe
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(n, &axis->process, n, &axis->place, n, &axis->width));
   for (PetscInt i = 0; i < n; i++) {
-    const PetscInt at = ((box->start[d] + i - low) % size + size) % size;
-    PetscInt       p  = 0, start, end, before;
-
-    while (box->range[d][p + 1] <= at) p++;
-    start  = box->range[d][p];
-    end    = box->range[d][p + 1];
-    before = !ghost ? 0 : box->periodic[d] ? depth : PetscMin(depth, start);
+    const PetscInt at = ((box->start[d] + i - low) % size + size) % size, p = KCycleBoxProcess(box, d, at);
+    const PetscInt start = box->range[d][p], end = box->range[d][p + 1];
+    const PetscInt before = !ghost ? 0 : box->periodic[d] ? depth : PetscMin(depth, start);
 
     axis->process[i] = p;
     axis->place[i]   = at - start + before;

@@ -92,11 +92,12 @@ PetscErrorCode PCKCycleGetTileAbove(PC pc, PetscInt *unknowns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How level l is tiled, which the engine has on a device, or NULL */
-const char *PCKCycleTiled(const PC_KCycle *kc, PetscInt l)
+/* How sweeps of level l are fused with residuals and transfers, or NULL. On a device that takes tiles */
+const char *PCKCycleFused(const PC_KCycle *kc, PetscInt l)
 {
-  if (!kc->engine || kc->at != KCYCLE_PLACE_DEVICE || l <= kc->split.level) return NULL;
-  return (*kc->engine->tiled)(kc->levels, l - kc->split.level);
+  if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE && l > kc->split.level)
+    return (*kc->engine->tiled)(kc->levels, l - kc->split.level);
+  return kc->level[l].fused ? "fused" : NULL;
 }
 
 /* A number that is not negative, or "never" */

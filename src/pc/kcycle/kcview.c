@@ -229,7 +229,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
-    const char            *tiled  = PCKCycleTiled(kc, kc->nstructured - 1 - i);
+    const char            *fused  = PCKCycleFused(kc, kc->nstructured - 1 - i);
     char                   to[96] = "", lines[64] = "", ghosts[64];
 
     if (level->P) {
@@ -243,16 +243,13 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
       PetscCall(PetscSNPrintf(lines, sizeof(lines), "%s%s%s%s", level->planes[0] ? ", planes across " : "",
                               level->planes, level->lines[0] ? ", lines along " : "", level->lines));
     PetscCall(PCKCycleGhostsDescribe(kc, kc->nstructured - 1 - i, sizeof(ghosts), ghosts));
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer,
-        "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-        ", %d points%s%s%s%s%s%s\n",
-        kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs, lines,
-        tiled ? ", " : "",
-        tiled                                      ? tiled
-        : kc->level[kc->nstructured - 1 - i].fused ? ", fused"
-                                                   : "",
-        ghosts, to, level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
+                                     " x %" PetscInt_FMT ", %d points%s%s%s%s%s%s\n",
+                                     kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2],
+                                     st->shape.ncoeffs, lines, fused ? ", " : "", fused ? fused : "", ghosts, to,
+                                     level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes"
+                                                                          : ""));
   }
   PetscCall(ViewGathered(pc, kc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -357,17 +357,6 @@ static PetscErrorCode SendParts(MPI_Comm comm, const KCycleBox *box, const Lette
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The process that has a point */
-static PetscMPIInt HomeOf(const KCycleBox *box, const PetscInt at[])
-{
-  PetscInt process[3] = {0, 0, 0};
-
-  for (int d = 0; d < 3; d++) {
-    while (at[d] >= box->range[d][process[d] + 1]) process[d]++;
-  }
-  return (PetscMPIInt)(process[0] + box->nproc[0] * (process[1] + box->nproc[1] * process[2]));
-}
-
 static void PlaceIn(const KCycleBox *box, PetscInt natural, PetscInt at[])
 {
   at[0] = natural % box->size[0];
@@ -445,14 +434,14 @@ static PetscErrorCode WriteQuestions(KCycleSearch *s, Records *r, PetscHMapI ask
     if (!blamed[KCycleSearchRoot(s->parent, p)]) continue;
     memcpy(head, RecordAt(r, p), sizeof(head));
     for (int o = 0; o < s->nc; o++) {
-      PetscInt  to[3];
+      PetscInt  to[3], inside[3], n[3];
       PetscBool isnew;
 
       if (s->neighbour[(size_t)p * s->nc + o] != KC_UNKNOWN || s->rank[(size_t)p * s->nc + o] >= head[3]) continue;
       KCycleSearchBeside(s, s->node[p].at, o, to);
       for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
       PetscCall(PetscHMapIQuerySet(asked, Natural(box, to), 1, &isnew));
-      if (isnew) PetscCall(Write(letters, HomeOf(box, to), Natural(box, to)));
+      if (isnew) PetscCall(Write(letters, KCycleBoxOwner(box, to, inside, n), Natural(box, to)));
     }
   }
   PetscCall(PetscFree(blamed));
