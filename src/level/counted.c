@@ -30,7 +30,7 @@ static void Count(const KCycleLevelData *level, KCyclePhase phase, PetscInt64 be
   level->traffic->rounds += KCycleRounds - before;
 }
 
-/* The same of sweeps and what rides with them on a grid with ghost points, to which b or from which x is copied */
+/* The same of sweeps and what rides with them on a grid with ghost points */
 static PetscInt64 Ghosted(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
   const KCycleGhosted *g     = level->ghosted;
@@ -38,7 +38,7 @@ static PetscInt64 Ghosted(const KCycleLevelData *level, int which, const KCycleS
   const PetscInt64     words =
       (3 * trips - (sweeps->zeroguess ? 1 : 0) - (sweeps->unwritten ? 1 : 0)) * (PetscInt64)g->st->box->npoints;
 
-  return words * (PetscInt64)sizeof(KCScalar) + trips * Operator(g->st) + Words(level, 2);
+  return words * (PetscInt64)sizeof(KCScalar) + trips * Operator(g->st);
 }
 
 /* x is read and written, b read; in the first pass from zero x is only written, if at all */

@@ -10,41 +10,55 @@
   #define NUMBER MPIU_SCALAR
 #endif
 
-/* Between an array of the points that a process owns and one of those of a grid, behind low of which these are */
-static void Copy(const KCycleBox *box, const KCycleBox *all, const PetscInt low[], PetscBool in, KCScalar *owned,
-                 KCScalar *grid)
+/* Between an array of the points that a process owns and one of those of the coarser grid */
+static void CopyCoarse(const KCycleGhosts *g, const KCycleBox *all, PetscBool in, KCScalar *owned, KCScalar *grid)
 {
-  const PetscInt n = box->n[0];
+  const KCycleBox *box = g->coarsebox;
+  const PetscInt   n   = box->n[0];
 
   for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt j = line % box->n[1] + low[1], k = line / box->n[1] + low[2];
-    KCScalar      *mine = owned + line * n, *there = grid + low[0] + all->n[0] * (j + all->n[1] * k);
+    const PetscInt j = line % box->n[1] + g->coarselow[1], k = line / box->n[1] + g->coarselow[2];
+    KCScalar      *mine = owned + line * n, *there = grid + g->coarselow[0] + all->n[0] * (j + all->n[1] * k);
 
-    memcpy(in ? there : mine, in ? mine : there, n * sizeof(KCScalar));
+    memcpy(in ? there : mine, in ? mine : there, (size_t)n * sizeof(KCScalar));
   }
 }
 
-/* x <- sweeps(x), coarse b <- R (b - A x). x stays among the ghost points until the visit goes on */
+/* All lines to an array of the grid, or from there */
+static void CopyAll(const KCycleGhosted *g, PetscBool in, const KCScalar *owned, const KCScalar *others, KCScalar *grid)
+{
+  const KCycleBox *all = g->st->box;
+  KCycleGhostsLine parts;
+
+  for (PetscInt line = 0; line < all->nlines; line++) {
+    KCycleGhostsFind(g->vectors.ghosts, owned, others, line % all->n[1], line / all->n[1], &parts);
+    KCycleGhostsCopy(&parts, in, grid + line * all->n[0]);
+  }
+}
+
+/* x <- sweeps(x), coarse b <- R (b - A x) */
 PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  KCycleGhosted         *g      = level->ghosted;
-  const KCycleGhosts    *ghosts = g->ghosts;
-  const KCycleLevelData *coarse = level - 1;
-  KCycleSmoother        *s      = g->smoother[which];
+  KCycleGhosted            *g  = level->ghosted;
+  const KCycleGhostVectors *v  = &g->vectors;
+  PetscSF                   sf = v->ghosts->fine;
+  KCycleSmoother           *s  = g->smoother[which];
 
   PetscFunctionBegin;
   KCycleRounds++;
-  Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->b, g->b);
-  PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
-  if (!sweeps->zeroguess) {
-    Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->x, g->x);
-    PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
-  }
+  PetscCall(PetscSFBcastBegin(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  if (!sweeps->zeroguess) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->x, v->x, MPI_REPLACE));
   PetscCall(PetscArrayzero(g->coarseb, g->tr->coarse->npoints));
-  PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
-  PetscCall((*s->ops.smoothrestrict)(s, sweeps, g->b, g->x, g->tr, g->coarseb, NULL));
-  Copy(ghosts->coarsebox, g->tr->coarse, ghosts->coarselow, PETSC_FALSE, coarse->b, g->coarseb);
+  PetscCall(PetscSFBcastEnd(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  if (!sweeps->zeroguess) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  if (!s->inparts) {
+    CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
+    if (!sweeps->zeroguess) CopyAll(g, PETSC_TRUE, level->x, v->x, g->x);
+  }
+  PetscCall((*s->ops.smoothrestrict)(s, sweeps, s->inparts ? level->b : g->b, s->inparts ? level->x : g->x, g->tr,
+                                     g->coarseb, NULL));
+  if (!s->inparts) CopyAll(g, PETSC_FALSE, level->x, v->x, g->x);
+  CopyCoarse(v->ghosts, g->tr->coarse, PETSC_FALSE, level[-1].b, g->coarseb);
   g->holds = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,25 +66,27 @@ PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int whi
 /* x <- sweeps(x + P coarse x) */
 PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  KCycleGhosted      *g      = level->ghosted;
-  const KCycleGhosts *ghosts = g->ghosts;
-  KCycleSmoother     *s      = g->smoother[which];
+  KCycleGhosted            *g  = level->ghosted;
+  const KCycleGhostVectors *v  = &g->vectors;
+  PetscSF                   sf = v->ghosts->fine, coarse = v->ghosts->coarse;
+  KCycleSmoother           *s = g->smoother[which];
 
   PetscFunctionBegin;
-  KCycleRounds += g->holds ? 1 : 2;
-  if (!g->holds) {
-    Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->b, g->b);
-    Copy(ghosts->box, g->st->box, ghosts->low, PETSC_TRUE, level->x, g->x);
-    PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->b, g->b, MPI_REPLACE));
+  KCycleRounds++;
+  PetscCall(PetscSFBcastBegin(coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
+  if (!g->holds) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  CopyCoarse(v->ghosts, g->tr->coarse, PETSC_TRUE, level[-1].x, g->coarsex);
+  PetscCall(PetscSFBcastEnd(coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
+  if (!g->holds) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  if (!s->inparts) {
+    CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
+    if (!sweeps->unwritten) CopyAll(g, PETSC_TRUE, level->x, v->x, g->x);
   }
-  if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
-  PetscCall(PetscSFBcastBegin(ghosts->coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  Copy(ghosts->coarsebox, g->tr->coarse, ghosts->coarselow, PETSC_TRUE, level[-1].x, g->coarsex);
-  PetscCall(PetscSFBcastEnd(ghosts->coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(ghosts->fine, NUMBER, g->x, g->x, MPI_REPLACE));
-  PetscCall((*s->ops.interpolatesmooth)(s, sweeps, g->tr, g->coarsex, g->b, g->x));
-  Copy(ghosts->box, g->st->box, ghosts->low, PETSC_FALSE, level->x, g->x);
+  PetscCall((*s->ops.interpolatesmooth)(s, sweeps, g->tr, g->coarsex, s->inparts ? level->b : g->b,
+                                        s->inparts ? level->x : g->x));
+  if (!s->inparts) CopyAll(g, PETSC_FALSE, level->x, v->x, g->x);
   g->holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,13 +96,14 @@ PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int 
 PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *ghosts, KCycleSmoother *const smoother[], PetscReal divisor,
                                    KCycleGhosted **ghosted)
 {
-  KCycleGhosted *g;
-  PetscInt       n, nc;
+  KCycleGhosted      *g;
+  KCycleGhostVectors *v;
+  PetscInt            n, others, nc;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
-  *ghosted  = g;
-  g->ghosts = ghosts;
+  *ghosted          = g;
+  g->vectors.ghosts = ghosts;
 #if defined(KCYCLE_SINGLE)
   PetscCall(KCycleStencilSingleCreate(ghosts->st, divisor, (KCycleStencil **)&g->st));
   PetscCall(KCycleTransferSingleCreate(ghosts->tr, (KCycleTransfer **)&g->tr));
@@ -94,13 +111,17 @@ PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *ghosts, KCycleSmoother *c
   g->st = ghosts->st;
   g->tr = ghosts->tr;
 #endif
-  n  = g->st->box->npoints;
-  nc = g->tr->coarse->npoints;
+  v      = &g->vectors;
+  n      = g->st->box->npoints;
+  others = n - ghosts->box->npoints;
+  nc     = g->tr->coarse->npoints;
+  PetscCall(PetscCalloc2(others, &v->b, others, &v->x));
   for (int i = 0; i < 2; i++) {
     if (i && smoother[1] == smoother[0]) g->smoother[1] = g->smoother[0];
-    else PetscCall(KCycleSmootherCreateLike(smoother[i], g->st, divisor, ghosts, &g->smoother[i]));
+    else PetscCall(KCycleSmootherCreateLike(smoother[i], g->st, divisor, v, &g->smoother[i]));
   }
-  PetscCall(PetscCalloc4(n, &g->b, n, &g->x, nc, &g->coarseb, nc, &g->coarsex));
+  PetscCall(PetscCalloc2(nc, &g->coarseb, nc, &g->coarsex));
+  if (!g->smoother[0]->inparts || !g->smoother[1]->inparts) PetscCall(PetscCalloc2(n, &g->b, n, &g->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +137,9 @@ PetscErrorCode KCycleGhostedDestroy(KCycleGhosted **ghosted)
   PetscCall(KCycleStencilSingleDestroy((KCycleStencil **)&g->st));
   PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&g->tr));
 #endif
-  PetscCall(PetscFree4(g->b, g->x, g->coarseb, g->coarsex));
+  PetscCall(PetscFree2(g->b, g->x));
+  PetscCall(PetscFree2(g->coarseb, g->coarsex));
+  PetscCall(PetscFree2(g->vectors.b, g->vectors.x));
   PetscCall(PetscFree(*ghosted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,15 +39,17 @@ typedef struct {
 } Stage;
 
 struct _KCycleMarch {
-  const KCycleStencil *st;
-  PetscInt             nterms;
-  const KCycleTerm    *terms; /* of a sweep; of who made it */
-  PetscInt             most;  /* stages, one for the residual included */
-  PetscInt             planes, lines, pitch;
-  KCScalar            *memory, *ring, *zeros; /* as allocated; line 0 of the first plane; of one beyond the grid */
-  KCScalar            *work;                  /* residuals, for each thread */
-  PetscReal           *sums;                  /* of each line */
-  KCScalar            *inverse;               /* of each class, see KCycleStrip */
+  const KCycleStencil      *st;
+  const KCycleGhostVectors *vectors; /* where b and x are if there are ghost points, or NULL */
+  PetscInt                  nterms;
+  const KCycleTerm         *terms; /* of a sweep; of who made it */
+  PetscInt                  most;  /* stages, one for the residual included */
+  PetscInt                  planes, lines, pitch;
+  KCScalar                 *memory, *ring, *zeros; /* as allocated; line 0 of the first plane; of one beyond the grid */
+  KCScalar                 *right;                 /* ring of planes of b, if there are ghost points */
+  KCScalar                 *work;                  /* residuals, for each thread */
+  PetscReal                *sums;                  /* of each line */
+  KCScalar                 *inverse;               /* of each class, see KCycleStrip */
 };
 
 /* One that is going on */
@@ -74,12 +76,21 @@ static PetscInt LineOf(const KCycleMarch *m, PetscInt t, PetscInt l)
   return l + m->lines * t;
 }
 
+/* Line l of b of plane t, and how far behind it the next line is */
+static const KCScalar *RightLine(const Run *run, PetscInt t, PetscInt l, PetscInt *width)
+{
+  const KCycleMarch *m = run->march;
+
+  *width = m->vectors ? m->pitch : m->st->box->n[0];
+  return m->vectors ? m->right + ((t % m->most) * m->lines + l) * m->pitch : run->task->b + *width * LineOf(m, t, l);
+}
+
 /* Where stage i puts line l of plane t, and how far behind it the next line is */
 static KCScalar *Target(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt *out)
 {
   const KCycleMarch *m = run->march;
 
-  if (run->stage[i].writes && i == run->nstages - 1) {
+  if (run->stage[i].writes && i == run->nstages - 1 && !m->vectors) {
     *out = m->st->box->n[0];
     return run->task->x + m->st->box->n[0] * LineOf(m, t, l);
   }
@@ -96,9 +107,11 @@ static void Ahead(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCycleStri
   const PetscInt     from = n * i / (last + 1), read = t + i + 1, write = read - last;
 
   s->nahead   = n * (i + 1) / (last + 1) - from;
-  s->ahead[0] = read < m->planes ? run->task->b + n * LineOf(m, read, l) + from : NULL;
-  s->ahead[1] =
-      run->stage[last].writes && write >= 0 && write < m->planes ? run->task->x + n * LineOf(m, write, l) + from : NULL;
+  s->ahead[0] = s->ahead[1] = NULL;
+  if (m->vectors) return;
+  if (read < m->planes) s->ahead[0] = run->task->b + n * LineOf(m, read, l) + from;
+  if (run->stage[last].writes && write >= 0 && write < m->planes)
+    s->ahead[1] = run->task->x + n * LineOf(m, write, l) + from;
 }
 
 /* Lines l to l + nlines - 1 of plane t share a class */
@@ -108,15 +121,13 @@ static void DoStrip(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt
   const Stage         *stage = &run->stage[i];
   const KCycleStencil *st    = m->st;
   const PetscInt       n = st->box->n[0], set = KCycleClassOfLine(st, LineOf(m, t, l));
-  const KCScalar      *b = run->task->b + n * LineOf(m, t, l);
   KCycleStrip          s;
 
   s.nlines  = nlines;
   s.n       = n;
   s.pitch   = m->pitch;
-  s.width   = n;
+  s.b       = RightLine(run, t, l, &s.width);
   s.before  = NULL;
-  s.b       = b;
   s.y       = y;
   s.out     = out;
   s.k       = KCycleClassConstant(st, set);
@@ -141,7 +152,8 @@ static void DoLine(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCScalar 
   const Stage          *stage               = &run->stage[i];
   const KCycleStencil  *st                  = m->st;
   const PetscBool       three               = (PetscBool)(st->box->dim == 3);
-  const KCScalar       *b                   = run->task->b + st->box->n[0] * LineOf(m, t, l);
+  PetscInt              width;
+  const KCScalar       *b = RightLine(run, t, l, &width);
   KCycleLine            line;
 
   KCycleLineCoefficients(st, three ? l : t, three ? t : 0, &line);
@@ -180,22 +192,42 @@ static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, Pets
   }
 }
 
+/* Line l of plane t of b, or of x, comes to an array, or from there; others: its part of ghost points */
+static void CopyLine(const Run *run, PetscInt t, PetscInt l, PetscBool in, const KCScalar *v, const KCScalar *others,
+                     KCScalar *to)
+{
+  const KCycleMarch *m     = run->march;
+  const PetscInt     n     = m->st->box->n[0];
+  const PetscBool    three = (PetscBool)(m->st->box->dim == 3);
+  KCycleGhostsLine   parts;
+
+  if (m->vectors) KCycleGhostsFind(m->vectors->ghosts, v, others, three ? l : t, three ? t : 0, &parts);
+  else {
+    parts.count = 1;
+    parts.n[0]  = n;
+    parts.v[0]  = (KCScalar *)v + n * LineOf(m, t, l);
+  }
+  if (parts.v[0] != to) KCycleGhostsCopy(&parts, in, to);
+}
+
 static void Smooth(const Run *run, PetscInt i, PetscInt t, PetscInt first, PetscInt end)
 {
-  const KCycleMarch     *m     = run->march;
-  const KCycleMarchTask *task  = run->task;
-  const Stage           *stage = &run->stage[i];
-  const PetscBool        three = (PetscBool)(m->st->box->dim == 3);
-  const PetscInt         n     = m->st->box->n[0];
-  PetscInt               out;
-  KCScalar              *y = Target(run, i, t, first, &out), *x = task->x + n * LineOf(m, t, first);
+  const KCycleMarch     *m      = run->march;
+  const KCycleMarchTask *task   = run->task;
+  const Stage           *stage  = &run->stage[i];
+  const PetscBool        three  = (PetscBool)(m->st->box->dim == 3);
+  KCScalar              *others = m->vectors ? m->vectors->x : NULL;
+  PetscInt               out, width;
+  KCScalar              *y = Target(run, i, t, first, &out);
 
+  for (PetscInt l = first; l < end && !i && m->vectors; l++)
+    CopyLine(run, t, l, PETSC_TRUE, task->b, m->vectors->b, (KCScalar *)RightLine(run, t, l, &width));
   if (stage->kind != LOAD) DoLines(run, i, t, first, end, y, out);
-  for (PetscInt l = first; l < end; l++, y += out, x += n) {
-    if (stage->kind == LOAD && y != x) memcpy(y, x, (size_t)n * sizeof(KCScalar));
+  for (PetscInt l = first; l < end; l++, y += out) {
+    if (stage->kind == LOAD) CopyLine(run, t, l, PETSC_TRUE, task->x, others, y);
     if (stage->interpolates)
       KCycleTransferInterpolateLine(task->tr, task->e, three ? l : t, three ? t : 0, PETSC_TRUE, y);
-    if (stage->writes && y != x) memcpy(x, y, (size_t)n * sizeof(KCScalar));
+    if (stage->writes) CopyLine(run, t, l, PETSC_FALSE, task->x, others, y);
   }
 }
 
@@ -326,6 +358,7 @@ PetscErrorCode KCycleMarchDestroy(KCycleMarch **march)
   PetscFunctionBegin;
   if (!*march) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree((*march)->memory));
+  PetscCall(PetscFree((*march)->right));
   PetscCall(PetscFree((*march)->work));
   PetscCall(PetscFree((*march)->sums));
   PetscCall(PetscFree((*march)->inverse));
@@ -335,8 +368,8 @@ PetscErrorCode KCycleMarchDestroy(KCycleMarch **march)
 
 /* NULL where the grid is that of several processes, or wraps around, or has no planes that are coupled, and for sweeps
    of more terms than there are stages */
-PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, PetscInt nterms, const KCycleTerm terms[],
-                                 KCycleMarch **march)
+PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleGhostVectors *vectors, PetscInt nterms,
+                                 const KCycleTerm terms[], KCycleMarch **march)
 {
   const KCycleBox *box = st->box;
   KCycleMarch     *m;
@@ -346,13 +379,14 @@ PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, PetscInt nterms, const
   *march = NULL;
   if (box->dim < 2 || KCycleBoxTalks(box) || st->shape.flat || nterms > 60) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&m));
-  m->st     = st;
-  m->nterms = nterms;
-  m->terms  = terms;
-  m->most   = PetscMax(nterms, TERMS) + 2;
-  m->planes = KCyclePlanes(box);
-  m->lines  = KCycleLinesOfPlane(box);
-  m->pitch  = (box->n[0] + PLACES) / PLACES * PLACES;
+  m->st      = st;
+  m->vectors = vectors;
+  m->nterms  = nterms;
+  m->terms   = terms;
+  m->most    = PetscMax(nterms, TERMS) + 2;
+  m->planes  = KCyclePlanes(box);
+  m->lines   = KCycleLinesOfPlane(box);
+  m->pitch   = (box->n[0] + PLACES) / PLACES * PLACES;
   if (m->pitch % 64 == 0) m->pitch += PLACES; /* lines beside each other are not to meet in the cache */
   plane = (size_t)(m->lines + 2) * (size_t)m->pitch;
   PetscCall(PetscCalloc1((3 * (size_t)(m->most - 1) + 1) * plane + 2 * PLACES, &m->memory));
@@ -360,6 +394,7 @@ PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, PetscInt nterms, const
   m->zeros = m->ring + 3 * (size_t)(m->most - 1) * plane;
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * WAITING * (size_t)m->pitch, &m->work));
   PetscCall(PetscMalloc1(box->nlines, &m->sums));
+  if (vectors) PetscCall(PetscMalloc1((size_t)m->most * (size_t)m->lines * (size_t)m->pitch, &m->right));
   PetscCall(KCycleMarchRenew(m));
   *march = m;
   PetscFunctionReturn(PETSC_SUCCESS);

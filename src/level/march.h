@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/ghostsimpl.h>
 
 typedef struct _KCycleMarch KCycleMarch;
 
@@ -21,8 +21,8 @@ typedef struct {
   PetscReal            *sum;    /* of the squares of the residual, or NULL */
 } KCycleMarchTask;
 
-PETSC_INTERN PetscErrorCode KCycleMarchCreate(const KCycleStencil *, PetscInt nterms, const KCycleTerm[],
-                                              KCycleMarch **);
+PETSC_INTERN PetscErrorCode KCycleMarchCreate(const KCycleStencil *, const KCycleGhostVectors *, PetscInt nterms,
+                                              const KCycleTerm[], KCycleMarch **);
 PETSC_INTERN PetscErrorCode KCycleMarchRenew(KCycleMarch *);
 PETSC_INTERN PetscErrorCode KCycleMarchDestroy(KCycleMarch **);
 PETSC_INTERN PetscInt       KCycleMarchSweeps(const KCycleMarch *);

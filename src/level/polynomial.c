@@ -217,8 +217,9 @@ PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *s, PetscInt nterms, KCycleT
   PetscCall(PetscMalloc1(nterms, &p->terms));
   p->nterms = nterms;
   *terms    = p->terms;
-  PetscCall(KCycleMarchCreate(s->st, nterms, p->terms, &p->march));
-  s->planes = (PetscBool)(p->march != NULL);
+  PetscCall(KCycleMarchCreate(s->st, s->vectors, nterms, p->terms, &p->march));
+  s->planes  = (PetscBool)(p->march != NULL);
+  s->inparts = (PetscBool)(p->march && s->vectors);
   if (!p->march) PetscCall(PetscMalloc1(s->st->box->npoints, &p->other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

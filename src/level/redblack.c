@@ -170,14 +170,16 @@ static PetscErrorCode Tile(KCycleSmoother *s)
   const PetscInt       slow    = st->box->dim - 1;
 
   PetscFunctionBegin;
+  s->inparts = PETSC_FALSE;
   PetscCall(KCycleTileDestroy(&colours->tile));
   if (s->weight != 1 || s->single || st->shape.box || slow == 0 || !s->planes ||
       (st->box->periodic[slow] && st->box->size[slow] % 2))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleTileCreate(st, &colours->tile));
+  PetscCall(KCycleTileCreate(st, s->vectors, &colours->tile));
   if (!colours->tile) PetscFunctionReturn(PETSC_SUCCESS);
-  s->run  = RunThroughTile;
-  s->most = KC_TILE_STEPS;
+  s->run     = RunThroughTile;
+  s->inparts = (PetscBool)(s->vectors != NULL);
+  s->most    = KC_TILE_STEPS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

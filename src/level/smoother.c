@@ -102,17 +102,19 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One for the same operator, divided, and in these numbers; it is ready to work. ghosts: or with these points; NULL:
-   without */
+/* One for the same operator, divided, and in these numbers; it is ready to work. vectors: with ghost points, or NULL */
 PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycleStencil *st, PetscReal divisor,
-                                        const KCycleGhosts *ghosts, KCycleSmoother **smoother)
+                                        const KCycleGhostVectors *vectors, KCycleSmoother **smoother)
 {
+  const KCycleGhosts *ghosts = vectors ? vectors->ghosts : NULL;
+
   PetscFunctionBegin;
   PetscCall(KCycleSmootherCreate(model->comm, st, model->facts, model->name, smoother));
   (*smoother)->omega      = model->omega;
   (*smoother)->degree     = model->degree;
   (*smoother)->origin     = ghosts ? ghosts->origin : model->origin;
   (*smoother)->pad        = ghosts ? ghosts->pad : NULL;
+  (*smoother)->vectors    = vectors;
   (*smoother)->directions = model->directions;
   (*smoother)->lines      = model->lines;
   (*smoother)->divisor    = divisor;

@@ -219,7 +219,7 @@ static PetscErrorCode Allocate(KCycleTile *w)
 }
 
 /* For a matrix with a star stencil in two or three dimensions; none where lines keep all their coefficients */
-PetscErrorCode KCycleTileCreate(const KCycleStencil *st, KCycleTile **tile)
+PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleGhostVectors *vectors, KCycleTile **tile)
 {
   const KCycleBox *box = st->box;
   const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
@@ -229,16 +229,17 @@ PetscErrorCode KCycleTileCreate(const KCycleStencil *st, KCycleTile **tile)
   PetscFunctionBegin;
   if (KCycleStencilHasBlocks(st) && !st->half) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&w));
-  *tile    = w;
-  w->st    = st;
-  w->nc    = st->shape.ncoeffs;
-  w->split = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
-  w->half  = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
-  w->lead  = box->dim == 3 ? 1 : 0;
-  w->words = KCycleStencilHasBlocks(st) ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
-  bytes    = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);
-  w->width = PetscMin(m, PetscMax((PetscInt)(KC_TILE_BYTES / bytes), 4 * KC_TILE_STEPS));
-  w->lines = PetscMin(m, w->width + KC_TILE_STEPS + 1) + 2 * w->lead;
+  *tile      = w;
+  w->st      = st;
+  w->vectors = vectors;
+  w->nc      = st->shape.ncoeffs;
+  w->split   = ((box->n[0] + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
+  w->half    = w->split + VECTOR; /* behind a half, too, there are zeros: those before the next one */
+  w->lead    = box->dim == 3 ? 1 : 0;
+  w->words   = KCycleStencilHasBlocks(st) ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
+  bytes      = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);
+  w->width   = PetscMin(m, PetscMax((PetscInt)(KC_TILE_BYTES / bytes), 4 * KC_TILE_STEPS));
+  w->lines   = PetscMin(m, w->width + KC_TILE_STEPS + 1) + 2 * w->lead;
   PetscCall(Allocate(w));
   for (PetscInt c = 0; c < w->nclasses; c++) PetscCall(GetClass(w, c, &w->classes[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,16 +253,47 @@ static void ZeroBeyond(const KCycleTile *w, PetscInt t, PetscInt high)
   }
 }
 
+/* Lines of a vector in the tile: split, in one part or in those that ghost points make */
+static void SplitLine(const KCycleTile *w, const KCScalar *v, const KCScalar *others, PetscInt j, PetscInt k,
+                      KCScalar *even, KCScalar *odd)
+{
+  KCycleGhostsLine parts;
+
+  if (!w->vectors) {
+    Split(w->st->box->n[0], v + w->st->box->n[0] * (j + w->st->box->n[1] * k), even, odd);
+    return;
+  }
+  KCycleGhostsFind(w->vectors->ghosts, v, others, j, k, &parts);
+  for (PetscInt p = 0, at = 0; p < parts.count; at += parts.n[p++])
+    Split(parts.n[p], parts.v[p], at % 2 ? odd + at / 2 : even + at / 2, at % 2 ? even + at / 2 + 1 : odd + at / 2);
+}
+
+static void JoinLine(const KCycleTile *w, const KCScalar *even, const KCScalar *odd, PetscInt j, PetscInt k,
+                     KCScalar *v, KCScalar *others)
+{
+  KCycleGhostsLine parts;
+
+  if (!w->vectors) {
+    Join(w->st->box->n[0], even, odd, v + w->st->box->n[0] * (j + w->st->box->n[1] * k));
+    return;
+  }
+  KCycleGhostsFind(w->vectors->ghosts, v, others, j, k, &parts);
+  for (PetscInt p = 0, at = 0; p < parts.count; at += parts.n[p++])
+    Join(parts.n[p], at % 2 ? odd + at / 2 : even + at / 2, at % 2 ? even + at / 2 + 1 : odd + at / 2, parts.v[p]);
+}
+
 /* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
 void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscInt low, PetscInt high)
 {
-  const KCycleBox *box = w->st->box;
+  const KCycleBox *box   = w->st->box;
+  const PetscBool  owned = (PetscBool)(t >= 0 && t < KCyclePlanes(box));
 
   for (PetscInt l = low; l < high; l++) {
     const Place place = PlaceOf(w, t, l);
+    KCScalar   *even = Half(w, place, WORD_X, 0), *odd = Half(w, place, WORD_X, 1);
 
-    Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0),
-          Half(w, place, WORD_X, 1));
+    if (owned) SplitLine(w, x, w->vectors ? w->vectors->x : NULL, w->lead ? l : t, w->lead ? t : 0, even, odd);
+    else Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), even, odd);
   }
   ZeroBeyond(w, t, high);
 }
@@ -269,26 +301,22 @@ void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscIn
 /* b of the same, and coefficients */
 void KCycleTilePackB(const KCycleTile *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high)
 {
-  const PetscInt n = w->st->box->n[0];
-
-  b += n * (w->lead ? low + w->st->box->n[1] * t : t);
-  for (PetscInt l = low; l < high; l++, b += n) {
+  for (PetscInt l = low; l < high; l++) {
     const Place place = PlaceOf(w, t, l);
 
-    Split(n, b, Half(w, place, WORD_B, 0), Half(w, place, WORD_B, 1));
+    SplitLine(w, b, w->vectors ? w->vectors->b : NULL, w->lead ? l : t, w->lead ? t : 0, Half(w, place, WORD_B, 0),
+              Half(w, place, WORD_B, 1));
     if (w->words > WORD_INVERSE) PackCoefficients(w, t, l);
   }
 }
 
 void KCycleTileUnpack(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
 {
-  const PetscInt n = w->st->box->n[0];
-
-  x += n * (w->lead ? low + w->st->box->n[1] * t : t);
-  for (PetscInt l = low; l < high; l++, x += n) {
+  for (PetscInt l = low; l < high; l++) {
     const Place place = PlaceOf(w, t, l);
 
-    Join(n, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), x);
+    JoinLine(w, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), w->lead ? l : t, w->lead ? t : 0, x,
+             w->vectors ? w->vectors->x : NULL);
   }
 }
 

@@ -48,8 +48,10 @@ typedef struct {
   const KCycleStencil  *st;
   const KCycleTransfer *tr;
   KCycleSmoother       *smoother[2];
-  KCScalar             *b, *x, *coarseb, *coarsex;
-  PetscBool             holds; /* b and x are those of the visit that is going on */
+  KCycleGhostVectors    vectors;
+  KCScalar             *coarseb, *coarsex;
+  KCScalar             *b, *x; /* of all points, for smoothers that do not take them apart; or NULL */
+  PetscBool             holds; /* b is that of the visit that is going on */
 } KCycleGhosted;
 
 /* A level. Smoothers: before the coarser levels, and behind them */

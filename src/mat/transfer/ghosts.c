@@ -96,14 +96,13 @@ static PetscErrorCode FillWeights(Mat P, const KCycleOverlap *ov, const PetscSca
 }
 
 /* Of each place of a direction of a grid the process that owns the point, the place there, and how many points that
-   process has in this direction */
+   process owns in this direction */
 typedef struct {
   PetscInt *process, *place, *width;
 } Axis;
 
-/* A grid of n places, behind low of which are the owned points; ghost: processes have these behind ghost points, too */
-static PetscErrorCode AxisCreate(const KCycleBox *box, int d, PetscInt depth, PetscBool ghost, PetscInt n, PetscInt low,
-                                 Axis *axis)
+/* A grid of n places, behind low of which are the owned points */
+static PetscErrorCode AxisCreate(const KCycleBox *box, int d, PetscInt n, PetscInt low, Axis *axis)
 {
   const PetscInt size = box->size[d];
 
@@ -111,12 +110,10 @@ static PetscErrorCode AxisCreate(const KCycleBox *box, int d, PetscInt depth, Pe
   PetscCall(PetscMalloc3(n, &axis->process, n, &axis->place, n, &axis->width));
   for (PetscInt i = 0; i < n; i++) {
     const PetscInt at = ((box->start[d] + i - low) % size + size) % size, p = KCycleBoxProcess(box, d, at);
-    const PetscInt start = box->range[d][p], end = box->range[d][p + 1];
-    const PetscInt before = !ghost ? 0 : box->periodic[d] ? depth : PetscMin(depth, start);
 
     axis->process[i] = p;
-    axis->place[i]   = at - start + before;
-    axis->width[i]   = before + end - start + (!ghost ? 0 : box->periodic[d] ? depth : PetscMin(depth, size - end));
+    axis->place[i]   = at - box->range[d][p];
+    axis->width[i]   = box->range[d][p + 1] - box->range[d][p];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,10 +141,11 @@ static void AddLeaves(Leaves *l, PetscInt j, PetscInt k, PetscInt first, PetscIn
   }
 }
 
-/* An exchange to all points of a grid that are not owned; all: the grid, behind low points of which are the owned
-   ones; ghost: it starts from such grids, too, else from the points that a process owns */
-static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, PetscInt depth, PetscBool ghost,
-                                     const KCycleBox *all, const PetscInt low[], PetscSF *sf)
+/* An exchange from owned points to all of a grid that others own; all: the grid, behind low points of which are those
+   that this process owns. number: the points come behind each other, not to their places in the grid; it says for each
+   line which one is the first */
+static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, const KCycleBox *all, const PetscInt low[],
+                                     PetscInt number[], PetscSF *sf)
 {
   const PetscInt most = all->npoints - box->npoints;
   Leaves         l    = {.box = box, .all = all, .n = 0};
@@ -155,25 +153,26 @@ static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, PetscI
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(most, &l.leaf));
   PetscCall(PetscMalloc1(most, &l.root));
-  for (int d = 0; d < 3; d++)
-    PetscCall(AxisCreate(box, d, d < box->dim ? depth : 0, ghost, all->n[d], low[d], &l.axis[d]));
+  for (int d = 0; d < 3; d++) PetscCall(AxisCreate(box, d, all->n[d], low[d], &l.axis[d]));
   for (PetscInt line = 0; line < all->nlines; line++) {
     const PetscInt  J = line % all->n[1], K = line / all->n[1], j = J - low[1], k = K - low[2];
     const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
 
+    if (number) number[line] = l.n;
     AddLeaves(&l, J, K, 0, owned ? low[0] : all->n[0]);
     if (owned) AddLeaves(&l, J, K, low[0] + box->n[0], all->n[0]);
   }
   for (int d = 0; d < 3; d++) PetscCall(PetscFree3(l.axis[d].process, l.axis[d].place, l.axis[d].width));
   PetscCall(PetscSFCreate(comm, sf));
-  PetscCall(PetscSFSetGraph(*sf, ghost ? all->npoints : box->npoints, l.n, l.leaf, PETSC_OWN_POINTER, l.root,
-                            PETSC_OWN_POINTER));
+  PetscCall(
+      PetscSFSetGraph(*sf, box->npoints, l.n, number ? NULL : l.leaf, PETSC_COPY_VALUES, l.root, PETSC_OWN_POINTER));
+  PetscCall(PetscFree(l.leaf));
   PetscCall(PetscSFSetUp(*sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The grids, and the exchanges between them */
-static PetscErrorCode Lay(KCycleGhosts *g, Mat P, PetscInt depth, const KCycleOverlap *ov)
+static PetscErrorCode Lay(KCycleGhosts *g, Mat P, const KCycleOverlap *ov)
 {
   const KCycleTransfer *tr = KCycleTransferOf(P), *all = KCycleTransferOf(ov->P);
   MPI_Comm              comm = PetscObjectComm((PetscObject)P);
@@ -184,14 +183,16 @@ static PetscErrorCode Lay(KCycleGhosts *g, Mat P, PetscInt depth, const KCycleOv
   g->box       = tr->fine;
   g->coarsebox = tr->coarse;
   for (int d = 0; d < 3; d++) {
+    g->all[d]       = all->fine->n[d];
     g->low[d]       = ov->low[d];
     g->coarselow[d] = ov->coarse[d];
     g->pad[d][0]    = ov->low[d];
     g->pad[d][1]    = all->fine->n[d] - ov->low[d] - tr->fine->n[d];
     g->depth        = PetscMax(g->depth, PetscMax(g->pad[d][0], g->pad[d][1]));
   }
-  PetscCall(CreateExchange(comm, tr->fine, depth, PETSC_TRUE, all->fine, ov->low, &g->fine));
-  PetscCall(CreateExchange(comm, tr->coarse, depth, PETSC_FALSE, all->coarse, ov->coarse, &g->coarse));
+  PetscCall(PetscMalloc1(all->fine->nlines, &g->number));
+  PetscCall(CreateExchange(comm, tr->fine, all->fine, ov->low, g->number, &g->fine));
+  PetscCall(CreateExchange(comm, tr->coarse, all->coarse, ov->coarse, NULL, &g->coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,7 +237,7 @@ PetscErrorCode KCycleGhostsCreate(Mat A, Mat P, PetscInt depth, KCycleGhosts **g
   }
   PetscCall(PetscNew(&g));
   PetscCall(KCycleOverlapCreate(KCycleTransferOf(P), deep, &ov));
-  PetscCall(Lay(g, P, depth, &ov));
+  PetscCall(Lay(g, P, &ov));
   PetscCall(Fill(g, A, P, depth, &ov));
   *ghosts = g;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -250,6 +251,7 @@ PetscErrorCode KCycleGhostsDestroy(KCycleGhosts **ghosts)
   PetscCall(MatDestroy(&(*ghosts)->P));
   PetscCall(PetscSFDestroy(&(*ghosts)->fine));
   PetscCall(PetscSFDestroy(&(*ghosts)->coarse));
+  PetscCall(PetscFree((*ghosts)->number));
   PetscCall(PetscFree(*ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
