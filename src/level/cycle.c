@@ -2,8 +2,9 @@
   The kappa-cycle, Algorithm 3 of Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, on arrays.
 
   In single precision levels have copies of operators and transfers, and arrays of their own. Operators are divided by
-  their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit. The coarsest
-  problem is solved in double precision.
+  their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit: by powers of
+  two of that size, so that nothing is rounded, and any size near it gives the same numbers. The coarsest problem is
+  solved in double precision.
 */
 #include <petsckcycle/private/bottomimpl.h>
 #include <petsckcycle/private/tapeimpl.h>
@@ -22,7 +23,7 @@ struct _KCycleLevels {
   PetscBool               inverse; /* the place has the inverse of the coarsest operator, and needs no solver */
   /* of levels with numbers of their own: */
   PetscReal               divisor; /* of operators, else 1 */
-  PetscReal               size;    /* of the right side of the run, in units of the divisor */
+  PetscReal               size;    /* of the right side of the run, or of the one before */
   KCycleTapes            *tapes;   /* of cycles, where the place records them; or NULL */
   KCycleBottoms          *bottoms; /* of cycles, where the place performs them by one kernel; or NULL */
   PetscInt                ncosts;  /* of cycles that have run */
@@ -399,6 +400,12 @@ static PetscErrorCode Cycles(KCycleLevels *levels)
 
 #if defined(KCYCLE_SINGLE)
 
+/* A power of two of about this size, whose inverse is a number */
+static PetscReal PowerOfTwo(PetscReal size)
+{
+  return PetscPowReal(2, PetscMax(-1000, PetscMin(1000, PetscFloorReal(PetscLog2Real(size)))));
+}
+
 /* The right side in units of its largest entry; false where that is zero, or no number: x is that then */
 static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
 {
@@ -415,9 +422,59 @@ static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, 
     PetscCall((*levels->kernels->fill)(finest, all[1] > 0 ? (PetscScalar)INFINITY : (PetscScalar)0.0, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  levels->size = all[0] / levels->divisor;
-  PetscCall((*levels->kernels->take)(finest, b, all[0], finest->b));
+  levels->size = PowerOfTwo(all[0]);
+  PetscCall((*levels->kernels->take)(finest, b, levels->size, finest->b));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Do the passes of the finest level convert b and x? There is one going down, and one going up */
+static PetscBool Converts(const KCycleLevels *levels)
+{
+  const KCycleVisit     *visit  = &levels->run->visit;
+  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
+  PetscBool              all    = (PetscBool)(finest->vectors && !visit->full && visit->cycles == 1);
+
+  for (int i = 0; i < 2 && all; i++) {
+    const KCycleSmoother *s = finest->ghosted ? finest->ghosted->smoother[i] : finest->smoother[i];
+
+    all =
+        (PetscBool)(s->inparts && !KCycleBoxTalks(s->st->box) && IsFused(levels, levels->nlevels - 1, i, PETSC_FALSE));
+  }
+  return all;
+}
+
+/* The largest entry of the right side, that is no NaN, over all processes */
+static PetscErrorCode Largest(const KCycleLevels *levels, const KCycleVectors *v, PetscReal *largest)
+{
+  PetscReal most = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < KC_MOST * KCycleThreadsMost(); i++) most = PetscMax(most, v->most[i]);
+  PetscCallMPI(MPI_Allreduce(&most, largest, 1, MPIU_REAL, MPIU_MAX, levels->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In units of a right side before. Where this one is of quite another size, once more in units of it */
+static PetscErrorCode RunConverting(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x)
+{
+  KCycleVectors  *v   = levels->level[levels->nlevels - 1].vectors;
+  const PetscReal far = 1e12; /* the numbers of single precision go from 1e-38 to 1e38 */
+  PetscReal       largest, size;
+
+  v->from = b;
+  v->to   = x;
+  do {
+    size     = levels->size;
+    v->scale = 1 / size;
+    v->back  = size / levels->divisor;
+    KCycleCall(PetscArrayzero(v->most, KC_MOST * KCycleThreadsMost()));
+    KCycleCall(Cycles(levels));
+    KCycleCall(Largest(levels, v, &largest));
+    if (largest > 0 && largest <= PETSC_MAX_REAL) levels->size = PowerOfTwo(largest);
+  } while (levels->size > far * size || size > far * levels->size);
+  v->from = NULL;
+  v->to   = NULL;
+  return PETSC_SUCCESS;
 }
 
 /* Here x counts as zero */
@@ -428,10 +485,14 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
 
   levels->run     = run;
   levels->stopped = PETSC_FALSE;
+  if (Converts(levels)) {
+    KCycleCall(RunConverting(levels, b, x));
+    return PETSC_SUCCESS;
+  }
   KCycleCall(TakeRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(Cycles(levels));
-  KCycleCall((*levels->kernels->give)(finest, finest->x, levels->size, x));
+  KCycleCall((*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
   return PETSC_SUCCESS;
 }
 
@@ -462,7 +523,10 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
   PetscCall(KCycleBottomsDestroy(&(*levels)->bottoms));
   for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
     PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
-  for (PetscInt l = 0; l < (*levels)->nlevels; l++) PetscCall(KCycleGhostedDestroy(&(*levels)->level[l].ghosted));
+  for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
+    if ((*levels)->level[l].ghosted) (*levels)->level[l].vectors = NULL; /* those of it */
+    PetscCall(KCycleGhostedDestroy(&(*levels)->level[l].ghosted));
+  }
 #if defined(KCYCLE_SINGLE)
   for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
     KCycleLevelData *level = &(*levels)->level[l];
@@ -472,6 +536,9 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
     PetscCall(KCycleStencilSingleDestroy((KCycleStencil **)&level->st));
     PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&level->tr));
     PetscCall(PetscFree3(level->b, level->x, level->r));
+    if (!level->vectors) continue;
+    PetscCall(PetscFree(level->vectors->most));
+    PetscCall(PetscFree(level->vectors));
   }
 #endif
   PetscCall(PetscFree2((*levels)->coarse[0], (*levels)->coarse[1]));
@@ -484,6 +551,8 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
 {
   const KCycleLevelParts *parts = &levels->parts[l];
   KCycleLevelData        *level = &levels->level[l];
+  const PetscBool         converts =
+      (PetscBool)(KC_PRECISION == KCYCLE_PRECISION_SINGLE && !levels->kernels->attach && l && l == levels->nlevels - 1);
 
   PetscFunctionBegin;
   level->traffic  = parts->traffic;
@@ -495,16 +564,24 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   PetscCall(KCycleStencilSingleCreate(parts->st, levels->divisor, (KCycleStencil **)&level->st));
   if (!levels->kernels->attach) PetscCall(PetscMalloc3(n, &level->b, n, &level->x, n, &level->r));
   if (parts->tr) PetscCall(KCycleTransferSingleCreate(parts->tr, (KCycleTransfer **)&level->tr));
+  if (converts && !parts->ghosts) {
+    PetscCall(PetscNew(&level->vectors));
+    PetscCall(PetscMalloc1(KC_MOST * KCycleThreadsMost(), &level->vectors->most));
+  }
   for (int i = 0; i < 2 && l; i++) {
     if (i && parts->smoother[1] == parts->smoother[0]) level->smoother[1] = level->smoother[0];
-    else PetscCall(KCycleSmootherCreateLike(parts->smoother[i], level->st, levels->divisor, NULL, &level->smoother[i]));
+    else
+      PetscCall(KCycleSmootherCreateLike(parts->smoother[i], level->st, levels->divisor, level->vectors,
+                                         &level->smoother[i]));
   }
 #else
   level->st = parts->st;
   level->tr = parts->tr;
   for (int i = 0; i < 2; i++) level->smoother[i] = parts->smoother[i];
 #endif
-  if (parts->ghosts) PetscCall(KCycleGhostedCreate(parts->ghosts, parts->smoother, levels->divisor, &level->ghosted));
+  if (!parts->ghosts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleGhostedCreate(parts->ghosts, parts->smoother, levels->divisor, converts, &level->ghosted));
+  if (converts) level->vectors = &level->ghosted->vectors;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -547,6 +624,7 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
   (*levels)->parts   = parts;
   (*levels)->kernels = KCycleKernelsOf(place);
   (*levels)->divisor = 1;
+  (*levels)->size    = 1;
 #if defined(KCYCLE_SINGLE)
   (*levels)->divisor = PetscPowReal(2, PetscFloorReal(PetscLog2Real(scale))); /* numbers with few digits keep them */
 #else

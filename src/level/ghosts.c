@@ -25,31 +25,56 @@ static void CopyCoarse(const KCycleGhosts *g, const KCycleBox *all, PetscBool in
 }
 
 /* All lines to an array of the grid, or from there */
-static void CopyAll(const KCycleGhosted *g, PetscBool in, const KCScalar *owned, const KCScalar *others, KCScalar *grid)
+static void CopyAll(const KCycleGhosted *g, PetscBool in, KCScalar *owned, KCScalar *others, KCScalar *grid)
 {
-  const KCycleBox *all = g->st->box;
-  KCycleGhostsLine parts;
+  const KCycleBox  *all = g->st->box;
+  KCycleVectorsLine line;
 
-  for (PetscInt line = 0; line < all->nlines; line++) {
-    KCycleGhostsFind(g->vectors.ghosts, owned, others, line % all->n[1], line / all->n[1], &parts);
-    KCycleGhostsCopy(&parts, in, grid + line * all->n[0]);
+  for (PetscInt l = 0; l < all->nlines; l++) {
+    KCycleVectorsFind(all, &g->vectors, l % all->n[1], l / all->n[1], &line);
+    for (int p = 0; p < line.count; grid += line.n[p++]) {
+      KCScalar *part = (line.owned[p] ? owned : others) + line.at[p];
+
+      memcpy(in ? grid : part, in ? part : grid, (size_t)line.n[p] * sizeof(KCScalar));
+    }
   }
+}
+
+/* The right side of points of others, in the numbers that the owners have it in */
+static PetscErrorCode FetchBegin(const KCycleLevelData *level)
+{
+  const KCycleVectors *v = &level->ghosted->vectors;
+
+  PetscFunctionBegin;
+  if (v->from) PetscCall(PetscSFBcastBegin(v->ghosts->fine, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
+  else PetscCall(PetscSFBcastBegin(v->ghosts->fine, NUMBER, level->b, v->b, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FetchEnd(const KCycleLevelData *level)
+{
+  const KCycleVectors *v = &level->ghosted->vectors;
+
+  PetscFunctionBegin;
+  if (v->from) PetscCall(PetscSFBcastEnd(v->ghosts->fine, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
+  else PetscCall(PetscSFBcastEnd(v->ghosts->fine, NUMBER, level->b, v->b, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x <- sweeps(x), coarse b <- R (b - A x) */
 PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  KCycleGhosted            *g  = level->ghosted;
-  const KCycleGhostVectors *v  = &g->vectors;
-  PetscSF                   sf = v->ghosts->fine;
-  KCycleSmoother           *s  = g->smoother[which];
+  KCycleGhosted       *g  = level->ghosted;
+  const KCycleVectors *v  = &g->vectors;
+  PetscSF              sf = v->ghosts->fine;
+  KCycleSmoother      *s  = g->smoother[which];
 
   PetscFunctionBegin;
   KCycleRounds++;
-  PetscCall(PetscSFBcastBegin(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  PetscCall(FetchBegin(level));
   if (!sweeps->zeroguess) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->x, v->x, MPI_REPLACE));
   PetscCall(PetscArrayzero(g->coarseb, g->tr->coarse->npoints));
-  PetscCall(PetscSFBcastEnd(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  PetscCall(FetchEnd(level));
   if (!sweeps->zeroguess) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->x, v->x, MPI_REPLACE));
   if (!s->inparts) {
     CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
@@ -66,19 +91,19 @@ PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int whi
 /* x <- sweeps(x + P coarse x) */
 PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  KCycleGhosted            *g  = level->ghosted;
-  const KCycleGhostVectors *v  = &g->vectors;
-  PetscSF                   sf = v->ghosts->fine, coarse = v->ghosts->coarse;
-  KCycleSmoother           *s = g->smoother[which];
+  KCycleGhosted       *g  = level->ghosted;
+  const KCycleVectors *v  = &g->vectors;
+  PetscSF              sf = v->ghosts->fine, coarse = v->ghosts->coarse;
+  KCycleSmoother      *s = g->smoother[which];
 
   PetscFunctionBegin;
   KCycleRounds++;
   PetscCall(PetscSFBcastBegin(coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  if (!g->holds) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  if (!g->holds) PetscCall(FetchBegin(level));
   if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->x, v->x, MPI_REPLACE));
   CopyCoarse(v->ghosts, g->tr->coarse, PETSC_TRUE, level[-1].x, g->coarsex);
   PetscCall(PetscSFBcastEnd(coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  if (!g->holds) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->b, v->b, MPI_REPLACE));
+  if (!g->holds) PetscCall(FetchEnd(level));
   if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->x, v->x, MPI_REPLACE));
   if (!s->inparts) {
     CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
@@ -92,13 +117,13 @@ PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int 
 }
 
 /* Operator, interpolation and smoothers of the ghost points in the numbers of the levels; smoother: those without
-   ghost points */
+   ghost points; converts: right sides come in PETSc's numbers, and levels have others */
 PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *ghosts, KCycleSmoother *const smoother[], PetscReal divisor,
-                                   KCycleGhosted **ghosted)
+                                   PetscBool converts, KCycleGhosted **ghosted)
 {
-  KCycleGhosted      *g;
-  KCycleGhostVectors *v;
-  PetscInt            n, others, nc;
+  KCycleGhosted *g;
+  KCycleVectors *v;
+  PetscInt       n, others, nc;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
@@ -116,6 +141,7 @@ PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *ghosts, KCycleSmoother *c
   others = n - ghosts->box->npoints;
   nc     = g->tr->coarse->npoints;
   PetscCall(PetscCalloc2(others, &v->b, others, &v->x));
+  if (converts) PetscCall(PetscMalloc2(others, &v->others, KC_MOST * KCycleThreadsMost(), &v->most));
   for (int i = 0; i < 2; i++) {
     if (i && smoother[1] == smoother[0]) g->smoother[1] = g->smoother[0];
     else PetscCall(KCycleSmootherCreateLike(smoother[i], g->st, divisor, v, &g->smoother[i]));
@@ -140,6 +166,7 @@ PetscErrorCode KCycleGhostedDestroy(KCycleGhosted **ghosted)
   PetscCall(PetscFree2(g->b, g->x));
   PetscCall(PetscFree2(g->coarseb, g->coarsex));
   PetscCall(PetscFree2(g->vectors.b, g->vectors.x));
+  PetscCall(PetscFree2(g->vectors.others, g->vectors.most));
   PetscCall(PetscFree(*ghosted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,17 +39,17 @@ typedef struct {
 } Stage;
 
 struct _KCycleMarch {
-  const KCycleStencil      *st;
-  const KCycleGhostVectors *vectors; /* where b and x are if there are ghost points, or NULL */
-  PetscInt                  nterms;
-  const KCycleTerm         *terms; /* of a sweep; of who made it */
-  PetscInt                  most;  /* stages, one for the residual included */
-  PetscInt                  planes, lines, pitch;
-  KCScalar                 *memory, *ring, *zeros; /* as allocated; line 0 of the first plane; of one beyond the grid */
-  KCScalar                 *right;                 /* ring of planes of b, if there are ghost points */
-  KCScalar                 *work;                  /* residuals, for each thread */
-  PetscReal                *sums;                  /* of each line */
-  KCScalar                 *inverse;               /* of each class, see KCycleStrip */
+  const KCycleStencil *st;
+  const KCycleVectors *vectors; /* where b and x are, or NULL */
+  PetscInt             nterms;
+  const KCycleTerm    *terms; /* of a sweep; of who made it */
+  PetscInt             most;  /* stages, one for the residual included */
+  PetscInt             planes, lines, pitch;
+  KCScalar            *memory, *ring, *zeros; /* as allocated; line 0 of the first plane; of one beyond the grid */
+  KCScalar            *right;                 /* ring of planes of b, see Collects() */
+  KCScalar            *work;                  /* residuals, for each thread */
+  PetscReal           *sums;                  /* of each line */
+  KCScalar            *inverse;               /* of each class, see KCycleStrip */
 };
 
 /* One that is going on */
@@ -76,13 +76,19 @@ static PetscInt LineOf(const KCycleMarch *m, PetscInt t, PetscInt l)
   return l + m->lines * t;
 }
 
+/* Does b come to a ring of planes, as it is not an array of all points? */
+static PetscBool Collects(const KCycleMarch *m)
+{
+  return (PetscBool)(m->vectors && (m->vectors->ghosts || m->vectors->from));
+}
+
 /* Line l of b of plane t, and how far behind it the next line is */
 static const KCScalar *RightLine(const Run *run, PetscInt t, PetscInt l, PetscInt *width)
 {
   const KCycleMarch *m = run->march;
 
-  *width = m->vectors ? m->pitch : m->st->box->n[0];
-  return m->vectors ? m->right + ((t % m->most) * m->lines + l) * m->pitch : run->task->b + *width * LineOf(m, t, l);
+  *width = Collects(m) ? m->pitch : m->st->box->n[0];
+  return Collects(m) ? m->right + ((t % m->most) * m->lines + l) * m->pitch : run->task->b + *width * LineOf(m, t, l);
 }
 
 /* Where stage i puts line l of plane t, and how far behind it the next line is */
@@ -90,7 +96,7 @@ static KCScalar *Target(const Run *run, PetscInt i, PetscInt t, PetscInt l, Pets
 {
   const KCycleMarch *m = run->march;
 
-  if (run->stage[i].writes && i == run->nstages - 1 && !m->vectors) {
+  if (run->stage[i].writes && i == run->nstages - 1 && !Collects(m)) {
     *out = m->st->box->n[0];
     return run->task->x + m->st->box->n[0] * LineOf(m, t, l);
   }
@@ -108,7 +114,7 @@ static void Ahead(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCycleStri
 
   s->nahead   = n * (i + 1) / (last + 1) - from;
   s->ahead[0] = s->ahead[1] = NULL;
-  if (m->vectors) return;
+  if (Collects(m)) return;
   if (read < m->planes) s->ahead[0] = run->task->b + n * LineOf(m, read, l) + from;
   if (run->stage[last].writes && write >= 0 && write < m->planes)
     s->ahead[1] = run->task->x + n * LineOf(m, write, l) + from;
@@ -192,42 +198,87 @@ static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, Pets
   }
 }
 
-/* Line l of plane t of b, or of x, comes to an array, or from there; others: its part of ghost points */
-static void CopyLine(const Run *run, PetscInt t, PetscInt l, PetscBool in, const KCScalar *v, const KCScalar *others,
-                     KCScalar *to)
+/* From and to PETSc's numbers, in single precision; most: the largest numbers so far */
+KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal *KC_RESTRICT most,
+                             KCScalar *KC_RESTRICT y)
 {
-  const KCycleMarch *m     = run->march;
-  const PetscInt     n     = m->st->box->n[0];
-  const PetscBool    three = (PetscBool)(m->st->box->dim == 3);
-  KCycleGhostsLine   parts;
+  for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
+    for (int p = 0; p < KC_MOST; p++) {
+      const PetscReal size = PetscAbsScalar(x[i + p]);
 
-  if (m->vectors) KCycleGhostsFind(m->vectors->ghosts, v, others, three ? l : t, three ? t : 0, &parts);
-  else {
-    parts.count = 1;
-    parts.n[0]  = n;
-    parts.v[0]  = (KCScalar *)v + n * LineOf(m, t, l);
+      most[p]  = size > most[p] ? size : most[p];
+      y[i + p] = (KCScalar)(x[i + p] * scale);
+    }
   }
-  if (parts.v[0] != to) KCycleGhostsCopy(&parts, in, to);
+  for (PetscInt i = n / KC_MOST * KC_MOST; i < n; i++) {
+    most[0] = PetscMax(most[0], PetscAbsScalar(x[i]));
+    y[i]    = (KCScalar)(x[i] * scale);
+  }
+}
+
+KC_VERSIONS static void Give(PetscInt n, const KCScalar *KC_RESTRICT x, PetscReal back, PetscScalar *KC_RESTRICT y)
+{
+  for (PetscInt i = 0; i < n; i++) y[i] = (PetscScalar)x[i] * back;
+}
+
+static void FindLine(const KCycleMarch *m, PetscInt t, PetscInt l, KCycleVectorsLine *line)
+{
+  const PetscBool three = (PetscBool)(m->st->box->dim == 3);
+
+  KCycleVectorsFind(m->st->box, m->vectors, three ? l : t, three ? t : 0, line);
+}
+
+/* Line l of plane t of b, or of x, comes to y */
+static void Load(const Run *run, PetscBool right, PetscInt t, PetscInt l, KCScalar *y)
+{
+  const KCycleVectors *v = run->march->vectors;
+  KCycleVectorsLine    line;
+
+  FindLine(run->march, t, l, &line);
+  for (int p = 0; p < line.count; y += line.n[p++]) {
+    const KCScalar *x = line.owned[p] ? right ? run->task->b : run->task->x : right ? v->b : v->x;
+
+    if (right && v->from)
+      Take(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, KCycleVectorsMost(v), y);
+    else if (y != x + line.at[p]) memcpy(y, x + line.at[p], (size_t)line.n[p] * sizeof(KCScalar));
+  }
+}
+
+/* Line l of plane t of x is y */
+static void Store(const Run *run, PetscInt t, PetscInt l, const KCScalar *y)
+{
+  const KCycleVectors *v = run->march->vectors;
+  KCycleVectorsLine    line;
+
+  FindLine(run->march, t, l, &line);
+  for (int p = 0; p < line.count; y += line.n[p++]) {
+    if (run->task->gives) {
+      if (line.owned[p]) Give(line.n[p], y, v->back, v->to + line.at[p]);
+    } else {
+      KCScalar *x = (line.owned[p] ? run->task->x : v->x) + line.at[p];
+
+      if (x != y) memcpy(x, y, (size_t)line.n[p] * sizeof(KCScalar));
+    }
+  }
 }
 
 static void Smooth(const Run *run, PetscInt i, PetscInt t, PetscInt first, PetscInt end)
 {
-  const KCycleMarch     *m      = run->march;
-  const KCycleMarchTask *task   = run->task;
-  const Stage           *stage  = &run->stage[i];
-  const PetscBool        three  = (PetscBool)(m->st->box->dim == 3);
-  KCScalar              *others = m->vectors ? m->vectors->x : NULL;
+  const KCycleMarch     *m     = run->march;
+  const KCycleMarchTask *task  = run->task;
+  const Stage           *stage = &run->stage[i];
+  const PetscBool        three = (PetscBool)(m->st->box->dim == 3);
   PetscInt               out, width;
   KCScalar              *y = Target(run, i, t, first, &out);
 
-  for (PetscInt l = first; l < end && !i && m->vectors; l++)
-    CopyLine(run, t, l, PETSC_TRUE, task->b, m->vectors->b, (KCScalar *)RightLine(run, t, l, &width));
+  for (PetscInt l = first; l < end && !i && Collects(m); l++)
+    Load(run, PETSC_TRUE, t, l, (KCScalar *)RightLine(run, t, l, &width));
   if (stage->kind != LOAD) DoLines(run, i, t, first, end, y, out);
   for (PetscInt l = first; l < end; l++, y += out) {
-    if (stage->kind == LOAD) CopyLine(run, t, l, PETSC_TRUE, task->x, others, y);
+    if (stage->kind == LOAD) Load(run, PETSC_FALSE, t, l, y);
     if (stage->interpolates)
       KCycleTransferInterpolateLine(task->tr, task->e, three ? l : t, three ? t : 0, PETSC_TRUE, y);
-    if (stage->writes) CopyLine(run, t, l, PETSC_FALSE, task->x, others, y);
+    if (stage->writes) Store(run, t, l, y);
   }
 }
 
@@ -368,7 +419,7 @@ PetscErrorCode KCycleMarchDestroy(KCycleMarch **march)
 
 /* NULL where the grid is that of several processes, or wraps around, or has no planes that are coupled, and for sweeps
    of more terms than there are stages */
-PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleGhostVectors *vectors, PetscInt nterms,
+PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleVectors *vectors, PetscInt nterms,
                                  const KCycleTerm terms[], KCycleMarch **march)
 {
   const KCycleBox *box = st->box;

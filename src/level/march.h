@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/ghostsimpl.h>
+#include <petsckcycle/private/vectorsimpl.h>
 
 typedef struct _KCycleMarch KCycleMarch;
 
@@ -19,9 +19,10 @@ typedef struct {
   const KCScalar       *e;      /* coarse correction, or NULL */
   KCScalar             *coarse; /* restricted residual is added to it, or NULL */
   PetscReal            *sum;    /* of the squares of the residual, or NULL */
+  PetscBool             gives;  /* x goes where vectors say */
 } KCycleMarchTask;
 
-PETSC_INTERN PetscErrorCode KCycleMarchCreate(const KCycleStencil *, const KCycleGhostVectors *, PetscInt nterms,
+PETSC_INTERN PetscErrorCode KCycleMarchCreate(const KCycleStencil *, const KCycleVectors *, PetscInt nterms,
                                               const KCycleTerm[], KCycleMarch **);
 PETSC_INTERN PetscErrorCode KCycleMarchRenew(KCycleMarch *);
 PETSC_INTERN PetscErrorCode KCycleMarchDestroy(KCycleMarch **);

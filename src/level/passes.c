@@ -19,7 +19,7 @@
   Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an
   earlier step has left them, and there are barriers between; what changes at the same time is not read.
 */
-#include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/vectorsimpl.h>
 
 /* Bytes of a second-level cache that a strip may take */
 #define KCYCLE_CACHE 400000
@@ -343,6 +343,7 @@ PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps
   pass.step[pass.nsteps].kind     = KCYCLE_STEP_INTERPOLATE;
   pass.step[pass.nsteps++].margin = pass.margin + 1;
   PetscCall(AddSweeps(&pass, sweeps));
+  pass.gives = (PetscBool)(s->vectors && s->vectors->to);
   PetscCall(Run(&pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -105,20 +105,27 @@ static PetscErrorCode FirstSweeps(const Polynomial *p, KCycleMarchTask *task, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MarchSweeps(const Polynomial *p, KCycleMarchTask *task, PetscInt its, PetscBool gives)
+{
+  PetscInt left = its;
+
+  PetscFunctionBegin;
+  PetscCall(FirstSweeps(p, task, &left));
+  task->gives = gives;
+  PetscCall(KCycleMarchRun(p->march, task));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL};
-  PetscInt          left = sweeps->its;
+  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE};
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   if (!sweeps->its) PetscFunctionReturn(PETSC_SUCCESS);
   if (!p->march) PetscCall(PlainSweeps(s, sweeps, b, x));
-  else {
-    PetscCall(FirstSweeps(p, &task, &left));
-    PetscCall(KCycleMarchRun(p->march, &task));
-  }
+  else PetscCall(MarchSweeps(p, &task, sweeps->its, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,7 +133,7 @@ static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *swee
                                      const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_FALSE, {0, 0}, tr, NULL, coarse, sum};
+  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_FALSE, {0, 0}, tr, NULL, coarse, sum, PETSC_FALSE};
   PetscInt          left = sweeps->its;
 
   PetscFunctionBegin;
@@ -146,18 +153,20 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
                                         const KCScalar *e, const KCScalar *b, KCScalar *x)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b,    x,   (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e,
-                            NULL, NULL};
-  PetscInt          left = sweeps->its;
+  KCycleMarchTask   task = {
+        b, x, (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL, NULL, PETSC_FALSE};
+  const PetscBool gives = (PetscBool)(s->vectors && s->vectors->to);
+  PetscInt        left  = sweeps->its;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   TakeSweeps(p, &task, 1, &left);
+  task.gives = (PetscBool)(gives && !left);
   PetscCall(KCycleMarchRun(p->march, &task));
   if (left) {
-    const KCycleSweeps rest = {left, PETSC_FALSE, sweeps->reverse, sweeps->order, 0};
+    KCycleMarchTask rest = {b, x, PETSC_FALSE, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE};
 
-    PetscCall(Sweeps(s, &rest, b, x));
+    PetscCall(MarchSweeps(p, &rest, left, gives));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,6 +84,17 @@ static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
     KCycleTileRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
 }
 
+/* Lines of plane t leave the tile: those that the next strip goes on with, for it */
+static void UnpackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
+{
+  const KCycleTile *w    = KCycleColoursOf(pass)->tile;
+  const PetscInt    last = strip->top == KCycleLinesOfPlane(pass->st->box) ? strip->top : strip->top - pass->nsteps - 1;
+  const PetscInt    middle = PetscMax(strip->first, PetscMin(strip->end, last));
+
+  KCycleTileUnpack(w, t, strip->first, middle, pass->gives, pass->x);
+  KCycleTileUnpack(w, t, middle, strip->end, PETSC_FALSE, pass->x);
+}
+
 /*
   Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before
   has changed a barrier ago, and nobody changes now at these points
@@ -104,7 +115,7 @@ static void StripThroughTile(const KCyclePass *pass, Strip strip)
       KCyclePassInnerPlanes(pass, i, &first, &last);
       if (t - 1 - i >= first && t - 1 - i <= last) StepTile(pass, &strip, i, t - 1 - i, low, high);
     }
-    if (t >= n && t - n < planes) KCycleTileUnpack(KCycleColoursOf(pass)->tile, t - n, strip.first, strip.end, pass->x);
+    if (t >= n && t - n < planes) UnpackPlane(pass, &strip, t - n);
     KC_BARRIER
   }
 }

@@ -2,7 +2,7 @@
   The list of smoothers, and what PCRELAX and PCKCYCLE ask of one.
 */
 #include <petsckcycle/private/clusterimpl.h>
-#include <petsckcycle/private/ghostsimpl.h>
+#include <petsckcycle/private/vectorsimpl.h>
 
 static PetscFunctionList SmootherList = NULL;
 
@@ -104,7 +104,7 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
 
 /* One for the same operator, divided, and in these numbers; it is ready to work. vectors: with ghost points, or NULL */
 PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycleStencil *st, PetscReal divisor,
-                                        const KCycleGhostVectors *vectors, KCycleSmoother **smoother)
+                                        const KCycleVectors *vectors, KCycleSmoother **smoother)
 {
   const KCycleGhosts *ghosts = vectors ? vectors->ghosts : NULL;
 

@@ -219,7 +219,7 @@ static PetscErrorCode Allocate(KCycleTile *w)
 }
 
 /* For a matrix with a star stencil in two or three dimensions; none where lines keep all their coefficients */
-PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleGhostVectors *vectors, KCycleTile **tile)
+PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleVectors *vectors, KCycleTile **tile)
 {
   const KCycleBox *box = st->box;
   const PetscInt   m   = box->dim == 3 ? box->n[1] : 1;
@@ -253,33 +253,74 @@ static void ZeroBeyond(const KCycleTile *w, PetscInt t, PetscInt high)
   }
 }
 
-/* Lines of a vector in the tile: split, in one part or in those that ghost points make */
-static void SplitLine(const KCycleTile *w, const KCScalar *v, const KCScalar *others, PetscInt j, PetscInt k,
-                      KCScalar *even, KCScalar *odd)
+/* The same from and to PETSc's numbers, in single precision; most: the largest numbers so far */
+KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale,
+                                  PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT even, KCScalar *KC_RESTRICT odd)
 {
-  KCycleGhostsLine parts;
+  for (PetscInt i = 0; i < n; i += VECTOR) __builtin_prefetch(x + AHEAD + i);
+  for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
+    for (int p = 0; p < KC_MOST; p++) {
+      const PetscReal size = PetscAbsScalar(x[i + p]);
 
-  if (!w->vectors) {
-    Split(w->st->box->n[0], v + w->st->box->n[0] * (j + w->st->box->n[1] * k), even, odd);
-    return;
+      most[p] = size > most[p] ? size : most[p];
+    }
   }
-  KCycleGhostsFind(w->vectors->ghosts, v, others, j, k, &parts);
-  for (PetscInt p = 0, at = 0; p < parts.count; at += parts.n[p++])
-    Split(parts.n[p], parts.v[p], at % 2 ? odd + at / 2 : even + at / 2, at % 2 ? even + at / 2 + 1 : odd + at / 2);
+  for (PetscInt i = n / KC_MOST * KC_MOST; i < n; i++) most[0] = PetscMax(most[0], PetscAbsScalar(x[i]));
+  for (PetscInt i = 0; i < n / 2; i++) {
+    even[i] = (KCScalar)(x[2 * i] * scale);
+    odd[i]  = (KCScalar)(x[2 * i + 1] * scale);
+  }
+  if (n % 2) even[n / 2] = (KCScalar)(x[n - 1] * scale);
 }
 
-static void JoinLine(const KCycleTile *w, const KCScalar *even, const KCScalar *odd, PetscInt j, PetscInt k,
-                     KCScalar *v, KCScalar *others)
+KC_VERSIONS static void JoinTo(PetscInt n, const KCScalar *KC_RESTRICT even, const KCScalar *KC_RESTRICT odd,
+                               PetscReal back, PetscScalar *KC_RESTRICT x)
 {
-  KCycleGhostsLine parts;
-
-  if (!w->vectors) {
-    Join(w->st->box->n[0], even, odd, v + w->st->box->n[0] * (j + w->st->box->n[1] * k));
-    return;
+  for (PetscInt i = 0; i < n / 2; i++) {
+    x[2 * i]     = (PetscScalar)even[i] * back;
+    x[2 * i + 1] = (PetscScalar)odd[i] * back;
   }
-  KCycleGhostsFind(w->vectors->ghosts, v, others, j, k, &parts);
-  for (PetscInt p = 0, at = 0; p < parts.count; at += parts.n[p++])
-    Join(parts.n[p], at % 2 ? odd + at / 2 : even + at / 2, at % 2 ? even + at / 2 + 1 : odd + at / 2, parts.v[p]);
+  if (n % 2) x[n - 1] = (PetscScalar)even[n / 2] * back;
+}
+
+/* The halves of a line from its place `at` on */
+static void HalvesFrom(PetscInt at, KCScalar *half[2], KCScalar *from[2])
+{
+  from[0] = half[at % 2] + at / 2;
+  from[1] = half[1 - at % 2] + (at + 1) / 2;
+}
+
+/* Line l of plane t of x, or of b, comes to the tile */
+static void SplitLine(const KCycleTile *w, PetscBool right, const KCScalar *v, PetscInt t, PetscInt l, int word)
+{
+  const KCycleVectors *vectors = w->vectors;
+  const Place          place   = PlaceOf(w, t, l);
+  KCScalar            *half[2] = {Half(w, place, word, 0), Half(w, place, word, 1)}, *to[2];
+  KCycleVectorsLine    line;
+
+  KCycleVectorsFind(w->st->box, vectors, w->lead ? l : t, w->lead ? t : 0, &line);
+  for (PetscInt p = 0, at = 0; p < line.count; at += line.n[p++]) {
+    HalvesFrom(at, half, to);
+    if (right && vectors && vectors->from)
+      SplitFrom(line.n[p], (line.owned[p] ? vectors->from : vectors->others) + line.at[p], vectors->scale,
+                KCycleVectorsMost(vectors), to[0], to[1]);
+    else Split(line.n[p], (line.owned[p] ? v : right ? vectors->b : vectors->x) + line.at[p], to[0], to[1]);
+  }
+}
+
+static void JoinLine(const KCycleTile *w, PetscInt t, PetscInt l, PetscBool gives, KCScalar *x)
+{
+  const KCycleVectors *vectors = w->vectors;
+  const Place          place   = PlaceOf(w, t, l);
+  KCScalar            *half[2] = {Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1)}, *from[2];
+  KCycleVectorsLine    line;
+
+  KCycleVectorsFind(w->st->box, vectors, w->lead ? l : t, w->lead ? t : 0, &line);
+  for (PetscInt p = 0, at = 0; p < line.count; at += line.n[p++]) {
+    HalvesFrom(at, half, from);
+    if (!gives) Join(line.n[p], from[0], from[1], (line.owned[p] ? x : vectors->x) + line.at[p]);
+    else if (line.owned[p]) JoinTo(line.n[p], from[0], from[1], vectors->back, vectors->to + line.at[p]);
+  }
 }
 
 /* x of lines low to high - 1 of plane t, which may be a halo plane; what lies outside the grid is zero */
@@ -290,10 +331,11 @@ void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscIn
 
   for (PetscInt l = low; l < high; l++) {
     const Place place = PlaceOf(w, t, l);
-    KCScalar   *even = Half(w, place, WORD_X, 0), *odd = Half(w, place, WORD_X, 1);
 
-    if (owned) SplitLine(w, x, w->vectors ? w->vectors->x : NULL, w->lead ? l : t, w->lead ? t : 0, even, odd);
-    else Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), even, odd);
+    if (owned) SplitLine(w, PETSC_FALSE, x, t, l, WORD_X);
+    else
+      Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0),
+            Half(w, place, WORD_X, 1));
   }
   ZeroBeyond(w, t, high);
 }
@@ -302,22 +344,15 @@ void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscIn
 void KCycleTilePackB(const KCycleTile *w, const KCScalar *b, PetscInt t, PetscInt low, PetscInt high)
 {
   for (PetscInt l = low; l < high; l++) {
-    const Place place = PlaceOf(w, t, l);
-
-    SplitLine(w, b, w->vectors ? w->vectors->b : NULL, w->lead ? l : t, w->lead ? t : 0, Half(w, place, WORD_B, 0),
-              Half(w, place, WORD_B, 1));
+    SplitLine(w, PETSC_TRUE, b, t, l, WORD_B);
     if (w->words > WORD_INVERSE) PackCoefficients(w, t, l);
   }
 }
 
-void KCycleTileUnpack(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, KCScalar *x)
+/* gives: x goes where vectors say */
+void KCycleTileUnpack(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscBool gives, KCScalar *x)
 {
-  for (PetscInt l = low; l < high; l++) {
-    const Place place = PlaceOf(w, t, l);
-
-    JoinLine(w, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1), w->lead ? l : t, w->lead ? t : 0, x,
-             w->vectors ? w->vectors->x : NULL);
-  }
+  for (PetscInt l = low; l < high; l++) JoinLine(w, t, l, gives, x);
 }
 
 KC_VERSIONS static void Scale(PetscInt n, const KCScalar *KC_RESTRICT b, KCScalar s, KCScalar *KC_RESTRICT x)

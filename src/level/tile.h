@@ -3,7 +3,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/ghostsimpl.h>
+#include <petsckcycle/private/vectorsimpl.h>
 
 /* Steps of a pass that may run behind each other through a tile */
 #define KC_TILE_STEPS 6
@@ -30,22 +30,22 @@ typedef struct {
 
 /* A few planes of x, b and coefficients in the form that red-black passes are fast on; see tile.c */
 typedef struct {
-  const KCycleStencil      *st;
-  const KCycleGhostVectors *vectors;     /* where x and b are if there are ghost points, or NULL */
-  int                       nc, words;   /* coefficients; lines kept of each grid line */
-  PetscInt                  half, split; /* places of half a line, with and without the zeros before it */
-  PetscInt                  lead;        /* lines before the first one of a plane */
+  const KCycleStencil *st;
+  const KCycleVectors *vectors;     /* where x and b are, or NULL */
+  int                  nc, words;   /* coefficients; lines kept of each grid line */
+  PetscInt             half, split; /* places of half a line, with and without the zeros before it */
+  PetscInt             lead;        /* lines before the first one of a plane */
   /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
-  PetscInt                  width, lines;
-  PetscInt                  base;          /* grid line that stands first in a plane of the ring */
-  KCScalar                 *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  PetscInt             width, lines;
+  PetscInt             base;          /* grid line that stands first in a plane of the ring */
+  KCScalar            *memory, *ring; /* as allocated, and from the first place that suits vectors */
   /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse
      of the diagonal behind them */
-  KCScalar                 *ends;
-  KCycleTileClass          *classes;
-  PetscInt                  nclasses;
-  KCScalar                 *residual; /* half a line for each thread */
-  PetscReal                *sums;     /* of a pass */
+  KCScalar            *ends;
+  KCycleTileClass     *classes;
+  PetscInt             nclasses;
+  KCScalar            *residual; /* half a line for each thread */
+  PetscReal           *sums;     /* of a pass */
 } KCycleTile;
 
 /* Places of a vector: lines of tiles begin at a multiple, behind so many zeros */
@@ -72,11 +72,12 @@ typedef struct {
 } KCycleBoxTile;
 
 /* tile.c */
-PETSC_INTERN PetscErrorCode KCycleTileCreate(const KCycleStencil *, const KCycleGhostVectors *, KCycleTile **);
+PETSC_INTERN PetscErrorCode KCycleTileCreate(const KCycleStencil *, const KCycleVectors *, KCycleTile **);
 PETSC_INTERN PetscErrorCode KCycleTileDestroy(KCycleTile **);
 PETSC_INTERN void KCycleTilePackX(const KCycleTile *, const KCScalar *x, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void KCycleTilePackB(const KCycleTile *, const KCScalar *b, PetscInt plane, PetscInt low, PetscInt high);
-PETSC_INTERN void KCycleTileUnpack(const KCycleTile *, PetscInt plane, PetscInt low, PetscInt high, KCScalar *x);
+PETSC_INTERN void KCycleTileUnpack(const KCycleTile *, PetscInt plane, PetscInt low, PetscInt high, PetscBool gives,
+                                   KCScalar *x);
 PETSC_INTERN void KCycleTileRelaxZero(const KCycleTile *, const KCScalar *b, PetscInt plane, PetscInt low,
                                       PetscInt high, PetscInt parity);
 PETSC_INTERN void KCycleTileRelax(const KCycleTile *, PetscInt plane, PetscInt low, PetscInt high, PetscInt parity);

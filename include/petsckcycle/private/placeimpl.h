@@ -6,7 +6,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/ghostsimpl.h>
+#include <petsckcycle/private/vectorsimpl.h>
 
 /* The phases of a cycle that -pc_mg_log and -pc_kcycle_count_bytes show for each level */
 typedef enum {
@@ -48,7 +48,7 @@ typedef struct {
   const KCycleStencil  *st;
   const KCycleTransfer *tr;
   KCycleSmoother       *smoother[2];
-  KCycleGhostVectors    vectors;
+  KCycleVectors         vectors;
   KCScalar             *coarseb, *coarsex;
   KCScalar             *b, *x; /* of all points, for smoothers that do not take them apart; or NULL */
   PetscBool             holds; /* b is that of the visit that is going on */
@@ -65,6 +65,7 @@ typedef struct {
   KCycleTraffic        *traffic;  /* where it is counted */
   KCycleDeviceLevel    *device;   /* copies of these on a device */
   KCycleGhosted        *ghosted;  /* or NULL */
+  KCycleVectors        *vectors;  /* of the finest level in single precision: what passes convert; or NULL */
 } KCycleLevelData;
 
 /* Do sweeps with one of the smoothers, residual and restriction run in one pass, and interpolation and sweeps? */
@@ -75,7 +76,7 @@ static inline PetscBool KCycleLevelIsFused(const KCycleLevelData *level, int whi
 
 /* ghosts.c */
 PETSC_INTERN PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *, KCycleSmoother *const[], PetscReal divisor,
-                                                KCycleGhosted **);
+                                                PetscBool converts, KCycleGhosted **);
 PETSC_INTERN PetscErrorCode KCycleGhostedDestroy(KCycleGhosted **);
 PETSC_INTERN PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *, int which, const KCycleSweeps *);
 PETSC_INTERN PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *, int which, const KCycleSweeps *);

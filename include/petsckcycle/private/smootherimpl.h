@@ -17,9 +17,8 @@
 typedef struct _KCyclePass     KCyclePass;
 typedef struct _KCycleClusters KCycleClusters;
 
-/* See ghostsimpl.h */
-typedef struct _KCycleGhosts       KCycleGhosts;
-typedef struct _KCycleGhostVectors KCycleGhostVectors;
+typedef struct _KCycleGhosts  KCycleGhosts;  /* see ghostsimpl.h */
+typedef struct _KCycleVectors KCycleVectors; /* see vectorsimpl.h */
 
 /* What is asked for */
 typedef struct {
@@ -68,6 +67,7 @@ struct _KCyclePass {
   KCScalar             *coarse; /* restricted residual */
   PetscReal            *sums;   /* of the squares of the residual, two parts for each line; or NULL: not wanted */
   const KCScalar       *e;      /* coarse correction */
+  PetscBool             gives;  /* the last pass through the finest level in a cycle: x goes where vectors say */
   PetscInt              margin; /* of the smoothing step that comes next */
   PetscInt              nsteps;
   KCycleStep            step[KC_PASS_STEPS];
@@ -144,9 +144,9 @@ struct _KCycleSmoother {
   KCycleSmoother      *inner;      /* which is this one */
   PetscReal            divisor;    /* of the operator, beside that which solvers of planes have */
   const PetscInt (*pad)[2];        /* ghost points at the sides of the grid, see ghostsimpl.h; or NULL */
-  const KCycleGhostVectors *vectors; /* where b and x are on them */
-  const char               *prefix;  /* of options, for solvers of planes */
-  KCyclePlaneSolvers       *solvers; /* of planes; or NULL: those are made at set-up */
+  const KCycleVectors *vectors;    /* where b and x are, see vectorsimpl.h; or NULL */
+  const char          *prefix;     /* of options, for solvers of planes */
+  KCyclePlaneSolvers  *solvers;    /* of planes; or NULL: those are made at set-up */
   PetscErrorCode (*makesolvers)(const KCycleSmoother *, const char directions[], KCyclePlaneSolvers **);
   PetscBool single; /* sweeps are asked for one by one, as something is done between them */
 
@@ -168,7 +168,7 @@ struct _KCycleSmoother {
   PetscBool  along[3]; /* it solves lines along this direction */
   PetscBool  planes;   /* steps can go plane by plane, since processes share whole planes */
   PetscBool  fromzero; /* the first step can do with an x that holds anything */
-  PetscBool  inparts;  /* of b and x it takes the owned points alone, and finds the others in vectors */
+  PetscBool  inparts;  /* its passes find b and x in vectors */
 
   /* a faster way through the grid, see tile */
   PetscErrorCode (*run)(const KCyclePass *);
@@ -184,7 +184,7 @@ struct _KCycleSmoother {
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate(MPI_Comm, const KCycleStencil *, const KCycleScan *, const char[],
                                                  KCycleSmoother **);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *, const KCycleStencil *, PetscReal divisor,
-                                                     const KCycleGhostVectors *, KCycleSmoother **);
+                                                     const KCycleVectors *, KCycleSmoother **);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *, PetscObjectState);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
