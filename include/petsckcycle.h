@@ -234,7 +234,8 @@ PETSC_EXTERN const char *const PCKCycleAnisotropies[];
 
   Values:
 + `PC_KCYCLE_PRECISION_DOUBLE` - that of PETSc's numbers
-- `PC_KCYCLE_PRECISION_SINGLE` - all levels in single precision, the coarsest problem excepted
+. `PC_KCYCLE_PRECISION_SINGLE` - all levels in single precision, the coarsest problem excepted
+- `PC_KCYCLE_PRECISION_AUTO`   - single where the problem allows it, else that of PETSc's numbers
 
   Level: intermediate
 
@@ -242,7 +243,8 @@ PETSC_EXTERN const char *const PCKCycleAnisotropies[];
 E*/
 typedef enum {
   PC_KCYCLE_PRECISION_DOUBLE,
-  PC_KCYCLE_PRECISION_SINGLE
+  PC_KCYCLE_PRECISION_SINGLE,
+  PC_KCYCLE_PRECISION_AUTO
 } PCKCyclePrecision;
 PETSC_EXTERN const char *const PCKCyclePrecisions[];
 

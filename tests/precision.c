@@ -310,6 +310,65 @@ static PetscErrorCode Refusals(void)
   PetscFunctionReturn(0);
 }
 
+/* What is taken where that is to be found out. shift: of the operator, relative to its size, where it is singular;
+   ahead: couplings of one point with another are stronger than the other way round */
+static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscReal shift, PetscBool ahead,
+                             const char expected[])
+{
+  const Case c = {"", 2, {48, 48, 1}, boundary, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_precision auto -ksp_type fgmres"};
+  PetscBool  says;
+  PetscInt   its, low;
+  DM         da;
+  Mat        A;
+  Vec        b;
+  KSP        ksp;
+  PC         pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&c, &da, &A, &b));
+  if (shift > 0) {
+    PetscCall(MatSetNullSpace(A, NULL));
+    PetscCall(MatShift(A, shift));
+  }
+  PetscCall(MatGetOwnershipRange(A, &low, NULL));
+  if (ahead) {
+    const PetscInt *columns;
+    PetscInt        ncolumns, other;
+
+    PetscCall(MatGetRow(A, low, &ncolumns, &columns, NULL));
+    other = columns[0] == low ? columns[1] : columns[0];
+    PetscCall(MatRestoreRow(A, low, &ncolumns, &columns, NULL));
+    PetscCall(MatSetValue(A, low, low, 0.5, ADD_VALUES));
+    PetscCall(MatSetValue(A, low, other, -0.25, ADD_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_DOUBLE, &ksp, &pc));
+  PetscCall(Iterations(ksp, A, b, 1e-8, &its));
+  PetscCall(PoissonViewHas(pc, expected, &says));
+  PetscCall(PoissonClaim((PetscBool)(its > 0 && its < 30 && says), claim));
+  if (!says || its < 0 || its >= 30) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations\n", its));
+  PetscCall(DestroyKSP(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Choices(void)
+{
+  const char single[] = "in single precision", rounding[] = "in double precision: rounding of single precision";
+
+  PetscFunctionBeginUser;
+  PetscCall(Choose("single where it is safe", BOUNDARY_ELIMINATED, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single where a kernel is known", BOUNDARY_NEUMANN, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single with a shift", BOUNDARY_NEUMANN, 1e-2, PETSC_FALSE, single));
+  PetscCall(Choose("double where it is nearly singular", BOUNDARY_NEUMANN, 1e-8, PETSC_FALSE, rounding));
+  PetscCall(Choose("double where it is not symmetric", BOUNDARY_ELIMINATED, 0, PETSC_TRUE,
+                   "in double precision: the operator is not symmetric"));
+  PetscFunctionReturn(0);
+}
+
 /* -pc_kcycle_precision is on the command line */
 static PetscErrorCode Option(void)
 {
@@ -338,14 +397,16 @@ static PetscErrorCode Option(void)
 
 int main(int argc, char **args)
 {
-  PetscBool refusals = PETSC_FALSE, option = PETSC_FALSE;
+  PetscBool refusals = PETSC_FALSE, option = PETSC_FALSE, choices = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(KCycleInitializePackage());
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refusals", &refusals, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-option", &option, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-choices", &choices, NULL));
   if (refusals) PetscCall(Refusals());
+  else if (choices) PetscCall(Choices());
   else if (option) PetscCall(Option());
   else {
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) PetscCall(Compare(&Cases[i]));
@@ -367,6 +428,11 @@ int main(int argc, char **args)
   test:
     suffix: refusals
     args: -refusals
+
+  test:
+    suffix: choices
+    nsize: {{1 3}}
+    args: -choices
 
   test:
     suffix: option

@@ -279,7 +279,7 @@ typedef struct {
   KCycleGrid          grid;
   KCycleInterpolation interpolation;
   PCKCycleAnisotropy  anisotropy;
-  PCKCyclePrecision   precision;      /* of levels */
+  PCKCyclePrecision   precision;      /* of levels, as asked for */
   PCKCyclePlace       place;          /* where structured levels are to live */
   PetscInt            host_below;     /* those with fewer unknowns are on the host */
   PetscBool           graph;          /* cycles on a device are recorded */
@@ -379,6 +379,7 @@ typedef struct {
   KCycleLevel        *level;            /* coarsest first */
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
+  char                precise[128];     /* why levels are not in single precision, if that was to be found out */
   KCyclePlace         at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */
   KCycleLevels       *levels;

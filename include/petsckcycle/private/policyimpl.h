@@ -41,6 +41,14 @@
        "-pc_kcycle_anisotropy", "policy")                                                                              \
   INT(KCYCLE_PLANES_SWEEPS, 3, "of lines on such an error, at most, until little of it is left",                       \
       "-pc_kcycle_anisotropy", "anisotropy")                                                                           \
+  REAL(KCYCLE_ROUNDED, 0.05,                                                                                           \
+       "levels are in single precision where its rounding of a residual is at most this part of a right side of the "  \
+       "same size everywhere: with more, cycles converge more slowly",                                                 \
+       "-pc_kcycle_precision", "precision")                                                                            \
+  REAL(KCYCLE_ROUNDED_JUMP, 1e5,                                                                                       \
+       "and where couplings of a point with opposite neighbours differ by this factor at most: of larger ones "        \
+       "rounding leaves too little of the weaker one",                                                                 \
+       "-pc_kcycle_precision", "precision")                                                                            \
   REAL(KCYCLE_JUMP, 3,                                                                                                 \
        "coefficients jump where couplings of a point with opposite neighbours differ by more than this factor: "       \
        "interpolation then follows the operator",                                                                      \

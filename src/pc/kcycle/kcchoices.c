@@ -4,7 +4,8 @@
 #include <petsckcycle/private/kcycleimpl.h>
 
 const char *const PCKCycleAnisotropies[] = {"auto", "off", "PCKCycleAnisotropy", "PC_KCYCLE_ANISOTROPY_", NULL};
-const char *const PCKCyclePrecisions[]   = {"double", "single", "PCKCyclePrecision", "PC_KCYCLE_PRECISION_", NULL};
+const char *const PCKCyclePrecisions[]   = {"double", "single", "auto", "PCKCyclePrecision", "PC_KCYCLE_PRECISION_",
+                                            NULL};
 
 static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured structured)
 {
@@ -440,10 +441,10 @@ static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision preci
 
   Input Parameters:
 + pc - the preconditioner
-- precision - `PC_KCYCLE_PRECISION_DOUBLE` or `PC_KCYCLE_PRECISION_SINGLE`
+- precision - `PC_KCYCLE_PRECISION_DOUBLE`, `PC_KCYCLE_PRECISION_SINGLE` or `PC_KCYCLE_PRECISION_AUTO`
 
   Options Database Key:
-. -pc_kcycle_precision (double|single) - the precision of the cycle
+. -pc_kcycle_precision (double|single|auto) - the precision of the cycle
 
   Level: intermediate
 
@@ -455,7 +456,14 @@ static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision preci
   function of residuals until it restarts, stays above 1e-7 until then: use `KSPFGMRES`. `KSPRICHARDSON` computes
   residuals with the operator itself.
 
-  It is an error where levels are not structured, where a smoother is not `PCRELAX` in undamped `KSPRICHARDSON`, and for
+  With `PC_KCYCLE_PRECISION_AUTO` the cycle is in single precision where that is possible, the operator A is symmetric,
+  and rounding does not spoil it. A residual is the difference of numbers that are larger than a right side by up to the
+  largest entry of A^{-1} D 1, D the diagonal of A; the coarsest problem, which is solved once, tells how large that is.
+  Double precision is kept where coefficients jump by more than 1e5, where missing couplings may leave pockets, and on
+  devices. `PCView()` says what was taken, and why.
+
+  Single precision is an error where levels are not structured, where a smoother is not `PCRELAX` in undamped
+  `KSPRICHARDSON`, and for
   the transpose of an operator that is not symmetric.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetPrecision()`, `PCKCycleSetStructured()`, `PCRELAX`
@@ -489,7 +497,7 @@ static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecision *prec
 . pc - the preconditioner
 
   Output Parameter:
-. precision - `PC_KCYCLE_PRECISION_DOUBLE` or `PC_KCYCLE_PRECISION_SINGLE`
+. precision - `PC_KCYCLE_PRECISION_DOUBLE`, `PC_KCYCLE_PRECISION_SINGLE` or `PC_KCYCLE_PRECISION_AUTO`
 
   Level: intermediate
 

@@ -5,6 +5,7 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
+#include <float.h>
 
 /* What the functions of a run work with */
 typedef struct {
@@ -127,47 +128,6 @@ static PetscErrorCode TakeLevels(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* When solvers are what they will be */
-PetscErrorCode PCKCycleEngineSetUp(PC pc)
-{
-  PC_MG            *mg = (PC_MG *)pc->data;
-  PC_KCycle        *kc;
-  const KCycleScan *facts;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PCKCycleEngineReset(kc));
-  for (PetscInt l = 1; l < kc->nlevels; l++) {
-    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothd));
-    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothu));
-    kc->level[l].fused = PETSC_FALSE;
-    PetscCall(PetscMemzero(&kc->level[l].traffic, sizeof(kc->level[l].traffic)));
-  }
-  PetscCall(TakeLevels(pc, sizeof(kc->handed), kc->handed));
-  PetscCheck(!kc->handed[0] || kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP,
-             "-pc_kcycle_precision single is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
-  PetscCheck(!kc->handed[0] || !kc->count, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_kcycle_count_bytes is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
-  kc->symmetric_known = PETSC_FALSE;
-  PetscCall(PCKCyclePlaceChoose(pc));
-  if (kc->handed[0]) {
-    PetscCall(PCKCycleEngineReset(kc));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatStencilScan(kc->structure[0].A, &facts));
-  kc->engine =
-      kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1 ? &KCycleEngine_Single : &KCycleEngine_Double;
-  if (!kc->engine->borrows && kc->finer.exists)
-    PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
-  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
-  PetscCall(PCKCycleGhostsSetUp(pc));
-  PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
-  PetscCall(PCKCycleInverseSetUp(pc));
-  PetscCall(PCKCycleBlockSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The transposed cycle on arrays is that of operators which are symmetric */
 static PetscErrorCode IsSymmetric(PC_KCycle *kc, PetscBool *symmetric)
 {
@@ -243,6 +203,131 @@ static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const P
   PetscCall(VecGetArrayRead(lv->x, &xr));
   PetscCall(PetscArraycpy(x, xr, n));
   PetscCall(VecRestoreArrayRead(lv->x, &xr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The largest entry of A^-1 D 1, D the diagonal of A: so many times as large as a right side are the numbers whose
+   difference a residual is. The coarsest problem tells; from level to level it grows as the sum of the diagonal does.
+   With a kernel, 1 at one half of the points and -1 at the other */
+static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
+{
+  PC_MG_Levels *lv    = ((PC_MG *)pc->data)->levels[0];
+  Solve         solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
+  KCycleVisit   visit = {1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  PC_KCycle    *kc;
+  PetscScalar  *a, *x;
+  PetscReal     sum, most;
+  PetscInt      low, high, rows;
+  Vec           b, to;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(VecDuplicate(lv->b, &b));
+  PetscCall(VecDuplicate(lv->b, &to));
+  PetscCall(MatGetDiagonal(kc->structure[kc->nstructured - 1].A, b));
+  PetscCall(VecNorm(b, NORM_1, &sum));
+  PetscCall(VecGetOwnershipRange(b, &low, &high));
+  PetscCall(VecGetSize(b, &rows));
+  PetscCall(VecGetArray(b, &a));
+  PetscCall(VecGetArray(to, &x));
+  for (PetscInt i = low; i < high && kc->kernel != KCYCLE_REGULAR; i++) a[i - low] *= i < rows / 2 ? 1 : -1;
+  PetscCall(SolveCoarsest(&solve, &visit, a, x));
+  PetscCall(VecRestoreArray(to, &x));
+  PetscCall(VecRestoreArray(b, &a));
+  PetscCall(VecNorm(to, NORM_INFINITY, &most));
+  *gain = sum > 0 ? most * (facts->sum[0] + facts->sum[1] + facts->sum[2]) / sum : 0;
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why levels cannot be in single precision, or NULL */
+static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, PetscBool symmetric)
+{
+#if defined(PETSC_USE_COMPLEX)
+  (void)kc;
+  (void)facts;
+  (void)symmetric;
+  return "numbers are complex";
+#else
+  return kc->nlevels == 1                         ? "there is one level"
+         : kc->at == KCYCLE_PLACE_DEVICE          ? "levels are on a device"
+         : !symmetric                             ? "the operator is not symmetric"
+         : facts->jump > KCYCLE_ROUNDED_JUMP      ? "coefficients jump too much"
+         : kc->walls || facts->walls || kc->holes ? "there may be pockets that hardly anything is coupled to"
+                                                  : NULL;
+#endif
+}
+
+/* Are levels in single precision? Where that is to be found out, kc->precise says why they are not */
+static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool *single)
+{
+  PC_KCycle  *kc;
+  PetscBool   symmetric = PETSC_FALSE;
+  PetscReal   gain      = 0, rounding;
+  const char *why;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc->precise[0] = 0;
+  *single        = (PetscBool)(kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1);
+  if (kc->precision != PC_KCYCLE_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->engine = &KCycleEngine_Double; /* while it is not known */
+  PetscCall(IsSymmetric(kc, &symmetric));
+  why = NotSingle(kc, facts, symmetric);
+  if (why) {
+    PetscCall(PetscStrncpy(kc->precise, why, sizeof(kc->precise)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(FindGain(pc, facts, &gain));
+  PetscCall(PetscInfo(pc, "A^-1 D 1 has entries of up to %g\n", (double)gain));
+  rounding = gain * FLT_EPSILON / 2;
+  *single  = (PetscBool)(rounding <= KCYCLE_ROUNDED);
+  if (!*single)
+    PetscCall(PetscSNPrintf(kc->precise, sizeof(kc->precise),
+                            "rounding of single precision would be %.2g of a right side", (double)rounding));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When solvers are what they will be */
+PetscErrorCode PCKCycleEngineSetUp(PC pc)
+{
+  PC_MG            *mg = (PC_MG *)pc->data;
+  PC_KCycle        *kc;
+  const KCycleScan *facts;
+  PetscBool         single;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleEngineReset(kc));
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothd));
+    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothu));
+    kc->level[l].fused = PETSC_FALSE;
+    PetscCall(PetscMemzero(&kc->level[l].traffic, sizeof(kc->level[l].traffic)));
+  }
+  PetscCall(TakeLevels(pc, sizeof(kc->handed), kc->handed));
+  PetscCheck(!kc->handed[0] || kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
+             "-pc_kcycle_precision single is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
+  PetscCheck(!kc->handed[0] || !kc->count, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_count_bytes is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
+  kc->symmetric_known = PETSC_FALSE;
+  PetscCall(PCKCyclePlaceChoose(pc));
+  if (kc->handed[0]) {
+    PetscCall(PCKCycleEngineReset(kc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilScan(kc->structure[0].A, &facts));
+  PetscCall(ChoosePrecision(pc, facts, &single));
+  kc->engine = single ? &KCycleEngine_Single : &KCycleEngine_Double;
+  if (!kc->engine->borrows && kc->finer.exists)
+    PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
+  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
+  PetscCall(PCKCycleGhostsSetUp(pc));
+  PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
+  PetscCall(PCKCycleInverseSetUp(pc));
+  PetscCall(PCKCycleBlockSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

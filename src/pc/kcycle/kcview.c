@@ -224,6 +224,8 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   if (kc->engine && !kc->engine->borrows)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision, %s excepted\n", kc->engine->name,
                                      kc->split.level ? "levels on the host" : "the coarsest problem"));
+  if (kc->engine && kc->precise[0])
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision: %s\n", kc->engine->name, kc->precise));
   if (kc->handed[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    run by PCMG: %s\n", kc->handed));
   for (PetscInt i = 0; i < kc->nstructured; i++) {
     const KCycleStructure *level  = &kc->structure[i];

@@ -674,7 +674,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single|unknowns) - where levels come from (default auto), where auto
       takes the first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
-. -pc_kcycle_precision (double|single)     - precision of structured levels
+. -pc_kcycle_precision (double|single|auto) - precision of structured levels
 . -pc_kcycle_place (auto|host|device)      - where structured levels live
 . -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
 . -pc_kcycle_block_below <5000>            - levels on a device with fewer unknowns share one kernel
