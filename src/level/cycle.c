@@ -455,14 +455,11 @@ static PetscErrorCode Largest(const KCycleLevels *levels, const KCycleVectors *v
 }
 
 /* In units of a right side before. Where this one is of quite another size, once more in units of it */
-static PetscErrorCode RunConverting(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode CyclesInUnits(KCycleLevels *levels, KCycleVectors *v)
 {
-  KCycleVectors  *v   = levels->level[levels->nlevels - 1].vectors;
   const PetscReal far = 1e12; /* the numbers of single precision go from 1e-38 to 1e38 */
   PetscReal       largest, size;
 
-  v->from = b;
-  v->to   = x;
   do {
     size     = levels->size;
     v->scale = 1 / size;
@@ -472,8 +469,21 @@ static PetscErrorCode RunConverting(KCycleLevels *levels, const PetscScalar *b, 
     KCycleCall(Largest(levels, v, &largest));
     if (largest > 0 && largest <= PETSC_MAX_REAL) levels->size = PowerOfTwo(largest);
   } while (levels->size > far * size || size > far * levels->size);
+  return PETSC_SUCCESS;
+}
+
+/* The caller's arrays are known until all is done, or an error has ended it */
+static PetscErrorCode RunConverting(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x)
+{
+  KCycleVectors *v = levels->level[levels->nlevels - 1].vectors;
+  PetscErrorCode ierr;
+
+  v->from = b;
+  v->to   = x;
+  ierr    = CyclesInUnits(levels, v);
   v->from = NULL;
   v->to   = NULL;
+  KCycleCall(ierr);
   return PETSC_SUCCESS;
 }
 
