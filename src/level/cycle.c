@@ -464,6 +464,7 @@ static PetscErrorCode CyclesInUnits(KCycleLevels *levels, KCycleVectors *v)
     size     = levels->size;
     v->scale = 1 / size;
     v->back  = size / levels->divisor;
+    v->limit = PetscMin(size, 1e290) * 1e18;
     KCycleCall(PetscArrayzero(v->most, KC_MOST * KCycleThreadsMost()));
     KCycleCall(Cycles(levels));
     KCycleCall(Largest(levels, v, &largest));

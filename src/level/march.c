@@ -199,20 +199,20 @@ static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, Pets
 }
 
 /* From and to PETSc's numbers, in single precision; most: the largest numbers so far */
-KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal *KC_RESTRICT most,
-                             KCScalar *KC_RESTRICT y)
+KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
+                             PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT y)
 {
   for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
     for (int p = 0; p < KC_MOST; p++) {
       const PetscReal size = PetscAbsScalar(x[i + p]);
 
       most[p]  = size > most[p] ? size : most[p];
-      y[i + p] = (KCScalar)(x[i + p] * scale);
+      y[i + p] = KCycleVectorsTake(x[i + p], scale, limit);
     }
   }
   for (PetscInt i = n / KC_MOST * KC_MOST; i < n; i++) {
     most[0] = PetscMax(most[0], PetscAbsScalar(x[i]));
-    y[i]    = (KCScalar)(x[i] * scale);
+    y[i]    = KCycleVectorsTake(x[i], scale, limit);
   }
 }
 
@@ -239,7 +239,7 @@ static void Load(const Run *run, PetscBool right, PetscInt t, PetscInt l, KCScal
     const KCScalar *x = line.owned[p] ? right ? run->task->b : run->task->x : right ? v->b : v->x;
 
     if (right && v->from)
-      Take(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, KCycleVectorsMost(v), y);
+      Take(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, v->limit, KCycleVectorsMost(v), y);
     else if (y != x + line.at[p]) memcpy(y, x + line.at[p], (size_t)line.n[p] * sizeof(KCScalar));
   }
 }

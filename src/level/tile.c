@@ -254,7 +254,7 @@ static void ZeroBeyond(const KCycleTile *w, PetscInt t, PetscInt high)
 }
 
 /* The same from and to PETSc's numbers, in single precision; most: the largest numbers so far */
-KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale,
+KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
                                   PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT even, KCScalar *KC_RESTRICT odd)
 {
   for (PetscInt i = 0; i < n; i += VECTOR) __builtin_prefetch(x + AHEAD + i);
@@ -267,10 +267,10 @@ KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, 
   }
   for (PetscInt i = n / KC_MOST * KC_MOST; i < n; i++) most[0] = PetscMax(most[0], PetscAbsScalar(x[i]));
   for (PetscInt i = 0; i < n / 2; i++) {
-    even[i] = (KCScalar)(x[2 * i] * scale);
-    odd[i]  = (KCScalar)(x[2 * i + 1] * scale);
+    even[i] = KCycleVectorsTake(x[2 * i], scale, limit);
+    odd[i]  = KCycleVectorsTake(x[2 * i + 1], scale, limit);
   }
-  if (n % 2) even[n / 2] = (KCScalar)(x[n - 1] * scale);
+  if (n % 2) even[n / 2] = KCycleVectorsTake(x[n - 1], scale, limit);
 }
 
 KC_VERSIONS static void JoinTo(PetscInt n, const KCScalar *KC_RESTRICT even, const KCScalar *KC_RESTRICT odd,
@@ -303,7 +303,7 @@ static void SplitLine(const KCycleTile *w, PetscBool right, const KCScalar *v, P
     HalvesFrom(at, half, to);
     if (right && vectors && vectors->from)
       SplitFrom(line.n[p], (line.owned[p] ? vectors->from : vectors->others) + line.at[p], vectors->scale,
-                KCycleVectorsMost(vectors), to[0], to[1]);
+                vectors->limit, KCycleVectorsMost(vectors), to[0], to[1]);
     else Split(line.n[p], (line.owned[p] ? v : right ? vectors->b : vectors->x) + line.at[p], to[0], to[1]);
   }
 }

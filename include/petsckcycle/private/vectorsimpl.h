@@ -16,12 +16,24 @@ struct _KCycleVectors {
   PetscScalar        *others; /* what others own of it */
   PetscScalar        *to;     /* what becomes of x, times `back` */
   PetscReal           scale, back;
-  PetscReal          *most; /* the largest numbers of `from`: 8 for each thread */
+  PetscReal           limit; /* of `from`: larger numbers are not for single precision, and are not taken as they are */
+  PetscReal          *most;  /* the largest numbers of `from`: 8 for each thread */
 };
 
 #define KC_MOST 8
 
-/* Room for the largest numbers of a thread, which follow an array of n of them */
+/* A number of `from` in those of the level. NaN stays what it is */
+KC_POINT KCScalar KCycleVectorsTake(PetscScalar x, PetscReal scale, PetscReal limit)
+{
+#if defined(PETSC_USE_COMPLEX)
+  (void)limit;
+  return x * scale;
+#else
+  return (KCScalar)((x > limit ? limit : x < -limit ? -limit : x) * scale);
+#endif
+}
+
+/* Room for the largest numbers of a thread */
 static inline PetscReal *KCycleVectorsMost(const KCycleVectors *v)
 {
   return v->most + KC_MOST * KCycleThread();
