@@ -1,6 +1,6 @@
 /*
-  Levels with ghost points, see ghostsimpl.h: the owned points of the vectors of a level lie among those of others,
-  which come before each visit.
+  Levels with ghost points, see ghostsimpl.h: what others own of the vectors of a level comes before each visit, to
+  arrays of its own, see vectorsimpl.h.
 */
 #include <petsckcycle/private/placeimpl.h>
 

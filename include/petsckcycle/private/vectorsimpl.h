@@ -12,9 +12,10 @@
 struct _KCycleVectors {
   const KCycleGhosts *ghosts; /* or NULL */
   KCScalar           *b, *x;  /* points of others */
-  const PetscScalar  *from;   /* the right side times `scale`; or NULL: it is an array of the level */
+  /* the right side, which levels have times `scale`; or NULL: it is an array of the level */
+  const PetscScalar  *from;
   PetscScalar        *others; /* what others own of it */
-  PetscScalar        *to;     /* what becomes of x, times `back` */
+  PetscScalar        *to;     /* gets x of the last pass, times `back` */
   PetscReal           scale, back;
   PetscReal           limit; /* of `from`: larger numbers are not for single precision, and are not taken as they are */
   PetscReal          *most;  /* the largest numbers of `from`: 8 for each thread */

@@ -159,7 +159,7 @@ PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
 
 /* The part of the right side that no solution has: it is rounding, which factors of a singular operator make as large
    as their pivots are small */
-static PetscErrorCode MakeConsistent(const PC_MG_Levels *coarsest)
+static PetscErrorCode MakeConsistent(const PC_MG_Levels *coarsest, Vec b)
 {
   Mat          A;
   MatNullSpace kernel;
@@ -168,7 +168,7 @@ static PetscErrorCode MakeConsistent(const PC_MG_Levels *coarsest)
   PetscCall(KSPGetOperators(coarsest->smoothd, &A, NULL));
   PetscCall(MatGetTransposeNullSpace(A, &kernel));
   if (!kernel) PetscCall(MatGetNullSpace(A, &kernel));
-  if (kernel) PetscCall(MatNullSpaceRemove(kernel, coarsest->b));
+  if (kernel) PetscCall(MatNullSpaceRemove(kernel, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +188,7 @@ static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const P
   PetscCall(VecGetArrayWrite(lv->b, &a));
   PetscCall(PetscArraycpy(a, b, n));
   PetscCall(VecRestoreArrayWrite(lv->b, &a));
-  if (!kc->engine->borrows && !kc->gathered.ours) PetscCall(MakeConsistent(lv));
+  if (!kc->engine->borrows && !kc->gathered.ours) PetscCall(MakeConsistent(lv, lv->b));
   if (visit->zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
   else if (!visit->zeroguess) {
     PetscCall(VecGetArrayWrite(lv->x, &a));
@@ -229,8 +229,11 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscCall(VecGetOwnershipRange(b, &low, &high));
   PetscCall(VecGetSize(b, &rows));
   PetscCall(VecGetArray(b, &a));
-  PetscCall(VecGetArray(to, &x));
   for (PetscInt i = low; i < high && kc->kernel != KCYCLE_REGULAR; i++) a[i - low] *= i < rows / 2 ? 1 : -1;
+  PetscCall(VecRestoreArray(b, &a));
+  if (!kc->gathered.ours) PetscCall(MakeConsistent(lv, b));
+  PetscCall(VecGetArray(b, &a));
+  PetscCall(VecGetArray(to, &x));
   PetscCall(SolveCoarsest(&solve, &visit, a, x));
   PetscCall(VecRestoreArray(to, &x));
   PetscCall(VecRestoreArray(b, &a));
