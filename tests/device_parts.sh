@@ -36,8 +36,8 @@ sizes() {
   parts "$claim, backward ones, three of them" 3 1e-12 $cube -mg_levels_pc_relax_order backward -mg_levels_ksp_max_it 3 -pc_kcycle_kappa 2
   parts "$claim, over-relaxation" 3 1e-12 $cube -mg_levels_pc_relax_omega 1.1
   parts "$claim, Richardson, which tests the residual of the finest level" 3 1e-12 $cube -ksp_type richardson
-  parts "$claim, 2D, single precision" 5 1e-6 $square -pc_kcycle_precision single
-  parts "$claim, 3D, single precision, kappa 2" 3 1e-6 $cube -pc_kcycle_precision single -pc_kcycle_kappa 2
+  parts "$claim, 2D, single precision" 5 2e-6 $square -pc_kcycle_precision single
+  parts "$claim, 3D, single precision, kappa 2" 3 2e-6 $cube -pc_kcycle_precision single -pc_kcycle_kappa 2
   default=$(want 1.cuda -dm_mat_type stencil $square -ksp_max_it 2) above=$(want 1.cuda -dm_mat_type stencil $square -ksp_max_it 2 -pc_kcycle_tile_above 1100)
   check "not tiled by default" "" count_tiled 0 "$default"
   check "levels with 1100 unknowns and more are tiled" "" count_tiled 1 "$above"
