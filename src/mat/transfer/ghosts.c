@@ -183,7 +183,6 @@ static PetscErrorCode Lay(KCycleGhosts *g, Mat P, const KCycleOverlap *ov)
   g->box       = tr->fine;
   g->coarsebox = tr->coarse;
   for (int d = 0; d < 3; d++) {
-    g->all[d]       = all->fine->n[d];
     g->low[d]       = ov->low[d];
     g->coarselow[d] = ov->coarse[d];
     g->pad[d][0]    = ov->low[d];
