@@ -41,8 +41,9 @@ device    := $(if $(filter-out 3.18.% 3.19.%,$(petsc_version)),$(shell echo '#in
              awk '/ PETSC_HAVE_CUDA 1/ { has = "cuda" } / PETSC_HAVE_HIP 1/ { has = "hip" } / PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1/ { not = 1 } END { if (!not) print has }'))
 cuda      := $(if $(nvcc),$(filter cuda,$(device)))
 hip       := $(if $(hipcc),$(filter hip,$(device)))
-# Not in what pkg-config knows
-hip_var    = $(if $(hip),$(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables))
+# What pkg-config does not know
+conf_var   = $(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables)
+hip_var    = $(if $(hip),$(call conf_var,$(1)))
 # These take minutes to compile, and where addresses are sanitized most of what they find is found anyway
 per_pointer = object-size,pointer-overflow
 sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring address,$(SANITIZE)),-fno-sanitize=$(per_pointer)) -fno-omit-frame-pointer)
@@ -60,7 +61,7 @@ keep_registers = $(if $(hip),,2> $(@:.o=.registers) || { cat $(@:.o=.registers);
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
-             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
+             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision

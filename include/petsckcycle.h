@@ -15,6 +15,7 @@
 #define MATSTENCIL         "stencil"
 #define MATSTENCILTRANSFER "stenciltransfer"
 #define KSPDPCG            "dpcg"
+#define KSPKCG             "kcg"
 
 /* The kappa of a W-cycle: more than any number of levels */
 #define PC_KCYCLE_KAPPA_W    2147483647

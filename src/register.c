@@ -6,6 +6,7 @@
 #include <petsckcycle/private/incpoissonimpl.h>
 #include <petsckcycle/private/deflsubimpl.h>
 #include <petsckcycle/private/dpcgimpl.h>
+#include <petsckcycle/private/kcgimpl.h>
 #include <stdio.h>
 
 static PetscBool KCyclePackageInitialized = PETSC_FALSE;
@@ -100,6 +101,7 @@ PetscErrorCode KCycleInitializePackage(void)
   PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
   PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
   PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));
+  PetscCall(KSPRegister(KSPKCG, KSPCreate_KCG));
   PetscCall(MatRegister(MATSTENCIL, MatCreate_Stencil));
   PetscCall(MatStencilRegisterFactors());
   PetscCall(MatRegister(MATSTENCILTRANSFER, MatCreate_StencilTransfer));

@@ -3,7 +3,7 @@
 # - PCKCYCLE's structured levels live on the device where the vectors do: the same residuals as on the host, and a cycle copies nothing but, with several processes, the coarsest problem and
 #   halos between processes. Where a smoother has no kernels there they stay on the host, copy vectors of a device once there and once back for a cycle, and say so;
 #   those of Kokkos are the host's where PETSc has no GPU, and nothing is copied.
-# - PCINCPOISSON, PCDEFLSUB and KSPDPCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
+# - PCINCPOISSON, PCDEFLSUB, KSPDPCG and KSPKCG do on matrices of device types what they do on AIJ: with Kokkos, on whatever it was built for, and with CUDA, on a GPU or,
 #   where there is none, on the stand-ins of tests/cudahost.
 # Run by: make check SEARCH=device
 set -u
@@ -69,13 +69,14 @@ as_aij() { # type output program arguments...
 programs() { # type tests of deflsub.c...
   type=$1
   shift
-  for program in incpoisson deflsub dpcg; do
+  for program in incpoisson deflsub dpcg kcg; do
     compile c "$KC_TOP/tests/$program.c" $program -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > "$log" 2>&1 || not_ok "$program.c compiles" "$type"
   done
   for part in product reuse; do as_aij "$type" "incpoisson_$part" "$KC_WORK/incpoisson" -test $part; done
   for part; do as_aij "$type" "deflsub_$part" "$KC_WORK/deflsub" -test "$part"; done
   works "Z stays on the device where subdomains stay, $type" "Z is kept on the device" mpi "${few##*
 }" "$KC_WORK/deflsub" -test reuse -type "$type" -info
+  as_aij "$type" kcg_ends "$KC_WORK/kcg" -ends
   as_aij "$type" dpcg "$KC_WORK/dpcg" -pc_deflsub_coarse factor -deflation_pc_pc_type jacobi -deflation_pc_type redundant -deflsub_pc_type jacobi
 }
 

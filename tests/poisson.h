@@ -263,8 +263,8 @@ static inline PetscErrorCode PoissonResidual(Mat A, Vec b, Vec x, PetscReal *rel
   PetscFunctionReturn(0);
 }
 
-/* What -ksp_view would print of the PC, on the first process; "" on the others. The caller frees it with free() */
-static inline PetscErrorCode PoissonViewText(PC pc, char **text)
+/* What its view would print of an object, on the first process; "" on the others. The caller frees it with free() */
+static inline PetscErrorCode PoissonObjectText(PetscObject object, char **text)
 {
   size_t      len;
   FILE       *file = open_memstream(text, &len);
@@ -272,26 +272,40 @@ static inline PetscErrorCode PoissonViewText(PC pc, char **text)
 
   PetscFunctionBeginUser;
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No memory for the view");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm((PetscObject)pc), file, &viewer));
-  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm(object), file, &viewer));
+  PetscCall(PetscObjectView(object, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCheck(!fclose(file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The view cannot be closed");
   PetscFunctionReturn(0);
 }
 
-/* Does the view of the PC hold the words? */
-static inline PetscErrorCode PoissonViewHas(PC pc, const char words[], PetscBool *has)
+static inline PetscErrorCode PoissonViewText(PC pc, char **text)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonObjectText((PetscObject)pc, text));
+  PetscFunctionReturn(0);
+}
+
+/* Does the view of the object hold the words? */
+static inline PetscErrorCode PoissonObjectHas(PetscObject object, const char words[], PetscBool *has)
 {
   char       *text, *found;
   PetscMPIInt there;
 
   PetscFunctionBeginUser;
-  PetscCall(PoissonViewText(pc, &text));
+  PetscCall(PoissonObjectText(object, &text));
   PetscCall(PetscStrstr(text, words, &found));
   there = found ? 1 : 0;
   free(text);
-  PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm(object)));
   *has = there ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode PoissonViewHas(PC pc, const char words[], PetscBool *has)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PoissonObjectHas((PetscObject)pc, words, has));
   PetscFunctionReturn(0);
 }
 

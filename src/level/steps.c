@@ -9,13 +9,6 @@ typedef enum {
   OUTER  /* the others */
 } WhichLines;
 
-static PetscBool IsInner(const KCycleBox *box, PetscInt j, PetscInt k)
-{
-  if (box->xhalo) return PETSC_FALSE;
-  if (box->reach[1] && (j == 0 || j == box->n[1] - 1)) return PETSC_FALSE;
-  return (PetscBool)(!box->reach[2] || (k > 0 && k < box->n[2] - 1));
-}
-
 /* Works on lines one after the other, so that neighbour lines are still in cache */
 static void ComputeShare(const KCycleStencil *st, WhichLines which, int op, const KCScalar *x, const KCScalar *b,
                          KCScalar *y)
@@ -28,7 +21,7 @@ static void ComputeShare(const KCycleStencil *st, WhichLines which, int op, cons
     const PetscInt j = line % box->n[1], k = line / box->n[1], at = box->n[0] * line;
     KCycleLine     l;
 
-    if (which != ALL && (which == INNER) != IsInner(box, j, k)) continue;
+    if (which != ALL && (which == INNER) != KCycleBoxLineIsInner(box, j, k)) continue;
     KCycleLineGather(st, x, st->halo, j, k, &l);
     KCycleLineCompute(&st->shape, op, &l, b ? b + at : NULL, NULL, y + at);
   }

@@ -6,7 +6,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")
 petsc=$1 arch=$2 build=$3 out=$4
 
-linker=$(sed -n 's/^PCC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
+variable() { sed -n "s/^$1 = //p" "$petsc/$arch/lib/petsc/conf/petscvariables"; }
+
+linker=$(variable PCC)
 case $linker in *mpi*) mpi=$(mpicxx --showme:compile) ;; *) mpi=-I$petsc/include/petsc/mpiuni ;; esac
 
 compile() { # source object flags...
@@ -23,5 +25,6 @@ for source in "$top"/src/kernel/cuda/*.cu; do
 done
 find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
 ls "$out"/kernels/*.o >> "$out/library"
-$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* -lstdc++ -lm
+# shellcheck disable=SC2046 # words
+$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* $(variable BLASLAPACK_LIB) -lstdc++ -lm
 mv "$out/libpetsckcycle.part" "$out/libpetsckcycle.so"

@@ -38,7 +38,7 @@ programs() {
   # Of tests/device.sh
   cp "$tutorials/ex45.c" "$pack/tutorials/"
   program "$tutorials/ex45.c"
-  for name in incpoisson deflsub dpcg; do program "$top/tests/$name.c" "$library"; done
+  for name in incpoisson deflsub dpcg kcg; do program "$top/tests/$name.c" "$library"; done
 }
 
 # All that is linked but for the C library and CUDA
@@ -72,7 +72,7 @@ others() {
   cp "$top/conf/tap.sh" "$pack/conf/"
   cp "$top/tests/device.sh" "$pack/tests/"
   cp "$top/tests/cudahost/solves.sh" "$top/tests/cudahost/tiles.sh" "$pack/tests/cudahost/"
-  for name in incpoisson deflsub dpcg; do cp "$top/tests/output/$name"*.out "$pack/tests/output/"; done
+  for name in incpoisson deflsub dpcg kcg; do cp "$top/tests/output/$name"*.out "$pack/tests/output/"; done
   cp "$conf_dir/include/petscconf.h" "$pack/include/" 2> /dev/null || cp "$conf_dir/$conf_arch/include/petscconf.h" "$pack/include/"
 }
 

@@ -218,7 +218,7 @@ verbs() {
   done
 }
 
-# PCINCPOISSON, PCDEFLSUB and KSPDPCG with PETSc's types of matrices
+# PCINCPOISSON, PCDEFLSUB, KSPDPCG and KSPKCG with PETSc's types of matrices
 types() {
   sh "$here/tests/device.sh" | tee "$out/$call-checks.txt"
   grep -q '^ok' "$out/$call-checks.txt" && ! grep -q '^not ok' "$out/$call-checks.txt"

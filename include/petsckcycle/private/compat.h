@@ -33,6 +33,21 @@
   #define PETSC_CURRENT PETSC_DEFAULT
 #endif
 
+/* Marks a vector whose numbers are worth nothing */
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define KCycleVecFlag(v, flag) ((flag) ? VecSetInf(v) : PETSC_SUCCESS)
+#else
+  #define KCycleVecFlag(v, flag) VecFlag(v, flag)
+#endif
+
+/* Is an indefinite operator a success, for trust-region methods? */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define KCYCLE_KSP_INDEFINITE(ksp) KSP_DIVERGED_INDEFINITE_MAT
+#else
+  #define KCYCLE_KSP_INDEFINITE(ksp) \
+    ((ksp)->converged_neg_curve ? KSP_CONVERGED_NEG_CURVE : KSP_DIVERGED_INDEFINITE_MAT)
+#endif
+
 /* How many items a PetscSegBuffer holds */
 #if PETSC_VERSION_LT(3, 22, 0)
 typedef size_t KCycleCount;

@@ -602,6 +602,7 @@ PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 
 /* kcsolve.c: the stencil in KSP's own products */
 PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
+PETSC_INTERN PetscErrorCode KCycleMatGetStandIn(Mat, Mat *stencil);
 
 /* kcanswer.c: solves that end well */
 PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);

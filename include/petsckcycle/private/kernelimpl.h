@@ -96,6 +96,14 @@ static inline PetscBool KCycleBoxOverlaps(const KCycleBox *box, PetscInt above)
   return (PetscBool)(processes > 1 && KCycleBoxGlobalRows(box) / processes >= above);
 }
 
+/* Does line (j, k) read no halo? */
+static inline PetscBool KCycleBoxLineIsInner(const KCycleBox *box, PetscInt j, PetscInt k)
+{
+  if (box->xhalo) return PETSC_FALSE;
+  if (box->reach[1] && (j == 0 || j == box->n[1] - 1)) return PETSC_FALSE;
+  return (PetscBool)(!box->reach[2] || (k > 0 && k < box->n[2] - 1));
+}
+
 /* Do neighbours read all points of line (j, k)? Of others they read the first and the last point at most, with xhalo */
 static inline PetscBool KCycleBoxLineIsSeen(const KCycleBox *box, PetscInt j, PetscInt k)
 {

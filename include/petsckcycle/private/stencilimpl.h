@@ -155,6 +155,27 @@ PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);
 
+/* conjugate.c: two passes of conjugate gradients, see KSPKCG, and their buffers; zeros at first */
+#define KC_CONJUGATE_SUMS 3
+typedef struct {
+  const KCycleBox *box;              /* that they are made for */
+  PetscInt         n, nlines, nhalo; /* its sizes */
+  PetscInt         threads;
+  PetscScalar     *zhalo, *phalo; /* halos of z and p */
+  PetscScalar     *line;          /* a line for each thread */
+  PetscReal       *sum;           /* sums of each line */
+} KCycleConjugate;
+typedef struct {
+  PetscBool  first;
+  PetscReal  alpha, beta;
+  PetscReal *sum; /* of the squares of r on this process, or NULL */
+} KCycleConjugateStep;
+PETSC_INTERN PetscErrorCode MatStencilConjugateReset(KCycleConjugate *);
+PETSC_INTERN PetscErrorCode MatStencilConjugateRepeats(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode MatStencilConjugateDots(Mat, KCycleConjugate *, Vec z, Vec r, Vec w, PetscReal sum[]);
+PETSC_INTERN PetscErrorCode MatStencilConjugateStep(Mat, KCycleConjugate *, const KCycleConjugateStep *, Vec z, Vec p,
+                                                    Vec x, Vec r);
+
 /* The coefficient that couples a point to another one, both relative to the owned box, or -1. Where a periodic
    direction has one or two points, one of the coefficients that reach the same point */
 static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shape, const PetscInt row[],

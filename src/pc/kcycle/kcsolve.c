@@ -94,6 +94,19 @@ static PetscErrorCode MatMultTranspose_Products(Mat A, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The stencil that stands in for A now, or NULL */
+PetscErrorCode KCycleMatGetStandIn(Mat A, Mat *stencil)
+{
+  Products *products;
+
+  PetscFunctionBegin;
+  *stencil = NULL;
+  if (A->ops->mult != MatMult_Products) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ProductsOf(A, &products));
+  if (((PetscObject)A)->state == products->state) *stencil = products->stencil;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Not where another solver has done so already */
 static PetscErrorCode Enter(Mat A, Mat stencil)
 {

@@ -1,0 +1,31 @@
+/*
+  KSPKCG: what its files share.
+*/
+#pragma once
+
+#include <petsckcycle/private/stencilimpl.h>
+#include <petsc/private/kspimpl.h>
+
+typedef struct {
+  KSPCGType       type;
+  PetscBool       fuse;    /* passes of its own, where there are some */
+  Mat             stencil; /* during a solve: that stands for the operator, or NULL */
+  PetscBool       repeats; /* A p is computed anew from p, and neither A z nor A p is stored */
+  PetscBool       arrays;  /* vectors have plain arrays on the host */
+  KCycleConjugate passes;
+  Vec             w, s; /* A z and A p, where they are stored */
+  /* of the iteration: (z, r), (z, A z), (p, A p), with those of the iteration before; and |z|^2 */
+  PetscScalar     zr, zaz, pap, lastzr, lastpap;
+  PetscReal       zz;
+  PetscScalar     alpha, beta;
+  /* T of the Lanczos process, where eigenvalues are asked for: off[i] couples i and the one before */
+  PetscInt        nentries;
+  PetscReal      *diagonal, *off;
+} KSP_KCG;
+
+PETSC_INTERN PetscErrorCode KSPCreate_KCG(KSP);
+
+/* kcgeigen.c */
+PETSC_INTERN PetscErrorCode KCGLanczosSetUp(KSP);
+PETSC_INTERN PetscErrorCode KCGLanczosStep(KSP, PetscInt i, PetscScalar lastalpha);
+PETSC_INTERN PetscErrorCode KCGLanczosReset(KSP_KCG *);
