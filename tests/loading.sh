@@ -200,16 +200,29 @@ make_for() { # PETSc target variables...
   env -u PETSC_ARCH PETSC_DIR="$other_prefix" make -s -j2 --no-print-directory -C "$KC_TOP" "$@"
 }
 
+# The library that is tested, but for the only file that knows the PETSc that it is for
+others=0
+only_register() { # variables of make; another PETSC_DIR is in the environment
+  others=$((others + 1))
+  mkdir "other$others" && cp -rp "$KC_BUILD/src" "$KC_BUILD/single" "other$others" && rm "other$others/src/register.o"
+  make -s -j2 --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other$others" "$@" > "$log" 2>&1 && library=$KC_WORK/other$others/lib/libpetsckcycle.so
+}
+
 # What "make PETSC_DIR=..." has built, up to date; where there is nothing a library beside that, which is not optimised
 library_for() {
   library=$(make_for "$1" print-library)
   set -- "$1" all
   if [ ! -f "$library" ]; then
     library=${library%/lib/*}-quick/lib/${library##*/}
-    set -- "$@" B="${library%/lib/*}" OPTFLAGS=-O0
+    set -- "$@" B="${library%/lib/*}" OPTFLAGS='-O0 -DKCYCLE_ONE_VERSION'
   fi
   make_for "$@" > "$log" 2>&1
-  echo "$library"
+}
+
+# With other sizes of numbers. Objects for one version of PETSc do not go with another one
+library_for_sizes() {
+  version=$(env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" print-petsc | sed -n 's/^version=//p')
+  if [ "$version" = "$KC_VERSION" ]; then PETSC_ARCH='' PETSC_DIR=$1 only_register OPTFLAGS=-O0; else library_for "$1"; fi
 }
 
 refuses_other_sizes() {
@@ -217,7 +230,7 @@ refuses_other_sizes() {
     claim="a library for PETSc with other $kind is refused"
     other=$(other_petsc $kind)
     if [ -z "$other" ]; then skip "$claim" 'no such PETSc here'; continue; fi
-    library=$(library_for "$other")
+    library_for_sizes "$other" || { not_ok "$claim" 'does not build'; continue; }
     for n in 1 2; do
       refuses "$claim, n=$n" 'petsc-kcycle was built for a PETSc with [48]-byte integers and .* numbers of' \
         mpi $n "$ex45" -dll_append "$library" $solve
@@ -229,12 +242,10 @@ refuses_other_sizes() {
 
 refuses_other_version() {
   claim='a library that says it is for another PETSc version is refused'
-  mkdir other && cp -rp "$KC_BUILD/src" "$KC_BUILD/single" other && rm other/src/register.o # the only file that knows the version
-  make -s -j2 --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other" \
-    OPTFLAGS='-O0 -DKCYCLE_PETSC_MINOR=17' > "$log" 2>&1 || { not_ok "$claim" 'does not build'; return; }
+  only_register OPTFLAGS='-O0 -DKCYCLE_PETSC_MINOR=17' || { not_ok "$claim" 'does not build'; return; }
   for n in 1 2; do
     refuses "$claim, n=$n" 'petsc-kcycle was built for PETSc 3.17, this is PETSc 3\.[0-9]*: rebuild it' \
-      mpi $n "$ex45" -dll_append "$KC_WORK/other/lib/libpetsckcycle.so" $solve
+      mpi $n "$ex45" -dll_append "$library" $solve
   done
 }
 
@@ -244,7 +255,7 @@ refuses_real_other_version() {
   case $version in
     '' | "${KC_VERSION%.*}".*) skip "$claim" 'no other version here'; return ;;
   esac
-  library=$(library_for "$(pkg-config --variable=prefix petsc)")
+  library_for "$(pkg-config --variable=prefix petsc)"
   for n in 1 2; do
     refuses "$claim, n=$n" "petsc-kcycle was built for PETSc ${version%.*}, this is PETSc ${KC_VERSION%.*}: rebuild it" \
       mpi $n "$ex45" -dll_append "$library" $solve
