@@ -11,7 +11,7 @@ call() { # first or second
 }
 
 packed() {
-  FAKE=1 SETS="lines block parts" FEWER=1 KCYCLE_PETSC="PETSC_DIR=$KC_CONF_DIR PETSC_ARCH=$KC_CONF_ARCH" sh "$KC_TOP/tests/device/pack.sh"
+  FAKE=1 SETS="lines parts" FEWER=1 KCYCLE_PETSC="PETSC_DIR=$KC_CONF_DIR PETSC_ARCH=$KC_CONF_ARCH" sh "$KC_TOP/tests/device/pack.sh"
 }
 
 # So many lines of each kind, and files

@@ -379,6 +379,7 @@ typedef struct {
   KCycleLevel        *level;            /* coarsest first */
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
+  PetscBool           tolerant;         /* the Krylov method stands rounding of corrections; not before a solve */
   char                precise[128];     /* why levels are not in single precision, if that was to be found out */
   KCyclePlace         at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */
@@ -486,6 +487,7 @@ PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
 
 /* kcengine.c: levels that are all ours */
 PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCyclePrecisionFollow(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
 
 /* kcghosts.c: levels with ghost points */

@@ -244,6 +244,31 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does the method compute its residuals from the solution, or as that changes? Then rounding in corrections does not
+   spoil them. KSPGMRES and others take the preconditioner for a linear function; KSPRICHARDSON iterates inside of the
+   cycle, in double precision alone */
+static PetscErrorCode IsTolerant(KSP ksp, PetscBool *tolerant)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, tolerant, KSPCG, KSPKCG, KSPFCG, KSPFGMRES, KSPGCR, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver has shown itself */
+PetscErrorCode PCKCyclePrecisionFollow(PC pc, KSP ksp)
+{
+  PC_KCycle *kc;
+  PetscBool  tolerant;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(IsTolerant(ksp, &tolerant));
+  if (tolerant == kc->tolerant) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->tolerant = tolerant;
+  if (kc->engine && kc->precision == PC_KCYCLE_PRECISION_AUTO) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Why levels cannot be in single precision, or NULL */
 static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, PetscBool symmetric)
 {
@@ -254,6 +279,7 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
   return "numbers are complex";
 #else
   return kc->nlevels == 1                         ? "there is one level"
+         : !kc->tolerant                          ? "the Krylov method takes it for a linear function"
          : kc->at == KCYCLE_PLACE_DEVICE          ? "levels are on a device"
          : !symmetric                             ? "the operator is not symmetric"
          : facts->jump > KCYCLE_ROUNDED_JUMP      ? "coefficients jump too much"
@@ -276,7 +302,7 @@ static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool 
   *single        = (PetscBool)(kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1);
   if (kc->precision != PC_KCYCLE_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   kc->engine = &KCycleEngine_Double; /* while it is not known */
-  PetscCall(IsSymmetric(kc, &symmetric));
+  if (kc->tolerant) PetscCall(IsSymmetric(kc, &symmetric));
   why = NotSingle(kc, facts, symmetric);
   if (why) {
     PetscCall(PetscStrncpy(kc->precise, why, sizeof(kc->precise)));

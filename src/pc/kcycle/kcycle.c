@@ -112,6 +112,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCyclePlaceFollow(pc));
+  PetscCall(PCKCyclePrecisionFollow(pc, ksp));
   PetscCall(PCKCycleModelSetUp(pc));
   PetscCall(PCKCycleAutoUse(pc, ksp));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
