@@ -314,10 +314,10 @@ static PetscErrorCode Refusals(void)
 
 /* What is taken where that is to be found out. shift: of the operator, relative to its size, where it is singular;
    ahead: couplings of one point with another are stronger than the other way round */
-static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscReal shift, PetscBool ahead,
-                             const char expected[])
+static PetscErrorCode Choose(const char claim[], const char method[], GridBoundary boundary, PetscReal shift,
+                             PetscBool ahead, const char expected[])
 {
-  const Case c = {"", 2, {48, 48, 1}, boundary, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_precision auto -ksp_type fgmres"};
+  const Case c = {"", 2, {48, 48, 1}, boundary, PETSC_FALSE, 1, 0.3, 1, method};
   PetscBool  says;
   PetscInt   its, low;
   DM         da;
@@ -345,7 +345,7 @@ static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscRea
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_DOUBLE, &ksp, &pc));
+  PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_AUTO, &ksp, &pc));
   PetscCall(Iterations(ksp, A, b, 1e-8, &its));
   PetscCall(PoissonViewHas(pc, expected, &says));
   PetscCall(PoissonClaim((PetscBool)(its > 0 && its < 30 && says), claim));
@@ -357,17 +357,52 @@ static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscRea
   PetscFunctionReturn(0);
 }
 
+/* A method that stands no rounding, then one that does, and back */
+static PetscErrorCode Follow(void)
+{
+  const Case  c        = {"", 2, {48, 48, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_precision auto"};
+  const char *method[] = {KSPGMRES, KSPCG, KSPKCG, KSPGMRES};
+  const char *says[]   = {"the Krylov method takes it for a linear function", "in single precision",
+                          "in single precision", "the Krylov method takes it for a linear function"};
+  PetscBool   good     = PETSC_TRUE, has;
+  PetscInt    its;
+  DM          da;
+  Mat         A;
+  Vec         b;
+  KSP         ksp;
+  PC          pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(&c, &da, &A, &b));
+  PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_AUTO, &ksp, &pc));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(method); i++) {
+    PetscCall(KSPSetType(ksp, method[i]));
+    PetscCall(Iterations(ksp, A, b, 1e-11, &its));
+    PetscCall(PoissonViewHas(pc, says[i], &has));
+    good = (PetscBool)(good && its > 0 && has);
+  }
+  PetscCall(PoissonClaim(good, "single for methods that stand its rounding, and for no others"));
+  PetscCall(DestroyKSP(&ksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Choices(void)
 {
   const char single[] = "in single precision", rounding[] = "in double precision: rounding of single precision";
+  const char flexible[] = "-pc_kcycle_precision auto -ksp_type fgmres";
 
   PetscFunctionBeginUser;
-  PetscCall(Choose("single where it is safe", BOUNDARY_ELIMINATED, 0, PETSC_FALSE, single));
-  PetscCall(Choose("single where a kernel is known", BOUNDARY_NEUMANN, 0, PETSC_FALSE, single));
-  PetscCall(Choose("single with a shift", BOUNDARY_NEUMANN, 1e-2, PETSC_FALSE, single));
-  PetscCall(Choose("double where it is nearly singular", BOUNDARY_NEUMANN, 1e-8, PETSC_FALSE, rounding));
-  PetscCall(Choose("double where it is not symmetric", BOUNDARY_ELIMINATED, 0, PETSC_TRUE,
+  PetscCall(Choose("single where it is safe", flexible, BOUNDARY_ELIMINATED, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single where boundary points are stored", flexible, BOUNDARY_STORED, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single where a kernel is known", flexible, BOUNDARY_NEUMANN, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single with a shift", flexible, BOUNDARY_NEUMANN, 1e-2, PETSC_FALSE, single));
+  PetscCall(Choose("double where it is nearly singular", flexible, BOUNDARY_NEUMANN, 1e-8, PETSC_FALSE, rounding));
+  PetscCall(Choose("double where it is not symmetric", flexible, BOUNDARY_ELIMINATED, 0, PETSC_TRUE,
                    "in double precision: the operator is not symmetric"));
+  PetscCall(Follow());
   PetscFunctionReturn(0);
 }
 

@@ -62,6 +62,17 @@ PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is there one of this name, in these numbers? */
+PetscErrorCode KCycleSmootherExists(const char name[], PetscBool *exists)
+{
+  PetscErrorCode (*create)(KCycleSmoother *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(SmootherList, name, &create));
+  *exists = (PetscBool)(create != NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes it the smoother of this name */
 PetscErrorCode KCycleSmootherSetName(KCycleSmoother *s, const char name[])
 {

@@ -203,6 +203,7 @@
   #define KCycleSmootherCreate_ZebraY      KCycleSmootherCreate_ZebraY_Single
   #define KCycleSmootherCreate_ZebraZ      KCycleSmootherCreate_ZebraZ_Single
   #define KCycleSmootherDestroy            KCycleSmootherDestroy_Single
+  #define KCycleSmootherExists             KCycleSmootherExists_Single
   #define KCycleSmootherFinalize           KCycleSmootherFinalize_Single
   #define KCycleSmootherGetList            KCycleSmootherGetList_Single
   #define KCycleSmootherLogFlops           KCycleSmootherLogFlops_Single

@@ -192,6 +192,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherObstacle(const KCycleSmoother *, size_
 PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleSweeps *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);
+PETSC_INTERN PetscErrorCode KCycleSmootherExists(const char[], PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
 PETSC_INTERN PetscErrorCode KCycleSmootherRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
@@ -200,6 +201,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherFinalize(void);
 #if !defined(KCYCLE_SINGLE)
 PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll_Single(void);
 PETSC_INTERN PetscErrorCode KCycleSmootherFinalize_Single(void);
+PETSC_INTERN PetscErrorCode KCycleSmootherExists_Single(const char[], PetscBool *);
 #endif
 
 /* planes.c: what sweeps leave */

@@ -269,6 +269,17 @@ PetscErrorCode PCKCyclePrecisionFollow(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Have all smoothers kernels in single precision? Those that a program has registered may have none */
+static PetscErrorCode HaveSingle(const PC_KCycle *kc, PetscBool *have)
+{
+  PetscFunctionBegin;
+  *have = PETSC_TRUE;
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    for (int w = 0; w < 2 && *have; w++) PetscCall(KCycleSmootherExists_Single(kc->parts[l].smoother[w]->name, have));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Why levels cannot be in single precision, or NULL */
 static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, PetscBool symmetric)
 {
@@ -278,13 +289,13 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
   (void)symmetric;
   return "numbers are complex";
 #else
-  return kc->nlevels == 1                         ? "there is one level"
-         : !kc->tolerant                          ? "the Krylov method takes it for a linear function"
-         : kc->at == KCYCLE_PLACE_DEVICE          ? "levels are on a device"
-         : !symmetric                             ? "the operator is not symmetric"
-         : facts->jump > KCYCLE_ROUNDED_JUMP      ? "coefficients jump too much"
-         : kc->walls || facts->walls || kc->holes ? "there may be pockets that hardly anything is coupled to"
-                                                  : NULL;
+  return kc->nlevels == 1                    ? "there is one level"
+         : !kc->tolerant                     ? "the Krylov method takes it for a linear function"
+         : kc->at == KCYCLE_PLACE_DEVICE     ? "levels are on a device"
+         : !symmetric                        ? "the operator is not symmetric"
+         : facts->jump > KCYCLE_ROUNDED_JUMP ? "coefficients jump too much"
+         : kc->walls || facts->walls         ? "there may be pockets that hardly anything is coupled to"
+                                             : NULL;
 #endif
 }
 
@@ -292,7 +303,7 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
 static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool *single)
 {
   PC_KCycle  *kc;
-  PetscBool   symmetric = PETSC_FALSE;
+  PetscBool   symmetric = PETSC_FALSE, have;
   PetscReal   gain      = 0, rounding;
   const char *why;
 
@@ -303,7 +314,8 @@ static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool 
   if (kc->precision != PC_KCYCLE_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   kc->engine = &KCycleEngine_Double; /* while it is not known */
   if (kc->tolerant) PetscCall(IsSymmetric(kc, &symmetric));
-  why = NotSingle(kc, facts, symmetric);
+  PetscCall(HaveSingle(kc, &have));
+  why = have ? NotSingle(kc, facts, symmetric) : "a smoother that the program has registered has no kernels for it";
   if (why) {
     PetscCall(PetscStrncpy(kc->precise, why, sizeof(kc->precise)));
     PetscFunctionReturn(PETSC_SUCCESS);
