@@ -127,6 +127,10 @@ static const Solver Solvers[] = {
     {"gamg-tuned", GRID_NONE, PETSC_TRUE, MATAIJ, NULL,
      "-pc_type gamg -pc_gamg_threshold 0.02 -mg_levels_ksp_max_it 1"},
     {"kcycle", GRID_FULL, PETSC_FALSE, MATAIJ, NULL, "-pc_type kcycle"},
+    {"kcycle-kcg", GRID_FULL, PETSC_FALSE, MATAIJ, NULL, "-pc_type kcycle -ksp_type kcg"},
+    {"kcycle-auto", GRID_FULL, PETSC_FALSE, MATAIJ, NULL, "-pc_type kcycle -pc_kcycle_precision auto"},
+    {"kcycle-auto-kcg", GRID_FULL, PETSC_FALSE, MATAIJ, NULL,
+     "-pc_type kcycle -pc_kcycle_precision auto -ksp_type kcg"},
     {"kcycle-stencil", GRID_FULL, PETSC_FALSE, "stencil", NULL, "-pc_type kcycle"},
     {"kcycle-semi", GRID_SEMI, PETSC_FALSE, "stencil", NULL, "-pc_type kcycle"},
 };

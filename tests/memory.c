@@ -469,6 +469,7 @@ int main(int argc, char **args)
   # Three doubles are CG's vectors. Bounds are what is needed now, and a little more
   testset:
     requires: !complex double !defined(PETSC_USE_64BIT_INDICES)
+    args: -pc_kcycle_precision double
 
     test:
       suffix: constant
@@ -488,6 +489,15 @@ int main(int argc, char **args)
       suffix: variable_2
       nsize: 2
       args: -kinds 1,2 -held 6,14.6,15.5 -setup 6,14.6,17.7
+
+    # copies of coefficients in single precision, and x of the finest level
+    test:
+      suffix: single
+      args: -kinds 0 -n 97 -held 6 -setup 6 -pc_kcycle_precision single
+
+    test:
+      suffix: single_variable
+      args: -kinds 2 -n 128 -held 0,0,12.5 -setup 0,0,12.5 -pc_kcycle_precision single
 
     # what is never written counts too
     test:

@@ -488,6 +488,28 @@ static PetscErrorCode RunConverting(KCycleLevels *levels, const PetscScalar *b, 
   return PETSC_SUCCESS;
 }
 
+/* Right sides and residuals of levels on the host get memory when a run of their kind is the first one: passes that
+   convert take the finest right side from the caller, and fused levels have their residuals in the cache */
+static PetscErrorCode MakeArrays(KCycleLevels *levels)
+{
+  const KCycleVisit *visit = &levels->run->visit;
+  const int          which = visit->transpose ? 1 : 0;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < levels->nlevels && !levels->kernels->attach; l++) {
+    KCycleLevelData *level  = &levels->level[l];
+    const PetscBool  finest = (PetscBool)(l == levels->nlevels - 1);
+    const PetscBool  tested = (PetscBool)(levels->run->test && finest);
+    const PetscBool  residual =
+        (PetscBool)(l && (!IsFused(levels, l, which, tested) || (visit->full && visit->transpose)));
+    const PetscInt n = level->st->box->npoints;
+
+    if (!level->b && (!finest || !Converts(levels))) PetscCall(PetscMalloc1(n, &level->b));
+    if (!level->r && residual) PetscCall(PetscMalloc1(n, &level->r));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Here x counts as zero */
 static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
 {
@@ -496,6 +518,7 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
 
   levels->run     = run;
   levels->stopped = PETSC_FALSE;
+  KCycleCall(MakeArrays(levels));
   if (Converts(levels)) {
     KCycleCall(RunConverting(levels, b, x));
     return PETSC_SUCCESS;
@@ -546,7 +569,9 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
     PetscCall(KCycleSmootherDestroy(&level->smoother[0]));
     PetscCall(KCycleStencilSingleDestroy((KCycleStencil **)&level->st));
     PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&level->tr));
-    PetscCall(PetscFree3(level->b, level->x, level->r));
+    PetscCall(PetscFree(level->b));
+    PetscCall(PetscFree(level->x));
+    PetscCall(PetscFree(level->r));
     if (!level->vectors) continue;
     PetscCall(PetscFree(level->vectors->most));
     PetscCall(PetscFree(level->vectors));
@@ -573,7 +598,7 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   const PetscInt n = parts->st->box->npoints;
 
   PetscCall(KCycleStencilSingleCreate(parts->st, levels->divisor, (KCycleStencil **)&level->st));
-  if (!levels->kernels->attach) PetscCall(PetscMalloc3(n, &level->b, n, &level->x, n, &level->r));
+  if (!levels->kernels->attach) PetscCall(PetscMalloc1(n, &level->x));
   if (parts->tr) PetscCall(KCycleTransferSingleCreate(parts->tr, (KCycleTransfer **)&level->tr));
   if (converts && !parts->ghosts) {
     PetscCall(PetscNew(&level->vectors));

@@ -9,7 +9,8 @@
 typedef struct {
   KSPCGType       type;
   PetscBool       fuse;    /* passes of its own, where there are some */
-  Mat             stencil; /* during a solve: that stands for the operator, or NULL */
+  PetscBool       chosen;  /* of the last solve: */
+  Mat             stencil; /* that stands for the operator while it lasts, or NULL */
   PetscBool       repeats; /* A p is computed anew from p, and neither A z nor A p is stored */
   PetscBool       arrays;  /* vectors have plain arrays on the host */
   KCycleConjugate passes;

@@ -56,6 +56,7 @@ static PetscErrorCode ChoosePasses(KSP ksp, Mat A)
   PetscBool stencil, device = PETSC_FALSE;
 
   PetscFunctionBegin;
+  cg->chosen  = PETSC_TRUE;
   cg->stencil = NULL;
   cg->arrays  = PETSC_FALSE;
   if (cg->fuse) PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->work[0], &cg->arrays, VECSEQ, VECMPI, ""));
@@ -377,7 +378,7 @@ static PetscErrorCode KSPView_KCG(KSP ksp, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "  one reduction an iteration%s\n",
       ksp->normtype == KSP_NORM_UNPRECONDITIONED ? ", and one for the unpreconditioned norm" : ""));
-  if (!ksp->work) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cg->chosen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %s\n",
                                    cg->repeats   ? "two passes, which compute A z and A p in the cache"
                                    : cg->stencil ? "two passes, the first one with the product A z"
@@ -396,6 +397,7 @@ static PetscErrorCode KSPReset_KCG(KSP ksp)
   PetscCall(MatStencilConjugateReset(&cg->passes));
   PetscCall(KCGLanczosReset(cg));
   cg->stencil = NULL;
+  cg->chosen  = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
