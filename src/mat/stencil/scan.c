@@ -36,12 +36,12 @@ KC_POINT PetscReal Max(PetscReal a, PetscReal b)
 }
 
 /* The factor by which one of two couplings exceeds the other; 0 where one is missing. Written, as all here, so that
-   compilers find no branches */
+   compilers need no branches, and that what they compute in vain, for other points of a vector, raises no exception */
 KC_POINT PetscReal Ratio(PetscReal a, PetscReal b)
 {
-  const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a;
+  const PetscReal larger = Max(a > b ? a : b, 0), smaller = a > b ? b : a;
 
-  return (smaller > 0 ? larger : 0) / (smaller > 0 ? smaller : 1);
+  return (smaller > 0 ? larger : 0) / Max(smaller, Max((PetscReal)1e-30 * larger, 8 / PETSC_MAX_REAL));
 }
 
 /* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
@@ -273,36 +273,66 @@ static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
    store boundary points. That of place p of these */
 #define LOOK_APART 4
 
-static PetscInt Apart(PetscInt n, int p)
+static PetscInt Apart(PetscInt n, PetscInt p)
 {
   return n <= LOOK_APART || p < LOOK_APART / 2 ? p : n - LOOK_APART + p;
 }
 
-/* A line that comes so many times: its inner points, then those apart, whose coefficients are gathered, and which
-   have places behind those of all points */
-static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[],
-                       PetscReal *const at[])
+/* Those of several lines that come as often, and are inside of the grid in the same directions: loops over the few
+   points of one line would be mostly what is left of vectors. They have places behind those of all points */
+#define LOOK_BATCH 64
+typedef struct {
+  PetscInt    n; /* points so far */
+  PetscInt    times;
+  PetscReal   inside[3];
+  PetscScalar c[KC_MAX_COEFFS][LOOK_BATCH];
+} Batch;
+
+static void LookAtBatch(const KCycleStencil *st, Batch *batch, PetscReal *const at[])
 {
   const LookKernel   look = Look(&st->shape);
   const PetscScalar *c[KC_MAX_COEFFS];
-  PetscScalar        gathered[KC_MAX_COEFFS][LOOK_APART];
+  PetscReal         *to[LOOK_NUM];
+
+  if (!batch->n) return;
+  for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = batch->c[o];
+  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + st->box->n[0];
+  (*look)(batch->n, (PetscReal)batch->times, batch->inside, c, to);
+  batch->n = 0;
+}
+
+/* Points of another line, whose coefficients are gathered */
+static void AddToBatch(const KCycleStencil *st, const KCycleLine *l, PetscInt times, const PetscReal inside[],
+                       Batch *batch, PetscReal *const at[])
+{
+  const PetscInt  napart = PetscMin(l->n, LOOK_APART);
+  const PetscBool alike =
+      (PetscBool)(batch->times == times && batch->inside[1] == inside[1] && batch->inside[2] == inside[2]);
+
+  if (!alike || batch->n + napart > LOOK_BATCH) LookAtBatch(st, batch, at);
+  batch->times = times;
+  for (int d = 0; d < 3; d++) batch->inside[d] = inside[d];
+  for (int o = 0; o < st->shape.ncoeffs; o++) {
+    for (PetscInt p = 0; p < napart; p++) batch->c[o][batch->n + p] = KCycleLineCoefficient(l, o, Apart(l->n, p));
+  }
+  batch->n += napart;
+}
+
+/* The inner points of a line that comes so many times, as others are looked at apart */
+static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[], Batch *batch,
+                       PetscReal *const at[])
+{
+  const PetscScalar *c[KC_MAX_COEFFS];
   PetscReal         *to[LOOK_NUM];
   KCycleLine         l;
-  int                napart;
 
   MatStencilLineArrays(st, line, &l);
-  napart = PetscMin(l.n, LOOK_APART);
   /* the next block */
   if (st->set[line] < 0) KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
   for (int o = 0; o < st->shape.ncoeffs; o++) c[o] = l.c[o] + LOOK_APART / 2;
   for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + LOOK_APART / 2;
-  if (l.n > LOOK_APART) (*look)(l.n - LOOK_APART, (PetscReal)times, inside, c, to);
-  for (int o = 0; o < st->shape.ncoeffs; o++) {
-    for (int p = 0; p < napart; p++) gathered[o][p] = KCycleLineCoefficient(&l, o, Apart(l.n, p));
-    c[o] = gathered[o];
-  }
-  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t] + l.n;
-  (*look)(napart, (PetscReal)times, inside, c, to);
+  if (l.n > LOOK_APART) (*Look(&st->shape))(l.n - LOOK_APART, (PetscReal)times, inside, c, to);
+  AddToBatch(st, &l, times, inside, batch, at);
 }
 
 /* Rows of this process that are coupled to nobody; the array is the caller's */
@@ -361,8 +391,8 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   MPI_Comm         comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n + PetscMin(n, LOOK_APART); i++) {
-    if (IsInside(box, 0, i < n ? i : Apart(n, i - n))) {
+  for (PetscInt i = 0; i < n + LOOK_BATCH; i++) {
+    if (IsInside(box, 0, i < n ? i : Apart(n, (i - n) % PetscMin(n, LOOK_APART)))) {
       at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
     }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
@@ -401,6 +431,7 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   Mat_Stencil     *st   = (Mat_Stencil *)A->data;
   KCycleScan      *scan = &st->scan;
   PetscReal       *work, *at[LOOK_NUM], inside[3], next[3];
+  Batch           *batch;
   PetscObjectState state;
   PetscInt         times;
 
@@ -409,18 +440,21 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilBring(A));
-  PetscCall(PetscCalloc1(LOOK_NUM * (st->s.box->n[0] + LOOK_APART), &work));
-  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->s.box->n[0] + LOOK_APART);
+  PetscCall(PetscNew(&batch));
+  PetscCall(PetscCalloc1(LOOK_NUM * (st->s.box->n[0] + LOOK_BATCH), &work));
+  for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->s.box->n[0] + LOOK_BATCH);
   for (PetscInt line = 0; line < st->s.box->nlines; line += times) {
     FindInside(st->s.box, line, inside);
     for (times = 1; line + times < st->s.box->nlines && MatStencilLineIsLast(&st->s, line + times, line); times++) {
       FindInside(st->s.box, line + times, next);
       if (inside[1] != next[1] || inside[2] != next[2]) break;
     }
-    LookAtLine(&st->s, line, times, inside, at);
+    LookAtLine(&st->s, line, times, inside, batch, at);
   }
+  LookAtBatch(&st->s, batch, at);
   PetscCall(LookEnd(A, at, scan));
   PetscCall(PetscFree(work));
+  PetscCall(PetscFree(batch));
   scan->done   = PETSC_TRUE;
   scan->drifts = PETSC_FALSE;
   scan->ran    = PETSC_FALSE;
