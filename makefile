@@ -85,9 +85,6 @@ $(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
 	$(call run,CC,$(CC) $(CFLAGS_KC) $(CPPFLAGS_KC) -MMD -MP -MT $@ -c $< -o $@)
 
-# Comparisons may then be made for all points of a vector, and loops with several choices become vectors without masks
-$(B)/src/mat/stencil/scan.o: CFLAGS_KC += -fno-trapping-math
-
 $(B)/single/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
 	$(call run,CC,$(CC) $(CFLAGS_KC) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MT $@ -c $< -o $@)

@@ -315,8 +315,8 @@ static PetscErrorCode End(const char claim[], const char options[], MatType type
   PetscCall(Create(&c, &da, &A, &b));
   PetscCall(MatShift(A, shift));
   PetscCall(VecDuplicate(b, &x));
-  if (rhs != 1) PetscCall(VecSet(b, rhs));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  if (rhs != 1) PetscCall(VecSet(b, rhs));
   for (int s = 0; s < 2; s++) {
     PetscCall(CreateKSP(options, types[s], A, &ksp));
     PetscCall(KSPSolve(ksp, b, x));

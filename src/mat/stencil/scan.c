@@ -36,12 +36,12 @@ KC_POINT PetscReal Max(PetscReal a, PetscReal b)
 }
 
 /* The factor by which one of two couplings exceeds the other; 0 where one is missing. Written, as all here, so that
-   compilers need no branches, and that what they compute in vain, for other points of a vector, raises no exception */
+   compilers find no branches */
 KC_POINT PetscReal Ratio(PetscReal a, PetscReal b)
 {
-  const PetscReal larger = Max(a > b ? a : b, 0), smaller = a > b ? b : a;
+  const PetscReal larger = a > b ? a : b, smaller = a > b ? b : a;
 
-  return (smaller > 0 ? larger : 0) / Max(smaller, Max((PetscReal)1e-30 * larger, 8 / PETSC_MAX_REAL));
+  return (smaller > 0 ? larger : 0) / (smaller > 0 ? smaller : 1);
 }
 
 /* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
