@@ -314,10 +314,10 @@ static PetscErrorCode Refusals(void)
 
 /* What is taken where that is to be found out. shift: of the operator, relative to its size, where it is singular;
    ahead: couplings of one point with another are stronger than the other way round */
-static PetscErrorCode Choose(const char claim[], const char method[], GridBoundary boundary, PetscReal shift,
-                             PetscBool ahead, const char expected[])
+static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscReal shift, PetscBool ahead,
+                             const char expected[])
 {
-  const Case c = {"", 2, {48, 48, 1}, boundary, PETSC_FALSE, 1, 0.3, 1, method};
+  const Case c = {"", 2, {48, 48, 1}, boundary, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_precision auto -ksp_type fgmres"};
   PetscBool  says;
   PetscInt   its, low;
   DM         da;
@@ -392,15 +392,14 @@ static PetscErrorCode Follow(void)
 static PetscErrorCode Choices(void)
 {
   const char single[] = "in single precision", rounding[] = "in double precision: rounding of single precision";
-  const char flexible[] = "-pc_kcycle_precision auto -ksp_type fgmres";
 
   PetscFunctionBeginUser;
-  PetscCall(Choose("single where it is safe", flexible, BOUNDARY_ELIMINATED, 0, PETSC_FALSE, single));
-  PetscCall(Choose("single where boundary points are stored", flexible, BOUNDARY_STORED, 0, PETSC_FALSE, single));
-  PetscCall(Choose("single where a kernel is known", flexible, BOUNDARY_NEUMANN, 0, PETSC_FALSE, single));
-  PetscCall(Choose("single with a shift", flexible, BOUNDARY_NEUMANN, 1e-2, PETSC_FALSE, single));
-  PetscCall(Choose("double where it is nearly singular", flexible, BOUNDARY_NEUMANN, 1e-8, PETSC_FALSE, rounding));
-  PetscCall(Choose("double where it is not symmetric", flexible, BOUNDARY_ELIMINATED, 0, PETSC_TRUE,
+  PetscCall(Choose("single where it is safe", BOUNDARY_ELIMINATED, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single where boundary points are stored", BOUNDARY_STORED, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single where a kernel is known", BOUNDARY_NEUMANN, 0, PETSC_FALSE, single));
+  PetscCall(Choose("single with a shift", BOUNDARY_NEUMANN, 1e-2, PETSC_FALSE, single));
+  PetscCall(Choose("double where it is nearly singular", BOUNDARY_NEUMANN, 1e-8, PETSC_FALSE, rounding));
+  PetscCall(Choose("double where it is not symmetric", BOUNDARY_ELIMINATED, 0, PETSC_TRUE,
                    "in double precision: the operator is not symmetric"));
   PetscCall(Follow());
   PetscFunctionReturn(0);
