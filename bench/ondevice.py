@@ -54,7 +54,8 @@ class Program:
             return answers
         with open(self.path + ".list", "w") as file:
             for number, case in enumerate(cases):
-                words = [*(case.options if self.arguments.large else smaller(case.options)), "-dm_vec_type", vectors, "-dm_mat_type", matrix, *shlex.split(self.arguments.options), *options]
+                words = [*(case.options if self.arguments.large else smaller(case.options)), "-dm_vec_type", vectors, "-dm_mat_type", matrix, "-pc_kcycle_precision", "double",
+                         *shlex.split(self.arguments.options), *options]
                 file.write(f"{number}|{' '.join(words)}|\n")
         command = [*(mpi_command(procs, self.mpiexec) if procs > 1 else []), self.path, "-skip_petscrc", "-dll_append", self.library, "-repeat", "1", "-ksp_max_it", "100",
                    "-ksp_monitor", "-ksp_view", "-list", self.path + ".list"]

@@ -411,6 +411,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex double
+    args: -pc_kcycle_precision double -a_pc_kcycle_precision double
 
     test:
       suffix: numbers

@@ -405,7 +405,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -n 65 -ksp_type cg
+    args: -n 65 -ksp_type cg -pc_kcycle_precision double
 
     test:
       suffix: levels

@@ -691,7 +691,7 @@ int main(int argc, char **argv)
     test:
       suffix: gather
       nsize: {{2 4 8}}
-      args: -test gather
+      args: -test gather -b_pc_kcycle_precision double
 
     test:
       suffix: colours

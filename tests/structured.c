@@ -583,13 +583,14 @@ int main(int argc, char **argv)
     test:
       suffix: ways
       nsize: {{1 3}}
-      args: -test ways -pc_kcycle_kappa {{1 3}}
+      args: -test ways -pc_kcycle_kappa {{1 3}} -pc_kcycle_precision double
       output_file: output/structured_ways.out
 
     test:
       suffix: smoothers
       nsize: {{1 2}}
       args: -test ways -mg_levels_pc_relax_order symmetric -mg_levels_ksp_max_it 3 -pc_kcycle_kappa w
+      args: -pc_kcycle_precision double
       output_file: output/structured_ways.out
 
     test:

@@ -7,13 +7,15 @@
 
 # Stand-ins take seconds to make matrices of small levels, which tests/device_matrix.sh has; elsewhere there are none
 steps="-pc_kcycle_matrix_below 0"
+# Levels on a device are in double precision where nothing else is said, and so are those on the host that they are compared with
+double="-pc_kcycle_precision double"
 
 # One of PETSc's own programs on a device; what PCKCYCLE does there
 poisson() { # processes matrix vectors options...
   processes=$1 matrix=$2 vectors=$3
   shift 3
   CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/ex45" -dll_append "$plugin" -pc_type kcycle -da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_type cg -ksp_rtol 1e-8 \
-    -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump $steps "$@"
+    -dm_mat_type "$matrix" -dm_vec_type "$vectors" -ksp_converged_reason -ksp_view -malloc_dump $steps $double "$@"
 }
 
 # The same iterations as on the host
@@ -34,7 +36,7 @@ want() { # processes.vectors... options...
   want_list=$1
   shift
   key=$(echo "$*" | cksum | sed 's/ .*//')
-  line="$key|-dm_vec_type $(echo "$want_list" | cut -d . -f 2) $*|"
+  line="$key|-dm_vec_type $(echo "$want_list" | cut -d . -f 2) $double $*|"
   grep -qxF -e "$line" "$lists/$want_list.list" 2> /dev/null || echo "$line" >> "$lists/$want_list.list"
   echo "$want_list/$key"
 }

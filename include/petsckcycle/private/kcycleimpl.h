@@ -380,6 +380,8 @@ typedef struct {
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
   PetscBool           tolerant;         /* the Krylov method stands rounding of corrections; not before a solve */
+  PetscBool           followed;         /* that is known, or nobody will say it */
+  PetscBool           waits;            /* levels may be in single precision then: they have no ghost points yet */
   char                precise[128];     /* why levels are not in single precision, if that was to be found out */
   KCyclePlace         at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */

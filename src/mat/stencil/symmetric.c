@@ -4,31 +4,56 @@
 */
 #include "matstencil.h"
 
-KC_VERSIONS static PetscInt Differences(PetscInt n, const PetscScalar *KC_RESTRICT a, const PetscScalar *KC_RESTRICT b)
-{
-  PetscInt count = 0;
+/* How much a coupling and the opposite one, or its conjugate, may differ: so much, and so much of the larger
+   diagonal */
+typedef struct {
+  PetscReal absolute, relative;
+  PetscBool conjugate;
+} Tolerance;
 
-  for (PetscInt i = 0; i < n; i++) count += a[i] != b[i];
+/* 0, or 1 where coupling a of one point and b of another, which have such diagonals, differ or are no numbers */
+KC_POINT int Differ(PetscScalar a, PetscScalar b, PetscScalar da, PetscScalar db, Tolerance tol)
+{
+  const PetscReal mine = PetscAbsScalar(da), theirs = PetscAbsScalar(db);
+
+  return PetscAbsScalar(a - (tol.conjugate ? PetscConj(b) : b)) <=
+                 tol.absolute + tol.relative * (mine > theirs ? mine : theirs)
+             ? 0
+             : 1;
+}
+
+KC_VERSIONS static PetscInt Differences(PetscInt n, Tolerance tol, const PetscScalar *KC_RESTRICT a,
+                                        const PetscScalar *KC_RESTRICT b, const PetscScalar *KC_RESTRICT da,
+                                        const PetscScalar *KC_RESTRICT db)
+{
+  int count = 0;
+
+  for (PetscInt i = 0; i < n; i++) count += Differ(a[i], b[i], da[i], db[i], tol);
   return count;
 }
 
 /* Do the couplings o of line l and the opposite ones of line m, which it leads to, agree? */
-static PetscBool CouplingsAgree(const KCycleLine *l, const KCycleLine *m, int o, int opposite, int dx)
+static PetscBool CouplingsAgree(const KCycleLine *l, const KCycleLine *m, const KCycleShape *shape, int o,
+                                Tolerance tol)
 {
   /* both points lie between the ends of their lines */
+  const int      opposite = shape->ncoeffs - 1 - o, middle = shape->ncoeffs / 2, dx = shape->dx[o];
   const PetscInt n = l->n, low = dx < 0 ? 2 : 1, high = dx > 0 ? n - 2 : n - 1;
 
   for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++) {
     if (i == low && high > low) i = high;
-    if (i < n - PetscMax(dx, 0) && KCycleLineCoefficient(l, o, i) != KCycleLineCoefficient(m, opposite, i + dx))
+    if (i < n - PetscMax(dx, 0) &&
+        Differ(KCycleLineCoefficient(l, o, i), KCycleLineCoefficient(m, opposite, i + dx),
+               KCycleLineCoefficient(l, middle, i), KCycleLineCoefficient(m, middle, i + dx), tol))
       return PETSC_FALSE;
   }
-  return (PetscBool)(high <= low || Differences(high - low, l->c[o] + low, m->c[opposite] + low + dx) == 0);
+  return (PetscBool)(high <= low || Differences(high - low, tol, l->c[o] + low, m->c[opposite] + low + dx,
+                                                l->c[middle] + low, m->c[middle] + low + dx) == 0);
 }
 
 /* Is line (j, k) symmetric, with the lines behind it? last: the classes that were compared last, for each
-   coefficient */
-static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, PetscInt last[][2])
+   coefficient. The diagonal is compared with itself, which tells what is real and what is a number at all */
+static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, Tolerance tol, PetscInt last[][2])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
@@ -36,17 +61,32 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
   KCycleLine         l, m;
 
   MatStencilLineArrays(st, line, &l);
-  for (int o = shape->ncoeffs / 2 + 1; o < shape->ncoeffs; o++) {
+  for (int o = shape->ncoeffs / 2; o < shape->ncoeffs; o++) {
     const int      q  = shape->line[o];
     const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
+    const PetscBool once = (PetscBool)(st->half && !tol.conjugate && o > shape->ncoeffs / 2);
 
     if (jj < 0 || jj >= box->n[1] || kk >= box->n[2]) continue;
-    if (st->half && st->set[line] < 0 && st->set[other] < 0) continue; /* kept once for both */
+    if (once && st->set[line] < 0 && st->set[other] < 0) continue; /* kept once for both */
     if (st->set[line] >= 0 && st->set[line] == last[o][0] && st->set[other] == last[o][1]) continue;
     MatStencilLineArrays(st, other, &m);
-    if (!CouplingsAgree(&l, &m, o, shape->ncoeffs - 1 - o, shape->dx[o])) return PETSC_FALSE;
+    if (!CouplingsAgree(&l, &m, shape, o, tol)) return PETSC_FALSE;
+    if (st->set[other] < 0) continue; /* all that have coefficients of their own are alike there */
     last[o][0] = st->set[line];
     last[o][1] = st->set[other];
+  }
+  return PETSC_TRUE;
+}
+
+/* Are couplings between points of this process symmetric? */
+static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol)
+{
+  const KCycleBox *box = st->box;
+  PetscInt         last[KC_MAX_COEFFS][2];
+
+  for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    if (!LineIsSymmetric(st, line % box->n[1], line / box->n[1], tol, last)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -56,7 +96,7 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
 PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
 {
   Mat_Stencil     *st = (Mat_Stencil *)A->data;
-  PetscInt         last[KC_MAX_COEFFS][2];
+  const Tolerance  tol = {0, 0, PETSC_FALSE};
   PetscObjectState state;
 
   PetscFunctionBegin;
@@ -64,11 +104,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilBring(A));
-  for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
-  *yes = (PetscBool)!KCycleBoxTalks(st->s.box);
-  for (PetscInt k = 0; *yes && k < st->s.box->n[2]; k++) {
-    for (PetscInt j = 0; *yes && j < st->s.box->n[1]; j++) *yes = LineIsSymmetric(&st->s, j, k, last);
-  }
+  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && LinesAreSymmetric(&st->s, tol));
   PetscCall(MatStencilSetSymmetric(A, *yes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,67 +145,89 @@ PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, cons
   return PETSC_TRUE;
 }
 
-/* How much a coupling and the opposite one, or its conjugate, may differ: so much, and so much of the larger
-   diagonal */
-typedef struct {
-  PetscReal absolute, relative;
-  PetscBool conjugate;
-} Tolerance;
+/* Coefficient o of the points that other processes read, or this one around a periodic end */
+static void TakeSeen(const KCycleStencil *st, int o, PetscScalar *field)
+{
+  const KCycleBox *box = st->box;
+  const PetscInt   n   = box->n[0];
+  KCycleLine       l;
 
-/* Do the points of a line say of the couplings opposite to o what the points there say? d and c: the diagonal and
-   coefficient o */
+  for (PetscInt line = 0; line < box->nlines; line++) {
+    const PetscBool seen = KCycleBoxLineIsSeen(box, line % box->n[1], line / box->n[1]);
+
+    if (!seen && !box->xhalo) continue;
+    MatStencilLineArrays(st, line, &l);
+    for (PetscInt i = 0; i < n; i += seen ? 1 : PetscMax(1, n - 1)) field[line * n + i] = KCycleLineCoefficient(&l, o, i);
+  }
+}
+
+/* Do the points of a line say of the couplings opposite to o what points beside those of this process say? d and c: the
+   diagonal and coefficient o there */
 static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2],
                             const PetscScalar *const c[2])
 {
   const KCycleShape *shape = &st->shape;
-  const PetscInt     n = st->box->n[0], j = line % st->box->n[1], k = line / st->box->n[1];
+  const KCycleBox   *box   = st->box;
+  const int          opposite = shape->ncoeffs - 1 - o, middle = shape->ncoeffs / 2;
+  const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
+  const PetscInt     jj = j - shape->dy[shape->line[o]], kk = k - shape->dz[shape->line[o]];
+  const PetscBool    within = (PetscBool)(jj >= 0 && jj < box->n[1] && kk >= 0 && kk < box->n[2]);
   KCycleLine         l;
 
+  if (KCycleBoxLineIsInner(box, j, k) || (within && !(box->xhalo && shape->dx[o]))) return PETSC_TRUE;
   MatStencilLineArrays(st, line, &l);
   for (PetscInt i = 0; i < n; i++) {
-    const PetscInt  there[3] = {i - shape->dx[o], j - shape->dy[shape->line[o]], k - shape->dz[shape->line[o]]};
-    PetscScalar     theirs, diagonal;
-    const PetscReal mine = PetscAbsScalar(d[0][line * n + i]);
+    const PetscInt there[3] = {i - shape->dx[o], jj, kk};
+    PetscScalar    theirs, diagonal;
 
-    if (!MatStencilValueAt(st->box, c[0], c[1], there, &theirs)) continue;
-    (void)MatStencilValueAt(st->box, d[0], d[1], there, &diagonal);
-    if (tol.conjugate) theirs = PetscConj(theirs);
-    if (!(PetscAbsScalar(KCycleLineCoefficient(&l, shape->ncoeffs - 1 - o, i) - theirs) <=
-          tol.absolute + tol.relative * PetscMax(mine, PetscAbsScalar(diagonal))))
+    if ((within && there[0] >= 0 && there[0] < n) || !MatStencilValueAt(box, c[0], c[1], there, &theirs)) continue;
+    (void)MatStencilValueAt(box, d[0], d[1], there, &diagonal);
+    if (Differ(KCycleLineCoefficient(&l, opposite, i), theirs, KCycleLineCoefficient(&l, middle, i), diagonal, tol))
       return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
 
-/* Collective. Each coupling is compared; the diagonal with itself, which tells what is real and what is a number at
-   all */
-static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
+/* Collective. Are couplings with points of other processes symmetric, and those around periodic ends? */
+static PetscErrorCode SeenAreSymmetric(Mat A, Tolerance tol, PetscBool *yes)
 {
-  const Mat_Stencil *st   = (Mat_Stencil *)A->data;
-  const KCycleBox   *box  = st->s.box;
-  int                mine = 1, all;
-  PetscScalar       *d, *dhalo, *c, *chalo;
+  const KCycleStencil *st  = &((Mat_Stencil *)A->data)->s;
+  const KCycleBox     *box = st->box;
+  PetscScalar         *d, *dhalo, *c, *chalo;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
   PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &dhalo));
   PetscCall(KCycleBoxHaloCreate(box, &chalo));
-  MatStencilTakeCoefficient(&st->s, st->s.shape.ncoeffs / 2, d);
+  TakeSeen(st, st->shape.ncoeffs / 2, d);
   PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
-  for (int o = st->s.shape.ncoeffs / 2; o < st->s.shape.ncoeffs; o++) {
+  for (int o = st->shape.ncoeffs / 2 + 1; o < st->shape.ncoeffs; o++) {
     const PetscScalar *const diagonal[2] = {d, dhalo}, *const coefficient[2] = {c, chalo};
 
-    MatStencilTakeCoefficient(&st->s, o, c);
+    TakeSeen(st, o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
-    for (PetscInt line = 0; mine && line < box->nlines; line++)
-      mine = LineAgrees(&st->s, line, o, tol, diagonal, coefficient);
+    for (PetscInt line = 0; *yes && line < box->nlines; line++)
+      *yes = LineAgrees(st, line, o, tol, diagonal, coefficient);
   }
-  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  *yes = (PetscBool)all;
   PetscCall(PetscFree2(d, c));
   PetscCall(PetscFree(dhalo));
   PetscCall(PetscFree(chalo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective */
+static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
+{
+  const KCycleStencil *st = &((Mat_Stencil *)A->data)->s;
+  int                  mine, all;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilBring(A));
+  *yes = LinesAreSymmetric(st, tol);
+  if (KCycleBoxTalks(st->box)) PetscCall(SeenAreSymmetric(A, tol, yes));
+  mine = *yes ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  *yes = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,6 +23,7 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
   PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
   PetscCall(PetscFree(kc->split.parts));
   kc->engine = NULL;
+  kc->waits  = PETSC_FALSE;
   PetscCall(PCKCycleGhostsReset(kc));
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
@@ -149,6 +150,11 @@ PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->waits) { /* without PCPreSolve() */
+    kc->followed = PETSC_TRUE;
+    PetscCall(PCKCycleEngineSetUp(pc));
+    if (kc->timing.load && !kc->timing.described && !kc->busy) PetscCall(PCKCycleModelSetUp(pc));
+  }
   *used = (PetscBool)(kc->engine != NULL);
   if (*used && transpose) PetscCall(IsSymmetric(kc, used));
   PetscCheck(*used || !kc->engine || kc->engine->borrows, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -218,6 +224,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscScalar  *a, *x;
   PetscReal     sum, most;
   PetscInt      low, high, rows;
+  PetscBool     rests;
   Vec           b, to;
 
   PetscFunctionBegin;
@@ -234,7 +241,10 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   if (!kc->gathered.ours) PetscCall(MakeConsistent(lv, b));
   PetscCall(VecGetArray(b, &a));
   PetscCall(VecGetArray(to, &x));
+  rests = kc->timing.at_rest;
+  if (!rests) PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
   PetscCall(SolveCoarsest(&solve, &visit, a, x));
+  if (!rests) PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
   PetscCall(VecRestoreArray(to, &x));
   PetscCall(VecRestoreArray(b, &a));
   PetscCall(VecNorm(to, NORM_INFINITY, &most));
@@ -263,9 +273,12 @@ PetscErrorCode PCKCyclePrecisionFollow(PC pc, KSP ksp)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(IsTolerant(ksp, &tolerant));
-  if (tolerant == kc->tolerant) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->followed = PETSC_TRUE;
+  if (tolerant == kc->tolerant && !kc->waits) PetscFunctionReturn(PETSC_SUCCESS);
   kc->tolerant = tolerant;
-  if (kc->engine && kc->precision == PC_KCYCLE_PRECISION_AUTO) PetscCall(PCKCycleEngineSetUp(pc));
+  if (!kc->engine || kc->precision != PC_KCYCLE_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleModelChanged(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,7 +303,7 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
   return "numbers are complex";
 #else
   return kc->nlevels == 1                    ? "there is one level"
-         : !kc->tolerant                     ? "the Krylov method takes it for a linear function"
+         : kc->followed && !kc->tolerant     ? "the Krylov method takes it for a linear function"
          : kc->at == KCYCLE_PLACE_DEVICE     ? "levels are on a device"
          : !symmetric                        ? "the operator is not symmetric"
          : facts->jump > KCYCLE_ROUNDED_JUMP ? "coefficients jump too much"
@@ -313,7 +326,7 @@ static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool 
   *single        = (PetscBool)(kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1);
   if (kc->precision != PC_KCYCLE_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   kc->engine = &KCycleEngine_Double; /* while it is not known */
-  if (kc->tolerant) PetscCall(IsSymmetric(kc, &symmetric));
+  if (kc->tolerant || !kc->followed) PetscCall(IsSymmetric(kc, &symmetric));
   PetscCall(HaveSingle(kc, &have));
   why = have ? NotSingle(kc, facts, symmetric) : "a smoother that the program has registered has no kernels for it";
   if (why) {
@@ -327,6 +340,10 @@ static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool 
   if (!*single)
     PetscCall(PetscSNPrintf(kc->precise, sizeof(kc->precise),
                             "rounding of single precision would be %.2g of a right side", (double)rounding));
+  kc->waits = (PetscBool)(*single && !kc->followed);
+  if (!kc->waits) PetscFunctionReturn(PETSC_SUCCESS);
+  *single = PETSC_FALSE;
+  PetscCall(PetscStrncpy(kc->precise, "the Krylov method is known when a solve begins", sizeof(kc->precise)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -365,7 +382,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   if (!kc->engine->borrows && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
-  PetscCall(PCKCycleGhostsSetUp(pc));
+  if (!kc->waits) PetscCall(PCKCycleGhostsSetUp(pc));
   PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
   PetscCall(PCKCycleInverseSetUp(pc));
   PetscCall(PCKCycleBlockSetUp(pc));

@@ -357,6 +357,8 @@ PetscErrorCode PCKCycleModelSetUp(PC pc)
   if (kc->finer.exists || kc->failure[0] || !kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckType(pc));
   PetscCall(PCKCycleSplitSetUp(pc));
+  /* a file may be for the precision of the first solve */
+  if (kc->waits && kc->busy && timing->load) PetscFunctionReturn(PETSC_SUCCESS);
   if (timing->calibrate || timing->save || timing->load) PetscCall(PCKCycleModelCalibrate(pc));
   PetscCheck(timing->ready || !timing->save, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "Cycles take no time that the clock can tell, so there is no calibration to write: leave out "

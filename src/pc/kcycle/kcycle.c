@@ -675,7 +675,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single|unknowns) - where levels come from (default auto), where auto
       takes the first that fits
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
-. -pc_kcycle_precision (double|single|auto) - precision of structured levels
+. -pc_kcycle_precision (auto|double|single) - precision of structured levels (default auto), where auto is single where
+      the problem and the Krylov method allow it
 . -pc_kcycle_place (auto|host|device)      - where structured levels live
 . -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
 . -pc_kcycle_block_below <5000>            - levels on a device with fewer unknowns share one kernel
@@ -773,6 +774,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   kc->matrix_below  = KCYCLE_MATRIX;
   kc->tile_above    = PC_KCYCLE_TILE_ABOVE_NEVER;
   kc->overlap_above = KCYCLE_OVERLAP;
+  kc->precision     = PC_KCYCLE_PRECISION_AUTO;
   kc->ghost_points  = KCYCLE_GHOSTS;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
