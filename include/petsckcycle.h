@@ -388,6 +388,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetSemicoarsen(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetSemicoarsen(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCKCycleSetAnisotropy(PC, PCKCycleAnisotropy);
 PETSC_EXTERN PetscErrorCode PCKCycleGetAnisotropy(PC, PCKCycleAnisotropy *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetOvercorrect(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCKCycleGetOvercorrect(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetProcEqLim(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetProcEqLim(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGridSizes(PC, PetscInt, const PetscInt[]);

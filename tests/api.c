@@ -56,6 +56,7 @@ static PetscErrorCode SetTypes(Types *t)
   PetscCall(PCKCycleSetGraph(t->kcycle, PETSC_FALSE));
   PetscCall(PCKCycleSetTileAbove(t->kcycle, 9000));
   PetscCall(PCKCycleSetOverlapAbove(t->kcycle, 7000));
+  PetscCall(PCKCycleSetOvercorrect(t->kcycle, 1.0625));
   PetscCall(PCRelaxSetType(t->relax, PC_RELAX_CHEBYSHEV));
   PetscCall(PCRelaxSetOmega(t->relax, 0.75));
   PetscCall(PCRelaxSetOrder(t->relax, PC_RELAX_BACKWARD));
@@ -83,6 +84,7 @@ static PetscErrorCode PrintKCycle(PC pc)
   PCKCycleAnisotropy  anisotropy;
   PCKCyclePlace       place;
   PetscBool           graph;
+  PetscReal           factor;
   const char         *directions;
 
   PetscFunctionBeginUser;
@@ -93,6 +95,7 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetGraph(pc, &graph));
   PetscCall(PCKCycleGetTileAbove(pc, &above));
   PetscCall(PCKCycleGetOverlapAbove(pc, &overlap));
+  PetscCall(PCKCycleGetOvercorrect(pc, &factor));
   PetscCall(PCKCycleGetKappa(pc, &kappa));
   PetscCall(PCKCycleGetHierarchy(pc, &hierarchy));
   PetscCall(PCKCycleGetStructured(pc, &structured));
@@ -105,10 +108,10 @@ static PetscErrorCode PrintKCycle(PC pc)
                   "kcycle: kappa %" PetscInt_FMT
                   ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s, place %s, "
                   "host below %" PetscInt_FMT ", block below %" PetscInt_FMT ", matrix below %" PetscInt_FMT
-                  ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT "\n",
+                  ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT ", overcorrect %g\n",
                   kappa, PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid],
                   KCycleInterpolations[interpolation], directions, PCKCycleAnisotropies[anisotropy],
-                  PCKCyclePlaces[place], below, block, matrix, graph ? "yes" : "no", above, overlap));
+                  PCKCyclePlaces[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
   PetscFunctionReturn(0);
 }
 
@@ -489,7 +492,7 @@ int main(int argc, char **argv)
   test:
     suffix: given
     nsize: {{1 2}}
-    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off -pc_kcycle_place host -pc_kcycle_host_below 5000 -pc_kcycle_block_below 2000 -pc_kcycle_matrix_below 300 -pc_kcycle_graph off -pc_kcycle_tile_above 9000 -pc_kcycle_overlap_above 7000 -pc_kcycle_ghost_points 3000
+    args: -pc_kcycle_kappa 3 -pc_kcycle_hierarchy user -pc_kcycle_structured off -pc_kcycle_grid cell -pc_kcycle_interpolation simplex -pc_kcycle_semicoarsen xz -pc_kcycle_anisotropy off -pc_kcycle_place host -pc_kcycle_host_below 5000 -pc_kcycle_block_below 2000 -pc_kcycle_matrix_below 300 -pc_kcycle_graph off -pc_kcycle_tile_above 9000 -pc_kcycle_overlap_above 7000 -pc_kcycle_overcorrect 1.0625 -pc_kcycle_ghost_points 3000
     args: -pc_relax_type chebyshev -pc_relax_omega 0.75 -pc_relax_order backward -pc_relax_degree 4 -pc_relax_clusters off -pc_relax_directions zx
     args: -pc_incpoisson_pattern full -pc_incpoisson_scaling none
     args: -pc_deflsub_type box -pc_deflsub_form adef2 -pc_deflsub_coarse inverse -pc_deflsub_boxes 3,4,5 -pc_deflsub_size 100 -pc_deflsub_jump 2.5

@@ -35,6 +35,7 @@ blocks() {
     same_bits "small levels in one kernel, the same bits, transposes, $full" "$says" -cells 20,18,16 -random 3 $points -pc_mg_type $full -ksp_type bicg -pc_kcycle_kappa 3
   done
   same_bits "small levels in one kernel, the same bits, Richardson" "$says" $cube -ksp_type richardson
+  same_bits "small levels in one kernel, the same bits, corrections multiplied" "$says" -cells 65,65 -ends ss,ss -pc_kcycle_overcorrect 1.06
   same_bits "a W-cycle of many levels is too long for one kernel: it has several" "but for [1-9][0-9]* of these visits, which are too long for it" -cells 4097 -ends ss -pc_kcycle_kappa w
   for reuse in false true; do
     same "small levels in one kernel, values change between solves, the preconditioner is kept: $reuse" "$says" 1e-12 1 aijcusparse -cells 24,24 -ends ss,ss -renew 3 -ksp_reuse_preconditioner $reuse -pc_kcycle_kappa 2

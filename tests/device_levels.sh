@@ -35,6 +35,7 @@ levels_on_device() {
     same "$claim, each kernel launched" "launched kernel by kernel: " 1e-12 $processes stencil $cube -pc_kcycle_kappa 2 -pc_kcycle_graph off
     same "$claim, full multigrid" "" 1e-12 $processes stencil $cube -pc_mg_type full
     same "$claim, Richardson" "" 1e-12 $processes stencil $cube -ksp_type richardson
+    same "$claim, corrections multiplied, Richardson" "to the finest one are multiplied by 1.06" 1e-12 $processes stencil $cube -ksp_type richardson -pc_kcycle_overcorrect 1.06
     same "$claim, single precision" "" 1e-6 $processes stencil $cube -pc_kcycle_precision single
     same "$claim, single precision, Chebyshev, F-cycles" "" 1e-6 $processes aijcusparse $cube -pc_kcycle_precision single -mg_levels_pc_relax_type chebyshev -pc_kcycle_kappa 2
     for type in jacobi chebyshev redblack; do same "sweeps on the device as on the host, $processes processes, $type" "" 1e-12 $processes aijcusparse $cube -pc_type relax -pc_relax_type $type; done

@@ -113,6 +113,16 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
+{
+  const PetscInt64 before = KCycleRounds;
+
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.scale)(level, factor));
+  Count(level, KCYCLE_INTERPOLATE, before, Words(level - 1, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
 {
   return (*KCycleKernels_Host.sumsquares)(level, x, sum);
@@ -152,6 +162,7 @@ const KCycleKernels KCycleKernels_Counted = {
     .residual          = Residual,
     .restriction       = Restriction,
     .interpolate       = Interpolate,
+    .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,
     .take              = Take,

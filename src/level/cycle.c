@@ -153,6 +153,7 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
                                      Unwritten(levels, l, zeroguess)};
 
   PetscFunctionBegin;
+  if (parts->factor != 1) KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*kernels->scale)(level, parts->factor));
   if (IsFused(levels, l, which, PETSC_FALSE)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);

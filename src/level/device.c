@@ -69,6 +69,18 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
+{
+  const KCycleLevelData *coarse = level - 1;
+  cudaStream_t           stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(KCycleCudaScale(stream, coarse->st->box->npoints, factor, coarse->x));
+  PetscCall(PetscLogGpuFlops(1.0 * coarse->st->box->npoints));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The parts of a sum or maximum, on the host */
 static PetscErrorCode GetParts(const KCycleLevelData *level, cudaStream_t stream)
 {
@@ -350,6 +362,7 @@ const KCycleKernels KCycleKernels_Device = {
     .residual          = Residual,
     .restriction       = Restriction,
     .interpolate       = Interpolate,
+    .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,
     .take              = Take,

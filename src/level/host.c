@@ -114,6 +114,18 @@ KC_VERSIONS static void Multiply(PetscInt n, const KCScalar *x, PetscReal factor
   for (PetscInt i = 0; i < n; i++) y[i] = (PetscScalar)x[i] * factor;
 }
 
+KC_VERSIONS static void MultiplyBy(PetscInt n, KCScalar factor, KCScalar *x)
+{
+  for (PetscInt i = 0; i < n; i++) x[i] *= factor;
+}
+
+static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
+{
+  PetscFunctionBegin;
+  MultiplyBy(level[-1].st->box->npoints, (KCScalar)factor, level[-1].x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
@@ -151,6 +163,7 @@ const KCycleKernels KCycleKernels_Host = {
     .residual          = Residual,
     .restriction       = Restriction,
     .interpolate       = Interpolate,
+    .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,
     .take              = Take,

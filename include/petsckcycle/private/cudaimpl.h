@@ -161,7 +161,7 @@ typedef struct {
 
 /* What one block can do among other things, see blockcuda.cu */
 typedef enum {
-  KC_DO_ZERO,
+  KC_DO_SCALE,
   KC_DO_MOVE,
   KC_DO_GATHER,
   KC_DO_COMPUTE,
@@ -315,6 +315,7 @@ PETSC_INTERN cudaError_t KCycleCudaRestrict(cudaStream_t, const KCycleCudaTransf
    start[i + 1], where start NULL counts on */
 PETSC_INTERN cudaError_t KCycleCudaMove(cudaStream_t, PetscInt n, const PetscInt *from, const KCScalar *x,
                                         const PetscInt *to, KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaScale(cudaStream_t, PetscInt n, PetscReal factor, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaZero(cudaStream_t, PetscInt n, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaGather(cudaStream_t, PetscInt n, const PetscInt *start, const PetscInt *from,
                                           const KCScalar *x, const PetscInt *to, KCScalar *y);

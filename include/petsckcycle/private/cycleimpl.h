@@ -51,6 +51,7 @@ typedef struct {
   KCycleSmoother             *smoother[2];
   const KCycleGhosts         *ghosts; /* with points of others, where the place does so; or NULL */
   PetscInt                    its[2];
+  PetscReal                   factor; /* of corrections from the coarser levels */
   PCRelaxOrder                order[2];
   PetscBool                   tiled;    /* sweeps are to be fused in tiles, where the place does so */
   PetscBool                   overlaps; /* halos are sent while inner points are computed, where the place does so */

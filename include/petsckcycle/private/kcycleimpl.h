@@ -289,6 +289,7 @@ typedef struct {
   PetscInt            matrix_below;   /* and what they do is a product with a matrix */
   PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on, or never */
   PetscBool           count;          /* the bytes that their kernels move */
+  PetscReal           overcorrect;    /* factor of corrections from coarser levels to the finest one */
   PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
   char                semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
@@ -537,6 +538,10 @@ PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
 
 /* kctiles.c */
+PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscInt);
+PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleOvercorrectSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleOvercorrectCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapCompose(PC, PetscBool);

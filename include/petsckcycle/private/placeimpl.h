@@ -106,6 +106,8 @@ typedef struct {
   PetscErrorCode (*restriction)(const KCycleLevelData *, const KCScalar *r);
   /* x <- x + P coarse x, or P coarse x */
   PetscErrorCode (*interpolate)(const KCycleLevelData *, PetscBool add);
+  /* coarse x <- factor coarse x */
+  PetscErrorCode (*scale)(const KCycleLevelData *, PetscReal factor);
   /* of vectors of a level: the sum of the squares */
   PetscErrorCode (*sumsquares)(const KCycleLevelData *, const KCScalar *, PetscReal *sum);
   /* the largest number; bad becomes true if one is Inf or NaN */

@@ -78,6 +78,8 @@
   #define KCycleCudaRelaxColourPart        KCycleCudaRelaxColourPart_Single
   #define KCycleCudaRestrict               KCycleCudaRestrict_Single
   #define KCycleCudaRestrictWork           KCycleCudaRestrictWork_Single
+  #define KCycleCudaScale                  KCycleCudaScale_Single
+  #define KCycleCudaScaleWork              KCycleCudaScaleWork_Single
   #define KCycleCudaShares                 KCycleCudaShares_Single
   #define KCycleCudaStencil                KCycleCudaStencil_Single
   #define KCycleCudaStep                   KCycleCudaStep_Single
@@ -95,7 +97,6 @@
   #define KCycleCudaZero                   KCycleCudaZero_Single
   #define KCycleDeviceClustersCreate       KCycleDeviceClustersCreate_Single
   #define KCycleDeviceClustersSweeps       KCycleDeviceClustersSweeps_Single
-  #define KCycleCudaZeroWork               KCycleCudaZeroWork_Single
   #define KCycleDeviceCopy                 KCycleDeviceCopy_Single
   #define KCycleDeviceErase                KCycleDeviceErase_Single
   #define KCycleDeviceForget               KCycleDeviceForget_Single

@@ -83,8 +83,8 @@ static __device__ __forceinline__ void Do(const KCycleCudaInstruction &now)
   case KC_DO_INVERT:
     Share<KCycleCudaInvertWork, MultiplyRow>(now);
     break;
-  case KC_DO_ZERO:
-    Share<KCycleCudaZeroWork, ZeroPoint>(now);
+  case KC_DO_SCALE:
+    Share<KCycleCudaScaleWork, ScalePoint>(now);
     break;
   case KC_DO_MOVE:
     Share<KCycleCudaMoveWork, MovePoint>(now);
@@ -168,7 +168,7 @@ cudaError_t KCycleCudaProcessors(int *processors)
 int KCycleCudaVectors(const KCycleCudaInstruction *now, int word[KC_BLOCK_VECTORS])
 {
   static const int vectors[][KC_BLOCK_VECTORS] = {
-      {WORD(KCycleCudaZeroWork, y)},
+      {WORD(KCycleCudaScaleWork, y)},
       {WORD(KCycleCudaMoveWork, x), WORD(KCycleCudaMoveWork, y)},
       {WORD(KCycleCudaGatherWork, x), WORD(KCycleCudaGatherWork, y)},
       {WORD(KCycleCudaComputeWork, st.halo), WORD(KCycleCudaComputeWork, step.x), WORD(KCycleCudaComputeWork, step.b),
@@ -183,7 +183,7 @@ int KCycleCudaVectors(const KCycleCudaInstruction *now, int word[KC_BLOCK_VECTOR
   };
   int n = 0;
 
-  static_assert(KC_DO_ZERO == 0 && KC_DO_MOVE == 1 && KC_DO_GATHER == 2 && KC_DO_COMPUTE == 3 && KC_DO_CHANGE == 4 &&
+  static_assert(KC_DO_SCALE == 0 && KC_DO_MOVE == 1 && KC_DO_GATHER == 2 && KC_DO_COMPUTE == 3 && KC_DO_CHANGE == 4 &&
                     KC_DO_COLOUR == 5 && KC_DO_INTERPOLATE == 6 && KC_DO_RESTRICT == 7 && KC_DO_INVERT == 8,
                 "vectors are in the order of the kinds");
   for (; n < KC_BLOCK_VECTORS && vectors[now->kind][n]; n++) word[n] = vectors[now->kind][n];

@@ -43,9 +43,9 @@ static inline int Same(const KCycleCudaTransfer &a, const KCycleCudaTransfer &b)
          a.stride == b.stride && a.weights == b.weights && a.set == b.set && a.halo == b.halo;
 }
 
-static inline int Same(const KCycleCudaZeroWork &a, const KCycleCudaZeroWork &b)
+static inline int Same(const KCycleCudaScaleWork &a, const KCycleCudaScaleWork &b)
 {
-  return a.n == b.n && a.y == b.y;
+  return a.n == b.n && a.factor == b.factor && a.y == b.y;
 }
 
 static inline int Same(const KCycleCudaMoveWork &a, const KCycleCudaMoveWork &b)

@@ -10,9 +10,9 @@
 PetscInt64 KCycleCudaLaunches = 0; /* in both precisions */
 #endif
 
-static __global__ void Zero(const KCycleCudaZeroWork work)
+static __global__ void Scale(const KCycleCudaScaleWork work)
 {
-  ZeroPoint(work, KCycleCudaThread());
+  ScalePoint(work, KCycleCudaThread());
 }
 
 static __global__ void Move(const KCycleCudaMoveWork work)
@@ -101,11 +101,16 @@ cudaError_t KCycleCudaMove(cudaStream_t stream, PetscInt n, const PetscInt *from
   return KCycleCudaDo(stream, n, KC_DO_MOVE, Move, work);
 }
 
+cudaError_t KCycleCudaScale(cudaStream_t stream, PetscInt n, PetscReal factor, KCScalar *y)
+{
+  const KCycleCudaScaleWork work = {n, (KCScalar)factor, y};
+
+  return KCycleCudaDo(stream, n, KC_DO_SCALE, Scale, work);
+}
+
 cudaError_t KCycleCudaZero(cudaStream_t stream, PetscInt n, KCScalar *y)
 {
-  const KCycleCudaZeroWork work = {n, y};
-
-  return KCycleCudaDo(stream, n, KC_DO_ZERO, Zero, work);
+  return KCycleCudaScale(stream, n, 0, y);
 }
 
 cudaError_t KCycleCudaGather(cudaStream_t stream, PetscInt n, const PetscInt *start, const PetscInt *from,

@@ -5,9 +5,10 @@
 
 #include "launchcuda.h"
 
-static __device__ __forceinline__ void ZeroPoint(const KCycleCudaZeroWork &work, PetscInt i)
+/* With a factor of 0 there may be anything before */
+static __device__ __forceinline__ void ScalePoint(const KCycleCudaScaleWork &work, PetscInt i)
 {
-  if (i < work.n) work.y[i] = 0;
+  if (i < work.n) work.y[i] = work.factor == 0 ? 0 : work.factor * work.y[i];
 }
 
 static __device__ __forceinline__ void MovePoint(const KCycleCudaMoveWork &work, PetscInt i)

@@ -9,8 +9,9 @@
 
 typedef struct {
   PetscInt  n;
+  KCScalar  factor;
   KCScalar *y;
-} KCycleCudaZeroWork;
+} KCycleCudaScaleWork;
 
 typedef struct {
   PetscInt        n;

@@ -62,8 +62,8 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
 
   MatStencilLineArrays(st, line, &l);
   for (int o = shape->ncoeffs / 2; o < shape->ncoeffs; o++) {
-    const int      q  = shape->line[o];
-    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
+    const int       q  = shape->line[o];
+    const PetscInt  jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
     const PetscBool once = (PetscBool)(st->half && !tol.conjugate && o > shape->ncoeffs / 2);
 
     if (jj < 0 || jj >= box->n[1] || kk >= box->n[2]) continue;
@@ -95,7 +95,7 @@ static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol)
    a periodic end. Kept until the matrix changes */
 PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
 {
-  Mat_Stencil     *st = (Mat_Stencil *)A->data;
+  Mat_Stencil     *st  = (Mat_Stencil *)A->data;
   const Tolerance  tol = {0, 0, PETSC_FALSE};
   PetscObjectState state;
 
@@ -157,7 +157,8 @@ static void TakeSeen(const KCycleStencil *st, int o, PetscScalar *field)
 
     if (!seen && !box->xhalo) continue;
     MatStencilLineArrays(st, line, &l);
-    for (PetscInt i = 0; i < n; i += seen ? 1 : PetscMax(1, n - 1)) field[line * n + i] = KCycleLineCoefficient(&l, o, i);
+    for (PetscInt i = 0; i < n; i += seen ? 1 : PetscMax(1, n - 1))
+      field[line * n + i] = KCycleLineCoefficient(&l, o, i);
   }
 }
 
@@ -166,8 +167,8 @@ static void TakeSeen(const KCycleStencil *st, int o, PetscScalar *field)
 static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2],
                             const PetscScalar *const c[2])
 {
-  const KCycleShape *shape = &st->shape;
-  const KCycleBox   *box   = st->box;
+  const KCycleShape *shape    = &st->shape;
+  const KCycleBox   *box      = st->box;
   const int          opposite = shape->ncoeffs - 1 - o, middle = shape->ncoeffs / 2;
   const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
   const PetscInt     jj = j - shape->dy[shape->line[o]], kk = k - shape->dz[shape->line[o]];

@@ -456,10 +456,11 @@ static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision preci
   function of residuals until it restarts, stays above 1e-7 until then: use `KSPFGMRES`. `KSPRICHARDSON` computes
   residuals with the operator itself.
 
-  With `PC_KCYCLE_PRECISION_AUTO`, the default, the cycle is in single precision in solves of `KSPCG`, `KSPKCG`, `KSPFCG`, `KSPFGMRES`
-  and `KSPGCR`, whose residuals do not suffer from its rounding, where levels allow it, the operator A is symmetric, and
-  rounding does not spoil it. A residual is the difference of numbers that are larger than a right side by up to the
-  largest entry of A^{-1} D 1, D the diagonal of A; the coarsest problem, which is solved once, tells how large that is.
+  With `PC_KCYCLE_PRECISION_AUTO`, the default, the cycle is in single precision in solves of `KSPCG`, `KSPKCG`,
+  `KSPFCG`, `KSPFGMRES` and `KSPGCR`, whose residuals do not suffer from its rounding, where levels allow it, the
+  operator A is symmetric, and rounding does not spoil it. A residual is the difference of numbers that are larger than
+  a right side by up to the largest entry of A^{-1} D 1, D the diagonal of A; the coarsest problem, which is solved
+  once, tells how large that is.
   Double precision is kept where coefficients jump by more than 1e5, where missing couplings may leave pockets, and on
   devices. `PCView()` says what was taken, and why.
 

@@ -288,12 +288,23 @@ static PetscErrorCode KCycleRestrict(PC pc, PC_KCycle *kc, const KCycleSteps *st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The correction from the coarser levels, of vectors or of blocks of them */
+static PetscErrorCode Scale(const KCycleSteps *steps, PC_MG_Levels *coarse, PetscReal factor)
+{
+  PetscFunctionBegin;
+  if (steps == &StepsBlock) PetscCall(MatScale(coarse->X, factor));
+  else PetscCall(VecScale(coarse->x, factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Lines 7 and 8 of Algorithm 3 */
 static PetscErrorCode KCycleCorrect(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l)
 {
-  PC_MG *mg = (PC_MG *)pc->data;
+  PC_MG          *mg     = (PC_MG *)pc->data;
+  const PetscReal factor = PCKCycleOvercorrectFactor(kc, l);
 
   PetscFunctionBegin;
+  if (factor != 1) KCycleLogged(kc, l, KCYCLE_INTERPOLATE, Scale(steps, mg->levels[l - 1], factor));
   KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
   KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, mg->levels[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -565,6 +576,9 @@ static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_precision single is for kappa-cycles, and this is -pc_mg_type %s: use double",
+             PCMGTypes[((PC_MG *)pc->data)->am]);
+  PetscCheck(kc->overcorrect == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_overcorrect is for kappa-cycles, and this is -pc_mg_type %s: leave it out",
              PCMGTypes[((PC_MG *)pc->data)->am]);
   PetscCall(PCKCycleGatheredFollow(pc));
   loan.stays = PETSC_FALSE;

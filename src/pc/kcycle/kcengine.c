@@ -66,6 +66,7 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   parts->timer    = &kc->level[l].timer;
   parts->tiled    = (PetscBool)(kc->tile_above >= 0 && KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
   parts->overlaps = KCycleBoxOverlaps(parts->st->box, kc->overlap_above);
+  parts->factor   = PCKCycleOvercorrectFactor(kc, l);
   if (kc->count) parts->traffic = &kc->level[l].traffic;
   if (!l) {
     PetscCall(PetscMalloc2(parts->st->box->npoints, &parts->b, parts->st->box->npoints, &parts->x));

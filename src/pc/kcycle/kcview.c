@@ -209,6 +209,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   if (kc->nlevels_asked > kc->nlevels + kc->gathered.below)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
                                      kc->nlevels_asked));
+  PetscCall(PCKCycleOvercorrectView(kc, viewer));
   if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
   if (kc->instead[0])
     PetscCall(

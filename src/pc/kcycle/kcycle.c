@@ -397,6 +397,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
     PetscCall(PCKCycleSetKappa(pc, kappa));
   }
   PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleOvercorrectSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleAnswerSetFromOptions(pc, PetscOptionsObject));
@@ -661,6 +662,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleThereCompose(pc, present));
   PetscCall(PCKCycleTilesCompose(pc, present));
   PetscCall(PCKCycleOverlapCompose(pc, present));
+  PetscCall(PCKCycleOvercorrectCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -695,6 +697,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       processor at least: the calls of its kernels, and their bytes; and rounds of messages between processes
 . -pc_kcycle_ghost_points <5000>           - levels of several processes are swept in fused passes with the points of
       others around those of a process, where these are at most as many as its own and so many more; -1: never
+. -pc_kcycle_overcorrect <1>               - factor of the correction from the coarser levels to the finest one
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
@@ -777,6 +780,7 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   kc->precision     = PC_KCYCLE_PRECISION_AUTO;
   kc->ghost_points  = KCYCLE_GHOSTS;
   kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
+  kc->overcorrect   = 1;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
   PetscCall(PetscContainerSetPointer(container, kc));
