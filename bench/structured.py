@@ -234,7 +234,7 @@ def main():
     parser.add_argument("--solvers", default="", help="default: all")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each solver, default 3")
     parser.add_argument("--processor-time", action="store_true", help="seconds of a processor, for machines that others use as well")
-    parser.add_argument("--publish", action="store_true", help="also writes the tables that the documentation quotes, in bench/results")
+    parser.add_argument("--publish", nargs="?", const="structured", help="also writes the tables that the documentation quotes, in bench/results; with another name than structured that table alone")
     parser.add_argument("--limit", type=int, default=900, help="seconds for all repetitions of one solver, default 900")
     arguments = parser.parse_args()
     chosen = choose(arguments.cases.split(",") if arguments.cases else [c.name for c in CASES], [c.name for c in CASES], "case")
@@ -264,7 +264,8 @@ def main():
             write_csv(os.path.join(folder, "kernels.csv"), all_kernels)
             draw(groups, os.path.join(folder, "structured.png"))
     if arguments.publish:
-        publish("structured.csv", all_results)
+        publish(f"{arguments.publish}.csv", all_results)
+    if arguments.publish == "structured":
         publish("kernels.csv", all_kernels)
         publish("ratios.csv", ratios(all_results))
     print(footer(folder))

@@ -13,6 +13,7 @@ static PetscErrorCode Convert(const KCyclePoolDouble *from, PetscReal divisor, K
   to->precision                  = KC_PRECISION;
   to->place                      = from->place;
   PetscCall(PetscMalloc1((size_t)from->used, &to->v));
+  KCycleMemoryAdvise(to->v, (size_t)from->used * sizeof(*to->v));
   for (PetscInt64 i = 0; i < from->used; i++) to->v[i] = (KCScalar)(from->v[i] / divisor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -222,6 +222,9 @@ static inline KCyclePlace KCycleStencilPlace(const KCycleStencil *st)
   return st->own.place;
 }
 
+/* pool.c, in both precisions */
+PETSC_INTERN void KCycleMemoryAdvise(void *, size_t bytes);
+
 /* Can kernels that work on the memory of a place, and compute with this precision, be handed a pool? */
 static inline PetscBool KCyclePoolIsAt(const KCyclePool *pool, KCyclePlace memory)
 {

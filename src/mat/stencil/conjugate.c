@@ -46,15 +46,6 @@ PetscErrorCode MatStencilConjugateReset(KCycleConjugate *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compilers add up several sums in vectors only when told to, and well in vectors of this length alone */
-#if defined(__GNUC__) && (defined(PETSC_USE_REAL_DOUBLE) || defined(PETSC_USE_REAL_SINGLE))
-  #define KC_SIDE 4
-typedef PetscReal Four __attribute__((vector_size(KC_SIDE * sizeof(PetscReal)), aligned(sizeof(PetscReal)), may_alias));
-#else
-  #define KC_SIDE 1
-typedef PetscReal Four;
-#endif
-
 static inline PetscReal SumFour(const Four *x)
 {
   const PetscReal *part = (const PetscReal *)x;

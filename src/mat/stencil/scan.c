@@ -166,69 +166,171 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
   }
 }
 
-/* Points of a star that have a positive diagonal and all their couplings: most have, and then little is to be looked
-   at */
-KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c[])
+#if KC_SIDE > 1 && !defined(PETSC_USE_COMPLEX)
+
+  /* functions that have vectors as arguments are parts of those that call them */
+  #pragma GCC diagnostic ignored "-Wpsabi"
+
+  /* all bits of a number, set or not */
+  #if defined(PETSC_USE_REAL_SINGLE)
+typedef KC_SIDES(int) Mask;
+  #else
+typedef KC_SIDES(PetscInt64) Mask;
+  #endif
+
+KC_POINT Mask Above(Four a, Four b)
 {
-  PetscInt64 other = 0;
-
-  for (PetscInt i = 0; i < n; i++) {
-    PetscReal size = PetscRealPart(c[nc / 2][i]);
-
-    other |= size < 8 / PETSC_MAX_REAL ? 1 : 0;
-    KC_UNROLL
-    for (int d = 0; d < nc / 2; d++) {
-      const PetscReal a = -PetscRealPart(c[nc / 2 - 1 - d][i]), b = -PetscRealPart(c[nc / 2 + 1 + d][i]);
-
-      other |= (b > 1e-29 * a ? 0 : 1) | (a > 1e-29 * b ? 0 : 1); /* next to nothing is a wall, too */
-      size += a + b;
-    }
-    other |= size <= PETSC_MAX_REAL ? 0 : 1; /* nor if anything is no number */
-  }
-  return (PetscBool)(!PetscDefined(USE_COMPLEX) && other == 0);
+  return (Mask)(a > b);
 }
 
-KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal times, const PetscScalar *const coefficients[],
-                          PetscReal *const at[])
+KC_POINT Four Either(Mask mask, Four a, Four b)
 {
-  const PetscScalar *c[KC_MAX_COEFFS];
-  PetscReal         *to[LOOK_NUM];
+  return (Four)((mask & (Mask)a) | (~mask & (Mask)b));
+}
 
-  for (int o = 0; o < nc; o++) c[o] = coefficients[o];
-  for (int t = 0; t < LOOK_NUM; t++) to[t] = at[t];
-  for (int d = 0; d < nc / 2; d++) to[LOOK_COUNT + d][0] += times * (PetscReal)(2 * n);
-  KC_IVDEP for (PetscInt i = 0; i < n; i++)
-  {
-    const PetscReal diagonal = PetscRealPart(c[nc / 2][i]), inverse = 1 / diagonal;
-    PetscReal       larger[3] = {0, 0, 0}, smaller[3] = {0, 0, 0}, couplings = 0, jumps = 0, relative, large;
+KC_POINT Four Most(Four a, Four b)
+{
+  return Either(Above(a, b), a, b);
+}
+
+KC_POINT Four Least(Four a, Four b)
+{
+  return Either(Above(a, b), b, a);
+}
+
+/* The couplings of points of a star behind (-d) or ahead (d) in direction d, counted from 1, as positive numbers */
+KC_POINT Four Coupling(const int nc, const int d, PetscInt i, const PetscScalar *const c[])
+{
+  return -*(const Four *)(c[nc / 2 + d] + i);
+}
+
+/* Where the vector of points begins that has point i: the last one ends with the last point */
+KC_POINT PetscInt Start(PetscInt n, PetscInt i)
+{
+  return i + KC_SIDE <= n ? i : n - KC_SIDE;
+}
+
+/* Points of a star that have a positive diagonal and all their couplings: most have, and then little is to be looked
+   at. n is at least KC_SIDE */
+KC_POINT PetscBool ArePlain(const int nc, PetscInt n, const PetscScalar *const c[])
+{
+  const Four none  = {0};
+  Mask       plain = Above(none + 1, none);
+  PetscBool  all   = PETSC_TRUE;
+
+  for (PetscInt next = 0; next < n; next += KC_SIDE) {
+    const PetscInt i    = Start(n, next);
+    Four           size = *(const Four *)(c[nc / 2] + i);
+
+    plain &= Above(size, none + 8 / PETSC_MAX_REAL);
+    KC_UNROLL
+    for (int d = 1; d <= nc / 2; d++) {
+      const Four a = Coupling(nc, -d, i, c), b = Coupling(nc, d, i, c);
+
+      plain &= Above(b, (PetscReal)1e-29 * a) & Above(a, (PetscReal)1e-29 * b); /* next to nothing is a wall, too */
+      size += a + b;
+    }
+    plain &= Above(none + PETSC_MAX_REAL, size); /* nor if anything is no number */
+  }
+  for (int p = 0; p < KC_SIDE; p++) all = (PetscBool)(all && plain[p]);
+  return all;
+}
+
+/* Of such points: see CountWeak() */
+KC_POINT void CountPlain(const int dim, Four times, const Four larger[], const Four smaller[], Four weak[][3],
+                         Four thin[])
+{
+  KC_UNROLL
+  for (int d = 0; d < dim; d++) {
+    const int  f = (d + 1) % dim, g = (d + 2) % dim;
+    const Four others = dim == 3 ? Most(larger[f], larger[g]) : larger[f];
 
     KC_UNROLL
-    for (int d = 0; d < nc / 2; d++) {
-      const PetscReal a = PetscRealPart(c[nc / 2 - 1 - d][i]), b = PetscRealPart(c[nc / 2 + 1 + d][i]), both = a + b;
+    for (int e = 0; e < dim; e++) {
+      const Four limit = (PetscReal)KC_WEAK * (d != e ? smaller[e] : Least(smaller[f], smaller[g]));
 
-      jumps = Max(jumps, Ratio(-a, -b));
-      couplings += both;
-      to[LOOK_TOTAL + d][i] -= times * both;
-      larger[d]  = Larger(-a, -b);
-      smaller[d] = Smaller(-a, -b);
+      if (d != e || dim == 3) weak[d][e] += (Four)(Above(limit, larger[d]) & (Mask)times);
     }
-    CountWeak(nc / 2, i, times, larger, smaller, to);
-    relative          = PetscAbsReal(diagonal + couplings) * inverse;
-    large             = (diagonal - couplings) * inverse;
-    to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
-    to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
-    to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
-    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
-    to[LOOK_ROUGH][i] = Max(jumps, to[LOOK_ROUGH][i]);
+    if (dim > 1) thin[d] += (Four)(Above(others, smaller[d]) & (Mask)times);
   }
+}
+
+/* What lines have come to, which have places for each of their points, gets more of some of these */
+KC_POINT void AddPart(PetscReal to[], Four part)
+{
+  for (int p = 0; p < KC_SIDE; p++) to[p] += part[p];
+}
+
+KC_POINT void MostPart(PetscReal to[], Four part)
+{
+  for (int p = 0; p < KC_SIDE; p++) to[p] = Max(to[p], part[p]);
+}
+
+/* Such points have no walls, and it does not matter which of them has what */
+KC_POINT void LookAtPlain(const int nc, PetscInt n, PetscReal often, const PetscScalar *const c[],
+                          PetscReal *const to[])
+{
+  const int  dim  = nc / 2;
+  const Four none = {0};
+  Four all = none, last = none, scale = none, sums = none, bound = none, jumps = none, total[3] = {none, none, none},
+       weak[3][3] = {{none, none, none}, {none, none, none}, {none, none, none}}, thin[3] = {none, none, none};
+
+  all += often;
+  for (int p = (KC_SIDE - n % KC_SIDE) % KC_SIDE; p < KC_SIDE; p++) last[p] = often; /* others have come already */
+  for (PetscInt next = 0; next < n; next += KC_SIDE) {
+    const PetscInt i        = Start(n, next);
+    const Four     times    = i == next ? all : last;
+    const Four     diagonal = *(const Four *)(c[nc / 2] + i), inverse = 1 / diagonal;
+    Four           larger[3] = {none, none, none}, smaller[3] = {none, none, none}, couplings = none, relative;
+
+    KC_UNROLL
+    for (int d = 0; d < dim; d++) {
+      const Four a = Coupling(nc, -d - 1, i, c), b = Coupling(nc, d + 1, i, c), both = a + b;
+
+      larger[d]  = Most(a, b);
+      smaller[d] = Least(a, b);
+      jumps      = Most(jumps, larger[d] / smaller[d]);
+      couplings += both;
+      total[d] += times * both;
+    }
+    CountPlain(dim, times, larger, smaller, weak, thin);
+    relative = diagonal - couplings;
+    scale    = Most(scale, diagonal);
+    sums     = Most(sums, Most(relative, -relative) * inverse);
+    bound    = Most(bound, (diagonal + couplings) * inverse);
+  }
+  MostPart(to[LOOK_SCALE], scale);
+  MostPart(to[LOOK_SUMS], sums);
+  MostPart(to[LOOK_BOUND], bound);
+  MostPart(to[LOOK_JUMPS], jumps);
+  MostPart(to[LOOK_ROUGH], jumps);
+  for (int d = 0; d < dim; d++) {
+    to[LOOK_COUNT + d][0] += often * (PetscReal)(2 * n);
+    AddPart(to[LOOK_TOTAL + d], total[d]);
+    AddPart(to[LOOK_THIN + d], thin[d]);
+    for (int e = 0; e < dim; e++) AddPart(to[LOOK_WEAK + 3 * d + e], weak[d][e]);
+  }
+}
+
+#endif
+
+KC_POINT void LookAt(const int nc, const int box, PetscInt n, PetscReal times, const PetscReal inside[],
+                     const PetscScalar *const c[], PetscReal *const at[])
+{
+#if KC_SIDE > 1 && !defined(PETSC_USE_COMPLEX)
+  if (!box && n >= KC_SIDE && ArePlain(nc, n, c)) {
+    LookAtPlain(nc, n, times, c, at);
+    return;
+  }
+#endif
+  LookAtPoints(nc, box, n, times, inside, c, at);
 }
 
 #define KC_LOOK(name, nc, box)                                                                 \
   KC_VERSIONS static void name(PetscInt n, PetscReal times, const PetscReal inside[],          \
                                const PetscScalar *const coefficients[], PetscReal *const at[]) \
   {                                                                                            \
-    if (!(box) && ArePlain(nc, n, coefficients)) LookAtPlain(nc, n, times, coefficients, at);  \
-    else LookAtPoints(nc, box, n, times, inside, coefficients, at);                            \
+    LookAt(nc, box, n, times, inside, coefficients, at);                                       \
   }
 
 KC_LOOK(LookAtPoints_3, 3, 0)

@@ -56,15 +56,42 @@ PetscErrorCode PCKCycleHoldEmptyRows(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a coarser level, by the diagonals of the finer points that a coarse one stands for */
+/* The smallest diagonal of a row without couplings; PETSC_MAX_REAL: there is none */
+static PetscErrorCode SmallestUncoupled(Mat A, PetscReal *least)
+{
+  const PetscScalar *d;
+  Vec                diagonal;
+  PetscInt           n, start, *row;
+  PetscReal          mine = PETSC_MAX_REAL;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilUncoupledRows(A, &n, &row));
+  PetscCall(MatCreateVecs(A, NULL, &diagonal));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecGetOwnershipRange(diagonal, &start, NULL));
+  PetscCall(VecGetArrayRead(diagonal, &d));
+  for (PetscInt i = 0; i < n; i++) mine = PetscMin(mine, PetscAbsScalar(d[row[i] - start]));
+  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(PetscFree(row));
+  PetscCallMPI(MPI_Allreduce(&mine, least, 1, MPIU_REAL, MPIU_MIN, PetscObjectComm((PetscObject)A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a coarser level, by the diagonals of the finer points that a coarse one stands for, which are 27 at most. Where
+   stored boundary points are all that is not coupled, their diagonals are far above that */
 PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *kc, KCycleStructure *level)
 {
   const KCycleScan *scan;
   Vec               fine, coarse;
+  PetscReal         least;
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(level[1].A, &scan));
   if (!scan->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SmallestUncoupled(level[1].A, &least));
+  PetscCall(MatStencilScan(level->A, &scan));
+  if (least > 27 * scan->scale * 100 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(level->P, &coarse, &fine));
   PetscCall(MatGetDiagonal(level->A, fine));
   PetscCall(MatMultTranspose(level->P, fine, coarse));
