@@ -5,6 +5,13 @@
 
 #if defined(KCYCLE_SINGLE)
 
+/* factor: 1 over a power of 2, so that numbers are those that a division gives */
+KC_VERSIONS static void Multiply(PetscInt64 n, const PetscScalar *KC_RESTRICT from, PetscReal factor,
+                                 KCScalar *KC_RESTRICT to)
+{
+  for (PetscInt64 i = 0; i < n; i++) to[i] = (KCScalar)(from[i] * factor);
+}
+
 /* Numbers, divided */
 static PetscErrorCode Convert(const KCyclePoolDouble *from, PetscReal divisor, KCyclePool *to)
 {
@@ -14,7 +21,7 @@ static PetscErrorCode Convert(const KCyclePoolDouble *from, PetscReal divisor, K
   to->place                      = from->place;
   PetscCall(PetscMalloc1((size_t)from->used, &to->v));
   KCycleMemoryAdvise(to->v, (size_t)from->used * sizeof(*to->v));
-  for (PetscInt64 i = 0; i < from->used; i++) to->v[i] = (KCScalar)(from->v[i] / divisor);
+  Multiply(from->used, from->v, 1 / divisor, to->v);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

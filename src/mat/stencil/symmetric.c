@@ -53,7 +53,8 @@ static PetscBool CouplingsAgree(const KCycleLine *l, const KCycleLine *m, const 
 
 /* Is line (j, k) symmetric, with the lines behind it? last: the classes that were compared last, for each
    coefficient. The diagonal is compared with itself, which tells what is real and what is a number at all */
-static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, Tolerance tol, PetscInt last[][2])
+static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, int first, Tolerance tol,
+                                 PetscInt last[][2])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
@@ -61,7 +62,7 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
   KCycleLine         l, m;
 
   MatStencilLineArrays(st, line, &l);
-  for (int o = shape->ncoeffs / 2; o < shape->ncoeffs; o++) {
+  for (int o = first; o < shape->ncoeffs; o++) {
     const int       q  = shape->line[o];
     const PetscInt  jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
     const PetscBool once = (PetscBool)(st->half && !tol.conjugate && o > shape->ncoeffs / 2);
@@ -78,15 +79,16 @@ static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k
   return PETSC_TRUE;
 }
 
-/* Are couplings between points of this process symmetric? */
-static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol)
+/* Are couplings between points of this process symmetric? finite: all entries are known to be numbers */
+static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol, PetscBool finite)
 {
-  const KCycleBox *box = st->box;
+  const KCycleBox *box   = st->box;
+  const int        first = st->shape.ncoeffs / 2 + (finite && !tol.conjugate ? 1 : 0);
   PetscInt         last[KC_MAX_COEFFS][2];
 
   for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
   for (PetscInt line = 0; line < box->nlines; line++) {
-    if (!LineIsSymmetric(st, line % box->n[1], line / box->n[1], tol, last)) return PETSC_FALSE;
+    if (!LineIsSymmetric(st, line % box->n[1], line / box->n[1], first, tol, last)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -104,7 +106,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilBring(A));
-  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && LinesAreSymmetric(&st->s, tol));
+  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && LinesAreSymmetric(&st->s, tol, PETSC_TRUE));
   PetscCall(MatStencilSetSymmetric(A, *yes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,12 +221,16 @@ static PetscErrorCode SeenAreSymmetric(Mat A, Tolerance tol, PetscBool *yes)
 /* Collective */
 static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
 {
-  const KCycleStencil *st = &((Mat_Stencil *)A->data)->s;
+  const KCycleStencil *st   = &((Mat_Stencil *)A->data)->s;
+  const KCycleScan    *scan = &((Mat_Stencil *)A->data)->scan;
+  PetscObjectState     state;
   int                  mine, all;
 
   PetscFunctionBegin;
   PetscCall(MatStencilBring(A));
-  *yes = LinesAreSymmetric(st, tol);
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  *yes =
+      LinesAreSymmetric(st, tol, (PetscBool)(scan->done && scan->state == state && scan->notfinite == PETSC_INT_MAX));
   if (KCycleBoxTalks(st->box)) PetscCall(SeenAreSymmetric(A, tol, yes));
   mine = *yes ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
