@@ -514,6 +514,9 @@ int main(int argc, char **args)
       nsize: 2
       args: -dim 2 -n 401 -kinds 0,1 -held 6.7,12 -setup 6.7,12.3
 
+  testset:
+    requires: !complex double !defined(PETSC_USE_64BIT_INDICES)
+
     test:
       suffix: sweeps
       nsize: {{1 2}}
