@@ -537,11 +537,13 @@ PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
 
-/* kctiles.c */
+/* kcovercorrect.c */
 PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectCompose(PC, PetscBool);
+
+/* kcoverlap.c, kctiles.c */
 PETSC_INTERN PetscErrorCode PCKCycleOverlapView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleOverlapCompose(PC, PetscBool);

@@ -147,23 +147,6 @@ PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, cons
   return PETSC_TRUE;
 }
 
-/* Coefficient o of the points that other processes read, or this one around a periodic end */
-static void TakeSeen(const KCycleStencil *st, int o, PetscScalar *field)
-{
-  const KCycleBox *box = st->box;
-  const PetscInt   n   = box->n[0];
-  KCycleLine       l;
-
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscBool seen = KCycleBoxLineIsSeen(box, line % box->n[1], line / box->n[1]);
-
-    if (!seen && !box->xhalo) continue;
-    MatStencilLineArrays(st, line, &l);
-    for (PetscInt i = 0; i < n; i += seen ? 1 : PetscMax(1, n - 1))
-      field[line * n + i] = KCycleLineCoefficient(&l, o, i);
-  }
-}
-
 /* Do the points of a line say of the couplings opposite to o what points beside those of this process say? d and c: the
    diagonal and coefficient o there */
 static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2],
@@ -202,12 +185,12 @@ static PetscErrorCode SeenAreSymmetric(Mat A, Tolerance tol, PetscBool *yes)
   PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &dhalo));
   PetscCall(KCycleBoxHaloCreate(box, &chalo));
-  TakeSeen(st, st->shape.ncoeffs / 2, d);
+  MatStencilTakeSeen(st, st->shape.ncoeffs / 2, d);
   PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
   for (int o = st->shape.ncoeffs / 2 + 1; o < st->shape.ncoeffs; o++) {
     const PetscScalar *const diagonal[2] = {d, dhalo}, *const coefficient[2] = {c, chalo};
 
-    TakeSeen(st, o, c);
+    MatStencilTakeSeen(st, o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
     for (PetscInt line = 0; *yes && line < box->nlines; line++)
       *yes = LineAgrees(st, line, o, tol, diagonal, coefficient);
