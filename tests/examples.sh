@@ -63,8 +63,8 @@ in_fortran() {
 # The lines that README shows, in its order, are those of the program
 excerpt() {
   compile c "$src/poisson.c" poisson > build.log 2>&1 || { cat build.log; return 1; }
-  sed -n '/^`-ksp_view` of .*poisson\.c/,/^## /p' "$KC_TOP/README.md" | grep '^      ' | sed 's/^ *//' > shown
-  ./poisson -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_view | sed 's/^ *//' | grep -F -x -f shown | uniq > printed
+  sed -n '/^`-ksp_type cg .*-ksp_view` of .*poisson\.c/,/^## /p' "$KC_TOP/README.md" | grep '^      ' | sed 's/^ *//' > shown
+  ./poisson -dll_append "$KC_LIBRARY" -ksp_type cg -pc_type kcycle -ksp_view | sed 's/^ *//' | grep -F -x -f shown | uniq > printed
   diff shown printed && [ "$(wc -l < shown)" -ge 8 ] && echo 'as printed'
 }
 

@@ -144,6 +144,19 @@ static PetscErrorCode IsSymmetric(PC_KCycle *kc, PetscBool *symmetric)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A cycle runs before a solver has shown itself: levels are what they are without one */
+PetscErrorCode PCKCycleEngineSettle(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->waits) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->followed = PETSC_TRUE;
+  PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Does the cycle run on arrays? */
 PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
 {
@@ -152,8 +165,7 @@ PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->waits) { /* without PCPreSolve() */
-    kc->followed = PETSC_TRUE;
-    PetscCall(PCKCycleEngineSetUp(pc));
+    PetscCall(PCKCycleEngineSettle(pc));
     if (kc->timing.load && !kc->timing.described && !kc->busy) PetscCall(PCKCycleModelSetUp(pc));
   }
   *used = (PetscBool)(kc->engine != NULL);

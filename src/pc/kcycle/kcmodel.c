@@ -333,6 +333,7 @@ PetscErrorCode PCKCycleModelCalibrate(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   timing = &kc->timing;
+  PetscCall(PCKCycleEngineSettle(pc));
   if (!timing->described) PetscCall(Describe(pc, &timing->model));
   timing->described = PETSC_TRUE;
   if (timing->ready) PetscFunctionReturn(PETSC_SUCCESS);
