@@ -225,9 +225,22 @@ static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Times the sum over directions of 1 in one half of the grid and -1 in the other */
+static void TimesHalves(const KCycleBox *box, PetscScalar a[])
+{
+  for (PetscInt i = 0, rest; i < box->npoints; i++) {
+    PetscReal sum = 0;
+
+    rest = i;
+    for (int d = 0; d < 3; rest /= box->n[d++])
+      if (box->size[d] > 1) sum += 2 * (box->start[d] + rest % box->n[d]) < box->size[d] ? 1 : -1;
+    a[i] *= sum;
+  }
+}
+
 /* The largest entry of A^-1 D 1, D the diagonal of A: so many times as large as a right side are the numbers whose
    difference a residual is. The coarsest problem tells; from level to level it grows as the sum of the diagonal does.
-   With a kernel, 1 at one half of the points and -1 at the other */
+   With a kernel, the sum over directions of 1 in one half of the grid and -1 in the other */
 static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
 {
   PC_MG_Levels *lv    = ((PC_MG *)pc->data)->levels[0];
@@ -236,7 +249,6 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PC_KCycle    *kc;
   PetscScalar  *a, *x;
   PetscReal     sum, most;
-  PetscInt      low, high, rows;
   PetscBool     rests;
   Vec           b, to;
 
@@ -246,10 +258,8 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscCall(VecDuplicate(lv->b, &to));
   PetscCall(MatGetDiagonal(kc->structure[kc->nstructured - 1].A, b));
   PetscCall(VecNorm(b, NORM_1, &sum));
-  PetscCall(VecGetOwnershipRange(b, &low, &high));
-  PetscCall(VecGetSize(b, &rows));
   PetscCall(VecGetArray(b, &a));
-  for (PetscInt i = low; i < high && kc->kernel != KCYCLE_REGULAR; i++) a[i - low] *= i < rows / 2 ? 1 : -1;
+  if (kc->kernel != KCYCLE_REGULAR) TimesHalves(kc->parts[0].st->box, a);
   PetscCall(VecRestoreArray(b, &a));
   if (!kc->gathered.ours) PetscCall(MakeConsistent(lv, b));
   PetscCall(VecGetArray(b, &a));
