@@ -2,6 +2,7 @@
 #
 #   make                  the library                        make -s print-library   its path
 #   make OPENMP=1         the same with threads: OMP_NUM_THREADS share the lines of structured grids
+#   make FFTW=0           the same without FFTW, and so without PCFASTPOISSON
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
@@ -27,7 +28,9 @@ include $(top)/conf/petsc.mk
 version := $(shell cat $(top)/VERSION.txt)
 PREFIX  ?= /usr/local
 export override OPENMP := $(filter-out 0 no,$(OPENMP))
-B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc_prefix) $(SANITIZE)$(if $(OPENMP), openmp)' | cksum))
+# FFTW in double precision, for PCFASTPOISSON, where pkg-config knows it
+fftw    := $(if $(filter 0 no,$(FFTW)),,$(shell pkg-config --exists fftw3 2> /dev/null && echo fftw3))
+B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc_prefix) $(SANITIZE)$(if $(OPENMP), openmp)$(if $(fftw),, nofftw)' | cksum))
 LIBRARY := $(B)/lib/libpetsckcycle.so
 
 CC        := $(if $(PETSC_PC),$(or $(call petsc_var,ccompiler),mpicc),mpicc)
@@ -48,7 +51,7 @@ hip_var    = $(if $(hip),$(call conf_var,$(1)))
 per_pointer = object-size,pointer-overflow
 sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring address,$(SANITIZE)),-fno-sanitize=$(per_pointer)) -fno-omit-frame-pointer)
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(sanitized) $(if $(OPENMP),-fopenmp)
-CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP)
+CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP) $(if $(fftw),-DKCYCLE_HAVE_FFTW $(shell pkg-config --cflags $(fftw)))
 # As PETSc's own; pragmas for the device are unknown to the compiler of the host
 CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function
 # Kernels have real numbers, and thrust, which PETSc takes complex ones from, need not be there. Blocks have so many threads, but for those of kernels that say it
@@ -58,10 +61,13 @@ CCACHE ?=
 compile_device = $(if $(hip),$(hipcc) -x hip $(HIPFLAGS_KC),$(CCACHE) $(nvcc) $(CUDAFLAGS_KC) -Xptxas -v)
 # What nvcc says of registers, for "make registers"
 keep_registers = $(if $(hip),,2> $(@:.o=.registers) || { cat $(@:.o=.registers); false; })
+# What FFTW is linked with; the loader knows the system's folders
+fftw_libs = $(if $(fftw),$(shell pkg-config --libs $(fftw)) $(patsubst %,-Wl$(comma)-rpath$(comma)%,$(filter-out /usr/lib% /lib%,$(shell pkg-config --variable=libdir $(fftw)))))
+comma    := ,
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
-             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
+             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(fftw_libs) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision

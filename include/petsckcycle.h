@@ -11,6 +11,7 @@
 #define PCKCYCLE           "kcycle"
 #define PCRELAX            "relax"
 #define PCINCPOISSON       "incpoisson"
+#define PCFASTPOISSON      "fastpoisson"
 #define PCDEFLSUB          "deflsub"
 #define MATSTENCIL         "stencil"
 #define MATSTENCILTRANSFER "stenciltransfer"
@@ -193,6 +194,48 @@ typedef enum {
   PC_INCPOISSON_SCALING_NONE
 } PCIncPoissonScaling;
 PETSC_EXTERN const char *const PCIncPoissonScalings[];
+
+/*E
+  PCFastPoissonEffort - how long FFTW looks for fast transforms at the set-up of `PCFASTPOISSON`
+
+  Values:
++ `PC_FASTPOISSON_ESTIMATE` - not at all: by rules
+. `PC_FASTPOISSON_MEASURE`  - some algorithms are timed
+- `PC_FASTPOISSON_PATIENT`  - many are
+
+  Level: intermediate
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetEffort()`
+E*/
+typedef enum {
+  PC_FASTPOISSON_ESTIMATE,
+  PC_FASTPOISSON_MEASURE,
+  PC_FASTPOISSON_PATIENT
+} PCFastPoissonEffort;
+PETSC_EXTERN const char *const PCFastPoissonEfforts[];
+
+/*E
+  PCFastPoissonTridiagonal - the direction in which `PCFASTPOISSON` solves tridiagonal systems
+
+  Values:
++ `PC_FASTPOISSON_TRIDIAGONAL_AUTO` - one that has no fast transform, else the slowest in memory
+. `PC_FASTPOISSON_TRIDIAGONAL_NONE` - none: all directions are transformed
+. `PC_FASTPOISSON_TRIDIAGONAL_X`    - x
+. `PC_FASTPOISSON_TRIDIAGONAL_Y`    - y
+- `PC_FASTPOISSON_TRIDIAGONAL_Z`    - z
+
+  Level: intermediate
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetTridiagonal()`
+E*/
+typedef enum {
+  PC_FASTPOISSON_TRIDIAGONAL_AUTO,
+  PC_FASTPOISSON_TRIDIAGONAL_NONE,
+  PC_FASTPOISSON_TRIDIAGONAL_X,
+  PC_FASTPOISSON_TRIDIAGONAL_Y,
+  PC_FASTPOISSON_TRIDIAGONAL_Z
+} PCFastPoissonTridiagonal;
+PETSC_EXTERN const char *const PCFastPoissonTridiagonals[];
 
 /*E
   PCKCycleStructured - whether `PCKCYCLE` builds structured levels on a `DMDA`
@@ -424,6 +467,18 @@ PETSC_EXTERN PetscErrorCode PCIncPoissonSetPattern(PC, PCIncPoissonPattern);
 PETSC_EXTERN PetscErrorCode PCIncPoissonGetPattern(PC, PCIncPoissonPattern *);
 PETSC_EXTERN PetscErrorCode PCIncPoissonSetScaling(PC, PCIncPoissonScaling);
 PETSC_EXTERN PetscErrorCode PCIncPoissonGetScaling(PC, PCIncPoissonScaling *);
+
+/* PCFASTPOISSON */
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetApproximate(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetApproximate(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetEffort(PC, PCFastPoissonEffort);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetEffort(PC, PCFastPoissonEffort *);
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetTridiagonal(PC, PCFastPoissonTridiagonal);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetTridiagonal(PC, PCFastPoissonTridiagonal *);
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetWisdomLoad(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetWisdomLoad(PC, const char *[]);
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetWisdomSave(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetWisdomSave(PC, const char *[]);
 
 /* PCDEFLSUB */
 PETSC_EXTERN PetscErrorCode PCDeflSubSetType(PC, PCDeflSubType);

@@ -4,6 +4,7 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/incpoissonimpl.h>
+#include <petsckcycle/private/fastpoissonimpl.h>
 #include <petsckcycle/private/deflsubimpl.h>
 #include <petsckcycle/private/dpcgimpl.h>
 #include <petsckcycle/private/kcgimpl.h>
@@ -99,6 +100,7 @@ PetscErrorCode KCycleInitializePackage(void)
   PetscCall(KCycleSmootherRegisterAll());
   PetscCall(KCycleSmootherRegisterAll_Single());
   PetscCall(PCRegister(PCINCPOISSON, PCCreate_IncPoisson));
+  PetscCall(PCRegister(PCFASTPOISSON, PCCreate_FastPoisson));
   PetscCall(PCRegister(PCDEFLSUB, PCCreate_DeflSub));
   PetscCall(KSPRegister(KSPDPCG, KSPCreate_DPCG));
   PetscCall(KSPRegister(KSPKCG, KSPCreate_KCG));

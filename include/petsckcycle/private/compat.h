@@ -55,6 +55,11 @@ typedef size_t KCycleCount;
 typedef PetscCount       KCycleCount;
 #endif
 
+/* What PCFASTPOISSON is made of: FFTW that is here, in numbers like PETSc's */
+#if defined(KCYCLE_HAVE_FFTW) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
+  #define KCYCLE_HAVE_FASTPOISSON 1
+#endif
+
 /* What a setfromoptions operation receives */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *KCycleOptionItems;

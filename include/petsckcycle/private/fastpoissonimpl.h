@@ -1,0 +1,193 @@
+/*
+  What the files of PCFASTPOISSON share.
+
+  The operator, on the points of the grid that are no stored Dirichlet points, is
+
+      A = (D_x x D_y x D_z) (M_x + M_y + M_z + sigma)
+
+  with Kronecker products, positive diagonal matrices D and M = D^-1 T, each along its own direction: tridiagonal, or
+  with a further entry at each end where the direction is periodic. W M is symmetric, with a positive diagonal W.
+*/
+#pragma once
+
+#include <petsckcycle/private/choiceimpl.h>
+#include <petsckcycle/private/stencilimpl.h>
+#include <petsckcycle.h>
+#include <petsc/private/pcimpl.h>
+
+/* Entries of a row in the order of their columns: z-, y-, x-, diagonal, x+, y+, z+ */
+#define KC_STAR              7
+#define KC_STAR_DIAGONAL     3
+#define KC_STAR_OF(d, ahead) ((ahead) ? 4 + (d) : 2 - (d))
+
+/* An entry that is not as it should be; row: PETSC_INT_MAX if there is none */
+typedef struct {
+  PetscInt  row, column;
+  PetscReal found, expected;
+} KCycleFPFault;
+
+/* The rows of this process, see fprows.c */
+typedef struct {
+  Mat                  A, diagonal, off;
+  const KCycleBox     *box;
+  const KCycleStencil *st;
+  PetscInt             start;
+  const PetscInt      *i, *j, *oi, *oj;
+  const PetscScalar   *a, *oa;
+  PetscScalar         *dense;      /* all coefficients of a line of a stencil */
+  PetscScalar         *c[KC_STAR]; /* entries of the points of a line; */
+  PetscScalar         *own[KC_STAR], *zeros;
+  unsigned             mask; /* and which of these arrays may hold others than zero */
+} KCycleFPRows;
+
+/* Where the values of a constant direction end: beyond the last point, or in the middle between both */
+typedef enum {
+  KCYCLE_FP_DIRICHLET,      /* the value is given one cell beyond: 2 -1 */
+  KCYCLE_FP_DIRICHLET_HALF, /* the value is given half a cell beyond: 3 -1 */
+  KCYCLE_FP_NEUMANN_HALF,   /* no flux half a cell beyond: 1 -1 */
+  KCYCLE_FP_NEUMANN,        /* no flux at the point: 2 -2 */
+  KCYCLE_FP_OTHER
+} KCycleFPEnd;
+
+typedef enum {
+  KCYCLE_FP_SINGLE, /* one point */
+  KCYCLE_FP_TRANSFORM,
+  KCYCLE_FP_VECTORS, /* products with eigenvectors */
+  KCYCLE_FP_TRIDIAGONAL
+} KCycleFPMethod;
+
+typedef struct {
+  PetscInt       size; /* points of the grid; of them */
+  PetscInt       lo;   /* the first that is not stored Dirichlet, */
+  PetscInt       n;    /* and how many are not */
+  PetscBool      periodic, constant;
+  PetscBool      closed; /* the rows of M add up to zero */
+  KCycleFPEnd    end[2];
+  PetscReal      c;                      /* constant: M is c times the second difference */
+  PetscReal     *low, *mid, *up, *d, *w; /* rows of M, D and W */
+  KCycleFPMethod method;
+  PetscReal     *lambda;   /* eigenvalues of M, unless they are not needed */
+  PetscReal     *before;   /* 1 / D, or NULL where that is 1 or part of the products */
+  PetscReal     *ahead;    /* vectors: from points to modes, and */
+  PetscReal     *back;     /* from modes to points; by columns */
+  void          *plan[2];  /* transform: the same */
+  PetscInt       kinds;    /* transform: its place in the table of them */
+  PetscReal      norm;     /* that both multiply by */
+  PetscInt       width;    /* lines at a time */
+  PetscInt       pitch;    /* between lines in a buffer */
+  PetscReal      spread;   /* largest number in W over the smallest */
+} KCycleFPDirection;
+
+/* Which points of the core processes have; those of a process are in the order x, y, z */
+typedef struct {
+  PetscInt  nproc[3], *range[3];
+  PetscInt  lo[3], n[3], npoints; /* of this process */
+  PetscBool owned;                /* the arrays are its own */
+} KCycleFPLayout;
+
+/* Between two layouts */
+typedef struct {
+  const KCycleFPLayout *from, *to;
+  PetscMPIInt          *nsend, *send, *nrecv, *recv; /* numbers and displacements */
+} KCycleFPExchange;
+
+/* An array of points of a layout */
+typedef struct {
+  PetscScalar *v;
+  PetscInt     stride[3];
+} KCycleFPView;
+
+enum {
+  KCYCLE_FP_SETUP,
+  KCYCLE_FP_TRANSFORMS,
+  KCYCLE_FP_SYSTEMS,
+  KCYCLE_FP_EXCHANGES,
+  KCYCLE_FP_NUM_EVENTS
+};
+
+typedef struct {
+  /* parameters */
+  PetscBool                approximate;
+  PCFastPoissonEffort      effort;
+  PCFastPoissonTridiagonal tridiagonal;
+  char                    *load, *save;
+
+  /* made at set-up */
+  PetscBool         ready;
+  const KCycleBox  *box; /* belongs to the DM */
+  KCycleFPDirection dir[3];
+  PetscInt          ref[3];   /* a point with couplings in as many directions as possible */
+  PetscReal         sigma;    /* constant part of the operator */
+  PetscReal         scale;    /* its diagonal at that point */
+  PetscReal         size;     /* sum of the largest eigenvalues, about */
+  PetscBool         singular; /* constants are in its kernel */
+  PetscBool         nearest;  /* it is an approximation */
+  PetscBool         empty;    /* all points are stored Dirichlet points */
+  PetscReal        *root;     /* nearest: of each local row, what scales it and its column, or NULL */
+  PetscInt          nstored, *stored;
+  PetscReal        *inverse; /* of the diagonal there */
+  PetscBool         coupled; /* other rows have entries in columns of stored points */
+  Vec               work;    /* with these */
+
+  int               nstages, order[3]; /* directions; the last one is solved for */
+  KCycleFPLayout    grid, layout[3];   /* of the DMDA, and of each stage */
+  KCycleFPExchange  exchange[3];       /* from the layout before; nsend NULL: it is the same */
+  PetscScalar      *array[3];          /* points of layout[s], where it is another than the one before */
+  PetscScalar      *sent, *received;
+  PetscScalar      *buffer[2];
+  PetscInt          nbuffer;
+  PetscReal         norm;
+  PetscScalar      *line;   /* of one system */
+  PetscReal        *factor; /* of the rows of the last direction, tridiagonal: norm / D */
+  PetscLogDouble    flops[2];
+  char              failure[256];
+} PC_FastPoisson;
+
+PETSC_INTERN PetscErrorCode PCCreate_FastPoisson(PC);
+
+#if defined(KCYCLE_HAVE_FASTPOISSON)
+PETSC_INTERN PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
+
+/* fprows.c */
+PETSC_INTERN PetscErrorCode KCycleFPRowsBegin(Mat, const KCycleBox *, KCycleFPRows *);
+PETSC_INTERN PetscErrorCode KCycleFPRowsEnd(KCycleFPRows *);
+PETSC_INTERN PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *, const PetscInt at[], PetscReal c[], KCycleFPFault *);
+PETSC_INTERN PetscErrorCode KCycleFPRowsLine(KCycleFPRows *, PetscInt j, PetscInt k, KCycleFPFault *);
+PETSC_INTERN PetscErrorCode KCycleFPFaultCheck(PC, KCycleFPFault *);
+PETSC_INTERN PetscErrorCode KCycleFPFaultFirst(PC, KCycleFPFault *);
+
+/* fpfit.c, fpcheck.c, fpaverage.c: which operator it is */
+PETSC_INTERN PetscErrorCode PCFastPoissonFit(PC, KCycleFPRows *, KCycleFPFault *);
+PETSC_INTERN void           PCFastPoissonFitConstants(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode PCFastPoissonFitScaling(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonCheck(PC, KCycleFPRows *, KCycleFPFault *);
+PETSC_INTERN PetscErrorCode PCFastPoissonAverage(PC, KCycleFPRows *);
+PETSC_INTERN PetscErrorCode PCFastPoissonFail(PC, const char[]);
+
+/* fpdirection.c, fptransform.c: how its directions are solved */
+PETSC_INTERN PetscErrorCode PCFastPoissonChoose(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
+PETSC_INTERN PetscInt       KCycleFPKinds(const KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode KCycleFPTransformCreate(PC);
+PETSC_INTERN PetscErrorCode KCycleFPTransformDestroy(KCycleFPDirection *);
+PETSC_INTERN const char    *KCycleFPTransformName(const KCycleFPDirection *);
+PETSC_INTERN void           KCycleFPTransformSpectrum(KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode PCFastPoissonWisdomLoad(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonWisdomSave(PC);
+PETSC_INTERN void KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
+                                 PetscScalar *from, PetscScalar *to);
+
+/* fplayout.c */
+PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, PetscBool back, const KCycleFPView *,
+                                                  const KCycleFPView *);
+
+/* fpsolve.c, fptridiagonal.c */
+PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const PetscScalar *, PetscScalar *);
+PETSC_INTERN void KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
+PETSC_INTERN void KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
+PETSC_INTERN void KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,
+                                 PetscReal shift[]);
+#endif

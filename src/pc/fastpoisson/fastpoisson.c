@@ -1,0 +1,815 @@
+/*
+  PCFASTPOISSON: the exact solve of separable operators on a DMDA.
+
+  A row of a stored Dirichlet point (B) has nothing but its diagonal d; with the others (I) the operator is
+
+      A = ( d     0  )       x_B = b_B / d,  x_I = A_I^-1 (b_I - C x_B)
+          ( C    A_I )
+*/
+#include <petsckcycle/private/fastpoissonimpl.h>
+#include <petsckcycle/private/deviceimpl.h>
+
+const char *const PCFastPoissonEfforts[] = {"estimate", "measure", "patient", "PCFastPoissonEffort", "PC_FASTPOISSON_",
+                                            NULL};
+const char *const PCFastPoissonTridiagonals[] = {"auto", "none", "x", "y", "z", "PCFastPoissonTridiagonal",
+                                                 "PC_FASTPOISSON_TRIDIAGONAL_", NULL};
+
+#if defined(KCYCLE_HAVE_FASTPOISSON)
+
+PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
+
+/* What set-up has made */
+static PetscErrorCode Clear(PC_FastPoisson *fp)
+{
+  PetscFunctionBegin;
+  PetscCall(PCFastPoissonLayoutsDestroy(fp));
+  PetscCall(PCFastPoissonDirectionsDestroy(fp));
+  PetscCall(PetscFree2(fp->stored, fp->inverse));
+  PetscCall(PetscFree(fp->root));
+  PetscCall(VecDestroy(&fp->work));
+  fp->ready = fp->nearest = fp->coupled = fp->empty = PETSC_FALSE;
+  fp->nstages = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_FastPoisson(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(Clear((PC_FastPoisson *)pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED */
+PetscErrorCode PCFastPoissonFail(PC pc, const char text[])
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(fp->failure, text, sizeof(fp->failure)));
+  PetscCall(PetscInfo(pc, "%s\n", fp->failure));
+  PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid: the preconditioner's DM, or the matrix's */
+static PetscErrorCode FindGrid(PC pc)
+{
+  PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
+  MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
+  DM              dm;
+  PetscBool       is = PETSC_FALSE, device;
+  PetscInt        rows, cols, dof, own;
+  KCycleBox      *box;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is));
+  PetscCheck(is, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PCFASTPOISSON needs a DMDA, and there is %s: give it with PCSetDM() or KSPSetDM(), or use -pc_type kcycle",
+             dm ? "a DM of another type" : "no DM");
+  PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
+             "PCFASTPOISSON solves for one unknown at a point, this DMDA has %" PetscInt_FMT
+             ": use -pc_type fieldsplit with a fastpoisson for each, or -pc_type kcycle",
+             dof);
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
+  fp->box = box;
+  PetscCall(MatGetSize(pc->pmat, &rows, &cols));
+  PetscCall(MatGetLocalSize(pc->pmat, &own, NULL));
+  PetscCheck(rows == cols && rows == KCycleBoxGlobalRows(box), comm, PETSC_ERR_ARG_SIZ,
+             "The operator has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns, the DMDA %" PetscInt_FMT
+             " points: give PCFASTPOISSON the DMDA whose DMCreateMatrix() made the operator",
+             rows, cols, KCycleBoxGlobalRows(box));
+  PetscCheck(own == box->npoints, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The operator has %" PetscInt_FMT " rows on this process, the DMDA %" PetscInt_FMT
+             " points: give PCFASTPOISSON the DMDA whose DMCreateMatrix() made the operator",
+             own, box->npoints);
+  PetscCall(KCycleMatForDevices(pc->pmat, &device));
+  PetscCheck(!device, comm, PETSC_ERR_SUP,
+             "PCFASTPOISSON works on the host, and the operator is one for devices: use -dm_mat_type aij -dm_vec_type "
+             "standard, or -pc_type kcycle");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator, exact or nearest; or a failure, or an error */
+static PetscErrorCode FindOperator(PC pc)
+{
+  PC_FastPoisson *fp    = (PC_FastPoisson *)pc->data;
+  KCycleFPFault   fault = {PETSC_INT_MAX, 0, 0, 0};
+  KCycleFPRows    rows;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleFPRowsBegin(pc->pmat, fp->box, &rows));
+  PetscCall(PCFastPoissonFit(pc, &rows, &fault));
+  if (fault.row == PETSC_INT_MAX) {
+    PCFastPoissonFitConstants(fp);
+    PetscCall(PCFastPoissonCheck(pc, &rows, &fault));
+    PetscCall(KCycleFPFaultFirst(pc, &fault));
+  }
+  fp->nearest = (PetscBool)(fault.row < PETSC_INT_MAX && fp->approximate && !PetscIsInfOrNanReal(fault.found));
+  if (fp->nearest) PetscCall(PCFastPoissonAverage(pc, &rows));
+  PetscCall(KCycleFPRowsEnd(&rows));
+  if (!fp->nearest) PetscCall(KCycleFPFaultCheck(pc, &fault));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_FastPoisson(PC pc)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  fp->failure[0] = '\0';
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(Clear(fp));
+  PetscCall(FindGrid(pc));
+  PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SETUP], pc, 0, 0, 0));
+  PetscCall(FindOperator(pc));
+  if (!fp->failure[0]) {
+    PetscCall(PCFastPoissonFitScaling(pc));
+    PetscCall(PCFastPoissonWisdomLoad(pc));
+    if (!fp->empty) PetscCall(PCFastPoissonChoose(pc));
+    PetscCall(PCFastPoissonWisdomSave(pc));
+    if (fp->coupled) PetscCall(MatCreateVecs(pc->pmat, &fp->work, NULL));
+    fp->ready = PETSC_TRUE;
+  }
+  PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SETUP], pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUpOnBlocks_FastPoisson(PC pc)
+{
+  PetscFunctionBegin;
+  /* KSP asks here again for a failure */
+  if (((PC_FastPoisson *)pc->data)->failure[0]) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows and columns of an operator that is the nearest one are scaled */
+static void Scale(const PC_FastPoisson *fp, const PetscScalar *b, PetscScalar *x)
+{
+  for (PetscInt i = 0; i < fp->box->npoints; i++) x[i] = b[i] * fp->root[i];
+}
+
+static void DivideStored(const PC_FastPoisson *fp, const PetscScalar *b, PetscScalar *x)
+{
+  for (PetscInt s = 0; s < fp->nstored; s++) x[fp->stored[s]] = b[fp->stored[s]] * fp->inverse[s];
+}
+
+/* b_I - C x_B takes the place of x_I, with x_B in x_B */
+static PetscErrorCode TakeStored(PC pc, Vec b, Vec x)
+{
+  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  PetscCall(VecSet(fp->work, 0));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(fp->work, &xa));
+  DivideStored(fp, ba, xa);
+  PetscCall(VecRestoreArray(fp->work, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(MatMult(pc->pmat, fp->work, x));
+  PetscCall(VecAYPX(x, -1, b));
+  PetscCall(VecGetArrayRead(fp->work, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = ba[fp->stored[s]];
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(fp->work, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckVectors(PC pc, Vec b, Vec x)
+{
+  PetscBool device[2];
+
+  PetscFunctionBegin;
+  PetscCall(KCycleVecOnDevice(b, &device[0]));
+  PetscCall(KCycleVecOnDevice(x, &device[1]));
+  PetscCheck(!device[0] && !device[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCFASTPOISSON works on the host, and these vectors are on a device: use -dm_vec_type standard, or -pc_type "
+             "kcycle");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
+{
+  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  PetscCall(CheckVectors(pc, b, x));
+  if (!fp->ready) {
+    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (fp->coupled) PetscCall(TakeStored(pc, b, x));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  if (fp->root) Scale(fp, fp->coupled ? xa : ba, xa);
+  PetscCall(PCFastPoissonSolve(pc, fp->coupled || fp->root ? xa : ba, xa));
+  if (fp->root) Scale(fp, xa, xa);
+  DivideStored(fp, ba, xa);
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With G = W D^-1 of all directions, a diagonal matrix, the transposed inverse is G A^-1 G^-1; of a symmetric operator
+   G is a number */
+static void Balance(const PC_FastPoisson *fp, PetscBool invert, const PetscScalar *b, PetscScalar *x)
+{
+  const KCycleFPDirection *dir = fp->dir;
+  const KCycleFPLayout    *l   = &fp->grid;
+  const PetscInt          *n = fp->box->n, *start = fp->box->start;
+
+  for (PetscInt k = l->lo[2]; k < l->lo[2] + l->n[2]; k++) {
+    for (PetscInt j = l->lo[1]; j < l->lo[1] + l->n[1]; j++) {
+      const PetscInt  at = dir[0].lo - start[0] + n[0] * (j + dir[1].lo - start[1] + n[1] * (k + dir[2].lo - start[2]));
+      const PetscReal g  = dir[1].w[j] / dir[1].d[j] * (dir[2].w[k] / dir[2].d[k]);
+
+      for (PetscInt i = l->lo[0]; i < l->lo[0] + l->n[0]; i++) {
+        const PetscReal value = g * (dir[0].w[i] / dir[0].d[i]);
+
+        x[at + i] = invert ? b[at + i] / value : b[at + i] * value;
+      }
+    }
+  }
+}
+
+/* x_I = A_I^-T b_I,  x_B = (b_B - C^T x_I) / d */
+static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
+{
+  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  const PetscScalar *ba, *wa = NULL;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  if (!fp->ready || fp->root) {
+    PetscCall(PCApply_FastPoisson(pc, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(CheckVectors(pc, b, x));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArray(x, &xa));
+  if (!fp->empty) Balance(fp, PETSC_TRUE, ba, xa);
+  PetscCall(PCFastPoissonSolve(pc, xa, xa));
+  if (!fp->empty) Balance(fp, PETSC_FALSE, xa, xa);
+  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = 0;
+  PetscCall(VecRestoreArray(x, &xa));
+  if (fp->coupled) {
+    PetscCall(MatMultTranspose(pc->pmat, x, fp->work));
+    PetscCall(VecGetArrayRead(fp->work, &wa));
+  }
+  PetscCall(VecGetArray(x, &xa));
+  for (PetscInt s = 0; s < fp->nstored; s++) {
+    const PetscInt i = fp->stored[s];
+
+    xa[i] = (ba[i] - (wa ? wa[i] : 0)) * fp->inverse[s];
+  }
+  PetscCall(VecRestoreArray(x, &xa));
+  if (wa) PetscCall(VecRestoreArrayRead(fp->work, &wa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_FastPoisson(PC pc, PetscViewer viewer)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  PetscBool       ascii;
+  char            text[256];
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  effort %s, tridiagonal %s, approximate %s\n",
+                                   PCFastPoissonEfforts[fp->effort], PCFastPoissonTridiagonals[fp->tridiagonal],
+                                   PetscBools[fp->approximate]));
+  if (fp->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", fp->failure));
+  if (!fp->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is %s%s%s\n",
+                                   fp->nearest ? "not separable: the nearest one that is, is solved" : "separable",
+                                   fp->singular ? ", singular: means are removed" : "",
+                                   fp->coupled ? ", with columns of stored points" : ""));
+  for (int d = 0; d < fp->box->dim && !fp->empty; d++) {
+    PetscCall(PCFastPoissonDescribe(fp, d, sizeof(text), text));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", text));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode PCFastPoissonSetApproximate_FastPoisson(PC pc, PetscBool approximate)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  if (approximate != fp->approximate) pc->setupcalled = PETSC_FALSE;
+  fp->approximate = approximate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCFastPoissonSetApproximate - Sets whether the nearest separable operator is taken where the operator is not separable.
+
+  Logically Collective
+
+  Input Parameters:
++ pc          - the preconditioner
+- approximate - whether the nearest separable operator may be taken
+
+  Options Database Key:
+. -pc_fastpoisson_approximate - takes the nearest separable operator
+
+  Level: beginner
+
+  Note:
+  Rows are averaged over the planes of the grid, after the operator has been scaled so that its couplings vary less
+  (P. Concus, G. H. Golub, Use of fast direct methods for the efficient numerical solution of nonseparable elliptic
+  equations, SIAM J. Numer. Anal. 10, 1973). The preconditioner is symmetric and positive definite: for `KSPCG`. Without
+  it an operator that is not separable is an error that names the first entry that is not as expected. An operator that
+  is separable is solved exactly either way.
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonGetApproximate()`
+@*/
+PetscErrorCode PCFastPoissonSetApproximate(PC pc, PetscBool approximate)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, approximate, 2);
+  PetscTryMethod(pc, "PCFastPoissonSetApproximate_C", (PC, PetscBool), (pc, approximate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonGetApproximate_FastPoisson(PC pc, PetscBool *approximate)
+{
+  PetscFunctionBegin;
+  *approximate = ((PC_FastPoisson *)pc->data)->approximate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCFastPoissonGetApproximate - Gets whether the nearest separable operator is taken where the operator is not separable.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. approximate - whether the nearest separable operator may be taken
+
+  Level: beginner
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetApproximate()`
+@*/
+PetscErrorCode PCFastPoissonGetApproximate(PC pc, PetscBool *approximate)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(approximate, 2);
+  PetscUseMethod(pc, "PCFastPoissonGetApproximate_C", (PC, PetscBool *), (pc, approximate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonSetEffort_FastPoisson(PC pc, PCFastPoissonEffort effort)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleCheckChoice(pc, PCFastPoissonEfforts, (int)effort));
+  if (effort != fp->effort) pc->setupcalled = PETSC_FALSE;
+  fp->effort = effort;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCFastPoissonSetEffort - Sets how long FFTW looks for fast transforms at set-up.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner
+- effort - `PC_FASTPOISSON_ESTIMATE`, `PC_FASTPOISSON_MEASURE` or `PC_FASTPOISSON_PATIENT`
+
+  Options Database Key:
+. -pc_fastpoisson_effort (estimate|measure|patient) - how long FFTW looks for fast transforms
+
+  Level: intermediate
+
+  Note:
+  FFTW chooses an algorithm for each length: by rules, which takes no time, or by measuring some, or many, of them, which
+  takes seconds for long lines. What has been measured is kept until the program ends.
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonGetEffort()`
+@*/
+PetscErrorCode PCFastPoissonSetEffort(PC pc, PCFastPoissonEffort effort)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, effort, 2);
+  PetscTryMethod(pc, "PCFastPoissonSetEffort_C", (PC, PCFastPoissonEffort), (pc, effort));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonGetEffort_FastPoisson(PC pc, PCFastPoissonEffort *effort)
+{
+  PetscFunctionBegin;
+  *effort = ((PC_FastPoisson *)pc->data)->effort;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCFastPoissonGetEffort - Gets how long FFTW looks for fast transforms at set-up.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. effort - `PC_FASTPOISSON_ESTIMATE`, `PC_FASTPOISSON_MEASURE` or `PC_FASTPOISSON_PATIENT`
+
+  Level: intermediate
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetEffort()`
+@*/
+PetscErrorCode PCFastPoissonGetEffort(PC pc, PCFastPoissonEffort *effort)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(effort, 2);
+  PetscUseMethod(pc, "PCFastPoissonGetEffort_C", (PC, PCFastPoissonEffort *), (pc, effort));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonSetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonal direction)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleCheckChoice(pc, PCFastPoissonTridiagonals, (int)direction));
+  if (direction != fp->tridiagonal) pc->setupcalled = PETSC_FALSE;
+  fp->tridiagonal = direction;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCFastPoissonSetTridiagonal - Sets which direction is solved by tridiagonal systems.
+
+  Logically Collective
+
+  Input Parameters:
++ pc        - the preconditioner
+- direction - `PC_FASTPOISSON_TRIDIAGONAL_AUTO`, `PC_FASTPOISSON_TRIDIAGONAL_NONE`, or a direction
+
+  Options Database Key:
+. -pc_fastpoisson_tridiagonal (auto|none|x|y|z) - direction whose systems are tridiagonal
+
+  Level: intermediate
+
+  Note:
+  All other directions are transformed, or multiplied by eigenvectors. Elimination needs no pivots where the operator is
+  definite; where it is not, auto transforms all directions, and a direction that is asked for is an error, as is one
+  that is periodic.
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonGetTridiagonal()`
+@*/
+PetscErrorCode PCFastPoissonSetTridiagonal(PC pc, PCFastPoissonTridiagonal direction)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, direction, 2);
+  PetscTryMethod(pc, "PCFastPoissonSetTridiagonal_C", (PC, PCFastPoissonTridiagonal), (pc, direction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonGetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonal *direction)
+{
+  PetscFunctionBegin;
+  *direction = ((PC_FastPoisson *)pc->data)->tridiagonal;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCFastPoissonGetTridiagonal - Gets which direction is solved by tridiagonal systems.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. direction - `PC_FASTPOISSON_TRIDIAGONAL_AUTO`, `PC_FASTPOISSON_TRIDIAGONAL_NONE`, or a direction
+
+  Level: intermediate
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetTridiagonal()`
+@*/
+PetscErrorCode PCFastPoissonGetTridiagonal(PC pc, PCFastPoissonTridiagonal *direction)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(direction, 2);
+  PetscUseMethod(pc, "PCFastPoissonGetTridiagonal_C", (PC, PCFastPoissonTridiagonal *), (pc, direction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonSetWisdomLoad_FastPoisson(PC pc, const char file[])
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(fp->load));
+  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->load));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCFastPoissonSetWisdomLoad - Sets the file that FFTW's wisdom is read from at set-up.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner
+- file - name of the file; empty: none
+
+  Options Database Key:
+. -pc_fastpoisson_wisdom_load <file> - reads FFTW's wisdom from a file
+
+  Level: advanced
+
+  Note:
+  The first process reads the file. It is an error where it cannot be read, where FFTW does not know its own words in
+  it, and where it was written by another version of FFTW.
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonGetWisdomLoad()`, `PCFastPoissonSetEffort()`
+@*/
+PetscErrorCode PCFastPoissonSetWisdomLoad(PC pc, const char file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscTryMethod(pc, "PCFastPoissonSetWisdomLoad_C", (PC, const char[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonGetWisdomLoad_FastPoisson(PC pc, const char *file[])
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  *file = fp->load ? fp->load : "";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCFastPoissonGetWisdomLoad - Gets the file that FFTW's wisdom is read from at set-up.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. file - name of the file, empty if there is none; belongs to the preconditioner
+
+  Level: advanced
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetWisdomLoad()`
+@*/
+PetscErrorCode PCFastPoissonGetWisdomLoad(PC pc, const char *file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscUseMethod(pc, "PCFastPoissonGetWisdomLoad_C", (PC, const char *[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonSetWisdomSave_FastPoisson(PC pc, const char file[])
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(fp->save));
+  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->save));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCFastPoissonSetWisdomSave - Sets the file that FFTW's wisdom is written to at set-up.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner
+- file - name of the file; empty: none
+
+  Options Database Key:
+. -pc_fastpoisson_wisdom_save <file> - writes FFTW's wisdom to a file
+
+  Level: advanced
+
+  Note:
+  The first process writes what it has measured so far. It is an error where nothing is measured, with the effort
+  `PC_FASTPOISSON_ESTIMATE`.
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonGetWisdomSave()`, `PCFastPoissonSetEffort()`
+@*/
+PetscErrorCode PCFastPoissonSetWisdomSave(PC pc, const char file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscTryMethod(pc, "PCFastPoissonSetWisdomSave_C", (PC, const char[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFastPoissonGetWisdomSave_FastPoisson(PC pc, const char *file[])
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  *file = fp->save ? fp->save : "";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCFastPoissonGetWisdomSave - Gets the file that FFTW's wisdom is written to at set-up.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. file - name of the file, empty if there is none; belongs to the preconditioner
+
+  Level: advanced
+
+.seealso: `PCFASTPOISSON`, `PCFastPoissonSetWisdomSave()`
+@*/
+PetscErrorCode PCFastPoissonGetWisdomSave(PC pc, const char *file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscUseMethod(pc, "PCFastPoissonGetWisdomSave_C", (PC, const char *[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetApproximate_C", compose ? PCFastPoissonSetApproximate_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetApproximate_C", compose ? PCFastPoissonGetApproximate_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetEffort_C", compose ? PCFastPoissonSetEffort_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetEffort_C", compose ? PCFastPoissonGetEffort_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetTridiagonal_C", compose ? PCFastPoissonSetTridiagonal_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetTridiagonal_C", compose ? PCFastPoissonGetTridiagonal_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomLoad_C", compose ? PCFastPoissonSetWisdomLoad_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomLoad_C", compose ? PCFastPoissonGetWisdomLoad_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomSave_C", compose ? PCFastPoissonSetWisdomSave_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomSave_C", compose ? PCFastPoissonGetWisdomSave_FastPoisson : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_FastPoisson          *fp          = (PC_FastPoisson *)pc->data;
+  PetscBool                approximate = fp->approximate, flg;
+  PCFastPoissonEffort      effort      = fp->effort;
+  PCFastPoissonTridiagonal direction   = fp->tridiagonal;
+  char                     file[PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Fast Poisson options");
+  PetscCall(PetscOptionsBool("-pc_fastpoisson_approximate", "Take the nearest separable operator where it is not one",
+                             "PCFastPoissonSetApproximate", approximate, &approximate, &flg));
+  if (flg) PetscCall(PCFastPoissonSetApproximate(pc, approximate));
+  PetscCall(PetscOptionsEnum("-pc_fastpoisson_effort", "How long FFTW looks for fast transforms", "PCFastPoissonSetEffort",
+                             PCFastPoissonEfforts, (PetscEnum)effort, (PetscEnum *)&effort, &flg));
+  if (flg) PetscCall(PCFastPoissonSetEffort(pc, effort));
+  PetscCall(PetscOptionsEnum("-pc_fastpoisson_tridiagonal", "Direction whose systems are tridiagonal",
+                             "PCFastPoissonSetTridiagonal", PCFastPoissonTridiagonals, (PetscEnum)direction,
+                             (PetscEnum *)&direction, &flg));
+  if (flg) PetscCall(PCFastPoissonSetTridiagonal(pc, direction));
+  PetscCall(PetscStrncpy(file, fp->load ? fp->load : "", sizeof(file)));
+  PetscCall(PetscOptionsString("-pc_fastpoisson_wisdom_load", "File that FFTW's wisdom is read from",
+                               "PCFastPoissonSetWisdomLoad", file, file, sizeof(file), &flg));
+  if (flg) PetscCall(PCFastPoissonSetWisdomLoad(pc, file));
+  PetscCall(PetscStrncpy(file, fp->save ? fp->save : "", sizeof(file)));
+  PetscCall(PetscOptionsString("-pc_fastpoisson_wisdom_save", "File that FFTW's wisdom is written to",
+                               "PCFastPoissonSetWisdomSave", file, file, sizeof(file), &flg));
+  if (flg) PetscCall(PCFastPoissonSetWisdomSave(pc, file));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(KCYCLE_HAVE_FASTPOISSON)
+static PetscErrorCode PCDestroy_FastPoisson(PC pc)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_FastPoisson(pc));
+  PetscCall(ComposeMethods(pc, PETSC_FALSE));
+  PetscCall(PetscFree(fp->load));
+  PetscCall(PetscFree(fp->save));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RegisterEvents(void)
+{
+  static const char *const names[] = {"PCFastPoisSetUp", "PCFastPoisTransf", "PCFastPoisSystem", "PCFastPoisExchg"};
+
+  PetscFunctionBegin;
+  for (int e = 0; e < KCYCLE_FP_NUM_EVENTS; e++) {
+    PetscCall(PetscLogEventGetId(names[e], &PCFastPoissonEvents[e]));
+    if (PCFastPoissonEvents[e] < 0) PetscCall(PetscLogEventRegister(names[e], PC_CLASSID, &PCFastPoissonEvents[e]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/*MC
+  PCFASTPOISSON - "fastpoisson" - The exact solve of separable operators on a `DMDA`, by fast sine, cosine and Fourier
+  transforms, products with eigenvectors, and tridiagonal systems.
+
+  Options Database Keys:
++ -pc_fastpoisson_approximate                       - takes the nearest separable operator where it is not one
+. -pc_fastpoisson_effort (estimate|measure|patient) - how long FFTW looks for fast transforms
+. -pc_fastpoisson_tridiagonal (auto|none|x|y|z)     - direction whose systems are tridiagonal
+. -pc_fastpoisson_wisdom_load <file>                - file that FFTW's wisdom is read from (default: none)
+- -pc_fastpoisson_wisdom_save <file>                - file that FFTW's wisdom is written to (default: none)
+
+  Level: beginner
+
+  Notes:
+  With `KSPPREONLY` it is a direct solver. It finds from the matrix whether it is, with 3, 5 or 7 points,
+
+.vb
+    T_x D_y D_z + D_x T_y D_z + D_x D_y T_z + sigma D_x D_y D_z
+.ve
+
+  (Kronecker products) with diagonal matrices D that are positive, and T that are tridiagonal and that a scaling of rows
+  makes symmetric, or that wrap around. A direction whose T is a multiple of the second difference, with usual ends, is
+  solved by a transform, others by products with the eigenvectors of T x = lambda D x, and one by tridiagonal systems
+  in between. Stored Dirichlet points are left out first. `-ksp_view` says what has been found. An operator that is not
+  separable is an error that names an entry.
+
+  The operator may be singular: the constant part of right side and solution is left out, in the mean that is weighted
+  with D. It may be indefinite, as with a shift; eigenvalues that are zero but for rounding have no part in the solution.
+
+  Matrices of types `MATAIJ`, `MATSTENCIL`, and others that show their rows, of real numbers in double precision. Vectors
+  are those of the host. Any number of processes: each direction is solved where nobody cuts it, with exchanges in
+  between. `PCSetUp()` reads the whole matrix whenever it has changed.
+
+  The library must have been built where FFTW is.
+
+  References:
+  R. W. Hockney, A fast direct solution of Poisson's equation using Fourier analysis, J. ACM 12, 1965; R. E. Lynch,
+  J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, Numer. Math. 6,
+  1964; P. N. Swarztrauber, The methods of cyclic reduction, Fourier analysis and the FACR algorithm, SIAM Review 19,
+  1977; M. Frigo, S. G. Johnson, The design and implementation of FFTW3, Proc. IEEE 93, 2005.
+
+.seealso: `PCFastPoissonSetApproximate()`, `PCFastPoissonSetEffort()`, `PCFastPoissonSetTridiagonal()`,
+  `PCFastPoissonSetWisdomLoad()`, `PCFastPoissonSetWisdomSave()`, `PCKCYCLE`
+M*/
+PetscErrorCode PCCreate_FastPoisson(PC pc)
+{
+#if defined(KCYCLE_HAVE_FASTPOISSON)
+  PC_FastPoisson *fp;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&fp));
+  pc->data                = (void *)fp;
+  pc->ops->setup          = PCSetUp_FastPoisson;
+  pc->ops->setuponblocks  = PCSetUpOnBlocks_FastPoisson;
+  pc->ops->apply          = PCApply_FastPoisson;
+  pc->ops->applytranspose = PCApplyTranspose_FastPoisson;
+  pc->ops->setfromoptions = PCSetFromOptions_FastPoisson;
+  pc->ops->reset          = PCReset_FastPoisson;
+  pc->ops->destroy        = PCDestroy_FastPoisson;
+  pc->ops->view           = PCView_FastPoisson;
+  PetscCall(ComposeMethods(pc, PETSC_TRUE));
+  PetscCall(RegisterEvents());
+  PetscFunctionReturn(PETSC_SUCCESS);
+#elif defined(KCYCLE_HAVE_FFTW)
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+          "PCFASTPOISSON is for real numbers in double precision, and this PETSc has others: use one that has them, or "
+          "-pc_type kcycle");
+#else
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+          "PCFASTPOISSON needs FFTW, and the library was built without it: install FFTW (Debian: libfftw3-dev), where "
+          "pkg-config fftw3 finds it, and build the library again, or use -pc_type kcycle");
+#endif
+}

@@ -1,0 +1,243 @@
+/*
+  PCFASTPOISSON: one solve.
+
+  Lines of a direction are brought into a buffer several at a time, transformed there, and taken back: numbers come from
+  memory once for each direction and way, or once for x and y together, plane by plane. The first stage reads the right
+  side and writes the solution's array, all others work there in place.
+
+      buffer    line 0 | line 1 | ...    pitch numbers apart
+*/
+#include <petsckcycle/private/fastpoissonimpl.h>
+
+#if defined(KCYCLE_HAVE_FASTPOISSON)
+
+/* The two other directions; lines that follow each other in a should be neighbours in memory, and many */
+void KCycleFPLines(const PetscInt n[], int d, int *a, int *b)
+{
+  *a = d == 0 ? 1 : 0;
+  *b = d == 2 ? 1 : 2;
+  if (n[*a] == 1) {
+    const int c = *a;
+
+    *a = *b;
+    *b = c;
+  }
+}
+
+/* Lines from an array, times s unless that is NULL */
+KC_VERSIONS static void Gather(const PetscScalar *v, PetscInt across, PetscInt along, PetscInt lines,
+                               const KCycleFPDirection *dir, const PetscReal *s, PetscScalar *KC_RESTRICT to)
+{
+  const PetscInt n = dir->n, pitch = dir->pitch;
+
+  if (along == 1) {
+    for (PetscInt l = 0; l < lines; l++) {
+      const PetscScalar *KC_RESTRICT from = v + l * across;
+
+      if (!s) (void)memcpy(to + l * pitch, from, (size_t)n * sizeof(*to));
+      else {
+        for (PetscInt p = 0; p < n; p++) to[l * pitch + p] = from[p] * s[p];
+      }
+    }
+    return;
+  }
+  for (PetscInt p = 0; p < n; p++) {
+    const PetscReal factor = s ? s[p] : 1;
+
+    for (PetscInt l = 0; l < lines; l++) to[l * pitch + p] = v[p * along + l * across] * factor;
+  }
+}
+
+KC_VERSIONS static void Scatter(PetscScalar *v, PetscInt across, PetscInt along, PetscInt lines,
+                                const KCycleFPDirection *dir, const PetscScalar *KC_RESTRICT from)
+{
+  const PetscInt n = dir->n, pitch = dir->pitch;
+
+  if (along == 1) {
+    for (PetscInt l = 0; l < lines; l++) (void)memcpy(v + l * across, from + l * pitch, (size_t)n * sizeof(*v));
+    return;
+  }
+  for (PetscInt p = 0; p < n; p++) {
+    for (PetscInt l = 0; l < lines; l++) v[p * along + l * across] = from[l * pitch + p];
+  }
+}
+
+/* What the systems of lines have on their diagonal besides M: sigma and eigenvalues of the other directions; other: of
+   that across a */
+void KCycleFPShifts(const PC_FastPoisson *fp, int a, PetscInt ia, PetscInt lines, PetscReal other, PetscReal shift[])
+{
+  for (PetscInt l = 0; l < lines; l++) shift[l] = fp->dir[a].lambda[ia + l] + other;
+}
+
+/* All lines of n points in direction d between two arrays */
+static void Transform(const PC_FastPoisson *fp, int d, int sense, const KCycleFPView *in, const KCycleFPView *out,
+                      const PetscInt n[])
+{
+  const KCycleFPDirection *dir = &fp->dir[d];
+  int                      a, b;
+
+  KCycleFPLines(n, d, &a, &b);
+  for (PetscInt ib = 0; ib < n[b]; ib++) {
+    for (PetscInt ia = 0; ia < n[a]; ia += dir->width) {
+      const PetscInt     lines = PetscMin(dir->width, n[a] - ia);
+      const PetscScalar *from  = in->v + ia * in->stride[a] + ib * in->stride[b];
+
+      Gather(from, in->stride[a], in->stride[d], lines, dir, sense ? NULL : dir->before, fp->buffer[0]);
+      KCycleFPKernel(fp, dir, sense, lines, fp->buffer[0], fp->buffer[1]);
+      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir, fp->buffer[1]);
+    }
+  }
+}
+
+/* Modes divided by their eigenvalues; those that are zero but for rounding have no part in the solution */
+KC_VERSIONS static void Divide(const KCycleFPDirection *dir, PetscReal norm, PetscReal shift, PetscReal least,
+                               PetscScalar *KC_RESTRICT v)
+{
+  const PetscReal *KC_RESTRICT lambda = dir->lambda;
+
+  for (PetscInt p = 0; p < dir->n; p++) {
+    const PetscReal value = lambda[p] + shift, size = PetscAbsReal(value);
+
+    v[p] *= size > least ? norm / (size > least ? value : 1) : 0;
+  }
+}
+
+/* The last direction, transformed: forth, division, and back, in the buffers */
+static void SolveModes(const PC_FastPoisson *fp, const KCycleFPView *in, const KCycleFPView *out)
+{
+  const int                d     = fp->order[fp->nstages - 1];
+  const KCycleFPLayout    *l     = &fp->layout[fp->nstages - 1];
+  const KCycleFPDirection *dir   = &fp->dir[d];
+  const PetscReal          least = 16 * PETSC_MACHINE_EPSILON * fp->size;
+  int                      a, b;
+
+  KCycleFPLines(l->n, d, &a, &b);
+  for (PetscInt ib = 0; ib < l->n[b]; ib++) {
+    const PetscReal other = fp->sigma + fp->dir[b].lambda[l->lo[b] + ib];
+
+    for (PetscInt ia = 0; ia < l->n[a]; ia += dir->width) {
+      const PetscInt lines = PetscMin(dir->width, l->n[a] - ia);
+
+      Gather(in->v + ia * in->stride[a] + ib * in->stride[b], in->stride[a], in->stride[d], lines, dir, dir->before, fp->buffer[0]);
+      KCycleFPKernel(fp, dir, 0, lines, fp->buffer[0], fp->buffer[1]);
+      for (PetscInt q = 0; q < lines; q++)
+        Divide(dir, fp->norm, fp->dir[a].lambda[l->lo[a] + ia + q] + other, least, fp->buffer[1] + q * dir->pitch);
+      KCycleFPKernel(fp, dir, 1, lines, fp->buffer[1], fp->buffer[0]);
+      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir, fp->buffer[0]);
+    }
+  }
+}
+
+/* Are stages s and s + 1 those of the planes of x and y, between the same arrays? Then each plane goes through both */
+static PetscBool GoTogether(const PC_FastPoisson *fp, int s)
+{
+  return (PetscBool)(s + 2 < fp->nstages && fp->order[s] + fp->order[s + 1] == 1 && !fp->exchange[s + 1].nsend);
+}
+
+static KCycleFPView Plane(const KCycleFPView *view, PetscInt k)
+{
+  KCycleFPView plane = *view;
+
+  plane.v += k * view->stride[2];
+  return plane;
+}
+
+/* Two stages, in this order */
+static void TransformPlanes(const PC_FastPoisson *fp, const int d[], int sense, const KCycleFPView *in,
+                            const KCycleFPView *out, const KCycleFPLayout *l)
+{
+  const PetscInt n[3] = {l->n[0], l->n[1], 1};
+
+  for (PetscInt k = 0; k < l->n[2]; k++) {
+    const KCycleFPView from = Plane(in, k), to = Plane(out, k);
+
+    Transform(fp, d[0], sense, &from, &to, n);
+    Transform(fp, d[1], sense, &to, &to, n);
+  }
+}
+
+/* Stages but the last, from points to modes. view: the arrays of each stage; view[-1] is out. Where the modes are */
+static PetscErrorCode Ahead(PC pc, const KCycleFPView *in, const KCycleFPView view[], const KCycleFPView **at)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  *at = in;
+  for (int s = 0; s < fp->nstages; s++) {
+    const PetscBool both = GoTogether(fp, s);
+    const int       d[2] = {fp->order[s], both ? fp->order[s + 1] : 0};
+
+    if (fp->exchange[s].nsend) {
+      PetscCall(PCFastPoissonExchange(pc, &fp->exchange[s], PETSC_FALSE, *at, &view[s]));
+      *at = &view[s];
+    }
+    if (s == fp->nstages - 1) break;
+    PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
+    if (both) TransformPlanes(fp, d, 0, *at, &view[s], &fp->layout[s]);
+    else Transform(fp, d[0], 0, *at, &view[s], fp->layout[s].n);
+    PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
+    *at = &view[s];
+    if (both) s++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* And from modes to points */
+static PetscErrorCode Back(PC pc, const KCycleFPView view[], const KCycleFPView *out)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  for (int s = fp->nstages - 1; s >= 0; s--) {
+    const PetscBool both = (PetscBool)(s > 0 && s < fp->nstages - 1 && GoTogether(fp, s - 1));
+    const int       d[2] = {fp->order[s], both ? fp->order[s - 1] : 0};
+
+    if (s < fp->nstages - 1) {
+      PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
+      if (both) TransformPlanes(fp, d, 1, &view[s], &view[s], &fp->layout[s]);
+      else Transform(fp, d[0], 1, &view[s], &view[s], fp->layout[s].n);
+      PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
+    }
+    if (both) s--;
+    if (fp->exchange[s].nsend) PetscCall(PCFastPoissonExchange(pc, &fp->exchange[s], PETSC_TRUE, &view[s], s ? &view[s - 1] : out));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points of the core in an array of the DMDA's points of this process */
+static KCycleFPView CoreView(const PC_FastPoisson *fp, PetscScalar *v)
+{
+  const PetscInt *n    = fp->box->n;
+  KCycleFPView    view = {v, {1, n[0], n[0] * n[1]}};
+
+  for (int d = 0; d < 3; d++) view.v += PetscMax(0, fp->dir[d].lo - fp->box->start[d]) * view.stride[d];
+  return view;
+}
+
+/* x = A^-1 b on the core; both may be the same array */
+PetscErrorCode PCFastPoissonSolve(PC pc, const PetscScalar *b, PetscScalar *x)
+{
+  PC_FastPoisson     *fp  = (PC_FastPoisson *)pc->data;
+  const KCycleFPView  out = CoreView(fp, x), *at;
+  /* b is read by the first stage alone, which writes elsewhere or to x */
+  const KCycleFPView  in = CoreView(fp, (PetscScalar *)b);
+  KCycleFPView        view[3];
+
+  PetscFunctionBegin;
+  if (fp->empty) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int s = 0; s < fp->nstages; s++) {
+    const PetscInt *n = fp->layout[s].n;
+
+    if (fp->exchange[s].nsend) view[s] = (KCycleFPView){fp->array[s], {1, n[0], n[0] * n[1]}};
+    else view[s] = s ? view[s - 1] : out;
+  }
+  PetscCall(Ahead(pc, &in, view, &at));
+  PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
+  if (fp->dir[fp->order[fp->nstages - 1]].method == KCYCLE_FP_TRIDIAGONAL) KCycleFPSystems(fp, at, &view[fp->nstages - 1]);
+  else SolveModes(fp, at, &view[fp->nstages - 1]);
+  PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
+  PetscCall(Back(pc, view, &out));
+  PetscCall(PetscLogFlops(fp->flops[0] + fp->flops[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
