@@ -89,11 +89,11 @@ static PetscBool IsUncoupled(const PetscReal c[])
   return PETSC_TRUE;
 }
 
-/* Without the stored Dirichlet points, whose rows have nothing but the diagonal */
+/* Without the stored Dirichlet points, whose rows have nothing but the diagonal; that may be all of them */
 static PetscErrorCode FindCore(PC_FastPoisson *fp, const Profile *p)
 {
   PetscFunctionBegin;
-  fp->empty = PETSC_FALSE;
+  fp->empty = (PetscBool)(KCycleBoxGlobalRows(fp->box) > 1 && IsUncoupled(p->c[0] + KC_STAR * fp->ref[0]));
   for (int d = 0; d < 3; d++) {
     KCycleFPDirection *dir  = &fp->dir[d];
     const PetscInt     size = fp->box->size[d];
@@ -106,7 +106,7 @@ static PetscErrorCode FindCore(PC_FastPoisson *fp, const Profile *p)
       dir->lo = IsUncoupled(p->c[d]);
       dir->n -= dir->lo + IsUncoupled(p->c[d] + KC_STAR * (size - 1));
     }
-    if (!dir->n) fp->empty = PETSC_TRUE;
+    if (fp->empty) dir->n = 0;
     PetscCall(PetscCalloc5(dir->n, &dir->low, dir->n, &dir->mid, dir->n, &dir->up, dir->n, &dir->d, dir->n, &dir->w));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
