@@ -1,6 +1,6 @@
 static char help[] = "PCFASTPOISSON: solutions of separable operators, what it refuses, new values.\n\
-  -test ends|shifts|nearest|reuse|wisdom   which part\n\
-  -dim <1>, -cases <n>, -mat_type <aij>      of ends\n\n";
+  -test ends|rest|choices|missing   which part\n\
+  -cases <n>, -mat_type <aij>      of ends\n\n";
 
 #include "grids.h"
 #include "poisson.h"
@@ -251,45 +251,655 @@ static PetscErrorCode TestCase(Operator *o, MatType type, PetscReal *most)
 }
 
 /* All kinds of directions, in 1D with all sizes, in 2D all pairs, in 3D some */
-static PetscErrorCode TestEnds(MatType type)
+static PetscErrorCode TestEnds(PetscInt dim, PetscInt cases, MatType type)
 {
   static const PetscReal factors[] = {1, 1e-30, 1e30};
   static const PetscInt  sizes[]   = {1, 2, 3, 4, 5, 7, 8, 11, 13, 17, 19, 20, 31};
-  PetscInt               dim = 2, cases, done = 0;
   PetscReal              most = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
-  cases = dim == 1 ? 20 * NKINDS : NKINDS * NKINDS;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   for (PetscInt c = 0; c < cases; c++) {
     Operator o = {.dim = dim, .number = c};
 
     for (PetscInt d = 0; d < dim; d++) {
+      const PetscInt pair = d ? c / NKINDS : c, any = (PetscInt)(GridHash(c, d, 8, dim) * NKINDS);
+
       o.dir[d].n    = dim == 1 ? 1 + c / NKINDS : sizes[(PetscInt)(GridHash(c, d, 7, dim) * 13)];
-      o.dir[d].kind = kinds[dim == 1 ? c % NKINDS : dim == 3 || cases < NKINDS * NKINDS ? (PetscInt)(GridHash(c, d, 8, dim) * NKINDS) : d ? c / NKINDS : c % NKINDS];
+      o.dir[d].kind = kinds[dim == 1 || (dim == 2 && cases == NKINDS * NKINDS) ? pair % NKINDS : any];
     }
     o.sigma  = c % 3 == 1 ? 0.3 : 0;
     o.factor = factors[c / 2 % 3];
     PetscCall(TestCase(&o, type, &most));
-    done++;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %" PetscInt_FMT " operators, errors below 1e-12: %s\n", dim, done, most <= 1e-12 ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %" PetscInt_FMT " operators, errors below 1e-12: %s\n",
+                        dim, cases, most <= 1e-12 ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+/* Or so many in each dimension */
+static PetscErrorCode TestAllEnds(MatType type)
+{
+  PetscInt cases = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  PetscCall(TestEnds(1, cases ? cases : 20 * NKINDS, type));
+  PetscCall(TestEnds(2, cases ? cases : NKINDS * NKINDS, type));
+  PetscCall(TestEnds(3, cases ? cases : 400, type));
+  PetscFunctionReturn(0);
+}
+
+/* A square or cube whose directions have these kinds; all have n points, or one more than the one before */
+static PetscErrorCode CreateSimple(PetscInt dim, PetscInt n, Kind kind, MatType type, Operator *o, DM *da, Mat *A)
+{
+  PetscBool possible;
+
+  PetscFunctionBeginUser;
+  o->dim    = dim;
+  o->number = 2;
+  for (PetscInt d = 0; d < dim; d++) {
+    o->dir[d].n    = n + d;
+    o->dir[d].kind = kind;
+  }
+  PetscCall(Create(o, type, da, A, &possible));
+  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscFunctionReturn(0);
+}
+
+/* Shifts that make the operator indefinite, or singular with an eigenvector that is not constant: with all ends n, and c
+   of the first direction, the eigenvalue of cos(pi (j + 1/2) / 2) is c */
+static PetscErrorCode TestShifts(void)
+{
+  const Kind kind = {"nn", PETSC_FALSE};
+  Operator   o    = {.factor = 1};
+  PetscReal  error, most = 0, residual, norm;
+  PetscBool  same;
+  Vec        x, b, r;
+  DM         da;
+  Mat        A;
+  PC         pc;
+
+  PetscFunctionBeginUser;
+  for (PetscInt s = 0; s < 6; s++) {
+    o.sigma = s < 3 ? -0.37 * (s + 1) : 1e-6 * PetscPowReal(100, s - 2);
+    PetscCall(CreateSimple(2 + s % 2, 10, kind, MATAIJ, &o, &da, &A));
+    PetscCall(CreatePC(A, &pc));
+    PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
+    most = PetscMax(most, error);
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCall(PoissonClaim((PetscBool)(most <= 1e-11), "shifts, indefinite or small: errors below 1e-11"));
+  o.sigma = 0;
+  PetscCall(CreateSimple(2, 12, (Kind){"nn", PETSC_FALSE}, MATAIJ, &o, &da, &A));
+  PetscCall(MatShift(A, -2 * (0.5 + GridHash(2, 0, 1, 1)) * (1 - PetscCosReal(PETSC_PI / 2))));
+  PetscCall(CreatePC(A, &pc));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(Fill(da, 5, r));
+  PetscCall(MatMult(A, r, b));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAXPY(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(PoissonClaim((PetscBool)(residual <= 1e-12 * norm), "singular by its shift: what has a solution is solved"));
+  PetscCall(PoissonViewHas(pc, "DCT-II", &same));
+  PetscCall(PoissonClaim(same, "with transforms in all directions"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&r));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  PetscInt  dim, n;
+  PetscBool neumann;
+  PetscReal contrast;
+} Smooth;
+
+static PetscReal Coefficient(const Smooth *s, const PetscReal at[])
+{
+  PetscReal wave = 1;
+
+  for (PetscInt d = 0; d < s->dim; d++) wave *= PetscSinReal(PETSC_PI * (at[d] + 0.7 * at[(d + 1) % s->dim]) / s->n);
+  return PetscPowReal(s->contrast, wave);
+}
+
+/* For PoissonAssembleRows(): -div c grad, c between the points */
+static void MakeSmoothRow(const void *ctx, const PetscInt at[], PetscInt *m, MatStencil col[], PetscScalar v[])
+{
+  const Smooth *s = (const Smooth *)ctx;
+
+  *m     = 1;
+  col[0] = (MatStencil){at[2], at[1], at[0], 0};
+  v[0]   = 0;
+  for (PetscInt d = 0; d < s->dim; d++) {
+    for (PetscInt side = -1; side <= 1; side += 2) {
+      PetscReal middle[3] = {at[0], at[1], at[2]}, c;
+      PetscInt  to[3]     = {at[0], at[1], at[2]};
+
+      middle[d] += side / 2.0;
+      to[d] += side;
+      c = Coefficient(s, middle);
+      if (to[d] >= 0 && to[d] < s->n) {
+        col[*m]    = (MatStencil){to[2], to[1], to[0], 0};
+        v[(*m)++] = -c;
+        v[0] += c;
+      } else if (!s->neumann) v[0] += c;
+    }
+  }
+}
+
+static PetscErrorCode CreateSmooth(const Smooth *s, MatType type, DM *da, Mat *A)
+{
+  Grid g = {.dim = s->dim, .size = {s->n, s->n, s->dim > 2 ? s->n : 1}};
+
+  PetscFunctionBeginUser;
+  GridSetBoundaries(&g, BOUNDARY_NEUMANN);
+  PetscCall(GridCreateDM(&g, da));
+  PetscCall(DMSetMatType(*da, type));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(PoissonAssembleRows(*da, MakeSmoothRow, s, *A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SmoothIterations(const Smooth *s, MatType type, PetscInt *its)
+{
+  KSPConvergedReason reason;
+  MatNullSpace       constants = NULL;
+  DM                 da;
+  Mat                A;
+  Vec                x, b;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSmooth(s, type, &da, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(Fill(da, 7, b));
+  if (s->neumann) {
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+    PetscCall(MatSetNullSpace(A, constants));
+    PetscCall(MatNullSpaceRemove(constants, b));
+    PetscCall(MatNullSpaceDestroy(&constants));
+  }
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCFASTPOISSON));
+  PetscCall(PCFastPoissonSetApproximate(pc, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  if (reason <= 0) *its = 1000;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Smooth coefficients of 10:1, and of more */
+static PetscErrorCode TestNearest(MatType type)
+{
+  const Smooth steep = {2, 50, PETSC_FALSE, 1000}, constant = {3, 9, PETSC_FALSE, 1};
+  PetscInt     its, most = 0, hard, sizes[2] = {0, 0};
+
+  PetscFunctionBeginUser;
+  for (PetscInt s = 0; s < 4; s++) {
+    const Smooth smooth = {2 + s % 2, s % 2 ? 16 : 50, (PetscBool)(s > 1), 10};
+
+    PetscCall(SmoothIterations(&smooth, type, &its));
+    if (its >= 20) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: case %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", s, its));
+    most = PetscMax(most, its);
+  }
+  PetscCall(PoissonClaim((PetscBool)(most < 20), "smooth coefficients, 10:1: CG takes fewer than 20 iterations for 1e-8"));
+  PetscCall(SmoothIterations(&steep, type, &hard));
+  PetscCall(PoissonClaim((PetscBool)(hard < 60), "1000:1: fewer than 60"));
+  for (PetscInt s = 0; s < 2; s++) {
+    const Smooth smooth = {2, s ? 80 : 40, PETSC_FALSE, 10};
+
+    PetscCall(SmoothIterations(&smooth, type, &sizes[s]));
+  }
+  PetscCall(PoissonClaim((PetscBool)(sizes[1] <= sizes[0] + 2), "as many on a finer grid"));
+  PetscCall(SmoothIterations(&constant, type, &its));
+  PetscCall(PoissonClaim((PetscBool)(its == 1), "a separable operator is solved exactly"));
+  PetscFunctionReturn(0);
+}
+
+/* New values of the same kind, of another kind, of none, and good ones again; the same PC */
+static PetscErrorCode TestReuse(MatType type)
+{
+  Operator          o                           = {.factor = 1};
+  const MatStencil  at                          = {0, 1, 1, 0};
+  const PetscScalar nine                        = 9;
+  char              words[POISSON_ERROR_LENGTH] = "";
+  PetscReal         error, most = 0;
+  PetscErrorCode ierr;
+  PetscBool      has;
+  PetscInt       start, *row;
+  char           expected[80];
+  DM             da;
+  Mat            A;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSimple(2, 9, kinds[0], type, &o, &da, &A));
+  PetscCall(CreatePC(A, &pc));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &most));
+  PetscCall(PoissonViewHas(pc, "x: 9 points, constant, Dirichlet to Dirichlet: DST-I", &has));
+  PetscCall(PoissonClaim(has, "a constant direction is recognised"));
+  PetscCall(MatScale(A, 3));
+  PetscCall(MatShift(A, 0.5));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
+  most = PetscMax(most, error);
+  for (PetscInt d = 0; d < 2; d++) {
+    o.dir[d].kind = kinds[21];
+    MakeDirection(&o.dir[d], 1, d);
+  }
+  PetscCall(Assemble(&o, da, A));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
+  most = PetscMax(most, error);
+  PetscCall(PoissonViewHas(pc, "x: 9 points, arbitrary: eigenvectors", &has));
+  PetscCall(PoissonClaim(has, "and one that is not"));
+  PetscCall(PoissonClaim((PetscBool)(most <= 1e-12), "new values, and new kinds, are solved"));
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  if (!start) PetscCall(MatSetValuesStencil(A, 1, &at, 1, &at, &nine, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(GridRows(da, 90, &row));
+  PetscCall(PetscSNPrintf(expected, sizeof(expected), "row %" PetscInt_FMT ", column %" PetscInt_FMT " has 9",
+                          row[10], row[10]));
+  PetscCall(PetscFree(row));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, expected)), "an entry that does not fit is an error that names it"));
+  PetscCall(Assemble(&o, da, A));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
+  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12), "and nothing is lost"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* A file of FFTW's wisdom is written, read, damaged and refused */
+static PetscErrorCode TestWisdom(void)
+{
+  Operator       o = {.factor = 1};
+  char           words[POISSON_ERROR_LENGTH] = "", file[] = "fastpoisson.wisdom";
+  const char    *name;
+  PetscReal      error;
+  PetscErrorCode ierr;
+  PetscMPIInt    rank;
+  DM             da;
+  Mat            A;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(CreateSimple(2, 9, kinds[0], MATAIJ, &o, &da, &A));
+  PetscCall(CreatePC(A, &pc));
+  PetscCall(PCFastPoissonSetWisdomSave(pc, file));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, "-pc_fastpoisson_effort measure")), "wisdom without measuring is an error"));
+  PetscCall(PCFastPoissonSetEffort(pc, PC_FASTPOISSON_MEASURE));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
+  PetscCall(PCFastPoissonGetWisdomSave(pc, &name));
+  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12 && !strcmp(name, file)), "measured, and written"));
+  PetscCall(PCFastPoissonSetWisdomSave(pc, ""));
+  PetscCall(PCFastPoissonSetWisdomLoad(pc, file));
+  PetscCall(PCFastPoissonSetEffort(pc, PC_FASTPOISSON_PATIENT));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
+  PetscCall(PCFastPoissonGetWisdomLoad(pc, &name));
+  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12 && !strcmp(name, file)), "and read"));
+  for (PetscInt t = 0; t < 2; t++) {
+    if (!rank && !t) {
+      FILE *f = fopen(file, "w");
+
+      PetscCheck(f && fputs("(fftw-3.3 wis", f) >= 0 && !fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "No file");
+    } else if (!rank) (void)remove(file);
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    PetscCall(PCFastPoissonSetEffort(pc, t ? PC_FASTPOISSON_ESTIMATE : PC_FASTPOISSON_MEASURE));
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    ierr = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, t ? "cannot be read" : "is damaged")), t ? "a file that is not there is an error" : "a damaged one is an error"));
+  }
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Choices that go in come out */
+static PetscErrorCode TestChoices(void)
+{
+  PCFastPoissonTridiagonal direction;
+  PCFastPoissonEffort      effort;
+  PetscBool                approximate;
+  const char              *file[2];
+  PC                       pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCFASTPOISSON));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCFastPoissonGetTridiagonal(pc, &direction));
+  PetscCall(PCFastPoissonGetEffort(pc, &effort));
+  PetscCall(PCFastPoissonGetApproximate(pc, &approximate));
+  PetscCall(PCFastPoissonGetWisdomLoad(pc, &file[0]));
+  PetscCall(PCFastPoissonGetWisdomSave(pc, &file[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "effort %s, tridiagonal %s, approximate %s, wisdom from %s to %s\n", PCFastPoissonEfforts[effort], PCFastPoissonTridiagonals[direction], PetscBools[approximate], file[0], file[1]));
+  PetscCall(PCFastPoissonSetTridiagonal(pc, PC_FASTPOISSON_TRIDIAGONAL_AUTO));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  const char *words;
+  PetscErrorCode (*create)(DM *, Mat *, PC);
+} Refusal;
+
+/* The matrix of another DMDA than the PC's */
+static PetscErrorCode Boxes(PetscInt dof, PetscInt width, PetscInt n, DM *da, Mat *A)
+{
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, n, dof, width, NULL, da));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMCreateMatrix(*da, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt i = start; i < end; i++) {
+    for (PetscInt j = PetscMax(0, i - width); j <= PetscMin(dof * n - 1, i + width); j++)
+      PetscCall(MatSetValue(*A, i, j, i == j ? 4 : -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeWide(DM *da, Mat *A, PC pc)
+{
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(Boxes(1, 2, 12, da, A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeDof(DM *da, Mat *A, PC pc)
+{
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(Boxes(2, 1, 12, da, A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeNoDM(DM *da, Mat *A, PC pc)
+{
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(Boxes(1, 1, 12, da, A));
+  PetscCall(MatSetDM(*A, NULL));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeOtherSize(DM *da, Mat *A, PC pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Boxes(1, 1, 12, da, A));
+  PetscCall(PCSetDM(pc, *da));
+  PetscCall(DMDestroy(da));
+  PetscCall(MatDestroy(A));
+  PetscCall(Boxes(1, 1, 13, da, A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakePeriodic(DM *da, Mat *A, PC pc)
+{
+  Operator o = {.factor = 1, .sigma = 1};
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSimple(1, 9, kinds[8], MATAIJ, &o, da, A));
+  PetscCall(PCFastPoissonSetTridiagonal(pc, PC_FASTPOISSON_TRIDIAGONAL_X));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeIndefinite(DM *da, Mat *A, PC pc)
+{
+  Operator o = {.factor = 1, .sigma = -1};
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSimple(1, 9, kinds[0], MATAIJ, &o, da, A));
+  PetscCall(PCFastPoissonSetTridiagonal(pc, PC_FASTPOISSON_TRIDIAGONAL_X));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeOneWay(DM *da, Mat *A, PC pc)
+{
+  PetscInt start;
+
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(Boxes(1, 1, 12, da, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, NULL));
+  if (!start) PetscCall(MatSetValue(*A, 3, 4, 0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MakeShell(DM *da, Mat *A, PC pc)
+{
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(Boxes(1, 1, 12, da, A));
+  PetscCall(MatDestroy(A));
+  PetscCall(MatCreateShell(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 12, 12, NULL, A));
+  PetscCall(MatSetDM(*A, *da));
+  PetscFunctionReturn(0);
+}
+
+/* -div c grad with a coefficient that is not separable: the first row that shows it */
+static PetscErrorCode MakeVariable(DM *da, Mat *A, PC pc)
+{
+  const Smooth s = {2, 8, PETSC_FALSE, 10};
+
+  PetscFunctionBeginUser;
+  (void)pc;
+  PetscCall(CreateSmooth(&s, MATAIJ, da, A));
+  PetscFunctionReturn(0);
+}
+
+static const Refusal refusals[] = {
+    {"has -1, where 0 is expected. Use -pc_fastpoisson_approximate",                    MakeWide      },
+    {"one unknown at a point, this DMDA has 2",                                         MakeDof       },
+    {"needs a DMDA, and there is no DM",                                                MakeNoDM      },
+    {"The operator has 13 rows and 13 columns, the DMDA 12 points",                     MakeOtherSize },
+    {"Systems in direction x are not tridiagonal, as it is periodic",                   MakePeriodic  },
+    {"not definite, so that tridiagonal systems in direction x may",                    MakeIndefinite},
+    {"in direction x points 3 and 4 are coupled by 0",                  MakeOneWay    },
+    {"one of type shell does not show whole ones: use -mat_type aij",                   MakeShell     },
+    {"this one is none: row 0, column 0 has",                                           MakeVariable  },
+};
+
+static PetscErrorCode TestRefusals(void)
+{
+  PetscFunctionBeginUser;
+  for (size_t r = 0; r < sizeof(refusals) / sizeof(refusals[0]); r++) {
+    char           words[POISSON_ERROR_LENGTH] = "";
+    PetscErrorCode ierr;
+    DM             da;
+    Mat            A;
+    PC             pc;
+
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCFASTPOISSON));
+    PetscCall(refusals[r].create(&da, &A, pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    ierr = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, refusals[r].words)), refusals[r].words));
+    if (!strstr(words, refusals[r].words)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A NaN ends the solve with a reason, which the view tells */
+static PetscErrorCode TestNaN(void)
+{
+  Operator           o    = {.factor = 1};
+  const PetscScalar  zero = 0;
+  KSPConvergedReason reason[2];
+  PetscBool          has;
+  PetscInt           start;
+  DM                 da;
+  Mat                A;
+  Vec                x, b;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* bad numbers are what this is about */
+  PetscCall(CreateSimple(2, 9, kinds[0], MATAIJ, &o, &da, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(MatGetOwnershipRange(A, &start, NULL));
+  if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCFASTPOISSON));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason[0]));
+  PetscCall(PoissonViewHas(pc, "has a NaN or Inf in row 1, column 0", &has));
+  PetscCall(Assemble(&o, da, A));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason[1]));
+  PetscCall(PoissonClaim((PetscBool)(reason[0] == KSP_DIVERGED_PC_FAILED && has && reason[1] > 0), "a NaN ends the solve, the view says where, repaired it is solved"));
+  PetscCall(PetscFPTrapPop());
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Of complex numbers, or without FFTW */
+static PetscErrorCode TestMissing(void)
+{
+  char           words[POISSON_ERROR_LENGTH] = "";
+  PetscErrorCode ierr;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = PCSetType(pc, PCFASTPOISSON);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", ierr ? "an error: " : "no error", words));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(0);
+}
+
+/* All there is besides ends */
+static PetscErrorCode TestRest(MatType type)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestShifts());
+  PetscCall(TestNearest(type));
+  PetscCall(TestReuse(type));
+  PetscCall(TestWisdom());
+  PetscCall(TestRefusals());
+  PetscCall(TestNaN());
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
-  const char *const tests[]  = {"ends", "shifts", "nearest", "reuse", "wisdom"};
+  const char *const tests[]  = {"ends", "rest", "choices", "missing"};
   char              type[64] = MATAIJ;
   PetscInt          test     = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &test, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
-  if (test == 0) PetscCall(TestEnds(type));
+  if (test == 0) PetscCall(TestAllEnds(type));
+  if (test == 1) PetscCall(TestRest(type));
+  if (test == 2) PetscCall(TestChoices());
+  if (test == 3) PetscCall(TestMissing());
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+  testset:
+    requires: defined(KCYCLE_HAVE_FASTPOISSON)
+
+    test:
+      suffix: ends
+
+    test:
+      suffix: none
+      args: -pc_fastpoisson_tridiagonal none -cases 200
+      output_file: output/fastpoisson_some.out
+
+    test:
+      suffix: stencil
+      nsize: {{1 4}}
+      args: -mat_type stencil -cases 200
+      output_file: output/fastpoisson_some.out
+
+    test:
+      suffix: processes
+      nsize: {{2 3 8}}
+      args: -cases 200
+      output_file: output/fastpoisson_some.out
+
+    test:
+      suffix: baij
+      nsize: 2
+      args: -mat_type baij -cases 200
+      output_file: output/fastpoisson_some.out
+
+    test:
+      suffix: rest
+      nsize: {{1 3}}
+      args: -test rest
+      output_file: output/fastpoisson_rest.out
+
+    test:
+      suffix: options
+      args: -test choices -pc_fastpoisson_approximate -pc_fastpoisson_effort patient -pc_fastpoisson_tridiagonal y
+      args: -pc_fastpoisson_wisdom_load there -pc_fastpoisson_wisdom_save here
+
+  test:
+    suffix: complex
+    requires: complex
+    args: -test missing
+
+TEST*/

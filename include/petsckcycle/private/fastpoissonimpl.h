@@ -160,7 +160,7 @@ PETSC_INTERN PetscErrorCode KCycleFPFaultFirst(PC, KCycleFPFault *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFit(PC, KCycleFPRows *, KCycleFPFault *);
 PETSC_INTERN void           PCFastPoissonFitConstants(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFitScaling(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonCheck(PC, KCycleFPRows *, KCycleFPFault *);
+PETSC_INTERN PetscErrorCode PCFastPoissonCheck(PC, KCycleFPRows *, KCycleFPFault[]);
 PETSC_INTERN PetscErrorCode PCFastPoissonAverage(PC, KCycleFPRows *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFail(PC, const char[]);
 

@@ -95,22 +95,22 @@ static PetscErrorCode FindGrid(PC pc)
 /* The operator, exact or nearest; or a failure, or an error */
 static PetscErrorCode FindOperator(PC pc)
 {
-  PC_FastPoisson *fp    = (PC_FastPoisson *)pc->data;
-  KCycleFPFault   fault = {PETSC_INT_MAX, 0, 0, 0};
+  PC_FastPoisson *fp       = (PC_FastPoisson *)pc->data;
+  KCycleFPFault   fault[2] = {{PETSC_INT_MAX, 0, 0, 0}, {PETSC_INT_MAX, 0, 0, 0}};
   KCycleFPRows    rows;
 
   PetscFunctionBegin;
   PetscCall(KCycleFPRowsBegin(pc->pmat, fp->box, &rows));
-  PetscCall(PCFastPoissonFit(pc, &rows, &fault));
-  if (fault.row == PETSC_INT_MAX) {
-    PCFastPoissonFitConstants(fp);
-    PetscCall(PCFastPoissonCheck(pc, &rows, &fault));
-    PetscCall(KCycleFPFaultFirst(pc, &fault));
-  }
-  fp->nearest = (PetscBool)(fault.row < PETSC_INT_MAX && fp->approximate && !PetscIsInfOrNanReal(fault.found));
+  PetscCall(PCFastPoissonFit(pc, &rows, &fault[0]));
+  PCFastPoissonFitConstants(fp);
+  PetscCall(PCFastPoissonCheck(pc, &rows, fault));
+  for (int f = 0; f < 2; f++) PetscCall(KCycleFPFaultFirst(pc, &fault[f]));
+  if (fault[1].row < fault[0].row) fault[0] = fault[1];
+  fp->nearest = (PetscBool)(fault[0].row < PETSC_INT_MAX && fault[1].row == PETSC_INT_MAX && fp->approximate &&
+                            !PetscIsInfOrNanReal(fault[0].found));
   if (fp->nearest) PetscCall(PCFastPoissonAverage(pc, &rows));
   PetscCall(KCycleFPRowsEnd(&rows));
-  if (!fp->nearest) PetscCall(KCycleFPFaultCheck(pc, &fault));
+  if (!fp->nearest) PetscCall(KCycleFPFaultCheck(pc, &fault[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

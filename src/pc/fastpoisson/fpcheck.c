@@ -142,7 +142,7 @@ static PetscBool SameAcross(const Line *a, const Line *b)
 /* One line of this process. last: the line before it that was compared, which a line of a stencil may share its
    coefficients with */
 static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt j, PetscInt k, PetscInt *lastline,
-                                Line *last, KCycleFPFault *fault)
+                                Line *last, KCycleFPFault fault[])
 {
   const PetscInt y = InCore(fp, 1, j), z = InCore(fp, 2, k), n = fp->box->n[0], line = j + fp->box->n[1] * k;
   PetscInt       ab[2] = {0, n};
@@ -155,14 +155,14 @@ static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleFPRowsLine(rows, j, k, fault));
   for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q] : rows->zeros;
-  if (!l.count) TakeStored(fp, c, ab, j, k, fault);
+  if (!l.count) TakeStored(fp, c, ab, j, k, &fault[1]);
   else {
     ab[1] = l.first;
-    TakeStored(fp, c, ab, j, k, fault);
+    TakeStored(fp, c, ab, j, k, &fault[1]);
     if (Differs(&l, c, rows->zeros)) FindDifference(fp, &l, c, j, k, fault);
     ab[0] = l.first + l.count;
     ab[1] = n;
-    TakeStored(fp, c, ab, j, k, fault);
+    TakeStored(fp, c, ab, j, k, &fault[1]);
   }
   *lastline = l.count == n ? line : -1;
   *last     = l;
@@ -187,8 +187,8 @@ static PetscErrorCode StoredCreate(PC_FastPoisson *fp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* fault: the first entry on this process that differs */
-PetscErrorCode PCFastPoissonCheck(PC pc, KCycleFPRows *rows, KCycleFPFault *fault)
+/* fault: the first entries on this process that differ, of the core, and of stored points */
+PetscErrorCode PCFastPoissonCheck(PC pc, KCycleFPRows *rows, KCycleFPFault fault[])
 {
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
   PetscInt        last = -1;
