@@ -6,6 +6,7 @@
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
+#   make bench-fastpoisson  PCFASTPOISSON beside FFTW called by hand, products of matrices, and PCKCYCLE: seconds and ratios
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
@@ -80,7 +81,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
+.PHONY: all bench bench-fastpoisson bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -136,6 +137,9 @@ demo-run: all
 
 bench: all
 	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)
+
+bench-fastpoisson: all
+	@$(PYTHON) -B $(top)/bench/fastpoisson.py $(BENCH)
 
 bench-dpcg: all
 	@$(PYTHON) -B $(top)/bench/dpcg.py $(BENCH)

@@ -91,7 +91,7 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A)
 static PetscErrorCode PlainFFTW(const Case *c, int only, const PetscScalar *b, PetscScalar *x, double *seconds)
 {
   const int           n = (int)c->n, sizes[3] = {n, n, n};
-  const PetscInt      lines = c->dim == 3 ? c->n * c->n : c->n;
+  const PetscInt      lines   = c->dim == 3 ? c->n * c->n : c->n;
   const fftw_r2r_kind kind[3] = {FFTW_RODFT00, FFTW_RODFT00, FFTW_RODFT00};
   const double        start = Now(), norm = 1 / PetscPowReal(2.0 * (n + 1), only ? only : c->dim);
   PetscReal          *lambda;
@@ -99,8 +99,10 @@ static PetscErrorCode PlainFFTW(const Case *c, int only, const PetscScalar *b, P
   int                 dim = only ? only : (int)c->dim;
 
   PetscFunctionBeginUser;
-  forth = fftw_plan_many_r2r(dim, sizes, only ? (int)(lines * c->n / (dim == 2 ? c->n * c->n : c->n)) : 1, (double *)b, NULL, 1, dim == 2 ? n * n : n, x, NULL, 1, dim == 2 ? n * n : n, kind, FFTW_ESTIMATE);
-  back = fftw_plan_many_r2r(dim, sizes, only ? (int)(lines * c->n / (dim == 2 ? c->n * c->n : c->n)) : 1, x, NULL, 1, dim == 2 ? n * n : n, x, NULL, 1, dim == 2 ? n * n : n, kind, FFTW_ESTIMATE);
+  forth = fftw_plan_many_r2r(dim, sizes, only ? (int)(lines * c->n / (dim == 2 ? c->n * c->n : c->n)) : 1, (double *)b,
+                             NULL, 1, dim == 2 ? n * n : n, x, NULL, 1, dim == 2 ? n * n : n, kind, FFTW_ESTIMATE);
+  back  = fftw_plan_many_r2r(dim, sizes, only ? (int)(lines * c->n / (dim == 2 ? c->n * c->n : c->n)) : 1, x, NULL, 1,
+                            dim == 2 ? n * n : n, x, NULL, 1, dim == 2 ? n * n : n, kind, FFTW_ESTIMATE);
   fftw_execute(forth);
   if (!only) {
     PetscCall(PetscMalloc1(n, &lambda));
@@ -120,7 +122,8 @@ static PetscErrorCode PlainFFTW(const Case *c, int only, const PetscScalar *b, P
 }
 
 /* Two products with a matrix of n columns in each of so many directions, as one call of DGEMM each */
-static PetscErrorCode PlainProducts(const Case *c, int directions, const PetscScalar *b, PetscScalar *x, double *seconds)
+static PetscErrorCode PlainProducts(const Case *c, int directions, const PetscScalar *b, PetscScalar *x,
+                                    double *seconds)
 {
   const PetscScalar one = 1, zero = 0;
   PetscBLASInt      n = (PetscBLASInt)c->n, m = (PetscBLASInt)(c->dim == 3 ? c->n * c->n : c->n);
@@ -138,7 +141,8 @@ static PetscErrorCode PlainProducts(const Case *c, int directions, const PetscSc
 }
 
 /* A new solver: seconds of its set-up and of the solve, and the norm of what is left of the right side */
-static PetscErrorCode Solve(const char type[], KSPType ksptype, Mat A, DM da, Vec b, Vec x, double seconds[], PetscReal *left)
+static PetscErrorCode Solve(const char type[], KSPType ksptype, Mat A, DM da, Vec b, Vec x, double seconds[],
+                            PetscReal *left)
 {
   KSP       ksp;
   PC        pc;
@@ -149,6 +153,7 @@ static PetscErrorCode Solve(const char type[], KSPType ksptype, Mat A, DM da, Ve
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, ksptype));
+  if (strcmp(ksptype, KSPPREONLY)) PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 0, PETSC_DEFAULT, 100));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -187,7 +192,8 @@ enum {
 
 static PetscErrorCode Run(const Case *c)
 {
-  const char        *names[NUM] = {"fftw", "fftw_same", "products", "setup", "solve", "both", "kcycle_setup", "kcycle_solve", "kcycle"};
+  const char        *names[NUM] = {"fftw", "fftw_same",    "products",     "setup", "solve",
+                                   "both", "kcycle_setup", "kcycle_solve", "kcycle"};
   double             best[NUM], now[NUM] = {0};
   PetscReal          left[2];
   const PetscScalar *ba;
@@ -215,7 +221,8 @@ static PetscErrorCode Run(const Case *c)
     now[KCYCLE] = now[KCYCLE_SETUP] + now[KCYCLE_SOLVE];
     for (int i = 0; i < NUM; i++) best[i] = PetscMin(best[i], now[i]);
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "dim=%d n=%d grid=%s matrix=%s", (int)c->dim, (int)c->n, c->stretched ? "stretched" : "uniform", c->stencil ? "stencil" : "aij"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "dim=%d n=%d grid=%s matrix=%s", (int)c->dim, (int)c->n,
+                        c->stretched ? "stretched" : "uniform", c->stencil ? "stencil" : "aij"));
   for (int i = 0; i < NUM; i++) {
     if (best[i] > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s=%.4g", names[i], best[i]));
   }

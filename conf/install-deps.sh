@@ -29,6 +29,7 @@ packages_of() {
   mpi='libopenmpi-dev openmpi-bin'
   case $1 in
     build)  echo "make gcc pkg-config"
+            if have apt-get; then echo libfftw3-dev; fi # elsewhere without it: PCFASTPOISSON is left out
             [ -n "${PETSC_DIR:-}" ] || echo "petsc-dev $mpi" ;;
     demo)   echo "python3 python3-matplotlib"
             [ -n "${PETSC_DIR:-}" ] || echo "$petsc-dev-examples" ;;
@@ -37,7 +38,7 @@ packages_of() {
               "libpetsc-complex${petsc#libpetsc}-dev libpetsc64-real${petsc#libpetsc}-dbg python3-petsc4py" ;;
     lint)   echo "clang clang-format-14 g++ python3" ;;
     latest) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev libfftw3-mpi-dev python3 python3-pip" ;;
-    headers) echo "make gcc g++ $mpi libopenblas-dev python3 python3-pip" ;;
+    headers) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev python3 python3-pip" ;;
     kokkos) echo "make gcc g++ $mpi libopenblas-dev libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev python3 python3-pip" ;;
     hip)    echo "gcc hipcc libamdhip64-dev python3" ;;
     *)      complain "$usage"; exit 2 ;;

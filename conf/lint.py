@@ -594,7 +594,7 @@ def check_option_table(tree):
 
 # Messages
 
-ROOMS = (("src/pc/kcycle/", "PCKCYCLE"), ("src/pc/relax/", "PCRELAX"), ("src/pc/deflsub/", "PCDEFLSUB"), ("src/ksp/dpcg/", "KSPDPCG"), ("src/ksp/kcg/", "KSPKCG"), ("src/pc/incpoisson/", "PCINCPOISSON"),
+ROOMS = (("src/pc/kcycle/", "PCKCYCLE"), ("src/pc/relax/", "PCRELAX"), ("src/pc/deflsub/", "PCDEFLSUB"), ("src/ksp/dpcg/", "KSPDPCG"), ("src/ksp/kcg/", "KSPKCG"), ("src/pc/incpoisson/", "PCINCPOISSON"), ("src/pc/fastpoisson/", "PCFASTPOISSON"),
          ("src/mat/", "MATSTENCIL and MATSTENCILTRANSFER"), ("src/dm/", "Grids and subdomains"), ("src/", "Loading"))
 # Errors; reasons why levels are not structured; what -info tells; the position of the text among the arguments
 MESSAGE = re.compile(r"\b(?:(PetscCheck)|(SETERRQ)|(PetscInfo|PetscSNPrintf))\s*(\()")

@@ -274,9 +274,9 @@ check_library_file() {
   nm -D --defined-only "$KC_LIBRARY" | awk '{ print $NF }' > exported
   works 'exports the register function' . grep -x PetscDLLibraryRegister_petsckcycle exported
   # The last three are the linker's
-  grep -v -e '^KCycle' -e '^PCKCycle' -e '^PCRelax' -e '^PCDeflSub' -e '^PCIncPoisson' -e '^PetscDLLibraryRegister_' -e '^_edata$' -e '^_end$' -e '^__bss_start$' \
+  grep -v -e '^KCycle' -e '^PCKCycle' -e '^PCRelax' -e '^PCDeflSub' -e '^PCIncPoisson' -e '^PCFastPoisson' -e '^PetscDLLibraryRegister_' -e '^_edata$' -e '^_end$' -e '^__bss_start$' \
     exported > unintended
-  works 'exports nothing but KCycle*, PCKCycle*, PCRelax*, PCDeflSub*, PCIncPoisson*, PetscDLLibraryRegister_*' nothing \
+  works 'exports nothing but KCycle*, PCKCycle*, PCRelax*, PCDeflSub*, PCIncPoisson*, PCFastPoisson*, PetscDLLibraryRegister_*' nothing \
     sh -c '[ ! -s unintended ] && echo nothing || { cat unintended; exit 1; }'
   works 'stays loaded until the process ends (NODELETE)' . grep NODELETE dynamic
   works 'misses a symbol at load, not later (BIND_NOW)' . grep -e BIND_NOW -e 'Flags:.*NOW' dynamic

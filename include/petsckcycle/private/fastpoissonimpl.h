@@ -66,16 +66,16 @@ typedef struct {
   PetscReal      c;                      /* constant: M is c times the second difference */
   PetscReal     *low, *mid, *up, *d, *w; /* rows of M, D and W */
   KCycleFPMethod method;
-  PetscReal     *lambda;   /* eigenvalues of M, unless they are not needed */
-  PetscReal     *before;   /* 1 / D, or NULL where that is 1 or part of the products */
-  PetscReal     *ahead;    /* vectors: from points to modes, and */
-  PetscReal     *back;     /* from modes to points; by columns */
-  void          *plan[2];  /* transform: the same */
-  PetscInt       kinds;    /* transform: its place in the table of them */
-  PetscReal      norm;     /* that both multiply by */
-  PetscInt       width;    /* lines at a time */
-  PetscInt       pitch;    /* between lines in a buffer */
-  PetscReal      spread;   /* largest number in W over the smallest */
+  PetscReal     *lambda;  /* eigenvalues of M, unless they are not needed */
+  PetscReal     *before;  /* 1 / D, or NULL where that is 1 or part of the products */
+  PetscReal     *ahead;   /* vectors: from points to modes, and */
+  PetscReal     *back;    /* from modes to points; by columns */
+  void          *plan[2]; /* transform: the same */
+  PetscInt       kinds;   /* transform: its place in the table of them */
+  PetscReal      norm;    /* that both multiply by */
+  PetscInt       width;   /* lines at a time */
+  PetscInt       pitch;   /* between lines in a buffer */
+  PetscReal      spread;  /* largest number in W over the smallest */
 } KCycleFPDirection;
 
 /* Which points of the core processes have; those of a process are in the order x, y, z */
@@ -129,18 +129,18 @@ typedef struct {
   PetscBool         coupled; /* other rows have entries in columns of stored points */
   Vec               work;    /* with these */
 
-  int               nstages, order[3]; /* directions; the last one is solved for */
-  KCycleFPLayout    grid, layout[3];   /* of the DMDA, and of each stage */
-  KCycleFPExchange  exchange[3];       /* from the layout before; nsend NULL: it is the same */
-  PetscScalar      *array[3];          /* points of layout[s], where it is another than the one before */
-  PetscScalar      *sent, *received;
-  PetscScalar      *buffer[2];
-  PetscInt          nbuffer;
-  PetscReal         norm;
-  PetscScalar      *line;   /* of one system */
-  PetscReal        *factor; /* of the rows of the last direction, tridiagonal: norm / D */
-  PetscLogDouble    flops[2];
-  char              failure[256];
+  int              nstages, order[3]; /* directions; the last one is solved for */
+  KCycleFPLayout   grid, layout[3];   /* of the DMDA, and of each stage */
+  KCycleFPExchange exchange[3];       /* from the layout before; nsend NULL: it is the same */
+  PetscScalar     *array[3];          /* points of layout[s], where it is another than the one before */
+  PetscScalar     *sent, *received;
+  PetscScalar     *buffer[2];
+  PetscInt         nbuffer;
+  PetscReal        norm;
+  PetscScalar     *line;   /* of one system */
+  PetscReal       *factor; /* of the rows of the last direction, tridiagonal: norm / D */
+  PetscLogDouble   flops[2];
+  char             failure[256];
 } PC_FastPoisson;
 
 PETSC_INTERN PetscErrorCode PCCreate_FastPoisson(PC);
@@ -175,8 +175,8 @@ PETSC_INTERN const char    *KCycleFPTransformName(const KCycleFPDirection *);
 PETSC_INTERN void           KCycleFPTransformSpectrum(KCycleFPDirection *);
 PETSC_INTERN PetscErrorCode PCFastPoissonWisdomLoad(PC);
 PETSC_INTERN PetscErrorCode PCFastPoissonWisdomSave(PC);
-PETSC_INTERN void KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
-                                 PetscScalar *from, PetscScalar *to);
+PETSC_INTERN void           KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
+                                           PetscScalar *from, PetscScalar *to);
 
 /* fplayout.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);
@@ -186,8 +186,8 @@ PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, 
 
 /* fpsolve.c, fptridiagonal.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const PetscScalar *, PetscScalar *);
-PETSC_INTERN void KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
-PETSC_INTERN void KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
-PETSC_INTERN void KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,
-                                 PetscReal shift[]);
+PETSC_INTERN void           KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
+PETSC_INTERN void           KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
+PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,
+                                           PetscReal shift[]);
 #endif

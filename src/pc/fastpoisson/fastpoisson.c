@@ -9,10 +9,10 @@
 #include <petsckcycle/private/fastpoissonimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 
-const char *const PCFastPoissonEfforts[] = {"estimate", "measure", "patient", "PCFastPoissonEffort", "PC_FASTPOISSON_",
-                                            NULL};
-const char *const PCFastPoissonTridiagonals[] = {"auto", "none", "x", "y", "z", "PCFastPoissonTridiagonal",
-                                                 "PC_FASTPOISSON_TRIDIAGONAL_", NULL};
+const char *const PCFastPoissonEfforts[]      = {"estimate",        "measure", "patient", "PCFastPoissonEffort",
+                                                 "PC_FASTPOISSON_", NULL};
+const char *const PCFastPoissonTridiagonals[] = {
+    "auto", "none", "x", "y", "z", "PCFastPoissonTridiagonal", "PC_FASTPOISSON_TRIDIAGONAL_", NULL};
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
@@ -28,7 +28,7 @@ static PetscErrorCode Clear(PC_FastPoisson *fp)
   PetscCall(PetscFree(fp->root));
   PetscCall(VecDestroy(&fp->work));
   fp->ready = fp->nearest = fp->coupled = fp->empty = PETSC_FALSE;
-  fp->nstages = 0;
+  fp->nstages                                       = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,9 +65,10 @@ static PetscErrorCode FindGrid(PC pc)
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is));
-  PetscCheck(is, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "PCFASTPOISSON needs a DMDA, and there is %s: give it with PCSetDM() or KSPSetDM(), or use -pc_type kcycle",
-             dm ? "a DM of another type" : "no DM");
+  PetscCheck(
+      is, comm, PETSC_ERR_ARG_WRONGSTATE,
+      "PCFASTPOISSON needs a DMDA, and there is %s: give it with PCSetDM() or KSPSetDM(), or use -pc_type kcycle",
+      dm ? "a DM of another type" : "no DM");
   PetscCall(DMDAGetInfo(dm, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
   PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
              "PCFASTPOISSON solves for one unknown at a point, this DMDA has %" PetscInt_FMT
@@ -187,9 +188,10 @@ static PetscErrorCode CheckVectors(PC pc, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(KCycleVecOnDevice(b, &device[0]));
   PetscCall(KCycleVecOnDevice(x, &device[1]));
-  PetscCheck(!device[0] && !device[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCFASTPOISSON works on the host, and these vectors are on a device: use -dm_vec_type standard, or -pc_type "
-             "kcycle");
+  PetscCheck(
+      !device[0] && !device[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "PCFASTPOISSON works on the host, and these vectors are on a device: use -dm_vec_type standard, or -pc_type "
+      "kcycle");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -312,7 +314,7 @@ static PetscErrorCode PCFastPoissonSetApproximate_FastPoisson(PC pc, PetscBool a
 }
 
 /*@
-  PCFastPoissonSetApproximate - Sets whether the nearest separable operator is taken where the operator is not separable.
+  PCFastPoissonSetApproximate - Sets whether the nearest separable operator is taken where the operator is none.
 
   Logically Collective
 
@@ -351,7 +353,7 @@ static PetscErrorCode PCFastPoissonGetApproximate_FastPoisson(PC pc, PetscBool *
 }
 
 /*@
-  PCFastPoissonGetApproximate - Gets whether the nearest separable operator is taken where the operator is not separable.
+  PCFastPoissonGetApproximate - Gets whether the nearest separable operator is taken where the operator is none.
 
   Not Collective
 
@@ -400,8 +402,8 @@ static PetscErrorCode PCFastPoissonSetEffort_FastPoisson(PC pc, PCFastPoissonEff
   Level: intermediate
 
   Note:
-  FFTW chooses an algorithm for each length: by rules, which takes no time, or by measuring some, or many, of them, which
-  takes seconds for long lines. What has been measured is kept until the program ends.
+  FFTW chooses an algorithm for each length: by rules, which takes no time, or by measuring some, or many, of them,
+  which takes seconds for long lines. What has been measured is kept until the program ends.
 
 .seealso: `PCFASTPOISSON`, `PCFastPoissonGetEffort()`
 @*/
@@ -666,16 +668,26 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetApproximate_C", compose ? PCFastPoissonSetApproximate_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetApproximate_C", compose ? PCFastPoissonGetApproximate_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetEffort_C", compose ? PCFastPoissonSetEffort_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetEffort_C", compose ? PCFastPoissonGetEffort_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetTridiagonal_C", compose ? PCFastPoissonSetTridiagonal_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetTridiagonal_C", compose ? PCFastPoissonGetTridiagonal_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomLoad_C", compose ? PCFastPoissonSetWisdomLoad_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomLoad_C", compose ? PCFastPoissonGetWisdomLoad_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomSave_C", compose ? PCFastPoissonSetWisdomSave_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomSave_C", compose ? PCFastPoissonGetWisdomSave_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetApproximate_C",
+                                       compose ? PCFastPoissonSetApproximate_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetApproximate_C",
+                                       compose ? PCFastPoissonGetApproximate_FastPoisson : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCFastPoissonSetEffort_C", compose ? PCFastPoissonSetEffort_FastPoisson : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCFastPoissonGetEffort_C", compose ? PCFastPoissonGetEffort_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetTridiagonal_C",
+                                       compose ? PCFastPoissonSetTridiagonal_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetTridiagonal_C",
+                                       compose ? PCFastPoissonGetTridiagonal_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomLoad_C",
+                                       compose ? PCFastPoissonSetWisdomLoad_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomLoad_C",
+                                       compose ? PCFastPoissonGetWisdomLoad_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomSave_C",
+                                       compose ? PCFastPoissonSetWisdomSave_FastPoisson : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomSave_C",
+                                       compose ? PCFastPoissonGetWisdomSave_FastPoisson : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -692,8 +704,9 @@ static PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems Pets
   PetscCall(PetscOptionsBool("-pc_fastpoisson_approximate", "Take the nearest separable operator where it is not one",
                              "PCFastPoissonSetApproximate", approximate, &approximate, &flg));
   if (flg) PetscCall(PCFastPoissonSetApproximate(pc, approximate));
-  PetscCall(PetscOptionsEnum("-pc_fastpoisson_effort", "How long FFTW looks for fast transforms", "PCFastPoissonSetEffort",
-                             PCFastPoissonEfforts, (PetscEnum)effort, (PetscEnum *)&effort, &flg));
+  PetscCall(PetscOptionsEnum("-pc_fastpoisson_effort", "How long FFTW looks for fast transforms",
+                             "PCFastPoissonSetEffort", PCFastPoissonEfforts, (PetscEnum)effort, (PetscEnum *)&effort,
+                             &flg));
   if (flg) PetscCall(PCFastPoissonSetEffort(pc, effort));
   PetscCall(PetscOptionsEnum("-pc_fastpoisson_tridiagonal", "Direction whose systems are tridiagonal",
                              "PCFastPoissonSetTridiagonal", PCFastPoissonTridiagonals, (PetscEnum)direction,
@@ -765,11 +778,12 @@ static PetscErrorCode RegisterEvents(void)
   separable is an error that names an entry.
 
   The operator may be singular: the constant part of right side and solution is left out, in the mean that is weighted
-  with D. It may be indefinite, as with a shift; eigenvalues that are zero but for rounding have no part in the solution.
+  with D. It may be indefinite, as with a shift; eigenvalues that are zero but for rounding have no part in the
+  solution.
 
-  Matrices of types `MATAIJ`, `MATSTENCIL`, and others that show their rows, of real numbers in double precision. Vectors
-  are those of the host. Any number of processes: each direction is solved where nobody cuts it, with exchanges in
-  between. `PCSetUp()` reads the whole matrix whenever it has changed.
+  Matrices of types `MATAIJ`, `MATSTENCIL`, and others that show their rows, of real numbers in double precision.
+  Vectors are those of the host. Any number of processes: each direction is solved where nobody cuts it, with exchanges
+  in between. `PCSetUp()` reads the whole matrix whenever it has changed.
 
   The library must have been built where FFTW is.
 

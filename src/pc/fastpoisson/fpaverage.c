@@ -17,8 +17,8 @@
 
 /* Sums over planes, behind each other: of couplings with the next plane, then of row sums */
 typedef struct {
-  PetscReal *up[3], *sum[3];
-  PetscInt   count; /* numbers in all */
+  PetscReal         *up[3], *sum[3];
+  PetscInt           count; /* numbers in all */
   /* r and where it is: of ghost points, too */
   const PetscScalar *root;
   PetscInt           first[3], size[3];
@@ -203,7 +203,7 @@ static PetscErrorCode MakeDirection(PC pc, int d, const Means *m, PetscReal mean
                "Couplings of points %" PetscInt_FMT " and %" PetscInt_FMT
                " in direction %c are %g in the mean, of the sign of the diagonal: no separable operator is near. Use "
                "-pc_type kcycle",
-               dir->lo + i, dir->lo + i + 1, "xyz"[d], (double)dir->up[i]);
+               dir->lo + i, dir->lo + i + 1, "xyz"[d], (double)dir -> up[i]);
   }
   *left += sign * least;
   PetscFunctionReturn(PETSC_SUCCESS);

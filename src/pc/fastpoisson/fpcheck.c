@@ -21,8 +21,9 @@ typedef struct {
 KC_VERSIONS static PetscBool Differs(const Line *l, PetscScalar *const c[], const PetscScalar *zeros)
 {
   const PetscReal *KC_RESTRICT d = l->d, *KC_RESTRICT low = l->low, *KC_RESTRICT mid = l->mid, *KC_RESTRICT up = l->up;
-  const PetscScalar *KC_RESTRICT x0 = c[2] + l->first, *KC_RESTRICT x1 = c[3] + l->first, *KC_RESTRICT x2 = c[4] + l->first;
-  PetscInt bad = 0;
+  const PetscScalar *KC_RESTRICT x0 = c[2] + l->first, *KC_RESTRICT x1 = c[3] + l->first,
+                                 *KC_RESTRICT x2  = c[4] + l->first;
+  PetscInt                                    bad = 0;
 
   for (PetscInt i = 0; i < l->count; i++) {
     const PetscReal p = l->across * d[i], t = KC_SEPARABLE * PetscAbsReal(p) * (PetscAbsReal(mid[i]) + l->sum);
@@ -96,7 +97,8 @@ static void TakeStored(PC_FastPoisson *fp, PetscScalar *const c[], const PetscIn
     for (int q = 0; q < KC_STAR; q++) {
       if (q != KC_STAR_DIAGONAL) Compare(box, at, q, c[q][i], 0, 0, fault);
     }
-    if (!(PetscAbsReal(c[KC_STAR_DIAGONAL][i]) > 0)) Compare(box, at, KC_STAR_DIAGONAL, c[KC_STAR_DIAGONAL][i], 1, 0, fault);
+    if (!(PetscAbsReal(c[KC_STAR_DIAGONAL][i]) > 0))
+      Compare(box, at, KC_STAR_DIAGONAL, c[KC_STAR_DIAGONAL][i], 1, 0, fault);
     fp->stored[fp->nstored]    = i + box->n[0] * (j + box->n[1] * k);
     fp->inverse[fp->nstored++] = 1 / c[KC_STAR_DIAGONAL][i];
   }
@@ -151,7 +153,8 @@ static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt
 
   PetscFunctionBegin;
   if (y >= 0 && z >= 0 && !fp->empty) MakeLine(fp, y, z, &l);
-  if (rows->st && *lastline >= 0 && l.count == n && SameAcross(&l, last) && MatStencilLineIsLast(rows->st, line, *lastline))
+  if (rows->st && *lastline >= 0 && l.count == n && SameAcross(&l, last) &&
+      MatStencilLineIsLast(rows->st, line, *lastline))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleFPRowsLine(rows, j, k, fault));
   for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q] : rows->zeros;

@@ -49,7 +49,7 @@ static PetscBool MayBeTridiagonal(const KCycleFPDirection *dir)
 /* The direction that gains most: without a transform the longest one, else the one that is slowest in memory */
 static PetscErrorCode ChooseLast(PC pc, int *last)
 {
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  PC_FastPoisson *fp    = (PC_FastPoisson *)pc->data;
   const int       asked = fp->tridiagonal - PC_FASTPOISSON_TRIDIAGONAL_X;
 
   PetscFunctionBegin;
@@ -59,7 +59,7 @@ static PetscErrorCode ChooseLast(PC pc, int *last)
     PetscCheck(asked < fp->box->dim && (fp->dir[asked].n == 1 || MayBeTridiagonal(&fp->dir[asked])),
                PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
                "Systems in direction %c are not tridiagonal, as it is %s: use -pc_fastpoisson_tridiagonal auto",
-               "xyz"[asked], asked < fp->box->dim ? "periodic" : "no direction of the grid");
+               "xyz"[asked], asked < fp -> box -> dim ? "periodic" : "no direction of the grid");
     *last = asked;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -92,7 +92,8 @@ static PetscErrorCode FindVectors(KCycleFPDirection *dir)
     root[i]        = PetscSqrtReal(dir->w[i]);
     off[i]         = PetscSqrtReal(dir->up[i] * dir->low[next]) * (dir->up[i] < 0 ? -1 : 1);
   }
-  if (!dir->periodic) PetscCallBLAS("LAPACKREALsteqr", LAPACKREALsteqr_("I", &bn, dir->lambda, off, dir->back, &bn, work, &info));
+  if (!dir->periodic)
+    PetscCallBLAS("LAPACKREALsteqr", LAPACKREALsteqr_("I", &bn, dir->lambda, off, dir->back, &bn, work, &info));
   else {
     PetscCall(PetscArrayzero(dir->back, n * n));
     for (PetscInt i = 0; i < n; i++) {
@@ -142,10 +143,11 @@ static PetscErrorCode Diagonalise(PC pc, int d)
     dir->method = KCYCLE_FP_TRANSFORM;
     KCycleFPTransformSpectrum(dir);
   } else {
-    PetscCheck(dir->spread <= KC_SPREAD, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "Couplings back and forth in direction %c differ so much that scaling which makes them equal spreads over "
-               "a factor of %g, and %g is what eigenvectors bear: use -pc_fastpoisson_tridiagonal %c, or -pc_type kcycle",
-               "xyz"[d], (double)dir->spread, (double)KC_SPREAD, "xyz"[d]);
+    PetscCheck(
+        dir->spread <= KC_SPREAD, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+        "Couplings back and forth in direction %c differ so much that scaling which makes them equal spreads over "
+        "a factor of %g, and %g is what eigenvectors bear: use -pc_fastpoisson_tridiagonal %c, or -pc_type kcycle",
+        "xyz"[d], (double)dir -> spread, (double)KC_SPREAD, "xyz"[d]);
     dir->method = KCYCLE_FP_VECTORS;
     PetscCall(PetscMalloc2(dir->n * dir->n, &dir->ahead, dir->n * dir->n, &dir->back));
     PetscCall(FindVectors(dir));
@@ -172,8 +174,8 @@ static void ChooseWidth(PC_FastPoisson *fp, KCycleFPDirection *dir)
 {
   const PetscInt fit = PetscMax(8, PetscMin(128, 16384 / dir->n / 8 * 8));
 
-  dir->pitch = dir->method == KCYCLE_FP_TRIDIAGONAL ? dir->n : (dir->n + 7) / 8 * 8;
-  dir->width = dir->method == KCYCLE_FP_TRANSFORM ? (dir->n < 512 ? 16 : 8) : fit;
+  dir->pitch  = dir->method == KCYCLE_FP_TRIDIAGONAL ? dir->n : (dir->n + 7) / 8 * 8;
+  dir->width  = dir->method == KCYCLE_FP_TRANSFORM ? (dir->n < 512 ? 16 : 8) : fit;
   fp->nbuffer = PetscMax(fp->nbuffer, dir->width * dir->pitch);
 }
 
@@ -199,7 +201,9 @@ static void CountFlops(PC_FastPoisson *fp)
 
     if (dir->method == KCYCLE_FP_TRANSFORM) fp->flops[0] += lines * 5 * dir->n * PetscLog2Real(dir->n);
     if (dir->method == KCYCLE_FP_VECTORS) fp->flops[0] += lines * 4 * dir->n * dir->n;
-    fp->flops[1] += dir->method == KCYCLE_FP_TRIDIAGONAL ? 10 * lines * dir->n : s == fp->nstages - 1 ? 3 * lines * dir->n : 0;
+    fp->flops[1] += dir->method == KCYCLE_FP_TRIDIAGONAL ? 10 * lines * dir->n
+                    : s == fp->nstages - 1               ? 3 * lines * dir->n
+                                                         : 0;
   }
 }
 
@@ -221,10 +225,11 @@ static PetscErrorCode CheckLast(PC pc, int *last)
     shift += sign > 0 ? low : high;
   }
   fine = IsDefinite(&fp->dir[*last], shift, sign, (PetscBool)(fp->singular && shift == 0));
-  PetscCheck(fine || fp->tridiagonal == PC_FASTPOISSON_TRIDIAGONAL_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "The operator is not definite, so that tridiagonal systems in direction %c may have no stable solution: use "
-             "-pc_fastpoisson_tridiagonal none",
-             "xyz"[*last]);
+  PetscCheck(
+      fine || fp->tridiagonal == PC_FASTPOISSON_TRIDIAGONAL_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "The operator is not definite, so that tridiagonal systems in direction %c may have no stable solution: use "
+      "-pc_fastpoisson_tridiagonal none",
+      "xyz"[*last]);
   if (fine) fp->dir[*last].method = KCYCLE_FP_TRIDIAGONAL;
   else {
     PetscCall(Diagonalise(pc, *last));
@@ -253,7 +258,8 @@ static void FindSize(PC_FastPoisson *fp)
     PetscReal most = 0;
 
     for (PetscInt i = 0; i < fp->dir[d].n; i++)
-      most = PetscMax(most, PetscAbsReal(fp->dir[d].low[i]) + PetscAbsReal(fp->dir[d].mid[i]) + PetscAbsReal(fp->dir[d].up[i]));
+      most = PetscMax(most, PetscAbsReal(fp->dir[d].low[i]) + PetscAbsReal(fp->dir[d].mid[i]) +
+                                PetscAbsReal(fp->dir[d].up[i]));
     fp->size += most;
   }
 }
@@ -330,7 +336,8 @@ PetscErrorCode PCFastPoissonDescribe(const PC_FastPoisson *fp, int d, size_t len
   if (dir->method == KCYCLE_FP_TRANSFORM) PetscCall(PetscStrncpy(method, KCycleFPTransformName(dir), sizeof(method)));
   if (dir->method == KCYCLE_FP_VECTORS) PetscCall(PetscStrncpy(method, "eigenvectors", sizeof(method)));
   if (dir->method == KCYCLE_FP_TRIDIAGONAL) PetscCall(PetscStrncpy(method, "tridiagonal systems", sizeof(method)));
-  PetscCall(PetscSNPrintf(text, len, "%c: %" PetscInt_FMT " points, %s%s: %s", "xyz"[d], dir->n, kind, stored, method));
+  PetscCall(
+      PetscSNPrintf(text, len, "%c: %" PetscInt_FMT " points, %s%s: %s", "xyz"[d], dir -> n, kind, stored, method));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -76,8 +76,7 @@ static PetscErrorCode ProfileCreate(PC pc, KCycleFPRows *rows, Profile *p, KCycl
     }
   }
   PetscCall(PetscMPIIntCast(KC_STAR * (size[0] + size[1] + size[2]), &count));
-  PetscCallMPI(
-      MPI_Allreduce(MPI_IN_PLACE, p->c[0], count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, p->c[0], count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,8 +128,8 @@ static PetscErrorCode FaultAt(PC_FastPoisson *fp, int d, PetscInt i, int q, Pets
 /* D, from the largest coupling in another direction */
 static PetscErrorCode FitWeights(PC_FastPoisson *fp, const Profile *p, int d, KCycleFPFault *fault)
 {
-  KCycleFPDirection *dir = &fp->dir[d];
-  const PetscReal   *ref = p->c[d] + KC_STAR * fp->ref[d];
+  KCycleFPDirection *dir  = &fp->dir[d];
+  const PetscReal   *ref  = p->c[d] + KC_STAR * fp->ref[d];
   int                best = -1;
 
   PetscFunctionBegin;
@@ -193,8 +192,8 @@ static KCycleFPEnd FindEnd(const KCycleFPDirection *dir, PetscReal inner, PetscR
 void PCFastPoissonFitConstants(PC_FastPoisson *fp)
 {
   for (int d = 0; d < 3; d++) {
-    KCycleFPDirection *dir   = &fp->dir[d];
-    const PetscInt     n     = dir->n, m = n / 2, skip = !dir->periodic;
+    KCycleFPDirection *dir = &fp->dir[d];
+    const PetscInt     n = dir->n, m = n / 2, skip = !dir->periodic;
     const PetscReal    slack = KC_ROUNDING * PetscAbsReal(fp->scale);
 
     dir->constant = (PetscBool)(n > 2);
@@ -206,8 +205,10 @@ void PCFastPoissonFitConstants(PC_FastPoisson *fp)
       const PetscReal off = KC_INEXACT * PetscAbsReal(dir->c);
 
       /* Of end rows the coupling inwards alone may differ, and the diagonal */
-      if ((i > 0 || !skip) && !(i == n - 1 && skip) && !(PetscAbsReal(dir->low[i] + dir->c) <= off)) dir->constant = PETSC_FALSE;
-      if ((i < n - 1 || !skip) && !(i == 0 && skip) && !(PetscAbsReal(dir->up[i] + dir->c) <= off)) dir->constant = PETSC_FALSE;
+      if ((i > 0 || !skip) && !(i == n - 1 && skip) && !(PetscAbsReal(dir->low[i] + dir->c) <= off))
+        dir->constant = PETSC_FALSE;
+      if ((i < n - 1 || !skip) && !(i == 0 && skip) && !(PetscAbsReal(dir->up[i] + dir->c) <= off))
+        dir->constant = PETSC_FALSE;
       if (i < skip || i >= n - skip) continue;
       if (!(PetscAbsReal(dir->mid[i] + dir->low[i] + dir->up[i]) <= slack)) dir->constant = PETSC_FALSE;
     }
@@ -216,7 +217,9 @@ void PCFastPoissonFitConstants(PC_FastPoisson *fp)
     dir->end[0] = FindEnd(dir, dir->up[0], dir->mid[0], slack);
     dir->end[1] = FindEnd(dir, dir->low[n - 1], dir->mid[n - 1], slack);
     if (dir->end[0] == KCYCLE_FP_OTHER || dir->end[1] == KCYCLE_FP_OTHER) dir->constant = PETSC_FALSE;
-    dir->closed = (PetscBool)(dir->constant ? dir->end[0] >= KCYCLE_FP_NEUMANN_HALF && dir->end[1] >= KCYCLE_FP_NEUMANN_HALF : dir->closed);
+    dir->closed =
+        (PetscBool)(dir->constant ? dir->end[0] >= KCYCLE_FP_NEUMANN_HALF && dir->end[1] >= KCYCLE_FP_NEUMANN_HALF
+                                  : dir->closed);
   }
 }
 
@@ -227,8 +230,8 @@ PetscErrorCode PCFastPoissonFitScaling(PC pc)
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) {
-    KCycleFPDirection *dir = &fp->dir[d];
-    const PetscInt     n   = dir->n;
+    KCycleFPDirection *dir  = &fp->dir[d];
+    const PetscInt     n    = dir->n;
     PetscReal          most = 1, least = 1, w = 1;
 
     if (!n) continue;
@@ -238,11 +241,12 @@ PetscErrorCode PCFastPoissonFitScaling(PC pc)
       const PetscReal up = dir->up[i], low = dir->low[next];
 
       if (i == n - 1 && !dir->periodic) break;
-      PetscCheck((up < 0 && low < 0) || (up > 0 && low > 0) || (up == 0 && low == 0),
-                 PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-                 "PCFASTPOISSON is for operators that scaling of rows makes symmetric: in direction %c points %" PetscInt_FMT
-                 " and %" PetscInt_FMT " are coupled by %g, and back by %g. Use -pc_type kcycle",
-                 "xyz"[d], dir->lo + i, dir->lo + next, (double)up, (double)low);
+      PetscCheck(
+          (up < 0 && low < 0) || (up > 0 && low > 0) || (up == 0 && low == 0), PetscObjectComm((PetscObject)pc),
+          PETSC_ERR_SUP,
+          "PCFASTPOISSON is for operators that scaling of rows makes symmetric: in direction %c points %" PetscInt_FMT
+          " and %" PetscInt_FMT " are coupled by %g, and back by %g. Use -pc_type kcycle",
+          "xyz"[d], dir -> lo + i, dir -> lo + next, (double)up, (double)low);
       if (up != 0) w *= up / low;
       if (next) {
         dir->w[next] = w;

@@ -119,11 +119,32 @@ PetscErrorCode KCycleFPRowsEnd(KCycleFPRows *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which entry of a star leads from a point to a column, or -1 */
-static int Decode(const KCycleBox *box, const PetscInt at[], PetscInt column)
+/* Which entry of a star leads from a point of this process to one step numbers behind it, if that is a neighbour, too;
+   or -1 */
+static int DecodeOwn(const KCycleBox *box, const PetscInt at[], PetscInt step)
 {
-  PetscInt to[3];
-  int      q = KC_STAR_DIAGONAL;
+  PetscInt stride = 1;
+
+  if (!step) return KC_STAR_DIAGONAL;
+  for (int d = 0; d < 3; d++) {
+    const PetscInt place = at[d] - box->start[d];
+
+    if (step == stride && place + 1 < box->n[d]) return KC_STAR_OF(d, 1);
+    if (step == -stride && place > 0) return KC_STAR_OF(d, 0);
+    stride *= box->n[d];
+  }
+  return -1;
+}
+
+/* Which entry of a star leads from a point, whose row that is, to a column, or -1 */
+static int Decode(const KCycleBox *box, const PetscInt at[], PetscInt row, PetscInt column)
+{
+  const PetscInt first = box->rows[box->rank], end = box->rows[box->rank + 1];
+  PetscInt       to[3];
+  int            q = column >= first && column < end ? DecodeOwn(box, at, column - row) : -1;
+
+  if (q >= 0) return q;
+  q = KC_STAR_DIAGONAL;
 
   (void)KCycleBoxRowToPoint(box, column, to);
   for (int d = 0; d < 3; d++) {
@@ -149,7 +170,7 @@ PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt at[], PetscReal
   for (int q = 0; q < KC_STAR; q++) c[q] = 0;
   PetscCall(MatGetRow(r->A, row, &m, &cols, &values));
   for (PetscInt e = 0; e < m; e++) {
-    const int q = Decode(r->box, at, cols[e]);
+    const int q = Decode(r->box, at, row, cols[e]);
 
     if (q >= 0) c[q] += values[e];
     else if (values[e] != 0) Note(fault, row, cols[e], values[e], 0);
@@ -176,14 +197,14 @@ static PetscErrorCode ReadPoint(KCycleFPRows *r, PetscInt i, PetscInt j, PetscIn
 }
 
 /* Rows from i on that have m entries, which lead where those of the row before i do; the first row that has not */
-static PetscInt CopyRows(const KCycleFPRows *r, PetscInt base, PetscInt i, PetscInt m, const PetscInt off[],
+static inline PetscInt CopyRows(const KCycleFPRows *r, PetscInt base, PetscInt i, PetscInt m, const PetscInt off[],
                          PetscScalar *const to[])
 {
   const PetscInt n = r->box->n[0];
 
   for (; i < n; i++) {
     const PetscInt     row = base + i, *j = r->j + r->i[row];
-    const PetscScalar *a    = r->a + r->i[row];
+    const PetscScalar *a     = r->a + r->i[row];
     PetscInt           wrong = r->i[row + 1] - r->i[row] - m;
 
     if (r->oi) wrong |= r->oi[row + 1] - r->oi[row];
@@ -212,7 +233,7 @@ static PetscErrorCode ReadLineAIJ(KCycleFPRows *r, PetscInt j, PetscInt k, KCycl
     PetscBool      regular = (PetscBool)(i > 0 && m <= KC_STAR && !(r->oi && r->oi[row + 1] > r->oi[row]));
 
     for (PetscInt e = 0; e < m && regular; e++) {
-      const int q = Decode(box, at, r->start + r->j[first + e]);
+      const int q = Decode(box, at, r->start + row, r->start + r->j[first + e]);
 
       regular = (PetscBool)(q >= 0 && !(mask & 1u << q));
       if (!regular) break;
@@ -227,7 +248,9 @@ static PetscErrorCode ReadLineAIJ(KCycleFPRows *r, PetscInt j, PetscInt k, KCycl
         if (r->mask & ~mask & 1u << q) PetscCall(PetscArrayzero(r->own[q] + i, box->n[0] - i));
       }
       r->mask |= mask;
-      i = m == 5 ? CopyRows(r, base, i, 5, off, to) : m == 7 ? CopyRows(r, base, i, 7, off, to) : CopyRows(r, base, i, m, off, to);
+      i = m == 5   ? CopyRows(r, base, i, 5, off, to)
+          : m == 7 ? CopyRows(r, base, i, 7, off, to)
+                   : CopyRows(r, base, i, m, off, to);
     } else PetscCall(ReadPoint(r, i++, j, k, fault));
   }
   for (int q = 0; q < KC_STAR; q++) r->c[q] = r->mask & 1u << q ? r->own[q] : NULL;

@@ -84,7 +84,8 @@ static void Transform(const PC_FastPoisson *fp, int d, int sense, const KCycleFP
 
       Gather(from, in->stride[a], in->stride[d], lines, dir, sense ? NULL : dir->before, fp->buffer[0]);
       KCycleFPKernel(fp, dir, sense, lines, fp->buffer[0], fp->buffer[1]);
-      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir, fp->buffer[1]);
+      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir,
+              fp->buffer[1]);
     }
   }
 }
@@ -118,12 +119,14 @@ static void SolveModes(const PC_FastPoisson *fp, const KCycleFPView *in, const K
     for (PetscInt ia = 0; ia < l->n[a]; ia += dir->width) {
       const PetscInt lines = PetscMin(dir->width, l->n[a] - ia);
 
-      Gather(in->v + ia * in->stride[a] + ib * in->stride[b], in->stride[a], in->stride[d], lines, dir, dir->before, fp->buffer[0]);
+      Gather(in->v + ia * in->stride[a] + ib * in->stride[b], in->stride[a], in->stride[d], lines, dir, dir->before,
+             fp->buffer[0]);
       KCycleFPKernel(fp, dir, 0, lines, fp->buffer[0], fp->buffer[1]);
       for (PetscInt q = 0; q < lines; q++)
         Divide(dir, fp->norm, fp->dir[a].lambda[l->lo[a] + ia + q] + other, least, fp->buffer[1] + q * dir->pitch);
       KCycleFPKernel(fp, dir, 1, lines, fp->buffer[1], fp->buffer[0]);
-      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir, fp->buffer[0]);
+      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir,
+              fp->buffer[0]);
     }
   }
 }
@@ -199,7 +202,8 @@ static PetscErrorCode Back(PC pc, const KCycleFPView view[], const KCycleFPView 
       PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
     }
     if (both) s--;
-    if (fp->exchange[s].nsend) PetscCall(PCFastPoissonExchange(pc, &fp->exchange[s], PETSC_TRUE, &view[s], s ? &view[s - 1] : out));
+    if (fp->exchange[s].nsend)
+      PetscCall(PCFastPoissonExchange(pc, &fp->exchange[s], PETSC_TRUE, &view[s], s ? &view[s - 1] : out));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -217,11 +221,11 @@ static KCycleFPView CoreView(const PC_FastPoisson *fp, PetscScalar *v)
 /* x = A^-1 b on the core; both may be the same array */
 PetscErrorCode PCFastPoissonSolve(PC pc, const PetscScalar *b, PetscScalar *x)
 {
-  PC_FastPoisson     *fp  = (PC_FastPoisson *)pc->data;
-  const KCycleFPView  out = CoreView(fp, x), *at;
+  PC_FastPoisson    *fp  = (PC_FastPoisson *)pc->data;
+  const KCycleFPView out = CoreView(fp, x), *at;
   /* b is read by the first stage alone, which writes elsewhere or to x */
-  const KCycleFPView  in = CoreView(fp, (PetscScalar *)b);
-  KCycleFPView        view[3];
+  const KCycleFPView in  = CoreView(fp, (PetscScalar *)b);
+  KCycleFPView       view[3];
 
   PetscFunctionBegin;
   if (fp->empty) PetscFunctionReturn(PETSC_SUCCESS);
@@ -233,7 +237,8 @@ PetscErrorCode PCFastPoissonSolve(PC pc, const PetscScalar *b, PetscScalar *x)
   }
   PetscCall(Ahead(pc, &in, view, &at));
   PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
-  if (fp->dir[fp->order[fp->nstages - 1]].method == KCYCLE_FP_TRIDIAGONAL) KCycleFPSystems(fp, at, &view[fp->nstages - 1]);
+  if (fp->dir[fp->order[fp->nstages - 1]].method == KCYCLE_FP_TRIDIAGONAL)
+    KCycleFPSystems(fp, at, &view[fp->nstages - 1]);
   else SolveModes(fp, at, &view[fp->nstages - 1]);
   PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
   PetscCall(Back(pc, view, &out));

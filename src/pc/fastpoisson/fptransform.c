@@ -25,21 +25,21 @@
 typedef struct {
   KCycleFPEnd   end[2];
   fftw_r2r_kind ahead, back;
-  PetscReal     shift;   /* angle of mode k: pi (k + shift) */
-  int           longer;  /* / (n + longer) */
+  PetscReal     shift;  /* angle of mode k: pi (k + shift) */
+  int           longer; /* / (n + longer) */
   const char   *name;
 } Kinds;
 
 static const Kinds kinds[] = {
-    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_DIRICHLET},           FFTW_RODFT00, FFTW_RODFT00, 1,   1,  "DST-I"  },
-    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_DIRICHLET_HALF}, FFTW_RODFT10, FFTW_RODFT01, 1,   0,  "DST-II" },
-    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_NEUMANN},             FFTW_RODFT01, FFTW_RODFT10, 0.5, 0,  "DST-III"},
-    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_NEUMANN_HALF},   FFTW_RODFT11, FFTW_RODFT11, 0.5, 0,  "DST-IV" },
-    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_NEUMANN},               FFTW_REDFT00, FFTW_REDFT00, 0,   -1, "DCT-I"  },
-    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_NEUMANN_HALF},     FFTW_REDFT10, FFTW_REDFT01, 0,   0,  "DCT-II" },
-    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_DIRICHLET},             FFTW_REDFT01, FFTW_REDFT10, 0.5, 0,  "DCT-III"},
-    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_DIRICHLET_HALF},   FFTW_REDFT11, FFTW_REDFT11, 0.5, 0,  "DCT-IV" },
-    {{KCYCLE_FP_OTHER, KCYCLE_FP_OTHER},                   FFTW_R2HC,    FFTW_HC2R,    0,   0,  "DFT"    },
+    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_DIRICHLET}, FFTW_RODFT00, FFTW_RODFT00, 1, 1, "DST-I"},
+    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_DIRICHLET_HALF}, FFTW_RODFT10, FFTW_RODFT01, 1, 0, "DST-II"},
+    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_NEUMANN}, FFTW_RODFT01, FFTW_RODFT10, 0.5, 0, "DST-III"},
+    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_NEUMANN_HALF}, FFTW_RODFT11, FFTW_RODFT11, 0.5, 0, "DST-IV"},
+    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_NEUMANN}, FFTW_REDFT00, FFTW_REDFT00, 0, -1, "DCT-I"},
+    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_NEUMANN_HALF}, FFTW_REDFT10, FFTW_REDFT01, 0, 0, "DCT-II"},
+    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_DIRICHLET}, FFTW_REDFT01, FFTW_REDFT10, 0.5, 0, "DCT-III"},
+    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_DIRICHLET_HALF}, FFTW_REDFT11, FFTW_REDFT11, 0.5, 0, "DCT-IV"},
+    {{KCYCLE_FP_OTHER, KCYCLE_FP_OTHER}, FFTW_R2HC, FFTW_HC2R, 0, 0, "DFT"},
 };
 static const PetscInt nkinds = (PetscInt)(sizeof(kinds) / sizeof(kinds[0]));
 
@@ -62,13 +62,14 @@ const char *KCycleFPTransformName(const KCycleFPDirection *dir)
 /* Eigenvalues, as 4 c sin^2: small ones have all digits; and the factor by which both transforms multiply */
 void KCycleFPTransformSpectrum(KCycleFPDirection *dir)
 {
-  const Kinds    *t = &kinds[dir->kinds];
-  const PetscInt  n = dir->n;
+  const Kinds   *t = &kinds[dir->kinds];
+  const PetscInt n = dir->n;
 
   for (PetscInt k = 0; k < n; k++) {
     /* FFTW: real parts ascending, then imaginary parts descending */
-    const PetscReal angle = dir->periodic ? 2 * (PetscReal)(k <= n / 2 ? k : n - k) / n : (k + t->shift) / (n + t->longer);
-    const PetscReal sine  = PetscSinReal(PETSC_PI * angle / 2);
+    const PetscReal angle =
+        dir->periodic ? 2 * (PetscReal)(k <= n / 2 ? k : n - k) / n : (k + t->shift) / (n + t->longer);
+    const PetscReal sine = PetscSinReal(PETSC_PI * angle / 2);
 
     dir->lambda[k] = 4 * dir->c * sine * sine;
   }

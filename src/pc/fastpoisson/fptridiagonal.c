@@ -13,15 +13,16 @@
 
 /* Systems whose right sides are from, along numbers from point to point apart; so are solutions in to. z, inverse:
    buffers */
-KC_VERSIONS static void Eliminate(const KCycleFPDirection *dir, const PetscReal *factor, const PetscReal *KC_RESTRICT shift,
-                                  const PetscInt lines[], const PetscScalar *from, PetscScalar *z, PetscScalar *inverse)
+KC_VERSIONS static void Eliminate(const KCycleFPDirection *dir, const PetscReal *factor,
+                                  const PetscReal *KC_RESTRICT shift, const PetscInt lines[], const PetscScalar *from,
+                                  PetscScalar *z, PetscScalar *inverse)
 {
   const PetscInt m = lines[0], along = lines[1], width = dir->width;
 
   for (PetscInt k = 0; k < dir->n; k++) {
-    const PetscScalar *r  = from + k * along; /* or where zk is */
-    PetscScalar       *zk = z + k * width, *KC_RESTRICT ik = inverse + k * width;
-    const PetscReal                mid = dir->mid[k], s = factor[k];
+    const PetscScalar *r = from + k * along; /* or where zk is */
+    PetscScalar *zk = z + k * width, *KC_RESTRICT ik = inverse + k * width;
+    const PetscReal mid = dir->mid[k], s = factor[k];
 
     if (!k) {
       KC_IVDEP
@@ -31,7 +32,7 @@ KC_VERSIONS static void Eliminate(const KCycleFPDirection *dir, const PetscReal 
       }
     } else {
       const PetscScalar *zj = zk - width, *ij = ik - width;
-      const PetscReal                low = dir->low[k], both = low * dir->up[k - 1];
+      const PetscReal    low = dir->low[k], both = low * dir->up[k - 1];
 
       KC_IVDEP
       for (PetscInt l = 0; l < m; l++) {
@@ -108,10 +109,10 @@ static void SolveSome(const PC_FastPoisson *fp, const KCycleFPView *in, const KC
                       PetscInt lines, PetscReal shift[], PetscInt singular)
 {
   const KCycleFPDirection *dir = &fp->dir[da[0]];
-  const PetscInt           ia = in->stride[da[1]], id = in->stride[da[0]], oa = out->stride[da[1]], od = out->stride[da[0]];
-  PetscScalar             *z = fp->buffer[0], *inverse = fp->buffer[1], *line = fp->line;
-  const PetscScalar       *from  = in->v;
-  PetscInt                 size[2] = {lines, id};
+  const PetscInt     ia = in->stride[da[1]], id = in->stride[da[0]], oa = out->stride[da[1]], od = out->stride[da[0]];
+  PetscScalar       *z = fp->buffer[0], *inverse = fp->buffer[1], *line = fp->line;
+  const PetscScalar *from    = in->v;
+  PetscInt           size[2] = {lines, id};
 
   if (singular >= 0) {
     for (PetscInt k = 0; k < dir->n; k++) line[k] = in->v[singular * ia + k * id] * fp->factor[k];
@@ -144,10 +145,12 @@ void KCycleFPSystems(const PC_FastPoisson *fp, const KCycleFPView *in, const KCy
   KCycleFPLines(l->n, d, &a, &b);
   for (PetscInt ib = 0; ib < l->n[b]; ib++) {
     for (PetscInt ia = 0; ia < l->n[a]; ia += dir->width) {
-      const PetscInt     lines = PetscMin(dir->width, l->n[a] - ia);
-      const int          da[2] = {d, a};
-      const KCycleFPView from  = {in->v + ia * in->stride[a] + ib * in->stride[b], {in->stride[0], in->stride[1], in->stride[2]}};
-      const KCycleFPView to    = {out->v + ia * out->stride[a] + ib * out->stride[b], {out->stride[0], out->stride[1], out->stride[2]}};
+      const PetscInt     lines    = PetscMin(dir->width, l->n[a] - ia);
+      const int          da[2]    = {d, a};
+      const KCycleFPView from     = {in->v + ia * in->stride[a] + ib * in->stride[b],
+                                     {in->stride[0], in->stride[1], in->stride[2]}};
+      const KCycleFPView to       = {out->v + ia * out->stride[a] + ib * out->stride[b],
+                                     {out->stride[0], out->stride[1], out->stride[2]}};
       PetscInt           singular = -1;
 
       KCycleFPShifts(fp, a, l->lo[a] + ia, lines, fp->dir[b].lambda[l->lo[b] + ib] + fp->sigma, shift);
