@@ -198,7 +198,7 @@ static PetscErrorCode ReadPoint(KCycleFPRows *r, PetscInt i, PetscInt j, PetscIn
 
 /* Rows from i on that have m entries, which lead where those of the row before i do; the first row that has not */
 static inline PetscInt CopyRows(const KCycleFPRows *r, PetscInt base, PetscInt i, PetscInt m, const PetscInt off[],
-                         PetscScalar *const to[])
+                                PetscScalar *const to[])
 {
   const PetscInt n = r->box->n[0];
 
