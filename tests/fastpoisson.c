@@ -386,7 +386,7 @@ static void MakeSmoothRow(const void *ctx, const PetscInt at[], PetscInt *m, Mat
   v[0]   = 0;
   for (PetscInt d = 0; d < s->dim; d++) {
     for (PetscInt side = -1; side <= 1; side += 2) {
-      PetscReal middle[3] = {at[0], at[1], at[2]}, c;
+      PetscReal middle[3] = {(PetscReal)at[0], (PetscReal)at[1], (PetscReal)at[2]}, c;
       PetscInt  to[3]     = {at[0], at[1], at[2]};
 
       middle[d] += side / 2.0;
@@ -683,7 +683,7 @@ static PetscErrorCode MakeOtherSize(DM *da, Mat *A, PC pc)
 
 static PetscErrorCode MakePeriodic(DM *da, Mat *A, PC pc)
 {
-  Operator o = {.factor = 1, .sigma = 1};
+  Operator o = {.sigma = 1, .factor = 1};
 
   PetscFunctionBeginUser;
   PetscCall(CreateSimple(1, 9, kinds[8], MATAIJ, &o, da, A));
@@ -693,7 +693,7 @@ static PetscErrorCode MakePeriodic(DM *da, Mat *A, PC pc)
 
 static PetscErrorCode MakeIndefinite(DM *da, Mat *A, PC pc)
 {
-  Operator o = {.factor = 1, .sigma = -1};
+  Operator o = {.sigma = -1, .factor = 1};
 
   PetscFunctionBeginUser;
   PetscCall(CreateSimple(1, 9, kinds[0], MATAIJ, &o, da, A));

@@ -798,32 +798,33 @@ static PetscErrorCode RegisterEvents(void)
 M*/
 PetscErrorCode PCCreate_FastPoisson(PC pc)
 {
-#if defined(KCYCLE_HAVE_FASTPOISSON)
   PC_FastPoisson *fp;
 
   PetscFunctionBegin;
+#if !defined(KCYCLE_HAVE_FFTW)
+  PetscCheck(
+      PETSC_FALSE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "PCFASTPOISSON needs FFTW, and the library was built without it: install FFTW (Debian: libfftw3-dev), where "
+      "pkg-config fftw3 finds it, and build the library again, or use -pc_type kcycle");
+#elif !defined(KCYCLE_HAVE_FASTPOISSON)
+  PetscCheck(
+      PETSC_FALSE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "PCFASTPOISSON is for real numbers in double precision, and this PETSc has others: use one that has them, or "
+      "-pc_type kcycle");
+#endif
   PetscCall(PetscNew(&fp));
   pc->data                = (void *)fp;
+  pc->ops->setfromoptions = PCSetFromOptions_FastPoisson;
+  PetscCall(ComposeMethods(pc, PETSC_TRUE));
+#if defined(KCYCLE_HAVE_FASTPOISSON)
   pc->ops->setup          = PCSetUp_FastPoisson;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_FastPoisson;
   pc->ops->apply          = PCApply_FastPoisson;
   pc->ops->applytranspose = PCApplyTranspose_FastPoisson;
-  pc->ops->setfromoptions = PCSetFromOptions_FastPoisson;
   pc->ops->reset          = PCReset_FastPoisson;
   pc->ops->destroy        = PCDestroy_FastPoisson;
   pc->ops->view           = PCView_FastPoisson;
-  PetscCall(ComposeMethods(pc, PETSC_TRUE));
   PetscCall(RegisterEvents());
-  PetscFunctionReturn(PETSC_SUCCESS);
-#elif defined(KCYCLE_HAVE_FFTW)
-  PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-          "PCFASTPOISSON is for real numbers in double precision, and this PETSc has others: use one that has them, or "
-          "-pc_type kcycle");
-#else
-  PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-          "PCFASTPOISSON needs FFTW, and the library was built without it: install FFTW (Debian: libfftw3-dev), where "
-          "pkg-config fftw3 finds it, and build the library again, or use -pc_type kcycle");
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -217,9 +217,8 @@ void PCFastPoissonFitConstants(PC_FastPoisson *fp)
     dir->end[0] = FindEnd(dir, dir->up[0], dir->mid[0], slack);
     dir->end[1] = FindEnd(dir, dir->low[n - 1], dir->mid[n - 1], slack);
     if (dir->end[0] == KCYCLE_FP_OTHER || dir->end[1] == KCYCLE_FP_OTHER) dir->constant = PETSC_FALSE;
-    dir->closed =
-        (PetscBool)(dir->constant ? dir->end[0] >= KCYCLE_FP_NEUMANN_HALF && dir->end[1] >= KCYCLE_FP_NEUMANN_HALF
-                                  : dir->closed);
+    if (dir->constant)
+      dir->closed = (PetscBool)(dir->end[0] >= KCYCLE_FP_NEUMANN_HALF && dir->end[1] >= KCYCLE_FP_NEUMANN_HALF);
   }
 }
 
