@@ -249,16 +249,18 @@ static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  if (!fp->ready || fp->root) {
-    PetscCall(PCApply_FastPoisson(pc, b, x));
+  PetscCall(CheckVectors(pc, b, x));
+  if (!fp->ready) {
+    PetscCall(VecSet(x, PETSC_INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(CheckVectors(pc, b, x));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
-  if (!fp->empty) Balance(fp, PETSC_TRUE, ba, xa);
+  if (fp->root) Scale(fp, ba, xa);
+  else if (!fp->empty) Balance(fp, PETSC_TRUE, ba, xa);
   PetscCall(PCFastPoissonSolve(pc, xa, xa));
-  if (!fp->empty) Balance(fp, PETSC_FALSE, xa, xa);
+  if (fp->root) Scale(fp, xa, xa);
+  else if (!fp->empty) Balance(fp, PETSC_FALSE, xa, xa);
   for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = 0;
   PetscCall(VecRestoreArray(x, &xa));
   if (fp->coupled) {

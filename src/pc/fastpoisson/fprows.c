@@ -101,10 +101,10 @@ PetscErrorCode KCycleFPRowsBegin(Mat A, const KCycleBox *box, KCycleFPRows *r)
              "PCFASTPOISSON reads the rows of the operator, and one of type %s does not show whole ones: use -mat_type "
              "aij or -dm_mat_type stencil",
              ((PetscObject)A)->type_name);
-  for (int q = 0; q < KC_STAR; q++) PetscCall(PetscCalloc1(box->n[0], &r->own[q]));
-  PetscCall(PetscCalloc1(box->n[0], &r->zeros));
   if (stencil) PetscCall(BeginStencil(A, r));
   else if (seqaij || mpiaij) PetscCall(BeginAIJ(A, mpiaij, r));
+  for (int q = 0; q < KC_STAR; q++) PetscCall(PetscCalloc1(box->n[0], &r->own[q]));
+  PetscCall(PetscCalloc1(box->n[0], &r->zeros));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
