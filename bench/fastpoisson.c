@@ -87,22 +87,21 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A)
 }
 
 /* Sine transforms of all directions, division by eigenvalues, and back, as one would call FFTW by hand: plans and all.
-   only: of so many directions, the fastest ones, and without the division */
+   only: of so many directions, the fastest in memory, and without the division */
 static PetscErrorCode PlainFFTW(const Case *c, int only, const PetscScalar *b, PetscScalar *x, double *seconds)
 {
-  const int           n = (int)c->n, sizes[3] = {n, n, n};
+  const int n = (int)c->n, dim = only ? only : (int)c->dim, sizes[3] = {n, n, n};
+  const int distance = dim == 1 ? n : n * n, many = dim == (int)c->dim ? 1 : n * n * (c->dim == 3 ? n : 1) / distance;
   const PetscInt      lines   = c->dim == 3 ? c->n * c->n : c->n;
   const fftw_r2r_kind kind[3] = {FFTW_RODFT00, FFTW_RODFT00, FFTW_RODFT00};
-  const double        start = Now(), norm = 1 / PetscPowReal(2.0 * (n + 1), only ? only : c->dim);
+  const double        start = Now(), norm = 1 / PetscPowReal(2.0 * (n + 1), dim);
   PetscReal          *lambda;
   fftw_plan           forth, back;
-  int                 dim = only ? only : (int)c->dim;
 
   PetscFunctionBeginUser;
-  forth = fftw_plan_many_r2r(dim, sizes, only ? (int)(lines * c->n / (dim == 2 ? c->n * c->n : c->n)) : 1, (double *)b,
-                             NULL, 1, dim == 2 ? n * n : n, x, NULL, 1, dim == 2 ? n * n : n, kind, FFTW_ESTIMATE);
-  back  = fftw_plan_many_r2r(dim, sizes, only ? (int)(lines * c->n / (dim == 2 ? c->n * c->n : c->n)) : 1, x, NULL, 1,
-                            dim == 2 ? n * n : n, x, NULL, 1, dim == 2 ? n * n : n, kind, FFTW_ESTIMATE);
+  forth =
+      fftw_plan_many_r2r(dim, sizes, many, (double *)b, NULL, 1, distance, x, NULL, 1, distance, kind, FFTW_ESTIMATE);
+  back = fftw_plan_many_r2r(dim, sizes, many, x, NULL, 1, distance, x, NULL, 1, distance, kind, FFTW_ESTIMATE);
   fftw_execute(forth);
   if (!only) {
     PetscCall(PetscMalloc1(n, &lambda));

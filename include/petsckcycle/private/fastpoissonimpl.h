@@ -127,7 +127,8 @@ typedef struct {
   PetscInt          nstored, *stored;
   PetscReal        *inverse; /* of the diagonal there */
   PetscBool         coupled; /* other rows have entries in columns of stored points */
-  Vec               work;    /* with these */
+  PetscBool         apart;   /* and of some of these the points belong to another process, or D is not known: */
+  Vec               work;    /* for a product with the matrix */
 
   int              nstages, order[3]; /* directions; the last one is solved for */
   KCycleFPLayout   grid, layout[3];   /* of the DMDA, and of each stage */
@@ -183,6 +184,11 @@ PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsDestroy(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, PetscBool back, const KCycleFPView *,
                                                   const KCycleFPView *);
+
+/* fpstored.c: stored Dirichlet points */
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredSetUp(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredTake(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredGive(PC, Vec, Vec);
 
 /* fpsolve.c, fptridiagonal.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const PetscScalar *, PetscScalar *);

@@ -1,10 +1,5 @@
 /*
   PCFASTPOISSON: the exact solve of separable operators on a DMDA.
-
-  A row of a stored Dirichlet point (B) has nothing but its diagonal d; with the others (I) the operator is
-
-      A = ( d     0  )       x_B = b_B / d,  x_I = A_I^-1 (b_I - C x_B)
-          ( C    A_I )
 */
 #include <petsckcycle/private/fastpoissonimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
@@ -27,8 +22,8 @@ static PetscErrorCode Clear(PC_FastPoisson *fp)
   PetscCall(PetscFree2(fp->stored, fp->inverse));
   PetscCall(PetscFree(fp->root));
   PetscCall(VecDestroy(&fp->work));
-  fp->ready = fp->nearest = fp->coupled = fp->empty = PETSC_FALSE;
-  fp->nstages                                       = 0;
+  fp->ready = fp->nearest = fp->coupled = fp->apart = fp->empty = PETSC_FALSE;
+  fp->nstages                                                   = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +126,7 @@ static PetscErrorCode PCSetUp_FastPoisson(PC pc)
     PetscCall(PCFastPoissonWisdomLoad(pc));
     if (!fp->empty) PetscCall(PCFastPoissonChoose(pc));
     PetscCall(PCFastPoissonWisdomSave(pc));
-    if (fp->coupled) PetscCall(MatCreateVecs(pc->pmat, &fp->work, NULL));
+    PetscCall(PCFastPoissonStoredSetUp(pc));
     fp->ready = PETSC_TRUE;
   }
   PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SETUP], pc, 0, 0, 0));
@@ -150,35 +145,6 @@ static PetscErrorCode PCSetUpOnBlocks_FastPoisson(PC pc)
 static void Scale(const PC_FastPoisson *fp, const PetscScalar *b, PetscScalar *x)
 {
   for (PetscInt i = 0; i < fp->box->npoints; i++) x[i] = b[i] * fp->root[i];
-}
-
-static void DivideStored(const PC_FastPoisson *fp, const PetscScalar *b, PetscScalar *x)
-{
-  for (PetscInt s = 0; s < fp->nstored; s++) x[fp->stored[s]] = b[fp->stored[s]] * fp->inverse[s];
-}
-
-/* b_I - C x_B takes the place of x_I, with x_B in x_B */
-static PetscErrorCode TakeStored(PC pc, Vec b, Vec x)
-{
-  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
-  const PetscScalar *ba;
-  PetscScalar       *xa;
-
-  PetscFunctionBegin;
-  PetscCall(VecSet(fp->work, 0));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(fp->work, &xa));
-  DivideStored(fp, ba, xa);
-  PetscCall(VecRestoreArray(fp->work, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(MatMult(pc->pmat, fp->work, x));
-  PetscCall(VecAYPX(x, -1, b));
-  PetscCall(VecGetArrayRead(fp->work, &ba));
-  PetscCall(VecGetArray(x, &xa));
-  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = ba[fp->stored[s]];
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(fp->work, &ba));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckVectors(PC pc, Vec b, Vec x)
@@ -207,13 +173,13 @@ static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
     PetscCall(VecSet(x, PETSC_INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (fp->coupled) PetscCall(TakeStored(pc, b, x));
+  if (fp->coupled) PetscCall(PCFastPoissonStoredTake(pc, b, x));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArray(x, &xa));
   if (fp->root) Scale(fp, fp->coupled ? xa : ba, xa);
   PetscCall(PCFastPoissonSolve(pc, fp->coupled || fp->root ? xa : ba, xa));
   if (fp->root) Scale(fp, xa, xa);
-  DivideStored(fp, ba, xa);
+  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = ba[fp->stored[s]] * fp->inverse[s];
   PetscCall(VecRestoreArray(x, &xa));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,7 +211,7 @@ static void Balance(const PC_FastPoisson *fp, PetscBool invert, const PetscScala
 static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
-  const PetscScalar *ba, *wa = NULL;
+  const PetscScalar *ba;
   PetscScalar       *xa;
 
   PetscFunctionBegin;
@@ -261,21 +227,9 @@ static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
   PetscCall(PCFastPoissonSolve(pc, xa, xa));
   if (fp->root) Scale(fp, xa, xa);
   else if (!fp->empty) Balance(fp, PETSC_FALSE, xa, xa);
-  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = 0;
   PetscCall(VecRestoreArray(x, &xa));
-  if (fp->coupled) {
-    PetscCall(MatMultTranspose(pc->pmat, x, fp->work));
-    PetscCall(VecGetArrayRead(fp->work, &wa));
-  }
-  PetscCall(VecGetArray(x, &xa));
-  for (PetscInt s = 0; s < fp->nstored; s++) {
-    const PetscInt i = fp->stored[s];
-
-    xa[i] = (ba[i] - (wa ? wa[i] : 0)) * fp->inverse[s];
-  }
-  PetscCall(VecRestoreArray(x, &xa));
-  if (wa) PetscCall(VecRestoreArrayRead(fp->work, &wa));
   PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(PCFastPoissonStoredGive(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
