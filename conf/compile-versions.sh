@@ -8,8 +8,12 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# With what is made of FFTW, where that is here
+fftw=$(! pkg-config --exists fftw3 2> /dev/null || echo "-DKCYCLE_HAVE_FFTW $(pkg-config --cflags fftw3)")
+
 compiles() { # folder arch
-  find "$top/src" -name '*.c' -print0 | xargs -0 -P "$(nproc)" -n 1 mpicc -std=gnu99 -fsyntax-only -Wall -Wextra -Werror -DPETSCKCYCLE_VERSION='""' \
+  # shellcheck disable=SC2086 # words
+  find "$top/src" -name '*.c' -print0 | xargs -0 -P "$(nproc)" -n 1 mpicc -std=gnu99 -fsyntax-only -Wall -Wextra -Werror -DPETSCKCYCLE_VERSION='""' $fftw \
     "-I$top/include" -isystem "$1/include" -isystem "$1/$2/include" > "$log" 2>&1 && return
   grep -e error -e warning "$log" | sort | uniq -c | sort -rn | head -n 10 | sed 's/^/#    /'
   return 1

@@ -54,8 +54,8 @@ static void MultiplyFaces(const PC_FastPoisson *fp, PetscBool transpose, PetscSc
 /* Is a face on this process and the points next to it are not, or the reverse? */
 PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
 {
-  PC_FastPoisson *fp    = (PC_FastPoisson *)pc->data;
-  PetscBool       apart = fp->nearest;
+  PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
+  PetscMPIInt     mine = fp->nearest, any;
 
   PetscFunctionBegin;
   if (!fp->coupled) PetscFunctionReturn(PETSC_SUCCESS);
@@ -67,9 +67,10 @@ PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
     if (Face(fp, d, side, &at) == 0) continue;
     at += fp->dir[d].lo;
     face = at + (side ? 1 : -1);
-    if ((at >= low && at < high) != (face >= low && face < high)) apart = PETSC_TRUE;
+    if ((at >= low && at < high) != (face >= low && face < high)) mine = 1;
   }
-  PetscCallMPI(MPI_Allreduce(&apart, &fp->apart, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)pc)));
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  fp->apart = any ? PETSC_TRUE : PETSC_FALSE;
   if (fp->apart) PetscCall(MatCreateVecs(pc->pmat, &fp->work, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
