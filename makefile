@@ -7,6 +7,7 @@
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
 #   make bench-fastpoisson  PCFASTPOISSON beside FFTW called by hand, products of matrices, and PCKCYCLE: seconds and ratios
+#   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: half a minute; PROCS=4: with so many processes
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
@@ -72,7 +73,7 @@ LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -W
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision
-singles := $(filter-out %/policy.c %/model.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
+singles := $(filter-out %/policy.c %/model.c %/fourier.c %/roofline.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
 cudas   := $(if $(cuda)$(hip),$(sort $(wildcard $(top)/src/kernel/cuda/*.cu)))
 objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o) $(cudas:$(top)/%.cu=$(B)/%.o) $(cudas:$(top)/%.cu=$(B)/single/%.o)
 
@@ -81,7 +82,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-fastpoisson bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc
+.PHONY: all bench bench-fastpoisson bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -146,6 +147,9 @@ bench-dpcg: all
 
 bench-kappa: all
 	@$(PYTHON) -B $(top)/bench/kappa.py $(BENCH)
+
+roofline: all
+	@$(PYTHON) -B $(top)/bench/roofline.py $(if $(PROCS),--procs $(PROCS)) $(BENCH)
 
 lint:
 	@sh $(top)/conf/install-deps.sh lint

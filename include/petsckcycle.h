@@ -19,9 +19,12 @@
 #define KSPKCG             "kcg"
 
 /* The kappa of a W-cycle: more than any number of levels */
-#define PC_KCYCLE_KAPPA_W    2147483647
+#define PC_KCYCLE_KAPPA_W        2147483647
 /* The kappa that is cheapest by estimates, see PCKCycleSetKappa() */
-#define PC_KCYCLE_KAPPA_AUTO (-1)
+#define PC_KCYCLE_KAPPA_AUTO     (-1)
+/* Sweeps as on most structured levels, and those that are cheapest by a model, see PCKCycleSetSweeps() */
+#define PC_KCYCLE_SWEEPS_DEFAULT 0
+#define PC_KCYCLE_SWEEPS_AUTO    (-1)
 
 /* The split between device and host with which cycles are fastest, see PCKCycleSetHostBelow() */
 #define PC_KCYCLE_HOST_BELOW_AUTO  (-1)
@@ -446,6 +449,15 @@ PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrationSave(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrationLoad(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrationLoad(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCKCyclePredictTime(PC, PetscInt, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetSweeps(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCKCycleGetSweeps(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetRoofline(PC, const char[]);
+PETSC_EXTERN PetscErrorCode PCKCycleGetRoofline(PC, const char *[]);
+PETSC_EXTERN PetscErrorCode PCKCyclePredictFactor(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCKCycleComputeFactors(PCRelaxType, PetscReal, PetscInt, PetscInt, const PetscInt[],
+                                                   PetscReal *, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCKCycleComputeCost(PetscInt, PetscReal, PetscReal, const PetscReal[], PetscInt *,
+                                                PetscReal *, PetscReal[]);
 
 /* PCRELAX */
 PETSC_EXTERN PetscErrorCode PCRelaxSetType(PC, PCRelaxType);

@@ -241,7 +241,7 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
   points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points. Cycles that come
   to coarse grids more than once have no more sweeps there: they converge as fast, and take less time.
 */
-PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
+static PetscInt UsualSweeps(const KCycleSweepFacts *facts)
 {
   const PetscInt once = 1 << facts->dim, fewer = facts->several ? 1 : facts->fewer;
 
@@ -250,6 +250,15 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
     return fewer >= KCYCLE_FEWER_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
   if (fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
   return fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
+}
+
+/* Those that were asked for are on the finest level; coarser ones have no fewer */
+PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
+{
+  const PetscInt usual = UsualSweeps(facts);
+
+  if (!facts->asked) return usual;
+  return facts->fewer == 1 ? facts->asked : PetscMax(usual, facts->asked);
 }
 
 /* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can

@@ -9,8 +9,10 @@
 #include <petsc/private/pcmgimpl.h>
 #include <petsckcycle/private/cycleimpl.h>
 #include <petsckcycle/private/gridimpl.h>
+#include <petsckcycle/private/fourierimpl.h>
 #include <petsckcycle/private/modelimpl.h>
 #include <petsckcycle/private/policyimpl.h>
+#include <petsckcycle/private/rooflineimpl.h>
 #include <petsc/private/kspimpl.h>
 
 /* Iterations of PCMG's smoothers */
@@ -75,6 +77,7 @@ typedef struct {
   PetscBool      convects;       /* the finest operator has convection */
   PetscBool      broken;         /* lines of the finest grid are broken by inactive points */
   PetscBool      several;        /* cycles come to coarser levels more than once */
+  PetscInt       sweeps;         /* on the finest level, see PCKCycleSweepsAsked() */
   int            flat;           /* KC_FLAT: the operator couples no planes across z; or 0 */
   PetscInt       kappa;
   KCycleKernel   kernel;
@@ -218,6 +221,39 @@ typedef struct {
   Vec             image;        /* what the operator made of a fixed vector then */
   char            reason[64];   /* why there was nothing to choose; or empty */
 } KCycleAuto;
+
+/* So many sweeps before and behind the coarser levels: what is predicted of them */
+typedef struct {
+  PetscInt  nu;
+  PetscReal factor;  /* of an error, in one cycle */
+  PetscReal seconds; /* of a cycle */
+} KCycleForecast;
+
+#define KCYCLE_FORECASTS 8
+
+/* The number of sweeps, and what is predicted of the solver; see kcpredict.c */
+typedef struct {
+  /* parameters */
+  PetscInt sweeps; /* as asked for */
+  char    *file;   /* with the roofs of the machine; NULL: none */
+
+  KCycleRoofline *roofline; /* of the file */
+  PetscInt        chosen;   /* sweeps; 0: none were */
+  PetscBool       ready;    /* levels have been looked at */
+  char            why[128]; /* nothing can be predicted */
+  KCycleFourier   analysed; /* what the forecasts are for */
+  PetscInt        n;
+  KCycleForecast  forecast[KCYCLE_FORECASTS];
+  PetscReal       seconds[2]; /* of an iteration of a Krylov method beside its preconditioner: KSPCG, KSPKCG */
+  PetscBool       alone;      /* KSPRICHARDSON iterates, */
+  PetscBool       kcg;        /* or KSPKCG */
+  PetscBool       timed;      /* seconds are those of the machine */
+  PetscBool       single;     /* levels were in single precision */
+  /* the last solve that could be compared */
+  PetscLogDouble  start;
+  PetscInt        its;
+  PetscReal       reduced, elapsed;
+} KCyclePredict;
 
 /* Levels on a device from one level on, coarser ones on the host: two engines, of which that on the device has the
    last level of the host as its coarsest one */
@@ -412,6 +448,7 @@ typedef struct {
   KCycleOwn           own;
   KCycleTiming        timing;
   KCycleAuto          automatic; /* choice of kappa */
+  KCyclePredict       predict;   /* and of sweeps */
   KCycleApart         apart;     /* unknowns */
   KCycleAnswer        answer;    /* of solves */
 } PC_KCycle;
@@ -474,6 +511,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherIsFree(KSP, const KCycleChoice *, Pets
 /* kclevels.c: structured levels */
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFollowKappa(PC);
+PETSC_INTERN PetscErrorCode PCKCycleRenewSweeps(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredHandOn(PC, PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
@@ -697,6 +735,27 @@ PETSC_INTERN PetscErrorCode PCKCycleFillWithNoise(PC, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleAutoSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleAutoUse(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleAutoView(PC, PetscViewer);
+
+/* kcfourier.c: local Fourier analysis of the levels */
+PETSC_INTERN PetscErrorCode PCKCycleFourierTake(PC, PetscInt most, KCycleFourier *, size_t, char[]);
+
+/* kcpredict.c: factors and times that are predicted; kcforecast.c: the number of sweeps that is cheapest by them;
+   kcroofline.c: files of roofs */
+PETSC_INTERN PetscInt       PCKCycleSweepsAsked(const PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCyclePredictReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCyclePredictSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCyclePredictBegin(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCyclePredictEnd(PC, KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCyclePredictView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleForecastMake(PC);
+PETSC_INTERN PetscInt       PCKCycleForecastBest(const PC_KCycle *);
+PETSC_INTERN PetscReal      PCKCycleForecastIterations(const KCyclePredict *, PetscReal factor);
+PETSC_INTERN PetscReal      PCKCycleForecastSeconds(const KCyclePredict *, const KCycleForecast *);
+PETSC_INTERN PetscErrorCode PCKCycleRooflineLoad(PC);
+PETSC_INTERN PetscErrorCode PCKCycleRooflineSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleRooflineCompose(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCyclePredictSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCyclePredictCompose(PC, PetscBool);
 
 /* kccycle.c: Algorithm 3 */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);

@@ -108,6 +108,14 @@
       "lines are relaxed so often on levels with so many times fewer points than the finest one: there they cost "     \
       "little",                                                                                                        \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
+  REAL(KCYCLE_ROOF_BANDWIDTH, 1e10, "bytes a second of memory, by which sweeps are chosen where no file has them",     \
+       "-pc_kcycle_roofline", "predict")                                                                               \
+  REAL(KCYCLE_ROOF_CACHED, 3e10, "the same of cache", "-pc_kcycle_roofline", "predict")                                \
+  REAL(KCYCLE_ROOF_CACHE, 8e6, "bytes of cache that a process has", "-pc_kcycle_roofline", "predict")                  \
+  REAL(KCYCLE_ROOF_PEAK, 1e10, "operations a second of the kernels of points in cache", "-pc_kcycle_roofline",         \
+       "predict")                                                                                                      \
+  REAL(KCYCLE_ROOF_LINES, 5e9, "and of sweeps of lines", "-pc_kcycle_roofline", "predict")                             \
+  REAL(KCYCLE_ROOF_VISIT, 2e-7, "seconds of a visit of a tiny level", "-pc_kcycle_roofline", "predict")                \
   INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
       "-mg_coarse_pc_type", "processes")                                                                               \
   INT(KCYCLE_PROC_EQ_LIMIT, 1000,                                                                                      \
@@ -218,6 +226,7 @@ typedef struct {
   PetscBool several;       /* cycles come to coarser levels more than once */
   PetscBool lines, planes; /* sweeps relax lines, planes */
   PetscBool broken;        /* lines of the finest grid are broken by inactive points */
+  PetscInt  asked;         /* sweeps on the finest level that were chosen otherwise; 0: none */
 } KCycleSweepFacts;
 
 /* policy.c */

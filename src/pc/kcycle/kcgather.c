@@ -360,6 +360,10 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
   coarser->finer.several = kc->several;
   PetscCall(PCKCycleFollowKappa(inner));
+  if (coarser->finer.sweeps != PCKCycleSweepsAsked(kc)) {
+    coarser->finer.sweeps = PCKCycleSweepsAsked(kc);
+    if (coarser->ready && coarser->use_structure) PetscCall(PCKCycleRenewSweeps(inner));
+  }
   if (coarser->count != kc->count) {
     coarser->count = kc->count;
     PetscCall(PCKCycleEngineSetUp(inner));

@@ -381,7 +381,7 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
   KCycleStructure     *level = &kc->structure[l];
   const KCycleStencil *st    = KCycleStencilOf(level->A);
   KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), kc->several,
-                                PETSC_FALSE,  PETSC_FALSE,       kc->broken};
+                                PETSC_FALSE,  PETSC_FALSE,       kc->broken,   PCKCycleSweepsAsked(kc)};
   PC                   pc;
   PetscBool            given;
 
@@ -536,16 +536,14 @@ static void ChooseKappa(PC_KCycle *kc, const char planes[])
   kc->several = ComeAgain(kc);
 }
 
-/* Where kappa has changed, sweeps of levels that are set up become those of a new solver */
-PetscErrorCode PCKCycleFollowKappa(PC pc)
+/* Sweeps of levels that are set up become those of a new solver */
+PetscErrorCode PCKCycleRenewSweeps(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->several = ComeAgain(kc);
   PetscCall(PCKCycleSolversNotice(pc));
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt number    = kc->nstructured - 1 - l;
@@ -558,6 +556,19 @@ PetscErrorCode PCKCycleFollowKappa(PC pc)
   }
   PetscCall(PCKCycleSolversKeep(pc));
   PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where kappa has changed */
+PetscErrorCode PCKCycleFollowKappa(PC pc)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->several = ComeAgain(kc);
+  PetscCall(PCKCycleRenewSweeps(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -768,6 +779,7 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->convects        = kc->convects;
   finer->broken          = kc->broken;
   finer->several         = kc->several;
+  finer->sweeps          = PCKCycleSweepsAsked(kc);
   finer->flat            = KCycleStencilOf(level->A)->shape.flat;
   finer->kappa           = kc->kappa;
   finer->kernel          = kc->kernel;

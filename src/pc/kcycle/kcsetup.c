@@ -831,6 +831,7 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
     PetscCall(PCKCycleUnknownsJudge(pc, &again));
   }
   PCKCycleAnswerForget(kc);
+  PetscCall(PCKCyclePredictSetUp(pc));
   PetscCall(PCKCycleModelChanged(pc));
   PetscCall(PCKCycleModelSetUp(pc));
   kc->busy = PETSC_FALSE;

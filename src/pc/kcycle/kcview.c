@@ -394,6 +394,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewLevels(pc, kc, viewer));
   PetscCall(ViewTraffic(pc, kc, viewer));
   PetscCall(PCKCycleModelView(pc, viewer));
+  PetscCall(PCKCyclePredictView(pc, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, kc->gathered.below, viewer));

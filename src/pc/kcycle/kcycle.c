@@ -55,6 +55,8 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscCall(KSPDestroy(&kc->coarse_gamg));
   PetscCall(PetscFree(kc->timing.save));
   PetscCall(PetscFree(kc->timing.load));
+  PetscCall(PetscFree(kc->predict.file));
+  PetscCall(PetscFree(kc->predict.roofline));
   PetscCall(PetscFree(kc->apart.shrinks));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,6 +75,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   kc->copy_blocks = PETSC_FALSE;
   PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PCKCycleModelReset(kc));
+  PetscCall(PCKCyclePredictReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,6 +94,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   if (kc->grid_of_operator) PetscCall(DMDestroy(&pc->dm)); /* nobody gave it to this PC */
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(PCKCycleModelReset(kc));
+  PetscCall(PCKCyclePredictReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall(PCKCycleFoundReset(kc));
@@ -113,6 +117,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCyclePlaceFollow(pc));
   PetscCall(PCKCyclePrecisionFollow(pc, ksp));
+  PetscCall(PCKCyclePredictBegin(pc, ksp));
   PetscCall(PCKCycleModelSetUp(pc));
   PetscCall(PCKCycleAutoUse(pc, ksp));
   pc->presolvedone = 1; /* PETSc counts solves that an error has ended as if they went on, and allows two */
@@ -124,6 +129,7 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
+  PetscCall(PCKCyclePredictEnd(pc, ksp, b, x));
   PetscCall(PCKCycleExplainRightSide(pc, ksp));
   PetscCall(PCKCycleCheckAnswer(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -400,6 +406,8 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   PetscCall(PCKCycleOvercorrectSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCyclePredictSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleRooflineSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleAnswerSetFromOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   mg = (PC_MG *)pc->data;
@@ -653,6 +661,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleStructuredCompose(pc, present));
   PetscCall(PCKCycleFoundCompose(pc, present));
   PetscCall(PCKCycleTimeCompose(pc, present));
+  PetscCall(PCKCyclePredictCompose(pc, present));
+  PetscCall(PCKCycleRooflineCompose(pc, present));
   PetscCall(PCKCycleAnswerCompose(pc, present));
   PetscCall(PCKCyclePlaceCompose(pc, present));
   PetscCall(PCKCycleSplitCompose(pc, present));

@@ -1,0 +1,315 @@
+static char help[] =
+    "The roofs of this machine, for -pc_kcycle_roofline: the bandwidth of memory, and how fast the kernels of PCKCYCLE are in\n\
+cache.\n\
+  -o <file>     that is written (default: roofline.txt)\n\
+  -rounds <9>   of which the fastest counts\n\n";
+
+/*
+  Bandwidth is that of STREAM's triad, with what its store reads first counted. Rates are those of V-cycles of one sweep
+  and of three on a grid that fits in cache: what two sweeps more take on both sides are sweeps, and what is left over is
+  residual, restriction, interpolation and addition. Of a tiny grid the time is that of visits, whatever they do.
+
+  Times are of a processor, and the least of all rounds: others have work to do. Run with as many processes as the solver
+  will have, as they share memory.
+*/
+#include <petscdmda.h>
+#include <petscksp.h>
+#include <petsckcycle.h>
+#include <petsckcycle/private/rooflineimpl.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct {
+  const char *smoother;
+  PetscInt    dim, points;
+} Kernel;
+
+static const Kernel Kernels[] = {
+    {"jacobi", 2, 5},      {"chebyshev", 2, 5},   {"redblack", 2, 5},  {"zebra_x", 2, 5},     {"zebra_y", 2, 5},
+    {"alternating", 2, 5}, {"jacobi", 2, 9},      {"chebyshev", 2, 9}, {"fourcolor", 2, 9},   {"zebra_x", 2, 9},
+    {"zebra_y", 2, 9},     {"alternating", 2, 9}, {"jacobi", 3, 7},    {"chebyshev", 3, 7},   {"redblack", 3, 7},
+    {"zebra_x", 3, 7},     {"zebra_y", 3, 7},     {"zebra_z", 3, 7},   {"alternating", 3, 7}, {"jacobi", 3, 27},
+    {"chebyshev", 3, 27},  {"eightcolor", 3, 27}, {"zebra_x", 3, 27},  {"zebra_y", 3, 27},    {"zebra_z", 3, 27}};
+
+/* Processor time of this process */
+static PetscReal Seconds(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (PetscReal)t.tv_sec + (PetscReal)1e-9 * (PetscReal)t.tv_nsec;
+}
+
+/* Couplings with the neighbours, those beyond the boundary left out; box: diagonal ones, too */
+static PetscErrorCode SetRow(PetscInt dim, PetscInt n, PetscBool box, Mat A, const PetscInt at[])
+{
+  const PetscInt reach[3] = {1, dim > 1, dim > 2};
+  MatStencil     row      = {at[2], at[1], at[0], 0}, col[27];
+  PetscScalar    v[27];
+  PetscInt       m = 1, off[3];
+
+  PetscFunctionBeginUser;
+  col[0] = row;
+  v[0]   = 0;
+  for (off[2] = -reach[2]; off[2] <= reach[2]; off[2]++) {
+    for (off[1] = -reach[1]; off[1] <= reach[1]; off[1]++) {
+      for (off[0] = -reach[0]; off[0] <= reach[0]; off[0]++) {
+        const PetscInt to[3]    = {at[0] + off[0], at[1] + off[1], at[2] + off[2]},
+                       distance = PetscAbs(off[0]) + PetscAbs(off[1]) + PetscAbs(off[2]);
+        PetscBool inside        = PETSC_TRUE;
+
+        if (!distance || (distance > 1 && !box)) continue;
+        v[m] = -1 / (PetscReal)distance;
+        v[0] -= v[m];
+        for (PetscInt d = 0; d < dim; d++) inside = (PetscBool)(inside && to[d] >= 0 && to[d] < n);
+        col[m] = (MatStencil){to[2], to[1], to[0], 0};
+        if (inside) m++;
+      }
+    }
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, v, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+/* Each process has a grid of its own */
+static PetscErrorCode CreateMatrix(const Kernel *k, PetscInt n, DM *da, Mat *A)
+{
+  const DMBoundaryType no  = DM_BOUNDARY_NONE;
+  const PetscBool      box = (PetscBool)(k->points > 2 * k->dim + 1);
+  PetscInt             at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate(PETSC_COMM_SELF, da));
+  PetscCall(DMSetDimension(*da, k->dim));
+  PetscCall(DMDASetSizes(*da, n, n, k->dim > 2 ? n : 1));
+  PetscCall(DMDASetBoundaryType(*da, no, no, no));
+  PetscCall(DMDASetStencilType(*da, box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilWidth(*da, 1));
+  PetscCall(DMDASetDof(*da, 1));
+  PetscCall(DMSetMatType(*da, "stencil"));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMCreateMatrix(*da, A));
+  for (at[2] = 0; at[2] < (k->dim > 2 ? n : 1); at[2]++) {
+    for (at[1] = 0; at[1] < n; at[1]++) {
+      for (at[0] = 0; at[0] < n; at[0]++) PetscCall(SetRow(k->dim, n, box, *A, at));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* V-cycles with so many sweeps on each side of all levels; points: of these levels together, but the coarsest one */
+typedef struct {
+  KSP       ksp;
+  PC        pc;
+  Vec       b, x;
+  PetscReal points, levels;
+} Cycles;
+
+static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], PetscInt n, PetscInt nu, Cycles *c)
+{
+  PetscOptions own;
+  char         options[256];
+  PetscInt     nlevels;
+  DM           da;
+  Mat          A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(options, sizeof(options),
+                          "-mg_levels_pc_relax_type %s -mg_levels_ksp_max_it %" PetscInt_FMT " -pc_kcycle_precision %s",
+                          k->smoother, nu, precision));
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, options));
+  PetscCall(PetscOptionsPush(own));
+  PetscCall(CreateMatrix(k, n, &da, &A));
+  PetscCall(MatCreateVecs(A, &c->x, &c->b));
+  PetscCall(VecSet(c->b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &c->ksp));
+  PetscCall(KSPSetOperators(c->ksp, A, A));
+  PetscCall(KSPGetPC(c->ksp, &c->pc));
+  PetscCall(PCSetType(c->pc, PCKCYCLE));
+  PetscCall(KSPSetFromOptions(c->ksp));
+  PetscCall(KSPSetUp(c->ksp));
+  PetscCall(PCMGGetLevels(c->pc, &nlevels));
+  c->levels = (PetscReal)(nlevels - 1);
+  c->points = 0;
+  for (PetscInt l = 1; l < nlevels; l++) {
+    KSP      smoother;
+    Mat      operator;
+    PetscInt rows;
+
+    PetscCall(PCMGGetSmoother(c->pc, l, &smoother));
+    PetscCall(KSPGetOperators(smoother, &operator, NULL));
+    PetscCall(MatGetSize(operator, & rows, NULL));
+    c->points += (PetscReal)rows;
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyCycles(Cycles *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&c->ksp));
+  PetscCall(VecDestroy(&c->x));
+  PetscCall(VecDestroy(&c->b));
+  PetscFunctionReturn(0);
+}
+
+/* Of one cycle, the least of all rounds so far */
+static PetscErrorCode TimeCycles(Cycles *c, PetscReal *least)
+{
+  const int number = (int)(3e5 / c->points) + 1;
+  PetscReal start;
+
+  PetscFunctionBeginUser;
+  start = Seconds();
+  for (int i = 0; i < number; i++) PetscCall(PCApply(c->pc, c->b, c->x));
+  *least = PetscMin(*least, (Seconds() - start) / number);
+  PetscFunctionReturn(0);
+}
+
+/* One sweep on each side and three, and a tiny grid, in turn */
+static PetscErrorCode MeasureKernel(const Kernel *k, PetscBool single, PetscInt rounds, KCycleRate *rate,
+                                    PetscReal *visit)
+{
+  const char    *precision = single ? "single" : "double";
+  const PetscInt n = k->dim == 3 ? 31 : 127, tiny = k->dim == 3 ? 5 : 7;
+  Cycles         c[3];
+  PetscReal      least[3] = {1e30, 1e30, 1e30}, sweep, rest, v = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateCycles(k, precision, n, 1, &c[0]));
+  PetscCall(CreateCycles(k, precision, n, 3, &c[1]));
+  PetscCall(CreateCycles(k, precision, tiny, 1, &c[2]));
+  for (PetscInt round = 0; round < rounds; round++) {
+    for (int i = 0; i < 3; i++) PetscCall(TimeCycles(&c[i], &least[i]));
+  }
+  sweep = PetscMax((least[1] - least[0]) / (4 * c[0].points), (PetscReal)1e-12);
+  rest  = least[0] / c[0].points - 2 * sweep;
+  for (int turn = 0; turn < 20; turn++) { /* least = points (2 sweep + rest) + levels visit, on both grids */
+    v    = PetscMax((least[2] - c[2].points * (2 * sweep + rest)) / (c[2].levels + 1), 0);
+    rest = PetscMax((least[0] - (c[0].levels + 1) * v) / c[0].points - 2 * sweep, sweep / 4);
+  }
+  PetscCall(PetscStrncpy(rate->smoother, k->smoother, sizeof(rate->smoother)));
+  rate->single = single;
+  rate->dim    = k->dim;
+  rate->points = k->points;
+  rate->sweep  = KCycleSweepFlops(k->points) *
+                (PetscReal)(strcmp(k->smoother, "alternating") ? (strcmp(k->smoother, "chebyshev") ? 1 : 2) : k->dim) /
+                sweep;
+  rate->rest = KCycleRestFlops(k->points) / rest;
+  *visit     = PetscMin(*visit, PetscMax(v, (PetscReal)1e-9));
+  for (int i = 0; i < 3; i++) PetscCall(DestroyCycles(&c[i]));
+  PetscFunctionReturn(0);
+}
+
+/* Bytes a second of a triad on arrays of so many numbers; all processes at once */
+static PetscErrorCode MeasureBandwidth(PetscInt n, PetscInt rounds, PetscReal *bandwidth)
+{
+  const PetscInt times = PetscMax(1, 4000000 / n);
+  PetscReal     *a, *b, *c, least = 1e30;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(n, &a, n, &b, n, &c));
+  for (PetscInt i = 0; i < n; i++) {
+    a[i] = 0;
+    b[i] = 1;
+    c[i] = 2;
+  }
+  for (PetscInt round = 0; round <= rounds; round++) {
+    PetscReal start;
+
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    start = Seconds();
+    for (PetscInt t = 0; t < times; t++) {
+      const PetscReal s = (PetscReal)(t + 1);
+
+      for (PetscInt i = 0; i < n; i++) a[i] = b[i] + s * c[i];
+      if (a[n / 2] < 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "never\n")); /* so that it is done */
+    }
+    if (round) least = PetscMin(least, (Seconds() - start) / (PetscReal)times);
+  }
+  *bandwidth = 4 * (PetscReal)n * (PetscReal)sizeof(PetscReal) / least;
+  PetscCall(PetscFree3(a, b, c));
+  PetscFunctionReturn(0);
+}
+
+/* What a process has of the last level of cache */
+static PetscReal Cache(PetscMPIInt size)
+{
+  long bytes = 0;
+
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+  return bytes > 0 ? (PetscReal)bytes / (PetscReal)size : (PetscReal)4e6;
+}
+
+/* The slowest process's */
+static PetscErrorCode Agree(KCycleRoofline *r)
+{
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->bandwidth, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->cached, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->visit, 1, MPIU_REAL, MPI_MAX, PETSC_COMM_WORLD));
+  for (PetscInt i = 0; i < r->n; i++) {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->rate[i].sweep, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->rate[i].rest, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Write(const char name[], const KCycleRoofline *r)
+{
+  FILE *file;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFOpen(PETSC_COMM_WORLD, name, "w", &file));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
+                         "petsc-kcycle roofline 1\nprocesses %" PetscInt_FMT
+                         "\nbandwidth %.4g cached %.4g cache %.0f\nvisit %.4g\nkernels %" PetscInt_FMT "\n",
+                         r->processes, (double)r->bandwidth, (double)r->cached, (double)r->cache, (double)r->visit,
+                         r->n));
+  for (PetscInt i = 0; i < r->n; i++)
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
+                           "kernel %s %s dim %" PetscInt_FMT " points %" PetscInt_FMT " sweep %.4g rest %.4g\n",
+                           r->rate[i].smoother, r->rate[i].single ? "single" : "double", r->rate[i].dim,
+                           r->rate[i].points, (double)r->rate[i].sweep, (double)r->rate[i].rest));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "end\n"));
+  PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  KCycleRoofline r;
+  PetscInt       rounds = 9;
+  PetscMPIInt    size;
+  char           name[PETSC_MAX_PATH_LEN] = "roofline.txt";
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-rounds", &rounds, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-o", name, sizeof(name), NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMemzero(&r, sizeof(r)));
+  r.processes = size;
+  r.cache     = Cache(size);
+  r.visit     = 1;
+  PetscCall(MeasureBandwidth(8000000, rounds, &r.bandwidth));
+  PetscCall(MeasureBandwidth(16000, rounds, &r.cached));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Kernels); i++) {
+    for (int single = 0; single < 2; single++)
+      PetscCall(MeasureKernel(&Kernels[i], single ? PETSC_TRUE : PETSC_FALSE, rounds, &r.rate[r.n++], &r.visit));
+  }
+  PetscCall(Agree(&r));
+  PetscCall(Write(name, &r));
+  PetscCall(PetscFinalize());
+  return 0;
+}

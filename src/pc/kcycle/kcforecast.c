@@ -1,0 +1,226 @@
+/*
+  What numbers of sweeps come to: the factor of a cycle, by local Fourier analysis, and its time, by the roofline. The
+  one with which an error shrinks in the least time is the best.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* Numbers of a pass of a fused smoother, or of its sweeps and what goes with them by itself; coarse: points of the coarser
+   grid. Where coefficients are constant no matrix is read */
+static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu, PetscBool fused, PetscReal points,
+                           PetscReal coarse)
+{
+  const KCycleSweeps sweeps = {nu, (PetscBool)!which, (PetscBool)which, parts->order[which], 0};
+  const PetscReal    trips  = (PetscReal)KCycleSmootherTrips(parts->smoother[which], &sweeps, fused);
+  PetscReal          words  = (3 * trips - (which ? 0 : 1)) * points;
+
+  if (!fused) words += (which ? 2 : 4) * points; /* residual and restriction, or interpolation and addition */
+  return words + (which ? 1 : 2) * coarse;
+}
+
+static const KCycleRate *RateOf(const PC_KCycle *kc, const KCycleRoofline *roofline, const KCycleSmoother *s)
+{
+  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->borrows, s->st->box->dim, s->st->shape.ncoeffs);
+}
+
+/* Of a visit of a level, which has so many points on a process, the next one so many */
+static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt number, const int nu[2],
+                              PetscReal points, PetscReal coarse)
+{
+  const KCycleLevelParts *parts   = &kc->parts[number];
+  const PetscInt          ncoeffs = parts->st->shape.ncoeffs;
+  const PetscReal         bytes   = !kc->engine->borrows ? 4 : (PetscReal)sizeof(PetscScalar);
+  PetscReal               seconds = roofline->visit;
+
+  for (int i = 0; i < 2; i++) {
+    const KCycleSmoother *s     = parts->smoother[i];
+    const KCycleRate     *rate  = RateOf(kc, roofline, s);
+    const PetscReal       times = (PetscReal)(nu[i] * s->trips * (parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1));
+    const PetscReal       moved = bytes * PassWords(parts, i, nu[i], kc->level[number].fused, points, coarse) /
+                            (4 * points * bytes > roofline->cache ? roofline->bandwidth : roofline->cached);
+
+    seconds += PetscMax(
+        moved, points * (times * KCycleSweepFlops(ncoeffs) / rate->sweep + KCycleRestFlops(ncoeffs) / 2 / rate->rest));
+  }
+  return seconds;
+}
+
+/* Points of level l, the finest one being 0, of a process in the mean */
+static PetscReal PointsOf(const PC_KCycle *kc, PetscInt l)
+{
+  const KCycleBox *box = kc->parts[kc->nlevels - 1 - l].st->box;
+
+  return (PetscReal)KCycleBoxGlobalRows(box) / (PetscReal)(box->nproc[0] * box->nproc[1] * box->nproc[2]);
+}
+
+/* Sweeps of level l with so many on the finest one */
+static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu)
+{
+  const PetscInt   now   = kc->parts[kc->nlevels - 1 - l].its[which];
+  const KCycleBox *box   = kc->parts[kc->nlevels - 1 - l].st->box;
+  KCycleSweepFacts facts = {
+      box->dim, kc->parts[kc->nlevels - 1 - l].st->shape.ncoeffs, 1, kc->several, PETSC_FALSE, PETSC_FALSE, kc->broken,
+      nu};
+
+  for (PetscInt i = 0; i < l; i++)
+    facts.fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  facts.lines = (PetscBool)(kc->structure[l].lines[0] != 0);
+  return nu ? KCyclePolicySweeps(&facts) : now;
+}
+
+static PetscReal CycleSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt nu)
+{
+  const KCycleVisit cycle   = {kc->kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  const PetscInt    all     = kc->nlevels + kc->gathered.below;
+  PetscReal         seconds = 0;
+
+  for (PetscInt l = 0; l < all; l++) {
+    const PetscInt number = kc->nlevels - 1 - l;
+    const int its[2] = {number > 0 ? (int)SweepsOf(kc, l, 0, nu) : 0, number > 0 ? (int)SweepsOf(kc, l, 1, nu) : 0};
+    PetscReal visits[2], each = roofline->visit;
+
+    KCycleModelVisits(&cycle, all, l + 1, visits);
+    if (number > 0) each = VisitSeconds(kc, roofline, number, its, PointsOf(kc, l), PointsOf(kc, l + 1));
+    seconds += (visits[0] + visits[1]) * each;
+  }
+  return seconds;
+}
+
+/* How many iterations shrink an error by e. Krylov methods have the eigenvalues of a symmetric cycle between 1 - factor
+   and 1 */
+PetscReal PCKCycleForecastIterations(const KCyclePredict *predict, PetscReal factor)
+{
+  const PetscReal root = PetscSqrtReal(PetscMax(0, 1 - factor)),
+                  rate = predict->alone ? factor : (1 - root) / (1 + root);
+
+  return rate < 1 ? -1 / PetscLogReal(PetscMax(rate, (PetscReal)1e-6)) : PETSC_MAX_REAL / 1e30;
+}
+
+/* Of an iteration */
+PetscReal PCKCycleForecastSeconds(const KCyclePredict *predict, const KCycleForecast *forecast)
+{
+  return forecast->seconds + (predict->alone ? 0 : predict->seconds[predict->kcg ? 1 : 0]);
+}
+
+/* The number of the one that takes the least time */
+PetscInt PCKCycleForecastBest(const PC_KCycle *kc)
+{
+  const KCyclePredict *predict = &kc->predict;
+  PetscReal            least   = PETSC_MAX_REAL;
+  PetscInt             best    = 0;
+
+  for (PetscInt i = 0; i < predict->n; i++) {
+    const KCycleForecast *forecast = &predict->forecast[i];
+    const PetscReal       time =
+        PCKCycleForecastIterations(predict, forecast->factor) * PCKCycleForecastSeconds(predict, forecast);
+
+    if (time < least) best = i;
+    least = PetscMin(least, time);
+  }
+  return best;
+}
+
+/* Of no machine: what is chosen with it depends on ratios alone */
+static PetscErrorCode Nominal(const PC_KCycle *kc, KCycleRoofline *roofline)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(roofline, sizeof(*roofline)));
+  roofline->bandwidth = KCYCLE_ROOF_BANDWIDTH;
+  roofline->cached    = KCYCLE_ROOF_CACHED;
+  roofline->cache     = KCYCLE_ROOF_CACHE;
+  roofline->visit     = KCYCLE_ROOF_VISIT;
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    for (int i = 0; i < 2; i++) {
+      const KCycleLevelParts *parts = &kc->parts[l];
+      KCycleRate             *rate  = &roofline->rate[roofline->n];
+
+      if (RateOf(kc, roofline, parts->smoother[i])) continue;
+      PetscCall(PetscStrncpy(rate->smoother, parts->smoother[i]->name, sizeof(rate->smoother)));
+      rate->single = kc->predict.single;
+      rate->dim    = parts->st->box->dim;
+      rate->points = parts->st->shape.ncoeffs;
+      rate->sweep  = parts->smoother[i]->kind == KCYCLE_SWEEPS_ZEBRA ? KCYCLE_ROOF_LINES : KCYCLE_ROOF_PEAK;
+      rate->rest   = KCYCLE_ROOF_PEAK;
+      roofline->n++;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has the file what these levels need? */
+static PetscErrorCode Has(const PC_KCycle *kc, const KCycleRoofline *roofline, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < kc->nlevels && !why[0]; l++) {
+    for (int i = 0; i < 2; i++) {
+      const KCycleLevelParts *parts = &kc->parts[l];
+
+      if (RateOf(kc, roofline, parts->smoother[i])) continue;
+      PetscCall(PetscSNPrintf(why, len, "the roofline has no rate of %s in %" PetscInt_FMT "D, %s precision",
+                              parts->smoother[i]->name, parts->st->box->dim, kc->engine->name));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One number of sweeps; 0: those that there are */
+static PetscErrorCode Add(PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt nu, size_t len, char why[])
+{
+  KCyclePredict  *predict  = &kc->predict;
+  KCycleForecast *forecast = &predict->forecast[predict->n];
+  KCycleFourier   f        = predict->analysed;
+
+  PetscFunctionBegin;
+  for (int l = 0; l < f.nlevels - 1; l++) {
+    for (int i = 0; i < 2; i++) f.level[l].nu[i] = (int)SweepsOf(kc, l, i, nu);
+  }
+  forecast->nu = f.level[0].nu[0];
+  if (!KCycleFourierFactor(&f, &forecast->factor)) {
+    PetscCall(PetscSNPrintf(why, len, "the analysis meets a singular operator"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  forecast->seconds = CycleSeconds(kc, roofline, nu);
+  predict->n++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the sweeps that there are, or, where they are to be chosen, of more and more until that takes longer, whoever
+   iterates */
+PetscErrorCode PCKCycleForecastMake(PC pc)
+{
+  PC_KCycle      *kc;
+  KCyclePredict  *predict;
+  KCycleRoofline *nominal = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  predict         = &kc->predict;
+  predict->n      = 0;
+  predict->single = (PetscBool)!kc->engine->borrows;
+  predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_PLACE_DEVICE);
+  if (predict->timed) PetscCall(Has(kc, predict->roofline, sizeof(predict->why), predict->why));
+  if (predict->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&nominal));
+  if (predict->timed) *nominal = *predict->roofline;
+  else PetscCall(Nominal(kc, nominal));
+  for (int i = 0; i < 2; i++) { /* a product and 14 words, or 8 */
+    const PetscReal bytes = (i ? 8 : 16) * PointsOf(kc, 0) * (PetscReal)sizeof(PetscScalar);
+
+    predict->seconds[i] = bytes / (bytes > nominal->cache ? nominal->bandwidth : nominal->cached);
+  }
+  if (predict->sweeps != PC_KCYCLE_SWEEPS_AUTO) PetscCall(Add(kc, nominal, 0, sizeof(predict->why), predict->why));
+  for (PetscInt nu = 1; nu <= KCYCLE_FORECASTS && predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && !predict->why[0]; nu++) {
+    PetscBool goes = PETSC_FALSE;
+
+    PetscCall(Add(kc, nominal, nu, sizeof(predict->why), predict->why));
+    for (int alone = 0; alone < 2; alone++) {
+      const PetscBool was = predict->alone;
+
+      predict->alone = alone ? PETSC_TRUE : PETSC_FALSE;
+      goes           = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
+      predict->alone = was;
+    }
+    if (!goes) break;
+  }
+  PetscCall(PetscFree(nominal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

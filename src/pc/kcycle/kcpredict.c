@@ -1,0 +1,445 @@
+/*
+  The number of sweeps, and what is predicted of a solve: the factor of a cycle and the time to a tolerance, beside what
+  was measured.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+/* The reduction that times are predicted for */
+#define TOLERANCE ((PetscReal)1e-10)
+
+/* Sweeps on the finest level of all that somebody wants, or that were chosen; 0: the usual ones */
+PetscInt PCKCycleSweepsAsked(const PC_KCycle *kc)
+{
+  if (kc->finer.exists) return kc->finer.sweeps;
+  return kc->predict.sweeps > 0 ? kc->predict.sweeps : kc->predict.chosen;
+}
+
+/* Levels are others, or will be */
+PetscErrorCode PCKCyclePredictReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  kc->predict.ready  = PETSC_FALSE;
+  kc->predict.n      = 0;
+  kc->predict.why[0] = 0;
+  kc->predict.its    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whose number of sweeps is not chosen here: what there is in the place of that, or empty */
+static PetscErrorCode Others(PC pc, size_t len, char what[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  what[0] = 0;
+  if (!kc->use_structure)
+    PetscCall(PetscSNPrintf(what, len, "levels are not structured%s%s", kc->general[0] ? ": " : "", kc->general));
+  for (PetscInt l = 1; l < kc->nlevels && !what[0]; l++) {
+    const PC_MG_Levels *lv = ((PC_MG *)pc->data)->levels[l];
+
+    for (int i = 0; i < (lv->smoothd == lv->smoothu ? 1 : 2); i++) {
+      const KCycleChoice *choice = &kc->choice[l][i];
+
+      if (choice->chose && choice->sweeps && !choice->theirs[KCYCLE_ASPECT_SWEEPS]) continue;
+      PetscCall(
+          PetscSNPrintf(what, len,
+                        "the smoother of level %" PetscInt_FMT
+                        " has a type or a number of iterations of its own (-mg_levels_ksp_max_it, -mg_levels_ksp_type)",
+                        l + kc->gathered.below));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the number of sweeps that was chosen */
+static PetscErrorCode Use(PC pc, PetscInt nu)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->predict.chosen == nu) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->predict.chosen = nu;
+  PetscCall(PCKCycleRenewSweeps(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Looks at the levels, if they are others than at the last time. Chosen sweeps are for these */
+static PetscErrorCode Look(PC pc)
+{
+  PC_KCycle     *kc;
+  KCyclePredict *predict;
+  KCycleFourier  now;
+  char           what[448];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  predict = &kc->predict;
+  if (predict->sweeps) PetscCall(Others(pc, sizeof(what), what));
+  PetscCheck(predict->sweeps <= 0 || !what[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_kcycle_sweeps %" PetscInt_FMT
+             " is for structured levels with the smoothers that PCKCYCLE chooses, and "
+             "here %s: leave it out",
+             predict->sweeps, what);
+  if (predict->sweeps != PC_KCYCLE_SWEEPS_AUTO && !predict->file) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleRooflineLoad(pc));
+  PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, &now, sizeof(predict->why), predict->why));
+  if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && !predict->why[0] && what[0])
+    PetscCall(PetscStrncpy(predict->why, what, sizeof(predict->why)));
+  if (!predict->why[0]) {
+    if (predict->n && predict->single != kc->engine->borrows && !memcmp(&now, &predict->analysed, sizeof(now)))
+      PetscFunctionReturn(PETSC_SUCCESS);
+    predict->analysed = now;
+    PetscCall(PCKCycleForecastMake(pc));
+  }
+  if (predict->why[0]) predict->n = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After set-up, and before a solve where options have changed since */
+PetscErrorCode PCKCyclePredictSetUp(PC pc)
+{
+  PC_KCycle     *kc;
+  KCyclePredict *predict;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  predict = &kc->predict;
+  if (kc->finer.exists || kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  predict->why[0] = 0;
+  predict->its    = 0;
+  PetscCall(Look(pc));
+  if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
+    PetscCall(Use(pc, predict->n ? predict->forecast[PCKCycleForecastBest(kc)].nu : 0));
+    /* the analysis knows its own choice again */
+    if (predict->n)
+      PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, &predict->analysed, sizeof(predict->why), predict->why));
+  }
+  predict->ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver is known now */
+PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
+{
+  PC_KCycle     *kc;
+  KCyclePredict *predict;
+  PetscBool      alone;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  predict = &kc->predict;
+  if (!kc->ready || kc->finer.exists || (!predict->sweeps && !predict->file)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPKCG, &predict->kcg));
+  if (!predict->ready || alone != predict->alone || (predict->n && predict->single == kc->engine->borrows)) {
+    predict->alone = alone;
+    if (!predict->ready || !predict->n || predict->single == kc->engine->borrows) PetscCall(PCKCyclePredictSetUp(pc));
+    else if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
+      PetscCall(Use(pc, predict->forecast[PCKCycleForecastBest(kc)].nu));
+      PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, &predict->analysed, sizeof(predict->why), predict->why));
+    }
+  }
+  predict->start = MPI_Wtime();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What has become of the residual, where iterations began with zero */
+PetscErrorCode PCKCyclePredictEnd(PC pc, KSP ksp, Vec b, Vec x)
+{
+  const PetscLogDouble now = MPI_Wtime();
+  PC_KCycle           *kc;
+  KCyclePredict       *predict;
+  PetscReal            norm[2];
+  Vec                  r;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  predict = &kc->predict;
+  if (!predict->n || kc->failure[0] || !ksp->guess_zero || ksp->transpose_solve || ksp->reason <= 0 || !ksp->its)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(pc->mat, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(b, NORM_2, &norm[0]));
+  PetscCall(VecNorm(r, NORM_2, &norm[1]));
+  PetscCall(VecDestroy(&r));
+  if (!(norm[1] > 0 && norm[1] < norm[0])) PetscFunctionReturn(PETSC_SUCCESS);
+  predict->its     = ksp->its;
+  predict->reduced = norm[1] / norm[0];
+  predict->elapsed = (PetscReal)(now - predict->start);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The forecast that the levels agree with */
+static const KCycleForecast *Current(const PC_KCycle *kc)
+{
+  const PetscInt nu = kc->parts ? kc->parts[kc->nlevels - 1].its[0] : 0;
+
+  for (PetscInt i = 0; i < kc->predict.n; i++) {
+    if (kc->predict.forecast[i].nu == nu) return &kc->predict.forecast[i];
+  }
+  return NULL;
+}
+
+static PetscErrorCode ViewForecast(const PC_KCycle *kc, const KCycleForecast *forecast, PetscViewer viewer)
+{
+  const KCyclePredict *predict = &kc->predict;
+  const PetscReal      digits  = -PetscLogReal(TOLERANCE);
+  const PetscReal      its     = PCKCycleForecastIterations(predict, forecast->factor) * digits;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "      %" PetscInt_FMT " sweeps: factor %.4f a cycle, %.3g iterations to %g",
+                                   forecast->nu, (double)forecast->factor, (double)its, (double)TOLERANCE));
+  if (predict->timed)
+    PetscCall(PetscViewerASCIIPrintf(viewer, " of %.4g s, %.4g s", (double)PCKCycleForecastSeconds(predict, forecast),
+                                     (double)(its * PCKCycleForecastSeconds(predict, forecast))));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %.3g of the time of %" PetscInt_FMT,
+                                     (double)(its * PCKCycleForecastSeconds(predict, forecast) /
+                                              (PCKCycleForecastIterations(predict, predict->forecast[0].factor) *
+                                               digits * PCKCycleForecastSeconds(predict, &predict->forecast[0]))),
+                                     predict->forecast[0].nu));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "%s\n", predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && forecast == Current(kc) ? ", chosen" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
+{
+  PC_KCycle           *kc;
+  const KCyclePredict *predict;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  predict = &kc->predict;
+  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
+  if (predict->sweeps > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %" PetscInt_FMT " sweeps on the finest level were asked for\n",
+                                     predict->sweeps));
+  if (predict->sweeps != PC_KCYCLE_SWEEPS_AUTO && !predict->file) PetscFunctionReturn(PETSC_SUCCESS);
+  if (predict->why[0]) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %s: %s\n",
+                                     predict->sweeps == PC_KCYCLE_SWEEPS_AUTO
+                                         ? "sweeps are the usual ones, there is no prediction"
+                                         : "there is no prediction",
+                                     predict->why));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!predict->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    predicted for %s, by the analysis of %d levels and %s\n",
+                                   predict->alone ? "KSPRICHARDSON" : "a Krylov method", predict->analysed.nlevels,
+                                   predict->timed ? predict->file : "ratios of no machine"));
+  for (PetscInt i = 0; i < predict->n; i++) PetscCall(ViewForecast(kc, &predict->forecast[i], viewer));
+  if (predict->its) {
+    const PetscReal rate = PetscPowReal(predict->reduced, 1 / (PetscReal)predict->its),
+                    each = predict->elapsed / (PetscReal)predict->its;
+    const PetscReal its  = PetscLogReal(TOLERANCE) / PetscLogReal(rate);
+
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer,
+        "      measured: %" PetscInt_FMT " iterations of %.4g s, factor %.4f an iteration, "
+        "%.3g to %g, %.4g s\n",
+        predict->its, (double)each, (double)rate, (double)its, (double)TOLERANCE, (double)(its * each)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetSweeps_KCycle(PC pc, PetscInt sweeps)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->predict.sweeps == sweeps) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->predict.sweeps = sweeps;
+  kc->predict.chosen = 0;
+  PetscCall(PCKCyclePredictReset(kc));
+  if (!kc->ready || kc->busy || kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->use_structure) {
+    PetscCall(PCKCycleRenewSweeps(pc));
+    PetscCall(PCKCycleGatheredFollow(pc));
+  }
+  PetscCall(PCKCyclePredictSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetSweeps - Sets how many sweeps structured levels have before and behind the coarser ones.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner
+- sweeps - on the finest level, at least 1; `PC_KCYCLE_SWEEPS_AUTO`, or `PC_KCYCLE_SWEEPS_DEFAULT` for the usual ones
+
+  Options Database Key:
+. -pc_kcycle_sweeps (1|2|3|...|auto) - a whole number from 1 on, or auto
+
+  Level: intermediate
+
+  Notes:
+  So many sweeps are on the finest level; coarser ones have no fewer, and more where they usually do.
+  `-mg_levels_ksp_max_it` sets the number on all levels, or on one of them. They take effect at once.
+
+  With `PC_KCYCLE_SWEEPS_AUTO` set-up takes the number with which a solve takes the least time. By which factor a cycle
+  shrinks errors is computed by local Fourier analysis of up to three levels, with the operators, weights and smoothers
+  that they have; `KSPRICHARDSON` is charged for this factor, other methods for the ratio of eigenvalues that it says of
+  a symmetric cycle. What a cycle takes is counted in operations and bytes, and is the roofline's time, with the rates of
+  the file of `PCKCycleSetRoofline()`, else with ratios that suit many machines. `-ksp_view` shows all that.
+
+  The analysis is for constant coefficients, which means all points that are not within two of the ends of the grid, and
+  for Jacobi, Chebyshev, coloured sweeps and zebra lines on levels of one's own. Elsewhere sweeps are the usual ones, and
+  the view says why. It is an error to ask for a number where levels are not structured, or have smoothers or numbers of
+  sweeps that somebody has chosen.
+
+  Ghysels and Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer architectures,
+  sections 3.2 and 4.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetSweeps()`, `PCKCycleSetRoofline()`, `PCKCyclePredictFactor()`
+@*/
+PetscErrorCode PCKCycleSetSweeps(PC pc, PetscInt sweeps)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, sweeps, 2);
+  PetscCheck((sweeps > 0 && sweeps <= 1000) || sweeps == PC_KCYCLE_SWEEPS_AUTO || sweeps == PC_KCYCLE_SWEEPS_DEFAULT,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not %" PetscInt_FMT, sweeps);
+  PetscTryMethod(pc, "PCKCycleSetSweeps_C", (PC, PetscInt), (pc, sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetSweeps_KCycle(PC pc, PetscInt *sweeps)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *sweeps = kc->predict.sweeps == PC_KCYCLE_SWEEPS_AUTO && kc->predict.chosen ? kc->predict.chosen : kc->predict.sweeps;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetSweeps - Gets how many sweeps the finest structured level has before and behind the coarser ones.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. sweeps - the number that was set or chosen; `PC_KCYCLE_SWEEPS_DEFAULT` for the usual one, `PC_KCYCLE_SWEEPS_AUTO` where
+           it is to be chosen, or there was nothing to choose
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetSweeps()`
+@*/
+PetscErrorCode PCKCycleGetSweeps(PC pc, PetscInt *sweeps)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(sweeps, 2);
+  PetscUseMethod(pc, "PCKCycleGetSweeps_C", (PC, PetscInt *), (pc, sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCyclePredictFactor_KCycle(PC pc, PetscReal *factor)
+{
+  PC_KCycle     *kc;
+  KCycleFourier *f;
+  PetscBool      sound = PETSC_FALSE;
+  char           why[128];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "The factor of a cycle can be predicted after PCSetUp()");
+  PetscCall(PetscNew(&f));
+  PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, f, sizeof(why), why));
+  if (!why[0]) sound = KCycleFourierFactor(f, factor);
+  PetscCall(PetscFree(f));
+  PetscCheck(!why[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The factor of a cycle is predicted for structured levels with constant coefficients, and here %s", why);
+  PetscCheck(sound, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The factor of a cycle cannot be predicted: an operator is singular at a frequency");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCyclePredictFactor - Predicts by which factor a cycle shrinks errors.
+
+  Collective
+
+  Input Parameter:
+. pc - the preconditioner, set up
+
+  Output Parameter:
+. factor - the largest spectral radius of the cycle's error propagation over all frequencies; the same on all processes
+
+  Level: advanced
+
+  Notes:
+  By local Fourier analysis of the finest levels, three at most, as if the last of them were solved exactly; with the
+  kappa, sweeps, orders and weights in use. It is an error where that does not apply, see `PCKCycleSetSweeps()`.
+
+  Ghysels and Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer architectures,
+  equation (3.19).
+
+.seealso: `PCKCYCLE`, `PCKCycleSetSweeps()`, `PCKCyclePredictTime()`, `PCKCycleComputeFactors()`
+@*/
+PetscErrorCode PCKCyclePredictFactor(PC pc, PetscReal *factor)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(factor, 2);
+  PetscUseMethod(pc, "PCKCyclePredictFactor_C", (PC, PetscReal *), (pc, factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* false: not a number from 1 on */
+static PetscBool Parse(const char text[], PetscInt *sweeps)
+{
+  char *end;
+  long  number = strtol(text, &end, 10);
+
+  if (end == text || *end || number < 1 || number > 1000) return PETSC_FALSE;
+  *sweeps = (PetscInt)number;
+  return PETSC_TRUE;
+}
+
+PetscErrorCode PCKCyclePredictSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle *kc;
+  PetscBool  flg, automatic;
+  PetscInt   sweeps   = PC_KCYCLE_SWEEPS_AUTO;
+  char       text[32] = "usual";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->predict.sweeps == PC_KCYCLE_SWEEPS_AUTO) PetscCall(PetscStrncpy(text, "auto", sizeof(text)));
+  else if (kc->predict.sweeps) PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->predict.sweeps));
+  PetscCall(PetscOptionsString("-pc_kcycle_sweeps",
+                               "Sweeps on the finest structured level on each side: 1, 2, 3, ..., auto",
+                               "PCKCycleSetSweeps", text, text, sizeof(text), &flg));
+  if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(text, "auto", &automatic));
+  PetscCheck(automatic || Parse(text, &sweeps), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not \"%s\"", text);
+  PetscCall(PCKCycleSetSweeps(pc, sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCyclePredictCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetSweeps_C", compose ? PCKCycleSetSweeps_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetSweeps_C", compose ? PCKCycleGetSweeps_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCyclePredictFactor_C", compose ? PCKCyclePredictFactor_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

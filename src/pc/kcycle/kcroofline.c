@@ -1,0 +1,246 @@
+/*
+  The roofs of a machine in a file that "make roofline" has written: lines of text.
+
+    petsc-kcycle roofline 1
+    processes 1
+    bandwidth 1.2e10 cached 3e10 cache 33554432
+    visit 1.5e-07
+    kernels 25
+    kernel redblack double dim 2 points 5 sweep 1.1e10 rest 9.5e9
+    ...
+    end
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+#define MAX_LENGTH 16384
+
+static const char Title[] = "petsc-kcycle roofline 1";
+
+/* The next line of a text, which it cuts off; empty: there is none that is whole */
+static const char *NextLine(char **text)
+{
+  char *line = *text, *end = strchr(line, '\n');
+
+  if (!end) return "";
+  *end  = 0;
+  *text = end + 1;
+  return line;
+}
+
+/* Comparing with NaN would be an exception where these are trapped */
+static PetscBool IsPositive(double x)
+{
+  return (PetscBool)(!PetscIsInfOrNanReal((PetscReal)x) && x > 0);
+}
+
+/* Of a sound file; false: the line of this number is not */
+static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
+{
+  double bandwidth = 0, cached = 0, cache = 0, visit = 0;
+  int    processes = 0, n = 0, at = 0;
+
+  *number = 1;
+  if (strcmp(NextLine(&text), Title)) return PETSC_FALSE;
+  ++*number;
+  if (sscanf(NextLine(&text), "processes %d%n", &processes, &at) != 1 || processes < 1) return PETSC_FALSE;
+  ++*number;
+  if (sscanf(NextLine(&text), "bandwidth %lf cached %lf cache %lf", &bandwidth, &cached, &cache) != 3 ||
+      !IsPositive(bandwidth) || !IsPositive(cached) || !IsPositive(cache))
+    return PETSC_FALSE;
+  ++*number;
+  if (sscanf(NextLine(&text), "visit %lf", &visit) != 1 || !IsPositive(visit)) return PETSC_FALSE;
+  ++*number;
+  if (sscanf(NextLine(&text), "kernels %d", &n) != 1 || n < 1 || n > KCYCLE_RATES) return PETSC_FALSE;
+  roofline->processes = processes;
+  roofline->bandwidth = (PetscReal)bandwidth;
+  roofline->cached    = (PetscReal)cached;
+  roofline->cache     = (PetscReal)cache;
+  roofline->visit     = (PetscReal)visit;
+  for (roofline->n = 0; roofline->n < n; roofline->n++) {
+    KCycleRate *rate = &roofline->rate[roofline->n];
+    double      sweep, rest;
+    int         dim, points;
+    char        precision[16];
+
+    ++*number;
+    if (sscanf(NextLine(&text), "kernel %31s %15s dim %d points %d sweep %lf rest %lf", rate->smoother, precision, &dim,
+               &points, &sweep, &rest) != 6 ||
+        !IsPositive(sweep) || !IsPositive(rest) || (strcmp(precision, "double") && strcmp(precision, "single")))
+      return PETSC_FALSE;
+    rate->single = (PetscBool)!strcmp(precision, "single");
+    rate->dim    = dim;
+    rate->points = points;
+    rate->sweep  = (PetscReal)sweep;
+    rate->rest   = (PetscReal)rest;
+  }
+  ++*number;
+  return (PetscBool)!strcmp(NextLine(&text), "end");
+}
+
+/* The text of the file on all processes */
+static PetscErrorCode ReadText(MPI_Comm comm, const char name[], char text[])
+{
+  PetscMPIInt rank, length = -1;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (!rank) {
+    FILE *file = fopen(name, "r");
+
+    if (file) length = (PetscMPIInt)fread(text, 1, MAX_LENGTH - 1, file);
+    if (file && ferror(file)) length = -1;
+    if (file) fclose(file);
+  }
+  PetscCallMPI(MPI_Bcast(&length, 1, MPI_INT, 0, comm));
+  PetscCheck(length >= 0, comm, PETSC_ERR_FILE_OPEN,
+             "The roofline %s cannot be read (-pc_kcycle_roofline): make it with \"make roofline\"", name);
+  PetscCallMPI(MPI_Bcast(text, length, MPI_CHAR, 0, comm));
+  text[length] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the file that was set */
+PetscErrorCode PCKCycleRooflineLoad(PC pc)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle     *kc;
+  PetscMPIInt    size;
+  PetscBool      sound;
+  int            line;
+  char          *text;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->predict.file || kc->predict.roofline) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc1(MAX_LENGTH, &text));
+  PetscCall(ReadText(comm, kc->predict.file, text));
+  PetscCall(PetscNew(&kc->predict.roofline));
+  sound = Read(text, kc->predict.roofline, &line);
+  PetscCall(PetscFree(text));
+  PetscCheck(sound, comm, PETSC_ERR_FILE_UNEXPECTED,
+             "The roofline %s is damaged: line %d cannot be read (-pc_kcycle_roofline). Make it anew with \"make "
+             "roofline\"",
+             kc->predict.file, line);
+  PetscCheck(kc->predict.roofline->processes == size, comm, PETSC_ERR_FILE_UNEXPECTED,
+             "The roofline %s is for %" PetscInt_FMT " processes, which share memory, and here are %d "
+             "(-pc_kcycle_roofline): make one with \"make roofline PROCS=%d\"",
+             kc->predict.file, kc->predict.roofline->processes, size, size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetRoofline_KCycle(PC pc, const char file[])
+{
+  PC_KCycle *kc;
+  size_t     length;
+  char      *copy = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscStrlen(file, &length));
+  PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "The name of a file with a roofline has %" PetscInt_FMT " characters, at most %d are allowed",
+             (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
+  if (length) PetscCall(PetscStrallocpy(file, &copy));
+  PetscCall(PetscFree(kc->predict.file));
+  PetscCall(PetscFree(kc->predict.roofline));
+  kc->predict.file = copy;
+  PetscCall(PCKCyclePredictReset(kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleSetRoofline - Sets a file with the roofs of the machine, by which times of solves are predicted.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner
+- file - name of the file, which the first process reads; empty: none
+
+  Options Database Key:
+. -pc_kcycle_roofline <file> - predicts the time of a solve from a file that `make roofline` has written
+
+  Level: advanced
+
+  Notes:
+  The file has the bandwidth of memory and of cache, and for each smoother how fast its kernels are in cache. The time of
+  a pass through a level is the longer one of moving its bytes and of its operations, both counted. `-ksp_view` shows the
+  time to a residual of 1e-10 that is predicted, and after a solve what was measured; where nothing can be predicted it
+  says why. See `PCKCycleSetSweeps()` for what levels these are.
+
+  It is an error at set-up where the file cannot be read, is damaged, or was made with another number of processes, as
+  these share memory. That it comes from the same machine is for the user to see to.
+
+  Ghysels and Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer architectures,
+  equations (2.1) and (4.2).
+
+.seealso: `PCKCYCLE`, `PCKCycleGetRoofline()`, `PCKCycleSetSweeps()`, `PCKCyclePredictFactor()`
+@*/
+PetscErrorCode PCKCycleSetRoofline(PC pc, const char file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscTryMethod(pc, "PCKCycleSetRoofline_C", (PC, const char[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetRoofline_KCycle(PC pc, const char *file[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *file = kc->predict.file ? kc->predict.file : "";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleGetRoofline - Gets the file with the roofs of the machine.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. file - name of the file, empty if there is none; belongs to the preconditioner
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetRoofline()`
+@*/
+PetscErrorCode PCKCycleGetRoofline(PC pc, const char *file[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(file, 2);
+  PetscUseMethod(pc, "PCKCycleGetRoofline_C", (PC, const char *[]), (pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleRooflineSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle *kc;
+  PetscBool  flg;
+  char       file[PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscStrncpy(file, kc->predict.file ? kc->predict.file : "", sizeof(file)));
+  PetscCall(PetscOptionsString("-pc_kcycle_roofline", "File with the roofs of the machine, for predictions",
+                               "PCKCycleSetRoofline", file, file, sizeof(file), &flg));
+  if (flg) PetscCall(PCKCycleSetRoofline(pc, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleRooflineCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetRoofline_C", compose ? PCKCycleSetRoofline_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetRoofline_C", compose ? PCKCycleGetRoofline_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
