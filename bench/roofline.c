@@ -1,23 +1,22 @@
-static char help[] =
-    "The roofs of this machine, for -pc_kcycle_roofline: the bandwidth of memory, and how fast the kernels of PCKCYCLE are in\n\
-cache.\n\
+static char help[] = "The roofs of this machine, for -pc_kcycle_roofline: the bandwidth of memory, and how fast the\n\
+kernels of PCKCYCLE are in cache.\n\
   -o <file>     that is written (default: roofline.txt)\n\
   -rounds <9>   of which the fastest counts\n\n";
 
 /*
-  Bandwidth is that of STREAM's triad, with what its store reads first counted. Rates are those of V-cycles of one sweep
-  and of three on a grid that fits in cache: what two sweeps more take on both sides are sweeps, and what is left over is
-  residual, restriction, interpolation and addition. Of a tiny grid the time is that of visits, whatever they do.
+  Bandwidth is that of STREAM's triad, with what its store reads first counted. Rates are those of V-cycles of one
+  sweep and of three on a grid that fits in cache: what two sweeps more take on both sides are sweeps, and what is left
+  over is residual, restriction, interpolation and addition. Of a tiny grid the time is that of visits, whatever they
+  do.
 
-  Times are of a processor, and the least of all rounds: others have work to do. Run with as many processes as the solver
-  will have, as they share memory.
+  Times are of a processor, and the least of all rounds: others have work to do. Run with as many processes as the
+  solver will have, as they share memory.
 */
 #include <petscdmda.h>
 #include <petscksp.h>
 #include <petsckcycle.h>
 #include <petsckcycle/private/rooflineimpl.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct {
   const char *smoother;
@@ -41,7 +40,7 @@ static PetscReal Seconds(void)
 }
 
 /* Couplings with the neighbours, those beyond the boundary left out; box: diagonal ones, too */
-static PetscErrorCode SetRow(PetscInt dim, PetscInt n, PetscBool box, Mat A, const PetscInt at[])
+static PetscErrorCode SetRow(PetscInt dim, const PetscInt n[], PetscBool box, Mat A, const PetscInt at[])
 {
   const PetscInt reach[3] = {1, dim > 1, dim > 2};
   MatStencil     row      = {at[2], at[1], at[0], 0}, col[27];
@@ -61,7 +60,7 @@ static PetscErrorCode SetRow(PetscInt dim, PetscInt n, PetscBool box, Mat A, con
         if (!distance || (distance > 1 && !box)) continue;
         v[m] = -1 / (PetscReal)distance;
         v[0] -= v[m];
-        for (PetscInt d = 0; d < dim; d++) inside = (PetscBool)(inside && to[d] >= 0 && to[d] < n);
+        for (PetscInt d = 0; d < dim; d++) inside = (PetscBool)(inside && to[d] >= 0 && to[d] < n[d]);
         col[m] = (MatStencil){to[2], to[1], to[0], 0};
         if (inside) m++;
       }
@@ -72,7 +71,7 @@ static PetscErrorCode SetRow(PetscInt dim, PetscInt n, PetscBool box, Mat A, con
 }
 
 /* Each process has a grid of its own */
-static PetscErrorCode CreateMatrix(const Kernel *k, PetscInt n, DM *da, Mat *A)
+static PetscErrorCode CreateMatrix(const Kernel *k, const PetscInt n[], DM *da, Mat *A)
 {
   const DMBoundaryType no  = DM_BOUNDARY_NONE;
   const PetscBool      box = (PetscBool)(k->points > 2 * k->dim + 1);
@@ -81,7 +80,7 @@ static PetscErrorCode CreateMatrix(const Kernel *k, PetscInt n, DM *da, Mat *A)
   PetscFunctionBeginUser;
   PetscCall(DMDACreate(PETSC_COMM_SELF, da));
   PetscCall(DMSetDimension(*da, k->dim));
-  PetscCall(DMDASetSizes(*da, n, n, k->dim > 2 ? n : 1));
+  PetscCall(DMDASetSizes(*da, n[0], n[1], n[2]));
   PetscCall(DMDASetBoundaryType(*da, no, no, no));
   PetscCall(DMDASetStencilType(*da, box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
   PetscCall(DMDASetStencilWidth(*da, 1));
@@ -89,9 +88,9 @@ static PetscErrorCode CreateMatrix(const Kernel *k, PetscInt n, DM *da, Mat *A)
   PetscCall(DMSetMatType(*da, "stencil"));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
-  for (at[2] = 0; at[2] < (k->dim > 2 ? n : 1); at[2]++) {
-    for (at[1] = 0; at[1] < n; at[1]++) {
-      for (at[0] = 0; at[0] < n; at[0]++) PetscCall(SetRow(k->dim, n, box, *A, at));
+  for (at[2] = 0; at[2] < n[2]; at[2]++) {
+    for (at[1] = 0; at[1] < n[1]; at[1]++) {
+      for (at[0] = 0; at[0] < n[0]; at[0]++) PetscCall(SetRow(k->dim, n, box, *A, at));
     }
   }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
@@ -107,7 +106,7 @@ typedef struct {
   PetscReal points, levels;
 } Cycles;
 
-static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], PetscInt n, PetscInt nu, Cycles *c)
+static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], const PetscInt n[], PetscInt nu, Cycles *c)
 {
   PetscOptions own;
   char         options[256];
@@ -177,10 +176,12 @@ static PetscErrorCode TimeCycles(Cycles *c, PetscReal *least)
 static PetscErrorCode MeasureKernel(const Kernel *k, PetscBool single, PetscInt rounds, KCycleRate *rate,
                                     PetscReal *visit)
 {
-  const char    *precision = single ? "single" : "double";
-  const PetscInt n = k->dim == 3 ? 31 : 127, tiny = k->dim == 3 ? 5 : 7;
-  Cycles         c[3];
-  PetscReal      least[3] = {1e30, 1e30, 1e30}, sweep, rest, v = 0;
+  const char     *precision   = single ? "single" : "double";
+  /* lines are long, as on large grids, and the grid is not */
+  const PetscInt  sizes[2][3] = {{127, 127, 1}, {95, 31, 31}}, tinies[2][3] = {{7, 7, 1}, {5, 5, 5}};
+  const PetscInt *n = sizes[k->dim - 2], *tiny = tinies[k->dim - 2];
+  Cycles          c[3];
+  PetscReal       least[3] = {1e30, 1e30, 1e30}, sweep, rest, v = 0;
 
   PetscFunctionBeginUser;
   PetscCall(CreateCycles(k, precision, n, 1, &c[0]));
@@ -239,15 +240,21 @@ static PetscErrorCode MeasureBandwidth(PetscInt n, PetscInt rounds, PetscReal *b
   PetscFunctionReturn(0);
 }
 
-/* What a process has of the last level of cache */
-static PetscReal Cache(PetscMPIInt size)
+/* Bytes of the largest arrays that move as if they were in cache rather than in memory */
+static PetscErrorCode MeasureCache(PetscInt rounds, KCycleRoofline *r)
 {
-  long bytes = 0;
+  const PetscReal between = PetscSqrtReal(r->bandwidth * r->cached);
 
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-  bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#endif
-  return bytes > 0 ? (PetscReal)bytes / (PetscReal)size : (PetscReal)4e6;
+  PetscFunctionBeginUser;
+  r->cache = 3 * 16000 * (PetscReal)sizeof(PetscReal);
+  for (PetscInt n = 32000; n <= 4096000; n *= 2) {
+    PetscReal here;
+
+    PetscCall(MeasureBandwidth(n, rounds, &here));
+    if (here < between) break;
+    r->cache = 3 * (PetscReal)n * (PetscReal)sizeof(PetscReal);
+  }
+  PetscFunctionReturn(0);
 }
 
 /* The slowest process's */
@@ -256,6 +263,7 @@ static PetscErrorCode Agree(KCycleRoofline *r)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->bandwidth, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->cached, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->cache, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->visit, 1, MPIU_REAL, MPI_MAX, PETSC_COMM_WORLD));
   for (PetscInt i = 0; i < r->n; i++) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->rate[i].sweep, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
@@ -300,10 +308,10 @@ int main(int argc, char **args)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscMemzero(&r, sizeof(r)));
   r.processes = size;
-  r.cache     = Cache(size);
   r.visit     = 1;
   PetscCall(MeasureBandwidth(8000000, rounds, &r.bandwidth));
   PetscCall(MeasureBandwidth(16000, rounds, &r.cached));
+  PetscCall(MeasureCache(rounds, &r));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Kernels); i++) {
     for (int single = 0; single < 2; single++)
       PetscCall(MeasureKernel(&Kernels[i], single ? PETSC_TRUE : PETSC_FALSE, rounds, &r.rate[r.n++], &r.visit));

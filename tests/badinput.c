@@ -227,6 +227,8 @@ static const Case cases[] = {
     {"kappa -3", {"-pc_kcycle_kappa -3"}, NULL, NULL, 0, 0, OPTION_ERROR},
     {"kappa abc", {"-pc_kcycle_kappa abc"}, NULL, NULL, 0, 0, OPTION_ERROR},
     {"kappa 2.5", {"-pc_kcycle_kappa 2.5"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"sweeps 0", {"-pc_kcycle_sweeps 0"}, NULL, NULL, 0, 0, OPTION_ERROR},
+    {"sweeps 2x", {"-pc_kcycle_sweeps 2x"}, NULL, NULL, 0, 0, OPTION_ERROR},
     {"kappa 0 by PCKCycleSetKappa()", {NULL}, SetKappaZero, NULL, 0, 0, ERROR},
     {"kappa with additive multigrid", {"-pc_mg_type additive", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},
     {"kappa with Kaskade multigrid", {"-pc_mg_type kaskade", "-pc_kcycle_kappa 2"}, NULL, NULL, 0, 0, OPTION_ERROR},

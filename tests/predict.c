@@ -1,6 +1,6 @@
 static char help[] =
-    "Factors of cycles by local Fourier analysis beside those that are measured, the paper's numbers, and the number of\n\
-sweeps that is chosen by them.\n\
+    "Factors of cycles by local Fourier analysis beside those that are measured, numbers of the paper,\n\
+and the number of sweeps that is chosen by them.\n\
   -options  what is chosen, and refused\n\n";
 
 #include "grids.h"
@@ -68,7 +68,7 @@ static PetscErrorCode Books(void)
     PetscBool    yes;
     char         claim[128];
 
-    PetscCall(PCKCycleComputeFactors(k->type, k->dim == 1 ? 2. / 3 : 0, k->dim, 256, k->nu, &factor, &smoothing));
+    PetscCall(PCKCycleComputeFactors(k->type, k->dim == 1 ? 2. / 3 : 0, k->dim, 4096, k->nu, &factor, &smoothing));
     yes = (PetscBool)((k->factor == 0 || PetscAbsReal(factor - k->factor) < 2e-3) &&
                       (k->smoothing == 0 || PetscAbsReal(smoothing - k->smoothing) < 2e-3));
     if (!yes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g %g\n", (double)factor, (double)smoothing));
@@ -170,10 +170,11 @@ static PetscErrorCode Create(const Case *c, PetscReal vary, DM *da, Mat *A, Vec 
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Make(Mat A, KSPType type, KSP *ksp, PC *pc)
+static PetscErrorCode Make(Mat A, KSPType type, const char prefix[], KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
   PetscCall(KSPSetType(*ksp, type));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPGetPC(*ksp, pc));
@@ -193,14 +194,14 @@ static PetscErrorCode CreateSolver(Mat A, const char options[], KSPType type, KS
   PetscCall(PetscOptionsCreate(&own));
   PetscCall(PetscOptionsInsertString(own, options));
   PetscCall(PetscOptionsPush(own));
-  ierr = Make(A, type, ksp, pc);
+  ierr = Make(A, type, NULL, ksp, pc);
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&own));
   PetscFunctionReturn(ierr);
 }
 
-#define FIRST 12
-#define LAST  20
+#define FIRST 60
+#define LAST  80
 
 /* What cycles leave of an error in A x = 0 */
 static PetscErrorCode Measure(const Case *c)
@@ -221,7 +222,7 @@ static PetscErrorCode Measure(const Case *c)
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   for (int i = 0; i < 2; i++) {
-    PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, i ? LAST - FIRST : FIRST));
+    PetscCall(KSPSetTolerances(ksp, 1e-90, 1e-290, PETSC_DEFAULT, i ? LAST - FIRST : FIRST));
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(VecNorm(x, NORM_2, &norm[i]));
   }
@@ -291,9 +292,6 @@ static PetscErrorCode Refusals(Mat A, Mat variable, PetscMPIInt size)
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(own, sizeof(own), "%d", size));
   PetscCall(PetscSNPrintf(other, sizeof(other), "%d", size + 1));
-  PetscCall(
-      Refused(A, "-pc_kcycle_sweeps 0", "must be a whole number from 1 to 1000, or auto, not \"0\"", "no sweeps"));
-  PetscCall(Refused(A, "-pc_kcycle_sweeps 2x", "not \"2x\"", "no number"));
   PetscCall(Refused(A, "-pc_kcycle_sweeps 3 -mg_levels_ksp_max_it 1", "has a type or a number of iterations of its own",
                     "two numbers"));
   PetscCall(Refused(A, "-pc_kcycle_sweeps 3 -pc_kcycle_structured off", "here levels are not structured",
@@ -362,10 +360,37 @@ static PetscErrorCode Choices(Mat A, Mat variable, PetscMPIInt size)
   PetscCall(Solve(variable, "", KSPCG, &its[1], &sweeps[1], "structured", &all));
   PetscCall(PoissonClaim((PetscBool)(says && sweeps[0] == PC_KCYCLE_SWEEPS_AUTO && its[0] == its[1]),
                          "usual ones where coefficients vary"));
-  PetscCall(Solve(A, "-pc_kcycle_sweeps 1", KSPCG, &its[0], &sweeps[0], "1 sweeps on the finest level were asked for",
+  PetscCall(Solve(A, "-pc_kcycle_sweeps 1", KSPCG, &its[0], &sweeps[0], "sweeps on the finest level: 1, as asked for",
                   &says));
-  PetscCall(Solve(A, "-pc_kcycle_sweeps 5", KSPCG, &its[1], &sweeps[1], "5*redblack", &all));
+  PetscCall(Solve(A, "-pc_kcycle_sweeps 5", KSPCG, &its[1], &sweeps[1], "richardson(5)", &all));
   PetscCall(PoissonClaim((PetscBool)(says && sweeps[0] == 1 && its[1] < its[0]), "a number"));
+  PetscFunctionReturn(0);
+}
+
+/* By the command line: a file, its name, and that there is none */
+static PetscErrorCode Functions(Mat A, PetscMPIInt size)
+{
+  const char *name[2];
+  char        own[16];
+  KSP         ksp;
+  PC          pc;
+  PetscBool   same, none, says[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(own, sizeof(own), "%d", size));
+  PetscCall(WriteRoofline(FILE_NAME, own, 1e9, PETSC_TRUE));
+  PetscCall(Make(A, KSPCG, "file_", &ksp, &pc));
+  PetscCall(PCKCycleGetRoofline(pc, &name[0]));
+  PetscCall(PetscStrcmp(name[0], FILE_NAME, &same));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PoissonViewHas(pc, "by the analysis of 3 levels and " FILE_NAME, &says[0]));
+  PetscCall(PCKCycleSetRoofline(pc, ""));
+  PetscCall(PCKCycleGetRoofline(pc, &name[1]));
+  none = (PetscBool)!name[1][0];
+  PetscCall(PoissonViewHas(pc, "by the analysis", &says[1]));
+  PetscCall(PoissonClaim((PetscBool)(same && none && says[0] && !says[1]),
+                         "a file of the command line, taken away by a function"));
+  PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
 
@@ -410,6 +435,7 @@ static PetscErrorCode Options(void)
   for (int i = 0; i < 2; i++) PetscCall(Create(&c, i ? 0.3 : 0, &da[i], &A[i], &x[i], &b[i]));
   PetscCall(Refusals(A[0], A[1], size));
   PetscCall(Choices(A[0], A[1], size));
+  PetscCall(Functions(A[0], size));
   PetscCall(Later(A[0]));
   if (!rank) (void)unlink(FILE_NAME);
   for (int i = 0; i < 2; i++) {
@@ -451,7 +477,7 @@ int main(int argc, char **args)
   test:
     suffix: options
     nsize: {{1 2}}
-    args: -options
+    args: -options -file_pc_kcycle_sweeps 3 -file_pc_kcycle_roofline predict-roofline.txt
     output_file: output/predict_options.out
 
 TEST*/

@@ -4,8 +4,8 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* Numbers of a pass of a fused smoother, or of its sweeps and what goes with them by itself; coarse: points of the coarser
-   grid. Where coefficients are constant no matrix is read */
+/* Numbers that a pass of a fused smoother moves, or its sweeps and what goes with them by itself; points of the level
+   and of the coarser one. Where coefficients are constant no matrix is read */
 static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu, PetscBool fused, PetscReal points,
                            PetscReal coarse)
 {

@@ -44,8 +44,8 @@ static PetscBool TakeType(const char type[], PetscReal omega, int dim, KCycleFou
   Level: advanced
 
   Notes:
-  The coarse operator is the Laplacian again, interpolation is linear, and restriction its transpose. For other operators,
-  weights and levels see `PCKCyclePredictFactor()`.
+  The coarse operator is the Laplacian again, interpolation is linear, and restriction its transpose. For other
+  operators, weights and levels see `PCKCyclePredictFactor()`.
 
   Ghysels and Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer architectures,
   equations (3.16) and (3.19). With damped Jacobi of 4/5 and n = 1024 in 2D: 0.6, 0.36, 0.216 and 0.13657 for one sweep
@@ -68,8 +68,8 @@ PetscErrorCode PCKCycleComputeFactors(PCRelaxType type, PetscReal omega, PetscIn
   PetscCheck(n >= 4, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "There must be at least 4 intervals, not %" PetscInt_FMT, n);
   PetscCheck(nu[0] >= 0 && nu[1] >= 0 && nu[0] + nu[1] > 0 && nu[0] + nu[1] <= 1000, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_OUTOFRANGE, "There must be from 1 to 1000 sweeps in all, not %" PetscInt_FMT " and %" PetscInt_FMT,
-             nu[0], nu[1]);
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "There must be from 1 to 1000 sweeps in all, not %" PetscInt_FMT " and %" PetscInt_FMT, nu[0], nu[1]);
   PetscCall(PetscMemzero(&f, sizeof(f)));
   PetscCheck(TakeType(type, omega, (int)dim, &f.level[0]), PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
              "There is no analysis of the smoother %s in %" PetscInt_FMT " dimensions", type, dim);

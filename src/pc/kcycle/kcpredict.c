@@ -189,21 +189,40 @@ static PetscErrorCode ViewForecast(const PC_KCycle *kc, const KCycleForecast *fo
   const KCyclePredict *predict = &kc->predict;
   const PetscReal      digits  = -PetscLogReal(TOLERANCE);
   const PetscReal      its     = PCKCycleForecastIterations(predict, forecast->factor) * digits;
+  const PetscReal      each    = PCKCycleForecastSeconds(predict, forecast);
+  const KCycleForecast first   = predict->forecast[0];
+  char                 time[96];
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "      %" PetscInt_FMT " sweeps: factor %.4f a cycle, %.3g iterations to %g",
-                                   forecast->nu, (double)forecast->factor, (double)its, (double)TOLERANCE));
   if (predict->timed)
-    PetscCall(PetscViewerASCIIPrintf(viewer, " of %.4g s, %.4g s", (double)PCKCycleForecastSeconds(predict, forecast),
-                                     (double)(its * PCKCycleForecastSeconds(predict, forecast))));
+    PetscCall(PetscSNPrintf(time, sizeof(time), "of %.4g s: %.4g s", (double)each, (double)(its * each)));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, ", %.3g of the time of %" PetscInt_FMT,
-                                     (double)(its * PCKCycleForecastSeconds(predict, forecast) /
-                                              (PCKCycleForecastIterations(predict, predict->forecast[0].factor) *
-                                               digits * PCKCycleForecastSeconds(predict, &predict->forecast[0]))),
-                                     predict->forecast[0].nu));
+    PetscCall(PetscSNPrintf(time, sizeof(time), "in %.3g of the time with %" PetscInt_FMT,
+                            (double)(its * each /
+                                     (PCKCycleForecastIterations(predict, first.factor) * digits *
+                                      PCKCycleForecastSeconds(predict, &first))),
+                            first.nu));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "%s\n", predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && forecast == Current(kc) ? ", chosen" : ""));
+      viewer, "      %" PetscInt_FMT " sweeps: factor %.4f a cycle, %.3g iterations to %g %s%s\n", forecast->nu,
+      (double)forecast->factor, (double)its, (double)TOLERANCE, time,
+      predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && forecast == Current(kc) ? ", chosen" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The last solve */
+static PetscErrorCode ViewMeasured(const KCyclePredict *predict, PetscViewer viewer)
+{
+  PetscReal rate, each, its;
+
+  PetscFunctionBegin;
+  if (!predict->its) PetscFunctionReturn(PETSC_SUCCESS);
+  rate = PetscPowReal(predict->reduced, 1 / (PetscReal)predict->its);
+  each = predict->elapsed / (PetscReal)predict->its;
+  its  = PetscLogReal(TOLERANCE) / PetscLogReal(rate);
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "      measured: %" PetscInt_FMT " iterations, factor %.4f each, %.3g iterations to %g of %.4g s: %.4g s\n",
+      predict->its, (double)rate, (double)its, (double)TOLERANCE, (double)each, (double)(its * each)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,39 +230,26 @@ PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
 {
   PC_KCycle           *kc;
   const KCyclePredict *predict;
+  PetscBool            automatic;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  predict = &kc->predict;
+  predict   = &kc->predict;
+  automatic = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
   if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
   if (predict->sweeps > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %" PetscInt_FMT " sweeps on the finest level were asked for\n",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    sweeps on the finest level: %" PetscInt_FMT ", as asked for\n",
                                      predict->sweeps));
-  if (predict->sweeps != PC_KCYCLE_SWEEPS_AUTO && !predict->file) PetscFunctionReturn(PETSC_SUCCESS);
-  if (predict->why[0]) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %s: %s\n",
-                                     predict->sweeps == PC_KCYCLE_SWEEPS_AUTO
-                                         ? "sweeps are the usual ones, there is no prediction"
-                                         : "there is no prediction",
-                                     predict->why));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (!automatic && !predict->file) PetscFunctionReturn(PETSC_SUCCESS);
+  if (predict->why[0])
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %sthere is no prediction: %s\n",
+                                     automatic ? "sweeps are the usual ones, " : "", predict->why));
   if (!predict->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "    predicted for %s, by the analysis of %d levels and %s\n",
                                    predict->alone ? "KSPRICHARDSON" : "a Krylov method", predict->analysed.nlevels,
                                    predict->timed ? predict->file : "ratios of no machine"));
   for (PetscInt i = 0; i < predict->n; i++) PetscCall(ViewForecast(kc, &predict->forecast[i], viewer));
-  if (predict->its) {
-    const PetscReal rate = PetscPowReal(predict->reduced, 1 / (PetscReal)predict->its),
-                    each = predict->elapsed / (PetscReal)predict->its;
-    const PetscReal its  = PetscLogReal(TOLERANCE) / PetscLogReal(rate);
-
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer,
-        "      measured: %" PetscInt_FMT " iterations of %.4g s, factor %.4f an iteration, "
-        "%.3g to %g, %.4g s\n",
-        predict->its, (double)each, (double)rate, (double)its, (double)TOLERANCE, (double)(its * each)));
-  }
+  PetscCall(ViewMeasured(predict, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,14 +292,14 @@ static PetscErrorCode PCKCycleSetSweeps_KCycle(PC pc, PetscInt sweeps)
 
   With `PC_KCYCLE_SWEEPS_AUTO` set-up takes the number with which a solve takes the least time. By which factor a cycle
   shrinks errors is computed by local Fourier analysis of up to three levels, with the operators, weights and smoothers
-  that they have; `KSPRICHARDSON` is charged for this factor, other methods for the ratio of eigenvalues that it says of
-  a symmetric cycle. What a cycle takes is counted in operations and bytes, and is the roofline's time, with the rates of
-  the file of `PCKCycleSetRoofline()`, else with ratios that suit many machines. `-ksp_view` shows all that.
+  that they have; `KSPRICHARDSON` is charged for this factor, other methods for the ratio of eigenvalues that it says
+  of a symmetric cycle. What a cycle takes is counted in operations and bytes, and is the roofline's time, with the
+  rates of the file of `PCKCycleSetRoofline()`, else with ratios that suit many machines. `-ksp_view` shows all that.
 
-  The analysis is for constant coefficients, which means all points that are not within two of the ends of the grid, and
-  for Jacobi, Chebyshev, coloured sweeps and zebra lines on levels of one's own. Elsewhere sweeps are the usual ones, and
-  the view says why. It is an error to ask for a number where levels are not structured, or have smoothers or numbers of
-  sweeps that somebody has chosen.
+  The analysis is for constant coefficients, which means at all points that are not within two of the ends of the grid,
+  and for Jacobi, Chebyshev, coloured sweeps and zebra lines. Elsewhere sweeps are the usual ones, and the view says
+  why. It is an error to ask for a number where levels are not structured, or have smoothers or numbers of sweeps that
+  somebody has chosen.
 
   Ghysels and Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer architectures,
   sections 3.2 and 4.
@@ -331,8 +337,8 @@ static PetscErrorCode PCKCycleGetSweeps_KCycle(PC pc, PetscInt *sweeps)
 . pc - the preconditioner
 
   Output Parameter:
-. sweeps - the number that was set or chosen; `PC_KCYCLE_SWEEPS_DEFAULT` for the usual one, `PC_KCYCLE_SWEEPS_AUTO` where
-           it is to be chosen, or there was nothing to choose
+. sweeps - the number that was set or chosen; `PC_KCYCLE_SWEEPS_DEFAULT` for the usual one, `PC_KCYCLE_SWEEPS_AUTO`
+           where it is to be chosen, or there was nothing to choose
 
   Level: intermediate
 

@@ -77,55 +77,62 @@ static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
   return (PetscBool)!strcmp(NextLine(&text), "end");
 }
 
-/* The text of the file on all processes */
-static PetscErrorCode ReadText(MPI_Comm comm, const char name[], char text[])
+/* The text of the file on all processes; length -1: it cannot be read */
+static PetscErrorCode ReadText(MPI_Comm comm, const char name[], char text[], PetscMPIInt *length)
 {
-  PetscMPIInt rank, length = -1;
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
+  *length = -1;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (!rank) {
     FILE *file = fopen(name, "r");
 
-    if (file) length = (PetscMPIInt)fread(text, 1, MAX_LENGTH - 1, file);
-    if (file && ferror(file)) length = -1;
+    if (file) *length = (PetscMPIInt)fread(text, 1, MAX_LENGTH - 1, file);
+    if (file && ferror(file)) *length = -1;
     if (file) fclose(file);
   }
-  PetscCallMPI(MPI_Bcast(&length, 1, MPI_INT, 0, comm));
-  PetscCheck(length >= 0, comm, PETSC_ERR_FILE_OPEN,
-             "The roofline %s cannot be read (-pc_kcycle_roofline): make it with \"make roofline\"", name);
-  PetscCallMPI(MPI_Bcast(text, length, MPI_CHAR, 0, comm));
-  text[length] = 0;
+  PetscCallMPI(MPI_Bcast(length, 1, MPI_INT, 0, comm));
+  if (*length < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Bcast(text, *length, MPI_CHAR, 0, comm));
+  text[*length] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Of the file that was set */
 PetscErrorCode PCKCycleRooflineLoad(PC pc)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle     *kc;
-  PetscMPIInt    size;
-  PetscBool      sound;
-  int            line;
-  char          *text;
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle      *kc;
+  KCycleRoofline *roofline;
+  PetscInt        n;
+  PetscMPIInt     size, length;
+  PetscBool       sound = PETSC_FALSE;
+  int             line;
+  char           *text;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->predict.file || kc->predict.roofline) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc1(MAX_LENGTH, &text));
-  PetscCall(ReadText(comm, kc->predict.file, text));
-  PetscCall(PetscNew(&kc->predict.roofline));
-  sound = Read(text, kc->predict.roofline, &line);
+  PetscCall(ReadText(comm, kc->predict.file, text, &length));
+  PetscCall(PetscNew(&roofline));
+  if (length >= 0) sound = Read(text, roofline, &line);
+  n = roofline->processes;
   PetscCall(PetscFree(text));
+  if (sound && n == size) kc->predict.roofline = roofline;
+  else PetscCall(PetscFree(roofline));
+  PetscCheck(length >= 0, comm, PETSC_ERR_FILE_OPEN,
+             "The roofline %s cannot be read (-pc_kcycle_roofline): make it with \"make roofline\"", kc->predict.file);
   PetscCheck(sound, comm, PETSC_ERR_FILE_UNEXPECTED,
              "The roofline %s is damaged: line %d cannot be read (-pc_kcycle_roofline). Make it anew with \"make "
              "roofline\"",
              kc->predict.file, line);
-  PetscCheck(kc->predict.roofline->processes == size, comm, PETSC_ERR_FILE_UNEXPECTED,
+  PetscCheck(n == size, comm, PETSC_ERR_FILE_UNEXPECTED,
              "The roofline %s is for %" PetscInt_FMT " processes, which share memory, and here are %d "
              "(-pc_kcycle_roofline): make one with \"make roofline PROCS=%d\"",
-             kc->predict.file, kc->predict.roofline->processes, size, size);
+             kc->predict.file, n, size, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,10 +171,10 @@ static PetscErrorCode PCKCycleSetRoofline_KCycle(PC pc, const char file[])
   Level: advanced
 
   Notes:
-  The file has the bandwidth of memory and of cache, and for each smoother how fast its kernels are in cache. The time of
-  a pass through a level is the longer one of moving its bytes and of its operations, both counted. `-ksp_view` shows the
-  time to a residual of 1e-10 that is predicted, and after a solve what was measured; where nothing can be predicted it
-  says why. See `PCKCycleSetSweeps()` for what levels these are.
+  The file has the bandwidth of memory and of cache, and for each smoother how fast its kernels are in cache. The time
+  of a pass through a level is the longer one of moving its bytes and of its operations, both counted. `-ksp_view` shows
+  the time to a residual of 1e-10 that is predicted, and after a solve what was measured; where nothing can be predicted
+  it says why. See `PCKCycleSetSweeps()` for what levels these are.
 
   It is an error at set-up where the file cannot be read, is damaged, or was made with another number of processes, as
   these share memory. That it comes from the same machine is for the user to see to.
