@@ -162,6 +162,17 @@ static PetscErrorCode Has(const PC_KCycle *kc, const KCycleRoofline *roofline, s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sweeps of level l that is analysed, which may be on fewer processes */
+static int AnalysedSweeps(const PC_KCycle *kc, const KCycleFourier *f, int l, int which, PetscInt nu)
+{
+  KCycleSweepFacts facts = {f->dim, 0, 1, kc->several, PETSC_FALSE, PETSC_FALSE, kc->broken, nu};
+
+  for (int o = 0; o < 27; o++) facts.ncoeffs += f->level[l].a[o] != 0;
+  for (int i = 0; i < l; i++) facts.fewer *= f->level[i].factor[0] * f->level[i].factor[1] * f->level[i].factor[2];
+  facts.lines = (PetscBool)(kc->structure[0].lines[0] && f->level[l].kind == KCYCLE_FOURIER_LINES);
+  return nu ? (int)KCyclePolicySweeps(&facts) : f->level[l].nu[which];
+}
+
 /* One number of sweeps; 0: those that there are */
 static PetscErrorCode Add(PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt nu, size_t len, char why[])
 {
@@ -171,7 +182,7 @@ static PetscErrorCode Add(PC_KCycle *kc, const KCycleRoofline *roofline, PetscIn
 
   PetscFunctionBegin;
   for (int l = 0; l < f.nlevels - 1; l++) {
-    for (int i = 0; i < 2; i++) f.level[l].nu[i] = (int)SweepsOf(kc, l, i, nu);
+    for (int i = 0; i < 2; i++) f.level[l].nu[i] = AnalysedSweeps(kc, &predict->analysed, l, i, nu);
   }
   forecast->nu = f.level[0].nu[0];
   if (!KCycleFourierFactor(&f, &forecast->factor)) {

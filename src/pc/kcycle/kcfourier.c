@@ -214,6 +214,24 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Levels on fewer processes follow the last one here, which is the finest one there; the first process knows them */
+static PetscErrorCode TakeGathered(PC pc, const PC_KCycle *kc, PetscInt most, KCycleFourier *f)
+{
+  KCycleFourier *rest;
+  char           why[128] = "";
+
+  PetscFunctionBegin;
+  if (!kc->gathered.ours || f->nlevels >= most) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&rest));
+  if (kc->gathered.pc) PetscCall(PCKCycleFourierTake(kc->gathered.pc, most - f->nlevels + 1, rest, sizeof(why), why));
+  if (why[0]) rest->nlevels = 0;
+  PetscCallMPI(MPI_Bcast(rest, (PetscMPIInt)sizeof(*rest), MPI_BYTE, 0, PetscObjectComm((PetscObject)pc)));
+  for (int l = 0; l < rest->nlevels; l++) f->level[f->nlevels - 1 + l] = rest->level[l];
+  f->nlevels += PetscMax(rest->nlevels - 1, 0);
+  PetscCall(PetscFree(rest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The levels for fourier.c, as many of them as it takes, and at most `most`; or why not */
 PetscErrorCode PCKCycleFourierTake(PC pc, PetscInt most, KCycleFourier *f, size_t len, char why[])
 {
@@ -238,5 +256,6 @@ PetscErrorCode PCKCycleFourierTake(PC pc, PetscInt most, KCycleFourier *f, size_
   for (int l = 0; l < f->nlevels && !why[0]; l++)
     PetscCall(TakeLevel(pc, kc, l, (PetscBool)(l == f->nlevels - 1), &f->level[l], len, why));
   for (int d = 0; d < f->dim; d++) f->step[d] = PETSC_PI / (PetscReal)(kc->parts[kc->nlevels - 1].st->box->size[d] + 1);
+  if (!why[0]) PetscCall(TakeGathered(pc, kc, most, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
