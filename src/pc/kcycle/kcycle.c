@@ -712,7 +712,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
 . -pc_kcycle_sweeps (1|2|3|...|auto)       - sweeps on the finest structured level before and behind the coarser ones
-      (default as usual), where auto takes those with which a solve takes the least time by a model
+      (default usual), where auto takes those with which a solve takes the least time by a model
 . -pc_kcycle_roofline <file>               - file with the roofs of the machine (default none): `-ksp_view` shows
       predicted times of solves
 . -pc_kcycle_calibrate <false>             - times a few cycles at set-up: `-ksp_view` shows predicted times of cycles
