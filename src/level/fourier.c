@@ -627,6 +627,65 @@ static PetscBool Largest(const KCycleFourier *f, PetscBool rough, PetscReal *fac
   return (PetscBool)(best >= 0);
 }
 
+#define MOST_CYCLES 64
+
+/* Adds up the squares of what cycles leave of a residual at a frequency: r <- r - A M r, M being a cycle from zero */
+static PetscBool AddResiduals(const KCycleFourier *f, const int k[], int most, Cell cells[], PetscReal sums[])
+{
+  Cell     *cell   = cells;
+  PetscReal phi[3] = {0, 0, 0};
+  int       m[3];
+
+  (void)Sizes(f, m);
+  for (int d = 0; d < f->dim; d++) phi[d] = f->step[d] * k[d] * m[d];
+  if (!CellsCreate(f, phi, cells)) return PETSC_FALSE;
+  for (int i = 0; i < cell->n; i++) {
+    cell->b[i].re = PetscCosReal((PetscReal)(1 + 7 * i * i + 3 * k[0] + 5 * k[1] + 11 * k[2]));
+    cell->b[i].im = PetscSinReal((PetscReal)(1 + 7 * i * i + 3 * k[0] + 5 * k[1] + 11 * k[2]));
+  }
+  for (int c = 0; c <= most; c++) {
+    for (int i = 0; i < cell->n; i++) sums[c] += Square(cell->b[i]);
+    for (int i = 0; i < cell->n; i++) cell->u[i].re = cell->u[i].im = 0;
+    Cycle(f, cells, 0, f->kappa);
+    for (int i = 0; i < cell->n; i++) cell->r[i] = Residual(cell, i);
+    for (int i = 0; i < cell->n; i++) cell->b[i] = cell->r[i];
+  }
+  return PETSC_TRUE;
+}
+
+PetscBool KCycleFourierCycles(const KCycleFourier *f, PetscReal tolerance, int most, PetscReal *cycles)
+{
+  const PetscReal goal = tolerance * tolerance;
+  PetscReal       sums[MOST_CYCLES + 1];
+  PetscBool       sound = PETSC_TRUE;
+  Range           range;
+  Cell           *cells = NULL;
+  int             m[3];
+
+  if (f->nlevels < 2 || f->nlevels > KCYCLE_FOURIER_LEVELS || !Sizes(f, m)) return PETSC_FALSE;
+  most = PetscMin(most, MOST_CYCLES);
+  FindRange(f, &range);
+  if (PetscMalloc1(f->nlevels, &cells)) return PETSC_FALSE;
+  for (int c = 0; c <= most; c++) sums[c] = 0;
+  for (int i = 0; i < range.samples[0] * range.samples[1] * range.samples[2] && sound; i++) {
+    const int at[3] = {Sampled(&range, 0, i % range.samples[0]),
+                       Sampled(&range, 1, i / range.samples[0] % range.samples[1]),
+                       Sampled(&range, 2, i / range.samples[0] / range.samples[1])};
+
+    sound = AddResiduals(f, at, most, cells, sums);
+  }
+  (void)PetscFree(cells);
+  for (int c = 0; c < most && sound; c++) {
+    *cycles = (PetscReal)most;
+    if (!(sums[c + 1] > goal * sums[0])) {
+      *cycles = (PetscReal)c + PetscLogReal(sums[c] / (goal * sums[0])) /
+                                   PetscLogReal(sums[c] / PetscMax(sums[c + 1], PETSC_SMALL * goal * sums[0]));
+      break;
+    }
+  }
+  return sound;
+}
+
 PetscBool KCycleFourierFactor(const KCycleFourier *f, PetscReal *factor)
 {
   return Largest(f, PETSC_FALSE, factor);

@@ -46,7 +46,10 @@ typedef struct {
 
 /* false: what it has is no such hierarchy, or singular at a frequency */
 PETSC_INTERN PetscBool KCycleFourierFactor(const KCycleFourier *, PetscReal *factor);
-/* The same of sweeps alone, on errors that the coarser grid does not see */
+/* How many cycles reduce residuals that are noise by a tolerance, in the mean square: fewer than the slowest one takes;
+   most: there are no more. A fraction of a cycle is told by logarithms */
+PETSC_INTERN PetscBool KCycleFourierCycles(const KCycleFourier *, PetscReal tolerance, int most, PetscReal *cycles);
+/* The factor of sweeps alone, on errors that the coarser grid does not see */
 PETSC_INTERN PetscBool KCycleFourierSmoothing(const KCycleFourier *, PetscReal *factor);
 
 /* Models of these for tests and tables: the Laplacian, linear weights */

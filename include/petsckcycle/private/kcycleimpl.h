@@ -226,10 +226,12 @@ typedef struct {
 typedef struct {
   PetscInt  nu;
   PetscReal factor;  /* of an error, in one cycle */
+  PetscReal cycles;  /* that reduce residuals to KCYCLE_FORECAST */
   PetscReal seconds; /* of a cycle */
 } KCycleForecast;
 
 #define KCYCLE_FORECASTS 8
+#define KCYCLE_FORECAST  ((PetscReal)1e-10)
 
 /* The number of sweeps, and what is predicted of the solver; see kcpredict.c */
 typedef struct {
@@ -749,7 +751,7 @@ PETSC_INTERN PetscErrorCode PCKCyclePredictEnd(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCyclePredictView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleForecastMake(PC);
 PETSC_INTERN PetscInt       PCKCycleForecastBest(const PC_KCycle *);
-PETSC_INTERN PetscReal      PCKCycleForecastIterations(const KCyclePredict *, PetscReal factor);
+PETSC_INTERN PetscReal      PCKCycleForecastIterations(const KCyclePredict *, const KCycleForecast *);
 PETSC_INTERN PetscReal      PCKCycleForecastSeconds(const KCyclePredict *, const KCycleForecast *);
 PETSC_INTERN PetscErrorCode PCKCycleRooflineLoad(PC);
 PETSC_INTERN PetscErrorCode PCKCycleRooflineSetFromOptions(PC, KCycleOptionItems);

@@ -85,14 +85,15 @@ static PetscReal CycleSeconds(const PC_KCycle *kc, const KCycleRoofline *rooflin
   return seconds;
 }
 
-/* How many iterations shrink an error by e. Krylov methods have the eigenvalues of a symmetric cycle between 1 - factor
-   and 1 */
-PetscReal PCKCycleForecastIterations(const KCyclePredict *predict, PetscReal factor)
+/* How many iterations to KCYCLE_FORECAST. Krylov methods have the eigenvalues of a symmetric cycle between 1 - factor
+   and 1, and need that many to a residual in the norm of these; KSPRICHARDSON is as fast as the mean of all errors */
+PetscReal PCKCycleForecastIterations(const KCyclePredict *predict, const KCycleForecast *forecast)
 {
-  const PetscReal root = PetscSqrtReal(PetscMax(0, 1 - factor)),
-                  rate = predict->alone ? factor : (1 - root) / (1 + root);
+  const PetscReal root = PetscSqrtReal(PetscMax(0, 1 - forecast->factor)), rate = (1 - root) / (1 + root);
 
-  return rate < 1 ? -1 / PetscLogReal(PetscMax(rate, (PetscReal)1e-6)) : PETSC_MAX_REAL / 1e30;
+  if (!(forecast->factor < 1)) return PETSC_MAX_REAL / 1e30;
+  if (predict->alone) return forecast->cycles;
+  return PetscLogReal(KCYCLE_FORECAST) / PetscLogReal(PetscMax(rate, (PetscReal)1e-6));
 }
 
 /* Of an iteration */
@@ -110,8 +111,7 @@ PetscInt PCKCycleForecastBest(const PC_KCycle *kc)
 
   for (PetscInt i = 0; i < predict->n; i++) {
     const KCycleForecast *forecast = &predict->forecast[i];
-    const PetscReal       time =
-        PCKCycleForecastIterations(predict, forecast->factor) * PCKCycleForecastSeconds(predict, forecast);
+    const PetscReal time = PCKCycleForecastIterations(predict, forecast) * PCKCycleForecastSeconds(predict, forecast);
 
     if (time < least) best = i;
     least = PetscMin(least, time);
@@ -179,13 +179,21 @@ static PetscErrorCode Add(PC_KCycle *kc, const KCycleRoofline *roofline, PetscIn
   KCyclePredict  *predict  = &kc->predict;
   KCycleForecast *forecast = &predict->forecast[predict->n];
   KCycleFourier   f        = predict->analysed;
+  PetscReal       most;
+  PetscBool       sound;
 
   PetscFunctionBegin;
   for (int l = 0; l < f.nlevels - 1; l++) {
     for (int i = 0; i < 2; i++) f.level[l].nu[i] = AnalysedSweeps(kc, &predict->analysed, l, i, nu);
   }
   forecast->nu = f.level[0].nu[0];
-  if (!KCycleFourierFactor(&f, &forecast->factor)) {
+  sound        = KCycleFourierFactor(&f, &forecast->factor);
+  if (sound && forecast->factor < 1) {
+    most  = PetscLogReal(KCYCLE_FORECAST) / PetscLogReal(PetscMax(forecast->factor, (PetscReal)1e-6)) + 2;
+    sound = KCycleFourierCycles(&f, KCYCLE_FORECAST, (int)PetscMin(most, 1000), &forecast->cycles);
+    if (most > 60) forecast->cycles = most - 2; /* no more are followed */
+  }
+  if (!sound) {
     PetscCall(PetscSNPrintf(why, len, "the analysis meets a singular operator"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -4,9 +4,6 @@
 */
 #include <petsckcycle/private/kcycleimpl.h>
 
-/* The reduction that times are predicted for */
-#define TOLERANCE ((PetscReal)1e-10)
-
 /* Sweeps on the finest level of all that somebody wants, or that were chosen; 0: the usual ones */
 PetscInt PCKCycleSweepsAsked(const PC_KCycle *kc)
 {
@@ -187,8 +184,7 @@ static const KCycleForecast *Current(const PC_KCycle *kc)
 static PetscErrorCode ViewForecast(const PC_KCycle *kc, const KCycleForecast *forecast, PetscViewer viewer)
 {
   const KCyclePredict *predict = &kc->predict;
-  const PetscReal      digits  = -PetscLogReal(TOLERANCE);
-  const PetscReal      its     = PCKCycleForecastIterations(predict, forecast->factor) * digits;
+  const PetscReal      its     = PCKCycleForecastIterations(predict, forecast);
   const PetscReal      each    = PCKCycleForecastSeconds(predict, forecast);
   const KCycleForecast first   = predict->forecast[0];
   char                 time[96];
@@ -197,14 +193,13 @@ static PetscErrorCode ViewForecast(const PC_KCycle *kc, const KCycleForecast *fo
   if (predict->timed)
     PetscCall(PetscSNPrintf(time, sizeof(time), "of %.4g s: %.4g s", (double)each, (double)(its * each)));
   else
-    PetscCall(PetscSNPrintf(time, sizeof(time), "in %.3g of the time with %" PetscInt_FMT,
-                            (double)(its * each /
-                                     (PCKCycleForecastIterations(predict, first.factor) * digits *
-                                      PCKCycleForecastSeconds(predict, &first))),
-                            first.nu));
+    PetscCall(PetscSNPrintf(
+        time, sizeof(time), "in %.3g of the time with %" PetscInt_FMT,
+        (double)(its * each / (PCKCycleForecastIterations(predict, &first) * PCKCycleForecastSeconds(predict, &first))),
+        first.nu));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "      %" PetscInt_FMT " sweeps: factor %.4f a cycle, %.3g iterations to %g %s%s\n", forecast->nu,
-      (double)forecast->factor, (double)its, (double)TOLERANCE, time,
+      (double)forecast->factor, (double)its, (double)KCYCLE_FORECAST, time,
       predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && forecast == Current(kc) ? ", chosen" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,11 +213,11 @@ static PetscErrorCode ViewMeasured(const KCyclePredict *predict, PetscViewer vie
   if (!predict->its) PetscFunctionReturn(PETSC_SUCCESS);
   rate = PetscPowReal(predict->reduced, 1 / (PetscReal)predict->its);
   each = predict->elapsed / (PetscReal)predict->its;
-  its  = PetscLogReal(TOLERANCE) / PetscLogReal(rate);
+  its  = PetscLogReal(KCYCLE_FORECAST) / PetscLogReal(rate);
   PetscCall(PetscViewerASCIIPrintf(
       viewer,
       "      measured: %" PetscInt_FMT " iterations, factor %.4f each, %.3g iterations to %g of %.4g s: %.4g s\n",
-      predict->its, (double)rate, (double)its, (double)TOLERANCE, (double)each, (double)(its * each)));
+      predict->its, (double)rate, (double)its, (double)KCYCLE_FORECAST, (double)each, (double)(its * each)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
