@@ -749,7 +749,7 @@ PETSC_INTERN PetscErrorCode PCKCyclePredictSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCyclePredictBegin(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCyclePredictEnd(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCyclePredictView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleForecastMake(PC);
+PETSC_INTERN PetscErrorCode PCKCycleForecastMake(PC, PetscBool known);
 PETSC_INTERN PetscInt       PCKCycleForecastBest(const PC_KCycle *);
 PETSC_INTERN PetscReal      PCKCycleForecastIterations(const KCyclePredict *, const KCycleForecast *);
 PETSC_INTERN PetscReal      PCKCycleForecastSeconds(const KCyclePredict *, const KCycleForecast *);

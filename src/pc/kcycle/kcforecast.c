@@ -202,44 +202,53 @@ static PetscErrorCode Add(PC_KCycle *kc, const KCycleRoofline *roofline, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the sweeps that there are, or, where they are to be chosen, of more and more until that takes longer, whoever
-   iterates */
-PetscErrorCode PCKCycleForecastMake(PC pc)
+/* Does one number more take less time, whoever iterates? */
+static PetscBool GoesOn(PC_KCycle *kc)
+{
+  KCyclePredict  *predict = &kc->predict;
+  const PetscBool was     = predict->alone;
+  PetscBool       goes    = PETSC_FALSE;
+
+  for (int alone = 0; alone < 2; alone++) {
+    predict->alone = alone ? PETSC_TRUE : PETSC_FALSE;
+    goes           = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
+  }
+  predict->alone = was;
+  return goes;
+}
+
+/* Of the sweeps that there are, or, where they are to be chosen, of more and more until that takes longer. Factors that
+   are known stay: only times are those of another precision then */
+PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
 {
   PC_KCycle      *kc;
   KCyclePredict  *predict;
-  KCycleRoofline *nominal = NULL;
+  KCycleRoofline *roofline = NULL;
+  PetscBool       automatic;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   predict         = &kc->predict;
-  predict->n      = 0;
+  automatic       = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
   predict->single = (PetscBool)!kc->engine->borrows;
   predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_PLACE_DEVICE);
   if (predict->timed) PetscCall(Has(kc, predict->roofline, sizeof(predict->why), predict->why));
   if (predict->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscNew(&nominal));
-  if (predict->timed) *nominal = *predict->roofline;
-  else PetscCall(Nominal(kc, nominal));
+  PetscCall(PetscNew(&roofline));
+  if (predict->timed) *roofline = *predict->roofline;
+  else PetscCall(Nominal(kc, roofline));
   for (int i = 0; i < 2; i++) { /* a product and 14 words, or 8 */
     const PetscReal bytes = (i ? 8 : 16) * PointsOf(kc, 0) * (PetscReal)sizeof(PetscScalar);
 
-    predict->seconds[i] = bytes / (bytes > nominal->cache ? nominal->bandwidth : nominal->cached);
+    predict->seconds[i] = bytes / (bytes > roofline->cache ? roofline->bandwidth : roofline->cached);
   }
-  if (predict->sweeps != PC_KCYCLE_SWEEPS_AUTO) PetscCall(Add(kc, nominal, 0, sizeof(predict->why), predict->why));
-  for (PetscInt nu = 1; nu <= KCYCLE_FORECASTS && predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && !predict->why[0]; nu++) {
-    PetscBool goes = PETSC_FALSE;
-
-    PetscCall(Add(kc, nominal, nu, sizeof(predict->why), predict->why));
-    for (int alone = 0; alone < 2; alone++) {
-      const PetscBool was = predict->alone;
-
-      predict->alone = alone ? PETSC_TRUE : PETSC_FALSE;
-      goes           = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
-      predict->alone = was;
-    }
-    if (!goes) break;
+  for (PetscInt i = 0; i < predict->n && known; i++)
+    predict->forecast[i].seconds = CycleSeconds(kc, roofline, automatic ? predict->forecast[i].nu : 0);
+  if (!known) predict->n = 0;
+  for (PetscInt nu = 1; nu <= (automatic ? KCYCLE_FORECASTS : 1) && !known && !predict->why[0]; nu++) {
+    PetscCall(Add(kc, roofline, automatic ? nu : 0, sizeof(predict->why), predict->why));
+    if (!GoesOn(kc)) break;
   }
-  PetscCall(PetscFree(nominal));
+  PetscCall(PetscFree(roofline));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

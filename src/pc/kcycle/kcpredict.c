@@ -3,6 +3,7 @@
   was measured.
 */
 #include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/stencilimpl.h>
 
 /* Sweeps on the finest level of all that somebody wants, or that were chosen; 0: the usual ones */
 PetscInt PCKCycleSweepsAsked(const PC_KCycle *kc)
@@ -63,6 +64,20 @@ static PetscErrorCode Use(PC pc, PetscInt nu)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Two levels in 3D, where the analysis of three takes as long as some solves, and says the same where coarser levels
+   have more sweeps */
+static PetscErrorCode Analyse(PC pc, KCycleFourier *f)
+{
+  PC_KCycle *kc;
+  PetscInt   most;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  most = kc->nstructured && KCycleStencilOf(kc->structure[0].A)->box->dim == 3 ? 2 : KCYCLE_FOURIER_LEVELS;
+  PetscCall(PCKCycleFourierTake(pc, most, f, sizeof(kc->predict.why), kc->predict.why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Looks at the levels, if they are others than at the last time. Chosen sweeps are for these */
 static PetscErrorCode Look(PC pc)
 {
@@ -82,14 +97,15 @@ static PetscErrorCode Look(PC pc)
              predict->sweeps, what);
   if (predict->sweeps != PC_KCYCLE_SWEEPS_AUTO && !predict->file) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleRooflineLoad(pc));
-  PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, &now, sizeof(predict->why), predict->why));
+  PetscCall(Analyse(pc, &now));
   if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO && !predict->why[0] && what[0])
     PetscCall(PetscStrncpy(predict->why, what, sizeof(predict->why)));
   if (!predict->why[0]) {
-    if (predict->n && predict->single != kc->engine->borrows && !memcmp(&now, &predict->analysed, sizeof(now)))
-      PetscFunctionReturn(PETSC_SUCCESS);
+    const PetscBool known = (PetscBool)(predict->n && !memcmp(&now, &predict->analysed, sizeof(now)));
+
+    if (known && predict->single != kc->engine->borrows) PetscFunctionReturn(PETSC_SUCCESS);
     predict->analysed = now;
-    PetscCall(PCKCycleForecastMake(pc));
+    PetscCall(PCKCycleForecastMake(pc, known));
   }
   if (predict->why[0]) predict->n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,8 +127,7 @@ PetscErrorCode PCKCyclePredictSetUp(PC pc)
   if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
     PetscCall(Use(pc, predict->n ? predict->forecast[PCKCycleForecastBest(kc)].nu : 0));
     /* the analysis knows its own choice again */
-    if (predict->n)
-      PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, &predict->analysed, sizeof(predict->why), predict->why));
+    if (predict->n) PetscCall(Analyse(pc, &predict->analysed));
   }
   predict->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,7 +151,7 @@ PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
     if (!predict->ready || !predict->n || predict->single == kc->engine->borrows) PetscCall(PCKCyclePredictSetUp(pc));
     else if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
       PetscCall(Use(pc, predict->forecast[PCKCycleForecastBest(kc)].nu));
-      PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, &predict->analysed, sizeof(predict->why), predict->why));
+      PetscCall(Analyse(pc, &predict->analysed));
     }
   }
   predict->start = MPI_Wtime();
