@@ -728,30 +728,6 @@ void KCycleFourierLinear(int dim, const int factor[], PetscBool simplex, PetscRe
   }
 }
 
-/* P^T A P of a level */
-void KCycleFourierGalerkin(int dim, const KCycleFourierLevel *level, PetscReal a[27])
-{
-  (void)dim;
-  for (int o = 0; o < 27; o++) a[o] = 0;
-  for (int o = 0; o < 27 * 27 * 27; o++) { /* from a point around I to one around J */
-    const int from = o % 27, to = o / 27 % 27, by = o / 729;
-    int       f[3], t[3], b[3], place = 13;
-    PetscBool fits = PETSC_TRUE;
-
-    if (level->p[from] == 0 || level->p[to] == 0 || level->a[by] == 0) continue;
-    Offset(from, f);
-    Offset(to, t);
-    Offset(by, b);
-    for (int d = 0; d < 3 && fits; d++) { /* I + f + b = J + t */
-      const int apart = f[d] + b[d] - t[d];
-
-      if (apart % level->factor[d]) fits = PETSC_FALSE;
-      else place += apart / level->factor[d] * (d == 0 ? 1 : d == 1 ? 3 : 9);
-    }
-    if (fits) a[place] += level->p[from] * level->a[by] * level->p[to];
-  }
-}
-
 /* The steps of chebyshev.c */
 void KCycleFourierChebyshev(KCycleFourierLevel *level, int degree, PetscReal upper, PetscReal lower)
 {

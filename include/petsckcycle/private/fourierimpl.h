@@ -55,5 +55,4 @@ PETSC_INTERN PetscBool KCycleFourierSmoothing(const KCycleFourier *, PetscReal *
 /* Models of these for tests and tables: the Laplacian, linear weights */
 PETSC_INTERN void KCycleFourierLaplacian(int dim, const PetscReal strength[], PetscReal a[27]);
 PETSC_INTERN void KCycleFourierLinear(int dim, const int factor[], PetscBool simplex, PetscReal p[27]);
-PETSC_INTERN void KCycleFourierGalerkin(int dim, const KCycleFourierLevel *, PetscReal a[27]);
 PETSC_INTERN void KCycleFourierChebyshev(KCycleFourierLevel *, int degree, PetscReal upper, PetscReal lower);

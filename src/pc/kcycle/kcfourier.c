@@ -64,6 +64,7 @@ static PetscErrorCode IsConstant(MPI_Comm comm, const KCycleStencil *st, const P
   PetscInt  first[3], end[3];
   PetscBool same = PETSC_TRUE;
   PetscReal here[27];
+  int       mine, all;
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) Inner(st->box, d, &first[d], &end[d]);
@@ -84,7 +85,9 @@ static PetscErrorCode IsConstant(MPI_Comm comm, const KCycleStencil *st, const P
       }
     }
   }
-  PetscCallMPI(MPI_Allreduce(&same, constant, 1, MPIU_BOOL, MPI_LAND, comm));
+  mine = same;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm));
+  *constant = (PetscBool)(all != 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,7 +255,7 @@ PetscErrorCode PCKCycleFourierTake(PC pc, PetscInt most, KCycleFourier *f, size_
   f->nlevels     = (int)PetscMin(kc->nlevels, most);
   f->kappa       = (int)PetscMin(kc->kappa, KCYCLE_FOURIER_LEVELS);
   f->overcorrect = kc->parts[kc->nlevels - 1].factor;
-  f->samples     = f->dim == 3 ? 4 : 8;
+  f->samples     = f->dim == 3 ? 4 : 6;
   for (int l = 0; l < f->nlevels && !why[0]; l++)
     PetscCall(TakeLevel(pc, kc, l, (PetscBool)(l == f->nlevels - 1), &f->level[l], len, why));
   for (int d = 0; d < f->dim; d++) f->step[d] = PETSC_PI / (PetscReal)(kc->parts[kc->nlevels - 1].st->box->size[d] + 1);
