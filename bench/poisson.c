@@ -29,7 +29,7 @@ static char help[] = "Poisson's equation on the unit square or cube: multigrid, 
   Lines printed, comma separated, seconds of the processor:
     solve,iterations,relative residual,factor,set-up,seconds    residual: of the solution, by its definition; factor:
                                                                 of the last cycle, 0 where norms are not of whole ones
-    error,||u - u_h||,set-up,seconds                     norm: (sum / (2^L + 1)^dim)^(1/2); set-up with the plans of FFTW
+    error,||u - u_h||,set-up,seconds                     norm: (sum / (2^L + 1)^dim)^(1/2); set-up: with plans of FFTW
     event,component,level,calls,seconds                  level 0 is the finest
     residual,seconds
     sweeps,number,tiled seconds,separate seconds
@@ -176,7 +176,7 @@ static PetscErrorCode CreateSolver(Problem *p, KSPType type, PetscReal *setup)
   *setup = Seconds();
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
   PetscCall(KSPSetDM(p->ksp, p->da));
-  PetscCall(KSPSetDMActive(p->ksp, PETSC_FALSE));
+  PetscCall(KCycleKSPSetDMInactive(p->ksp));
   PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
   PetscCall(DMKSPSetComputeOperators(p->da, ComputeOperators, p));
   PetscCall(KSPSetType(p->ksp, type));
@@ -210,12 +210,13 @@ typedef struct {
 } Separate;
 
 /* v = u - weight (diagonal u - neighbours - inverse f) on a line; below and above: NULL in 2D */
-static void SeparateLine(PetscInt n, PetscInt dim, PetscReal omega, PetscReal inverse, const PetscScalar *restrict u,
-                         const PetscScalar *const beside[], const PetscScalar *restrict f, PetscScalar *restrict v)
+static void SeparateLine(PetscInt n, PetscInt dim, PetscReal omega, PetscReal inverse,
+                         const PetscScalar *PETSC_RESTRICT u, const PetscScalar *const beside[],
+                         const PetscScalar *PETSC_RESTRICT f, PetscScalar *PETSC_RESTRICT v)
 {
-  const PetscReal diagonal = 2 * (PetscReal)dim, weight = omega / diagonal;
-  const PetscScalar *restrict south = beside[0], *restrict north = beside[1], *restrict below = beside[2],
-                              *restrict above = beside[3];
+  const PetscReal                   diagonal = 2 * (PetscReal)dim, weight = omega / diagonal;
+  const PetscScalar *PETSC_RESTRICT south = beside[0], *PETSC_RESTRICT north = beside[1],
+                                    *PETSC_RESTRICT below = beside[2], *PETSC_RESTRICT above = beside[3];
 
   for (PetscInt i = 0; i < n; i += PetscMax(n - 1, 1)) { /* both ends */
     const PetscScalar west = i ? u[i - 1] : 0, east = i < n - 1 ? u[i + 1] : 0, deep = below ? below[i] + above[i] : 0;
@@ -426,7 +427,7 @@ static PetscErrorCode PrintError(Problem *p, PetscReal setup, PetscReal seconds)
   PetscCall(VecAXPY(p->x, -1, p->exact));
   PetscCall(VecNorm(p->x, NORM_2, &error));
   error *= PetscPowReal(p->h / (1 + p->h), (PetscReal)p->dim / 2);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error,%.4e,%.4e,%.4e\n", (double)error, (double)setup, (double)seconds));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error,%.6e,%.4e,%.4e\n", (double)error, (double)setup, (double)seconds));
   PetscFunctionReturn(0);
 }
 
@@ -527,11 +528,11 @@ static void Divide(const Transforms *t, double *u)
 }
 
 /* Thomas' algorithm, all modes at once */
-static void SolveTridiagonal(const Transforms *t, double *restrict u)
+static void SolveTridiagonal(const Transforms *t, double *PETSC_RESTRICT u)
 {
-  const PetscInt  m                = t->modes;
-  const PetscReal scale            = t->scale;
-  const PetscReal *restrict pivots = t->pivots;
+  const PetscInt                  m      = t->modes;
+  const PetscReal                 scale  = t->scale;
+  const PetscReal *PETSC_RESTRICT pivots = t->pivots;
 
   for (PetscInt i = 0; i < m; i++) u[i] *= scale * pivots[i];
   for (PetscInt at = m; at < m * t->n; at++) u[at] = (scale * u[at] + u[at - m]) * pivots[at];

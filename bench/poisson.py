@@ -15,6 +15,7 @@ library first. Results go to the folder bench of the build.
 """
 
 import argparse
+import csv
 import importlib
 import math
 import os
@@ -141,6 +142,13 @@ class Program:
         return not answer.returncode
 
 
+def read_csv(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def levels(options, L):
     return f"{options} -pc_mg_levels {L}"
 
@@ -192,7 +200,7 @@ def profile(program, dim, L, apart):
 
 
 def components(program, arguments):
-    for dim, L in ((2, max(arguments.sizes)), (3, max(arguments.sizes3d))):
+    for dim, L in arguments.largest:
         known = operations(program, dim)
         seconds, cycle = profile(program, dim, L, True)
         fused = profile(program, dim, L, False)[1]
@@ -306,7 +314,7 @@ def fit_roofline(points_):
 
 
 def roofline(program, arguments):
-    for dim, L in ((2, max(arguments.sizes)), (3, max(arguments.sizes3d))):
+    for dim, L in arguments.largest:
         rows = []
         flops, numbers = JACOBI[dim]
         for words in program.lines("sweeps", dim, L, "", repeat=arguments.repeat, sweeps=60):
@@ -346,11 +354,13 @@ def predict(rows, known, roofs):
             row[f"{name}_predicted"] = f"{1e-9 * nanoseconds:.4g}"
 
 
-def cycles(program, arguments, results):
-    for dim, L in ((2, max(arguments.sizes)), (3, max(arguments.sizes3d))):
+def cycles(program, arguments):
+    """With the fit of the last run of roofline"""
+    roofs = read_csv(os.path.join(os.path.dirname(program.path), "poisson-roofline.csv"))
+    for dim, L in arguments.largest:
         rows = list(cycle_rows(program, arguments, dim, L))
         if dim == 2:
-            fits = [row for row in results.get("poisson-roofline", ()) if row["dim"] == 2]
+            fits = [row for row in roofs if int(row["dim"]) == 2]
             known = dict(zip(arguments.steps, two_grid(arguments.steps)))
             for row in rows:
                 row.update(two_grid_factor=f"{known[row['steps']]:.5f}", two_grid_cycles=cycles_to(TOLERANCE, known[row["steps"]]))
@@ -426,6 +436,8 @@ def draw_roofline(pyplot, rows, path):
     figure, axes = panels(pyplot, 4)
     for dim, panel, times in zip((2, 3), axes[:2], axes[2:]):
         own = [row for row in rows if row["dim"] == dim]
+        if not own:
+            continue
         intensity = column(own, "intensity")
         roofs = float(own[0]["fitted_gbs"]), float(own[0]["fitted_gflops"])
         for name in ("tiled", "separate"):
@@ -442,12 +454,14 @@ def draw_cycles(pyplot, rows, path):
     figure, axes = panels(pyplot, 4)
     for dim, panel in zip((2, 3), axes):
         own = [row for row in rows if row["dim"] == dim]
+        if not own:
+            continue
         for name in ("tiled", "separate"):
             panel.plot(column(own, "steps"), column(own, f"{name}_seconds"), marker="o", label=name)
             if f"{name}_scaled" in own[0]:
                 panel.plot(column(own, "steps"), column(own, f"{name}_scaled"), "--", label=f"{name}, model")
         panel.set(title=own[0]["points"], xlabel="smoothing steps", ylabel="s", ylim=(0, None))
-    own = [row for row in rows if row["dim"] == 2]
+    own = [row for row in rows if row["dim"] == 2]  # none: empty panels
     for panel, names in zip(axes[2:], (("factor", "two_grid_factor"), ("cycles", "two_grid_cycles"))):
         for name in names:
             panel.plot(column(own, "steps"), column(own, name), marker="o", label=name)
@@ -468,6 +482,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=several(int), help="L in 2D, grids of (2^L - 1)^2 points; default 8,9,10,11,12")
     parser.add_argument("--sizes3d", type=several(int), help="L in 3D; default 5,6,7,8")
+    parser.add_argument("--dims", type=several(int), default=[2, 3], help="dimensions, where a part has both; default 2,3")
     parser.add_argument("--steps", type=several(int), help=f"smoothing steps of cycles; default {','.join(map(str, STEPS))}")
     parser.add_argument("--parts", type=several(str), default=list(PARTS), help="default all: " + ",".join(PARTS))
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the fastest one counts; default 3")
@@ -477,7 +492,8 @@ def read_arguments():
     arguments.sizes = arguments.sizes or ([8, 9, 10] if arguments.quick else [8, 9, 10, 11, 12])
     arguments.sizes3d = arguments.sizes3d or ([5, 6] if arguments.quick else [5, 6, 7, 8])
     arguments.steps = arguments.steps or ([1, 2, 3, 4, 6, 10] if arguments.quick else list(STEPS))
-    arguments.grids = [(2, L) for L in arguments.sizes] + [(3, L) for L in arguments.sizes3d]
+    arguments.grids = [(dim, L) for dim in arguments.dims for L in (arguments.sizes if dim == 2 else arguments.sizes3d)]
+    arguments.largest = [(dim, max(arguments.sizes if dim == 2 else arguments.sizes3d)) for dim in arguments.dims]
     choose(arguments.parts, PARTS, "part")
     return arguments
 
@@ -492,7 +508,7 @@ def main():
     for part in [part for part in PARTS if part in arguments.parts]:
         print(f"\n{part}", flush=True)
         name = "poisson-" + part
-        results[name] = list(RUNS[part](program, arguments, results) if part == "cycles" else RUNS[part](program, arguments))
+        results[name] = list(RUNS[part](program, arguments))
         write_csv(os.path.join(folder, name + ".csv"), results[name])
         if name in DRAWINGS:
             DRAWINGS[name](plotting(), results[name], os.path.join(folder, name + ".png"))
