@@ -296,6 +296,23 @@ typedef enum {
 PETSC_EXTERN const char *const PCKCyclePrecisions[];
 
 /*E
+  PCKCycleFMGInterpolation - how full multigrid takes a solution to the next finer level of `PCKCYCLE`
+
+  Values:
++ `PC_KCYCLE_FMG_LINEAR` - with the interpolation that corrections have
+- `PC_KCYCLE_FMG_CUBIC`  - with polynomials through the four nearest points of each direction
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetFMGInterpolation()`
+E*/
+typedef enum {
+  PC_KCYCLE_FMG_LINEAR,
+  PC_KCYCLE_FMG_CUBIC
+} PCKCycleFMGInterpolation;
+PETSC_EXTERN const char *const PCKCycleFMGInterpolations[];
+
+/*E
   PCKCyclePlace - where the structured levels of `PCKCYCLE` live
 
   Values:
@@ -436,6 +453,15 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetAnisotropy(PC, PCKCycleAnisotropy);
 PETSC_EXTERN PetscErrorCode PCKCycleGetAnisotropy(PC, PCKCycleAnisotropy *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetOvercorrect(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCKCycleGetOvercorrect(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetFMGInterpolation(PC, PCKCycleFMGInterpolation);
+PETSC_EXTERN PetscErrorCode PCKCycleGetFMGInterpolation(PC, PCKCycleFMGInterpolation *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetFMGMonitor(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCKCycleGetFMGMonitor(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetFMGRhs(PC, PetscInt, Vec);
+PETSC_EXTERN PetscErrorCode PCKCycleGetFMGRhs(PC, PetscInt, Vec *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetProfile(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCKCycleGetProfile(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCKCycleViewProfile(PC, PetscViewer);
 PETSC_EXTERN PetscErrorCode PCKCycleSetProcEqLim(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetProcEqLim(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGridSizes(PC, PetscInt, const PetscInt[]);

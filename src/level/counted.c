@@ -48,8 +48,8 @@ static PetscInt64 Sweeps(const KCycleLevelData *level, int which, const KCycleSw
 
   if (level->ghosted && rides) return Ghosted(level, which, sweeps);
   if (!trips) return sweeps->zeroguess ? Words(level, 1) : 0;
-  return trips * (Words(level, 3) + Operator(level->st)) - (sweeps->zeroguess ? Words(level, 1) : 0) -
-         (sweeps->unwritten ? Words(level, 1) : 0);
+  return trips * (Words(level, 3) + Operator(level->st)) - (sweeps->zeroguess || sweeps->start ? Words(level, 1) : 0) -
+         (sweeps->unwritten ? Words(level, 1) : 0) + (sweeps->start ? Words(level - 1, 1) : 0);
 }
 
 static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
@@ -113,6 +113,16 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Start(const KCycleLevelData *level)
+{
+  const PetscInt64 before = KCycleRounds;
+
+  PetscFunctionBegin;
+  PetscCall((*KCycleKernels_Host.start)(level));
+  Count(level, KCYCLE_INTERPOLATE, before, Words(level, 1) + Words(level - 1, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
 {
   const PetscInt64 before = KCycleRounds;
@@ -162,6 +172,7 @@ const KCycleKernels KCycleKernels_Counted = {
     .residual          = Residual,
     .restriction       = Restriction,
     .interpolate       = Interpolate,
+    .start             = Start,
     .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,

@@ -49,12 +49,26 @@ static PetscErrorCode LogEnd(const KCycleLevels *levels, PetscLogEvent event)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Runs one step and logs it as a phase of a level */
-#define KCycleLogged(levels, l, phase, call)                      \
-  do {                                                            \
-    PetscCall(LogBegin(levels, (levels)->parts[l].event[phase])); \
-    PetscCall(call);                                              \
-    PetscCall(LogEnd(levels, (levels)->parts[l].event[phase]));   \
+/* Runs one step and logs it as a phase of a level, and as a row of its profile */
+#define KCycleLogged(levels, l, phase, row, call)                                             \
+  do {                                                                                        \
+    const KCycleLevelParts *parts_ = &(levels)->parts[l];                                     \
+                                                                                              \
+    PetscCall(LogBegin(levels, parts_->event[phase]));                                        \
+    PetscCall(KCycleProfileBegin(parts_->profile, parts_->traffic));                          \
+    PetscCall(call);                                                                          \
+    PetscCall(KCycleProfileEnd(parts_->profile, parts_->traffic, row));                       \
+    PetscCall(LogEnd(levels, parts_->event[phase]));                                          \
+  } while (0)
+
+/* The same of what is done beside the steps of a cycle, on the finest level */
+#define KCycleProfiled(levels, call)                                                     \
+  do {                                                                                   \
+    KCycleProfile *profile_ = (levels)->parts[(levels)->nlevels - 1].profile;            \
+                                                                                         \
+    KCycleCall(KCycleProfileBegin(profile_, NULL));                                      \
+    KCycleCall(call);                                                                    \
+    KCycleCall(KCycleProfileEnd(profile_, NULL, KCYCLE_ROW_OTHER));                      \
   } while (0)
 
 /* sum: of the squares of the finest level's residual */
@@ -112,32 +126,38 @@ static PetscBool IsFused(const KCycleLevels *levels, PetscInt l, int which, Pets
 }
 
 /* Lines 2 and 3 of Algorithm 3: sweeps, residual and its restriction */
-static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
+static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
   const KCycleKernels    *kernels = levels->kernels;
   const KCycleLevelData  *level   = &levels->level[l];
   const KCycleLevelParts *parts   = &levels->parts[l];
   const int               which   = levels->run->visit.transpose ? 1 : 0;
   const PetscBool         tested  = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
-  const KCycleSweeps      sweeps  = {parts->its[which], zeroguess, PETSC_FALSE, parts->order[which],
-                                     Unwritten(levels, l, zeroguess)};
+  const KCycleStart       start   = {level->tr, level->starter ? &level->starter->cubic : NULL, level[-1].x};
+  const KCycleSweeps      sweeps  = {parts->its[which],
+                                     visit->zeroguess,
+                                     PETSC_FALSE,
+                                     parts->order[which],
+                                     Unwritten(levels, l, visit->zeroguess),
+                                     visit->starts ? &start : NULL};
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
   if (IsFused(levels, l, which, tested)) {
-    KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
-    if (tested) PetscCall(Test(levels, sum));
+    KCycleLogged(levels, l, KCYCLE_SMOOTH, visit->starts ? KCYCLE_ROW_START : KCYCLE_ROW_DOWN,
+                 (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
+    if (tested) KCycleProfiled(levels, Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
-  KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*kernels->residual)(level));
+  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
+  KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
   if (tested) {
     PetscCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_TEST, NULL));
-    PetscCall(TestResidual(levels));
+    KCycleProfiled(levels, TestResidual(levels));
     PetscCall(levels->stopped ? KCycleTapeDrop(levels->tapes) : KCycleTapeResume(levels->tapes));
   }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleLogged(levels, l, KCYCLE_RESTRICT, (*kernels->restriction)(level, level->r));
+  KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT, (*kernels->restriction)(level, level->r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,16 +170,16 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
   const KCycleLevelParts *parts   = &levels->parts[l];
   const int               which   = levels->run->visit.transpose ? 0 : 1;
   const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which],
-                                     Unwritten(levels, l, zeroguess)};
+                                     Unwritten(levels, l, zeroguess), NULL};
 
   PetscFunctionBegin;
-  if (parts->factor != 1) KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*kernels->scale)(level, parts->factor));
+  if (parts->factor != 1) KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->scale)(level, parts->factor));
   if (IsFused(levels, l, which, PETSC_FALSE)) {
-    KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->interpolatesmooth)(level, which, &sweeps));
+    KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_UP, (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*kernels->interpolate)(level, PETSC_TRUE));
-  KCycleLogged(levels, l, KCYCLE_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
+  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->interpolate)(level, PETSC_TRUE));
+  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,7 +212,7 @@ static PetscErrorCode SolveCoarsest(KCycleLevels *levels, const KCycleVisit *vis
 static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool zeroguess, PetscBool full)
 {
   const PetscLogEvent event = levels->parts[0].event[KCYCLE_COARSE];
-  const KCycleVisit   visit = {kappa, 1, full, levels->run->visit.transpose, zeroguess};
+  const KCycleVisit   visit = {kappa, 1, full, levels->run->visit.transpose, zeroguess, PETSC_FALSE};
   KCycleTimer        *timer = levels->parts[0].timer;
 
   *levels->parts[0].calls += 1;
@@ -200,7 +220,9 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
   KCycleTimerStart(timer);
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   if (!levels->inverse) KCycleCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_COARSEST, &visit));
+  KCycleCall(KCycleProfileBegin(levels->parts[0].profile, NULL));
   KCycleCall(SolveCoarsest(levels, &visit));
+  KCycleCall(KCycleProfileEnd(levels->parts[0].profile, NULL, KCYCLE_ROW_COARSE));
   if (!levels->inverse) KCycleCall(KCycleTapeResume(levels->tapes));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   KCycleCall(Pause(levels, 0));
@@ -215,7 +237,8 @@ static PetscErrorCode Below(KCycleLevels *, PetscInt, const KCycleVisit *);
 static PetscErrorCode Both(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
   const PetscInt kappa = visit->kappa;
-  KCycleVisit    one   = {visit->transpose ? kappa - 1 : kappa, 1, PETSC_FALSE, visit->transpose, visit->zeroguess};
+  KCycleVisit    one   = {visit->transpose ? kappa - 1 : kappa, 1, PETSC_FALSE, visit->transpose, visit->zeroguess,
+                           PETSC_FALSE};
 
   KCycleCall(Below(levels, l, &one));
   one.kappa     = visit->transpose ? kappa : kappa - 1;
@@ -228,12 +251,12 @@ static PetscErrorCode Both(KCycleLevels *levels, PetscInt l, const KCycleVisit *
    the F-cycle, at least the number of levels the W-cycle */
 static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  const KCycleVisit below = {visit->kappa, visit->kappa > 1 ? 2 : 1, PETSC_FALSE, visit->transpose, PETSC_TRUE};
+  const KCycleVisit below = {visit->kappa, visit->kappa > 1 ? 2 : 1, PETSC_FALSE, visit->transpose, PETSC_TRUE, PETSC_FALSE};
   KCycleTimer      *timer = levels->parts[l].timer;
 
   *levels->parts[l].calls += 1;
   KCycleTimerStart(timer);
-  KCycleCall(Down(levels, l, visit->zeroguess));
+  KCycleCall(Down(levels, l, visit));
   KCycleCall(Pause(levels, l));
   if (levels->stopped) return PETSC_SUCCESS;
   KCycleCall(Below(levels, l - 1, &below));
@@ -244,21 +267,70 @@ static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit 
   return PETSC_SUCCESS;
 }
 
+/* The right side of the next coarser level, unless that was given */
 static PetscErrorCode Restrict(KCycleLevels *levels, PetscInt l, PetscBool residual)
 {
-  const KCycleLevelData *level = &levels->level[l];
+  const KCycleKernels   *kernels = levels->kernels;
+  const KCycleLevelData *level   = &levels->level[l];
+  const PetscScalar     *given   = levels->parts[l - 1].rhs;
 
   PetscFunctionBegin;
-  if (residual) KCycleLogged(levels, l, KCYCLE_RESIDUAL, (*levels->kernels->residual)(level));
-  KCycleLogged(levels, l, KCYCLE_RESTRICT, (*levels->kernels->restriction)(level, residual ? level->r : level->b));
+  if (given) KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
+                          (*kernels->take)(level - 1, given, levels->size, level[-1].b));
+  else {
+    if (residual) KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
+    KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
+                 (*kernels->restriction)(level, residual ? level->r : level->b));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What full multigrid starts with on a level, or adds in the transposed cycle */
 static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool add)
 {
+  const KCycleKernels   *kernels = levels->kernels;
+  const KCycleLevelData *level   = &levels->level[l];
+
   PetscFunctionBegin;
-  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, (*levels->kernels->interpolate)(&levels->level[l], add));
+  if (kernels->start && !add) KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->start)(level));
+  else KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->interpolate)(level, add));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does the pass of a visit that goes down a level interpolate what it starts with? Where all coarse points are this
+   process's own */
+static PetscBool PassStarts(const KCycleLevels *levels, PetscInt l)
+{
+  const KCycleLevelData *level = &levels->level[l];
+
+  return (PetscBool)(levels->kernels->start && !level->ghosted && level->smoother[0]->starts &&
+                     IsFused(levels, l, 0, PETSC_FALSE) && !KCycleBoxTalks(level->tr->coarse));
+}
+
+/* x of level l for who watches, and back where that gives it */
+static PetscErrorCode Show(KCycleLevels *levels, PetscInt l, int stage)
+{
+  const KCycleRun       *run   = levels->run;
+  const KCycleLevelData *level = &levels->level[l];
+  const PetscReal        unit  = levels->size / levels->divisor;
+
+  PetscFunctionBegin;
+  PetscCall((*levels->kernels->give)(level, level->x, unit, run->watched));
+  PetscCall((*run->monitor)(run->ctx, l, stage, run->watched));
+  if (stage == 3) PetscCall((*levels->kernels->take)(level, run->watched, unit, level->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How much two more cycles change the solution of a level, which is then as it was */
+static PetscErrorCode Watch(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
+{
+  const KCycleVisit again = {visit->kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+
+  for (int stage = 0; stage < 4; stage++) {
+    if (l && (stage == 1 || stage == 2)) KCycleCall(Below(levels, l, &again));
+    KCycleCall(Show(levels, l, stage));
+  }
+  return PETSC_SUCCESS;
 }
 
 /*
@@ -271,12 +343,13 @@ static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool ad
 */
 static PetscErrorCode Full(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  const KCycleVisit cycle = {visit->kappa, 1, PETSC_FALSE, visit->transpose, visit->transpose};
+  const PetscBool   starts = (PetscBool)(!visit->transpose && PassStarts(levels, l));
+  const KCycleVisit cycle  = {visit->kappa, 1, PETSC_FALSE, visit->transpose, visit->transpose, starts};
 
   if (visit->transpose) KCycleCall(Below(levels, l, &cycle));
   KCycleCall(Restrict(levels, l, visit->transpose));
   KCycleCall(Below(levels, l - 1, visit));
-  KCycleCall(Interpolate(levels, l, visit->transpose));
+  if (!starts) KCycleCall(Interpolate(levels, l, visit->transpose));
   if (!visit->transpose) KCycleCall(Below(levels, l, &cycle));
   return PETSC_SUCCESS;
 }
@@ -287,6 +360,7 @@ static PetscErrorCode Steps(KCycleLevels *levels, PetscInt l, const KCycleVisit 
   else if (!l) KCycleCall(Coarsest(levels, visit->kappa, (PetscBool)(visit->full || visit->zeroguess), visit->full));
   else if (visit->full) KCycleCall(Full(levels, l, visit));
   else KCycleCall(Cycle(levels, l, visit));
+  if (visit->full && levels->run->monitor) KCycleCall(Watch(levels, l, visit));
   return PETSC_SUCCESS;
 }
 
@@ -524,10 +598,10 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
     KCycleCall(RunConverting(levels, b, x));
     return PETSC_SUCCESS;
   }
-  KCycleCall(TakeRightSide(levels, b, x, &any));
+  KCycleProfiled(levels, TakeRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(Cycles(levels));
-  KCycleCall((*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
+  KCycleProfiled(levels, (*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
   return PETSC_SUCCESS;
 }
 
@@ -595,6 +669,7 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   level->traffic  = parts->traffic;
   level->tiled    = parts->tiled;
   level->overlaps = parts->overlaps;
+  level->starter  = parts->starter;
 #if defined(KCYCLE_SINGLE)
   const PetscInt n = parts->st->box->npoints;
 

@@ -60,6 +60,15 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Start(const KCycleLevelData *level)
+{
+  PetscFunctionBegin;
+  if (level->starter)
+    PetscCall(KCycleStarterInterpolate(level->starter, level->st->box, level[-1].x, level->x));
+  else PetscCall(Interpolate(level, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
 {
   PetscFunctionBegin;
@@ -163,6 +172,7 @@ const KCycleKernels KCycleKernels_Host = {
     .residual          = Residual,
     .restriction       = Restriction,
     .interpolate       = Interpolate,
+    .start             = Start,
     .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,

@@ -26,6 +26,7 @@
 
 typedef enum {
   LOAD,  /* x as it is */
+  START, /* x as a coarser solution is interpolated */
   ZERO,  /* the first step from zero */
   STEP,  /* see KCyclePointStep */
   RESULT /* residual and restriction */
@@ -273,9 +274,11 @@ static void Smooth(const Run *run, PetscInt i, PetscInt t, PetscInt first, Petsc
 
   for (PetscInt l = first; l < end && !i && Collects(m); l++)
     Load(run, PETSC_TRUE, t, l, (KCScalar *)RightLine(run, t, l, &width));
-  if (stage->kind != LOAD) DoLines(run, i, t, first, end, y, out);
+  if (stage->kind != LOAD && stage->kind != START) DoLines(run, i, t, first, end, y, out);
   for (PetscInt l = first; l < end; l++, y += out) {
     if (stage->kind == LOAD) Load(run, PETSC_FALSE, t, l, y);
+    if (stage->kind == START)
+      KCycleStartLine(task->start, three ? l : t, three ? t : 0, m->work + KCycleThread() * WAITING * m->pitch, y);
     if (stage->interpolates)
       KCycleTransferInterpolateLine(task->tr, task->e, three ? l : t, three ? t : 0, PETSC_TRUE, y);
     if (stage->writes) Store(run, t, l, y);
@@ -363,7 +366,7 @@ PetscErrorCode KCycleMarchRun(const KCycleMarch *m, const KCycleMarchTask *task)
   Run                  run = {m, task, task->sum ? m->sums : NULL, stages, 0};
 
   PetscFunctionBegin;
-  if (!task->zeroguess) AddStage(&run, LOAD, 0, NULL);
+  if (!task->zeroguess) AddStage(&run, task->start ? START : LOAD, 0, NULL);
   for (PetscInt s = 0; s < task->its[0]; s++) AddSweep(&run);
   if (task->e) {
     PetscCall(KCycleBoxExchange(task->tr->coarse, PETSC_TRUE, task->e, task->tr->halo));

@@ -20,6 +20,7 @@ typedef struct {
   KCScalar             *coarse; /* restricted residual is added to it, or NULL */
   PetscReal            *sum;    /* of the squares of the residual, or NULL */
   PetscBool             gives;  /* x goes where vectors say */
+  const KCycleStart    *start;  /* of x, or NULL: it is there */
 } KCycleMarchTask;
 
 PETSC_INTERN PetscErrorCode KCycleMarchCreate(const KCycleStencil *, const KCycleVectors *, PetscInt nterms,

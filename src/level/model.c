@@ -33,7 +33,7 @@ void KCycleModelVisits(const KCycleVisit *visit, PetscInt nlevels, PetscInt leve
   } else {
     if (level == nlevels) visits[0] = 1;
     for (PetscInt start = 1; start < nlevels && start <= level; start++) { /* of full multigrid's cycles */
-      const KCycleVisit cycle = {visit->kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+      const KCycleVisit cycle = {visit->kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
       PetscReal         more[2];
 
       KCycleModelVisits(&cycle, nlevels, level - start + 1, more);

@@ -198,6 +198,7 @@ static PetscErrorCode Run(KCyclePass *pass)
     for (PetscInt i = 0; i < pass->nsteps; i++) PetscCall((*pass->smoother->ops.apart)(pass, &pass->step[i]));
   }
   pass->nsteps = 0;
+  pass->start  = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,6 +314,7 @@ PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *s, const KCycleSweeps *s
   PetscCall(PassCreate(s, sweeps, 2, b, x, &pass));
   pass.tr     = tr;
   pass.coarse = coarse;
+  pass.start  = sweeps->start;
   if (sum) {
     pass.sums = s->sums;
     PetscCall(PetscArrayzero(pass.sums, nsums));

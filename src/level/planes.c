@@ -217,7 +217,7 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
 PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, int d, PetscReal *part)
 {
   const KCycleBox   *box    = s->st->box;
-  const KCycleSweeps one    = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD, 0};
+  const KCycleSweeps one    = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD, 0, NULL};
   const PetscReal    little = KCYCLE_PLANES_OTHERS * KCYCLE_PLANES;
   KCScalar          *b, *x, *rest, *coarse, *to;
 

@@ -100,6 +100,7 @@ static PetscErrorCode FirstSweeps(const Polynomial *p, KCycleMarchTask *task, Pe
     first.writes = PETSC_TRUE;
     PetscCall(KCycleMarchRun(p->march, &first));
     task->zeroguess = PETSC_FALSE;
+    task->start     = NULL;
     TakeSweeps(p, task, 0, left);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,7 +120,7 @@ static PetscErrorCode MarchSweeps(const Polynomial *p, KCycleMarchTask *task, Pe
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE};
+  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE, NULL};
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
@@ -133,7 +134,8 @@ static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *swee
                                      const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b, x, sweeps->zeroguess, PETSC_FALSE, {0, 0}, tr, NULL, coarse, sum, PETSC_FALSE};
+  KCycleMarchTask   task = {b,    x,      sweeps->zeroguess, PETSC_FALSE, {0, 0}, tr,
+                            NULL, coarse, sum,               PETSC_FALSE, sweeps->start};
   PetscInt          left = sweeps->its;
 
   PetscFunctionBegin;
@@ -144,7 +146,7 @@ static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *swee
     task.zeroguess = PETSC_FALSE;
   }
   PetscCall(FirstSweeps(p, &task, &left));
-  task.writes = (PetscBool)(task.its[0] && !sweeps->unwritten);
+  task.writes = (PetscBool)((task.its[0] || task.start) && !sweeps->unwritten);
   PetscCall(KCycleMarchRun(p->march, &task));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,7 +156,8 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
 {
   const Polynomial *p    = (Polynomial *)s->data;
   KCycleMarchTask   task = {
-        b, x, (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL, NULL, PETSC_FALSE};
+        b,   x, (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL, NULL, PETSC_FALSE,
+        NULL};
   const PetscBool gives = (PetscBool)(s->vectors && s->vectors->to);
   PetscInt        left  = sweeps->its;
 
@@ -164,7 +167,7 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
   task.gives = (PetscBool)(gives && !left);
   PetscCall(KCycleMarchRun(p->march, &task));
   if (left) {
-    KCycleMarchTask rest = {b, x, PETSC_FALSE, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE};
+    KCycleMarchTask rest = {b, x, PETSC_FALSE, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE, NULL};
 
     PetscCall(MarchSweeps(p, &rest, left, gives));
   }
@@ -229,6 +232,7 @@ PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *s, PetscInt nterms, KCycleT
   PetscCall(KCycleMarchCreate(s->st, s->vectors, nterms, p->terms, &p->march));
   s->planes  = (PetscBool)(p->march != NULL);
   s->inparts = (PetscBool)(p->march && s->vectors);
+  s->starts  = s->planes;
   if (!p->march) PetscCall(PetscMalloc1(s->st->box->npoints, &p->other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -78,7 +78,10 @@ static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
                   zero    = (PetscBool)(owned && pass->step[0].zeroguess);
   const PetscInt middle   = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
 
-  if (strip->first < middle) KCycleTilePackX(w, pass->x, t, strip->first, middle);
+  if (strip->first < middle) {
+    if (pass->start && owned) KCycleTileStart(w, pass->start, t, strip->first, middle);
+    else KCycleTilePackX(w, pass->x, t, strip->first, middle);
+  }
   if (strip->first < middle && owned) KCycleTilePackB(w, pass->b, t, strip->first, middle);
   if (zero && middle < strip->end)
     KCycleTileRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));
@@ -181,7 +184,7 @@ static PetscErrorCode Tile(KCycleSmoother *s)
   const PetscInt       slow    = st->box->dim - 1;
 
   PetscFunctionBegin;
-  s->inparts = PETSC_FALSE;
+  s->inparts = s->starts = PETSC_FALSE;
   PetscCall(KCycleTileDestroy(&colours->tile));
   if (s->weight != 1 || s->single || st->shape.box || slow == 0 || !s->planes ||
       (st->box->periodic[slow] && st->box->size[slow] % 2))
@@ -190,6 +193,7 @@ static PetscErrorCode Tile(KCycleSmoother *s)
   if (!colours->tile) PetscFunctionReturn(PETSC_SUCCESS);
   s->run     = RunThroughTile;
   s->inparts = (PetscBool)(s->vectors != NULL);
+  s->starts  = (PetscBool)!KCycleBoxTalks(st->box);
   s->most    = KC_TILE_STEPS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

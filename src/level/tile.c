@@ -73,6 +73,7 @@ PetscErrorCode KCycleTileDestroy(KCycleTile **tile)
   for (PetscInt c = 0; c < (*tile)->nclasses; c++) PetscCall(PetscFree((*tile)->classes[c].ends));
   PetscCall(PetscFree((*tile)->classes));
   PetscCall(PetscFree((*tile)->residual));
+  PetscCall(PetscFree((*tile)->line));
   PetscCall(PetscFree(*tile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,6 +85,17 @@ KC_VERSIONS static void Split(PetscInt n, const KCScalar *KC_RESTRICT x, KCScala
                               KCScalar *KC_RESTRICT odd)
 {
   KCycleFetch(n, x + AHEAD);
+  for (PetscInt i = 0; i < n / 2; i++) {
+    even[i] = x[2 * i];
+    odd[i]  = x[2 * i + 1];
+  }
+  if (n % 2) even[n / 2] = x[n - 1];
+}
+
+/* Of a line that is in cache */
+KC_VERSIONS static void SplitNear(PetscInt n, const KCScalar *KC_RESTRICT x, KCScalar *KC_RESTRICT even,
+                                  KCScalar *KC_RESTRICT odd)
+{
   for (PetscInt i = 0; i < n / 2; i++) {
     even[i] = x[2 * i];
     odd[i]  = x[2 * i + 1];
@@ -197,6 +209,12 @@ static void PackCoefficients(const KCycleTile *w, PetscInt t, PetscInt l)
   if (t == 0) PackBelow(w, l);
 }
 
+/* A line, and one of coarse points, in KCycleTile.line: coarse lines have few places more than half as many */
+static size_t LinePlaces(const KCycleTile *w)
+{
+  return (size_t)w->st->box->n[0] + 8;
+}
+
 static PetscErrorCode Allocate(KCycleTile *w)
 {
   const size_t    size  = (size_t)RING * w->lines * w->words * 2 * w->half;
@@ -213,6 +231,7 @@ static PetscErrorCode Allocate(KCycleTile *w)
   }
   PetscCall(PetscMalloc1((size_t)rings * w->lines * 2 * (w->nc + 1), &w->ends));
   PetscCall(PetscCalloc1((size_t)KCycleThreadsMost() * w->half, &w->residual));
+  PetscCall(PetscMalloc1(2 * (size_t)KCycleThreadsMost() * LinePlaces(w), &w->line));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,6 +355,20 @@ void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscIn
     else
       Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0),
             Half(w, place, WORD_X, 1));
+  }
+  ZeroBeyond(w, t, high);
+}
+
+/* x of lines low to high - 1 of plane t of the grid, interpolated from a coarser solution */
+void KCycleTileStart(const KCycleTile *w, const KCycleStart *start, PetscInt t, PetscInt low, PetscInt high)
+{
+  KCScalar *line = w->line + 2 * LinePlaces(w) * (size_t)KCycleThread(), *work = line + LinePlaces(w);
+
+  for (PetscInt l = low; l < high; l++) {
+    const Place place = PlaceOf(w, t, l);
+
+    KCycleStartLine(start, w->lead ? l : t, w->lead ? t : 0, work, line);
+    SplitNear(w->st->box->n[0], line, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
   }
   ZeroBeyond(w, t, high);
 }

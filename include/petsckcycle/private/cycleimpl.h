@@ -8,6 +8,18 @@
 
 #include <petsckcycle/private/placeimpl.h>
 
+/*
+  The functions of the recursion, and those between it and the solver of the coarsest level, take no place on PETSc's
+  stack of functions: that has 64, and a PETSc with debugging writes beyond its end (3.18, PetscStackCopy() in
+  PetscTrMallocDefault()) where more are used, by 17 levels for instance. An error goes up through them as it is:
+  PetscCall() would take a place away that they do not have.
+*/
+#define KCycleCall(call)                    \
+  do {                                      \
+    const PetscErrorCode ierr_ = (call);    \
+    if (PetscUnlikely(ierr_)) return ierr_; \
+  } while (0)
+
 /* So many times of visits of a level are kept, the last ones */
 #define KCYCLE_TIMES 64
 
@@ -44,6 +56,45 @@ static inline void KCycleTimerKeep(KCycleTimer *timer, PetscBool zeroguess)
   if (timer->seconds[0]) timer->seconds[kind][timer->n[kind]++ % KCYCLE_TIMES] = timer->sum;
 }
 
+static inline PetscReal KCycleTrafficBytes(const KCycleTraffic *traffic)
+{
+  PetscReal bytes = 0;
+
+  for (int p = 0; traffic && p < KCYCLE_NUM_PHASES; p++) bytes += (PetscReal)traffic->bytes[p];
+  return bytes;
+}
+
+/* A row of the profile of a level: from Begin to End, which count where they are wanted. A row may pause */
+static inline PetscErrorCode KCycleProfileBegin(KCycleProfile *profile, const KCycleTraffic *traffic)
+{
+  if (!profile || !profile->on) return PETSC_SUCCESS;
+  profile->bytes_since = KCycleTrafficBytes(traffic);
+  KCycleCall(PetscGetFlops(&profile->flops_since));
+  profile->since = MPI_Wtime();
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode KCycleProfilePause(KCycleProfile *profile, KCycleRow row)
+{
+  const double now = profile && profile->on ? MPI_Wtime() : 0;
+  double       flops;
+
+  if (!profile || !profile->on) return PETSC_SUCCESS;
+  profile->seconds[row] += (PetscReal)(now - profile->since);
+  KCycleCall(PetscGetFlops(&flops));
+  profile->flops[row] += (PetscReal)(flops - profile->flops_since);
+  return PETSC_SUCCESS;
+}
+
+static inline PetscErrorCode KCycleProfileEnd(KCycleProfile *profile, const KCycleTraffic *traffic, KCycleRow row)
+{
+  if (!profile || !profile->on) return PETSC_SUCCESS;
+  KCycleCall(KCycleProfilePause(profile, row));
+  profile->calls[row]++;
+  profile->bytes[row] += KCycleTrafficBytes(traffic) - profile->bytes_since;
+  return PETSC_SUCCESS;
+}
+
 /* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and behind them */
 typedef struct {
   const KCycleStencilDouble  *st;
@@ -60,19 +111,10 @@ typedef struct {
   const PetscLogEvent *event;           /* of each phase, or 0 */
   KCycleTraffic       *traffic;         /* where it is counted */
   KCycleTimer         *timer;
+  KCycleStarter       *starter; /* what full multigrid starts with; NULL: what the interpolation says */
+  KCycleProfile       *profile; /* or NULL: nobody wants it */
+  const PetscScalar   *rhs;     /* of full multigrid on the level; NULL: that of the next finer one, restricted */
 } KCycleLevelParts;
-
-/*
-  The functions of the recursion, and those between it and the solver of the coarsest level, take no place on PETSc's
-  stack of functions: that has 64, and a PETSc with debugging writes beyond its end (3.18, PetscStackCopy() in
-  PetscTrMallocDefault()) where more are used, by 17 levels for instance. An error goes up through them as it is:
-  PetscCall() would take a place away that they do not have.
-*/
-#define KCycleCall(call)                    \
-  do {                                      \
-    const PetscErrorCode ierr_ = (call);    \
-    if (PetscUnlikely(ierr_)) return ierr_; \
-  } while (0)
 
 /* A visit of levels. Two cycles on a level that is not the finest one are all that the next finer one asks for: one
    with kappa and one with kappa - 1, or in the transposed cycle the other way round */
@@ -81,6 +123,7 @@ typedef struct {
   PetscBool full;      /* full multigrid */
   PetscBool transpose; /* on arrays: of operators that are symmetric */
   PetscBool zeroguess; /* x counts as zero, and may hold anything */
+  PetscBool starts;    /* x counts as interpolated from the coarser solution, and may hold anything */
 } KCycleVisit;
 
 /* What is to be done */
@@ -91,6 +134,11 @@ typedef struct {
   PetscErrorCode (*coarsest)(void *ctx, const KCycleVisit *, const PetscScalar *b, PetscScalar *x);
   PetscBool continues; /* it starts from the iterate, so that a second call improves it */
   PetscBool replays;   /* cycles may be recorded and played, where the place does so */
+  /* of full multigrid, when the cycle on a level is done (stage 0), and behind two more, which are done to see how much
+     they change (1 and 2); then x of before is given back (3). x: in PETSc's numbers, one of the arrays `watched`;
+     NULL: nobody watches */
+  PetscErrorCode (*monitor)(void *ctx, PetscInt l, int stage, PetscScalar *x);
+  PetscScalar *watched;
   /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
      points */
   PetscErrorCode (*test)(void *ctx, PetscReal sum, PetscBool *stop);

@@ -170,6 +170,7 @@ typedef struct {
   PetscBool     fused;
   KCycleTraffic traffic; /* since set-up, where that is counted */
   KCycleTimer   timer;
+  KCycleProfile profile; /* since set-up */
   PetscInt64    calls_kept; /* while cycles run that do not count */
   KCycleTraffic traffic_kept;
   KCycleStamp   stamp;
@@ -302,6 +303,29 @@ typedef struct {
   PetscBool wrong;            /* the norm that KSP looks at has come down, the residual has not, */
   PetscReal claimed, reduced; /* to these parts of what they were */
 } KCycleAnswer;
+
+/* Full multigrid; see kcfmg.c */
+typedef struct {
+  PCKCycleFMGInterpolation interpolation; /* of solutions */
+  KCycleStarter           *starter[64];   /* of each level, coarsest first; or NULL: as corrections are interpolated */
+  PetscBool                monitor;       /* errors of levels are shown */
+  Vec                      rhs[64];       /* right sides that were given, coarsest first; or NULL: restricted */
+  PetscScalar             *watched;       /* room for x of any level, while it is watched */
+  PetscScalar             *kept[2];       /* x of the level before, and of this one */
+} KCycleFMG;
+
+/* Time of each component on each level; see kcprofile.c */
+typedef struct {
+  PetscBool         wanted;
+  PetscBool     shown;          /* when the PC is reset or destroyed, */
+  char         *file;           /* in this file, or NULL: on the screen; */
+  PetscBool     csv, append;    /* as numbers between commas, behind what the file has */
+  PetscReal     seconds;        /* of all cycles, */
+  PetscInt64    cycles;         /* and their number */
+  PetscBool     on;             /* cycles that run count */
+  double        since;
+  KCycleProfile kept[64]; /* of the levels, while others run */
+} KCycleProfiling;
 
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
@@ -453,6 +477,8 @@ typedef struct {
   KCyclePredict       predict;   /* and of sweeps */
   KCycleApart         apart;     /* unknowns */
   KCycleAnswer        answer;    /* of solves */
+  KCycleFMG           fmg;
+  KCycleProfiling     profiling;
 } PC_KCycle;
 
 /* kcycle.c: the type */
@@ -583,6 +609,35 @@ PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscIn
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectCompose(PC, PetscBool);
+
+/* kcfmg.c: full multigrid */
+PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
+PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleFMGSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleFMGCompose(PC, PetscBool);
+
+PETSC_INTERN PetscErrorCode PCKCycleFMGWatch(PC, KCycleRun *);
+PETSC_INTERN PetscErrorCode PCKCycleFMGSee(PC, PetscInt, int stage, PetscScalar *);
+PETSC_INTERN PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleFMGLendRhs(PC_KCycle *, PetscBool);
+
+/* kcprofile.c: time of each component on each level */
+PETSC_INTERN PetscErrorCode PCKCycleProfileReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleProfileRest(PC_KCycle *, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleProfileFollow(PC_KCycle *);
+PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
+PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);
+PETSC_INTERN PetscErrorCode PCKCycleProfileFinish(PC);
+PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleProfileSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleProfileCompose(PC, PetscBool);
+static inline PetscBool     PCKCycleCounts(const PC_KCycle *kc)
+{
+  return (PetscBool)(kc->count || kc->profiling.wanted);
+}
 
 /* kcoverlap.c, kctiles.c */
 PETSC_INTERN PetscErrorCode PCKCycleOverlapView(const PC_KCycle *, PetscViewer);

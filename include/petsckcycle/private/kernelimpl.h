@@ -563,3 +563,35 @@ static inline const KCScalar *KCycleWeightsRight(const KCScalar *w, PetscInt n)
 {
   return w + 2 * n + 4;
 }
+
+/* A fine point, in one direction: so many coarse points from the first one on, with these weights */
+typedef struct {
+  PetscInt  first;
+  int       count;
+  PetscReal w[4];
+} KCycleCubicPoint;
+
+/*
+  Cubic interpolation between two grids, direction by direction, from the coarse points around those that a process owns
+  of the fine grid: m of them in each direction. Between coarse points the weights are those of the polynomial through
+  the four nearest ones; beyond the last one through three. They follow from places alone, not from the operator, nor
+  from boundary conditions.
+*/
+typedef struct {
+  PetscInt          n[3], m[3];
+  PetscInt          factor, shift; /* in x: of the coarsening; fine point of coarse point 0 */
+  PetscInt          low, high;     /* in x: behind coarse points low to high - 1 weights are -1, 9, 9, -1 over 16 */
+  KCycleCubicPoint *point[3];      /* of each fine point in each direction */
+} KCycleCubic;
+
+/* What full multigrid starts with on a level: x = P e, or cubic interpolation of e, which is then of the m points */
+typedef struct {
+  const KCycleTransfer *tr;
+  const KCycleCubic    *cubic; /* or NULL */
+  const KCScalar       *e;
+} KCycleStart;
+
+/* cubic.c. work: m[0] numbers */
+PETSC_INTERN void KCycleCubicLine(const KCycleCubic *, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work,
+                                  KCScalar *x);
+PETSC_INTERN void KCycleStartLine(const KCycleStart *, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x);

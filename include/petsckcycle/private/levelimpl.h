@@ -17,3 +17,19 @@ PETSC_INTERN PetscErrorCode KCycleTransferInterpolate(const KCycleTransfer *, co
 PETSC_INTERN PetscErrorCode KCycleTransferRestrict(const KCycleTransfer *, const KCScalar *r, KCScalar *b);
 PETSC_INTERN PetscErrorCode KCycleTransferRestrictBegin(const KCycleTransfer *);
 PETSC_INTERN PetscErrorCode KCycleTransferRestrictEnd(const KCycleTransfer *, KCScalar *b);
+
+/* Cubic interpolation of a coarse solution, see start.c; `around` and `work` are used in any precision */
+typedef struct {
+  KCycleCubic cubic;
+  PetscSF     sf;     /* from coarse points of processes to those around, or NULL: they are the process's own */
+  void       *around; /* these */
+  void       *work;   /* a coarse line for each thread */
+} KCycleStarter;
+
+#if !defined(KCYCLE_SINGLE)
+PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, KCycleStarter **);
+PETSC_INTERN PetscErrorCode KCycleStarterDestroy(KCycleStarter **);
+#endif
+PETSC_INTERN PetscErrorCode KCycleStarterFetch(const KCycleStarter *, const KCScalar *coarse, const KCScalar **e);
+PETSC_INTERN PetscErrorCode KCycleStarterInterpolate(const KCycleStarter *, const KCycleBox *fine,
+                                                     const KCScalar *coarse, KCScalar *x);

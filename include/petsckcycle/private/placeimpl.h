@@ -23,6 +23,28 @@ typedef struct {
   PetscInt64 calls[KCYCLE_NUM_PHASES], bytes[KCYCLE_NUM_PHASES], rounds;
 } KCycleTraffic;
 
+/* Rows of a profile: what is done by itself, and passes through the grid that do several things */
+typedef enum {
+  KCYCLE_ROW_SMOOTH,
+  KCYCLE_ROW_RESIDUAL,
+  KCYCLE_ROW_RESTRICT,
+  KCYCLE_ROW_INTERPOLATE,
+  KCYCLE_ROW_COARSE,
+  KCYCLE_ROW_DOWN,  /* sweeps, residual and restriction */
+  KCYCLE_ROW_UP,    /* interpolation and sweeps */
+  KCYCLE_ROW_START, /* interpolation of what full multigrid starts with, sweeps, residual and restriction */
+  KCYCLE_ROW_OTHER, /* of the finest level: norms; right side and solution from and to PETSc's numbers */
+  KCYCLE_NUM_ROWS
+} KCycleRow;
+
+/* Of a level, on this process */
+typedef struct {
+  PetscInt64 calls[KCYCLE_NUM_ROWS];
+  PetscReal  seconds[KCYCLE_NUM_ROWS], flops[KCYCLE_NUM_ROWS], bytes[KCYCLE_NUM_ROWS];
+  PetscBool  on;                           /* what is done now counts */
+  double     since, flops_since, bytes_since; /* of the row that is going on */
+} KCycleProfile;
+
 /* The inverse of an operator whose unknowns fall into `count` systems of the same size that know nothing of each other,
    one behind the other. column: of all systems, one behind the other */
 typedef struct {
@@ -63,6 +85,7 @@ typedef struct {
   PetscBool             tiled;    /* sweeps are to be fused in tiles, where the place does so */
   PetscBool             overlaps; /* halos are sent while inner points are computed, where the place does so */
   KCycleTraffic        *traffic;  /* where it is counted */
+  const KCycleStarter  *starter;  /* cubic interpolation of what full multigrid starts with; NULL: linear */
   KCycleDeviceLevel    *device;   /* copies of these on a device */
   KCycleGhosted        *ghosted;  /* or NULL */
   KCycleVectors        *vectors;  /* of the finest level in single precision: what passes convert; or NULL */
@@ -106,6 +129,8 @@ typedef struct {
   PetscErrorCode (*restriction)(const KCycleLevelData *, const KCScalar *r);
   /* x <- x + P coarse x, or P coarse x */
   PetscErrorCode (*interpolate)(const KCycleLevelData *, PetscBool add);
+  /* x <- what full multigrid starts with, interpolated from coarse x; NULL: as interpolate does */
+  PetscErrorCode (*start)(const KCycleLevelData *);
   /* coarse x <- factor coarse x */
   PetscErrorCode (*scale)(const KCycleLevelData *, PetscReal factor);
   /* of vectors of a level: the sum of the squares */

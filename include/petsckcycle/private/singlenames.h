@@ -257,4 +257,9 @@
   #define KCycleTridiagonalForwardIn       KCycleTridiagonalForwardIn_Single
   #define KCycleTridiagonalSolve           KCycleTridiagonalSolve_Single
   #define KCycleTridiagonalSolveLines      KCycleTridiagonalSolveLines_Single
+  #define KCycleCubicLine                  KCycleCubicLine_Single
+  #define KCycleStartLine                  KCycleStartLine_Single
+  #define KCycleStarterFetch               KCycleStarterFetch_Single
+  #define KCycleStarterInterpolate         KCycleStarterInterpolate_Single
+  #define KCycleTileStart                  KCycleTileStart_Single
 #endif

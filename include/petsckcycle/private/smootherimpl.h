@@ -30,6 +30,8 @@ typedef struct {
   /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; behind these levels the same
      sweeps are done once more. 0: none, x is there */
   PetscInt     unwritten;
+  /* x counts as this, and may hold anything; for smoothers that can do so, in smoothrestrict; or NULL */
+  const KCycleStart *start;
 } KCycleSweeps;
 
 /* Is the first, or only, order of a sweep the backward one? */
@@ -67,6 +69,7 @@ struct _KCyclePass {
   KCScalar             *coarse; /* restricted residual */
   PetscReal            *sums;   /* of the squares of the residual, two parts for each line; or NULL: not wanted */
   const KCScalar       *e;      /* coarse correction */
+  const KCycleStart    *start;  /* of x, or NULL: it is there */
   PetscBool             gives;  /* the last pass through the finest level in a cycle: x goes where vectors say */
   PetscInt              margin; /* of the smoothing step that comes next */
   PetscInt              nsteps;
@@ -169,6 +172,7 @@ struct _KCycleSmoother {
   PetscBool  planes;   /* steps can go plane by plane, since processes share whole planes */
   PetscBool  fromzero; /* the first step can do with an x that holds anything */
   PetscBool  inparts;  /* its passes find b and x in vectors */
+  PetscBool  starts;   /* and interpolate what x is before the first sweep, see KCycleSweeps */
 
   /* a faster way through the grid, see tile */
   PetscErrorCode (*run)(const KCyclePass *);

@@ -232,13 +232,16 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
                                        KCycleInterpolateAdd_Block,
                                        KCycleCoarseSolve_Block};
 
-/* Runs one step and logs it as a phase of a level */
-#define KCycleLogged(kc, l, phase, call)                           \
-  do {                                                             \
-    const PetscLogEvent event_ = (kc)->level[l].event[phase];      \
-    if (event_) PetscCall(PetscLogEventBegin(event_, 0, 0, 0, 0)); \
-    PetscCall(call);                                               \
-    if (event_) PetscCall(PetscLogEventEnd(event_, 0, 0, 0, 0));   \
+/* Runs one step and logs it as a phase of a level, and as a row of its profile */
+#define KCycleLogged(kc, l, phase, row, call)                          \
+  do {                                                                 \
+    KCycleLevel *level_ = &(kc)->level[l];                             \
+                                                                       \
+    if (level_->event[phase]) PetscCall(PetscLogEventBegin(level_->event[phase], 0, 0, 0, 0)); \
+    PetscCall(KCycleProfileBegin(&level_->profile, NULL));             \
+    PetscCall(call);                                                   \
+    PetscCall(KCycleProfileEnd(&level_->profile, NULL, row));          \
+    if (level_->event[phase]) PetscCall(PetscLogEventEnd(level_->event[phase], 0, 0, 0, 0)); \
   } while (0)
 
 /* The coarsest level, or those that go on on fewer processes. A solver that starts from zero gives the same answer to
@@ -246,22 +249,26 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
 static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa,
                                      PetscBool zeroguess, PetscBool full)
 {
-  const KCycleVisit   visit = {kappa, 1, full, steps->transpose, zeroguess};
+  const KCycleVisit   visit = {kappa, 1, full, steps->transpose, zeroguess, PETSC_FALSE};
   const PetscLogEvent event = kc->level[0].event[KCYCLE_COARSE];
   PC_MG_Levels       *lv    = ((PC_MG *)pc->data)->levels[0];
   KCycleTimer        *timer = &kc->level[0].timer;
+  KCycleProfile      *profile = &kc->level[0].profile;
 
   kc->level[0].calls++;
   if (!zeroguess && !kc->coarse_continues && !kc->gathered.ours) return PETSC_SUCCESS;
   KCycleTimerStart(timer);
+  KCycleCall(KCycleProfileBegin(profile, NULL));
   if (kc->gathered.ours) {
     KCycleCall(PCKCycleGoOn(pc, &visit, lv->b, lv->x));
+    KCycleCall(KCycleProfileEnd(profile, NULL, KCYCLE_ROW_COARSE));
     KCycleTimerPause(timer);
     KCycleTimerKeep(timer, zeroguess);
     return PETSC_SUCCESS;
   }
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   KCycleCall((*steps->coarsesolve)(pc, lv, (PetscBool)(zeroguess && kc->coarse_reads)));
+  KCycleCall(KCycleProfileEnd(profile, NULL, KCYCLE_ROW_COARSE));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   KCycleTimerPause(timer);
   KCycleTimerKeep(timer, zeroguess);
@@ -274,8 +281,8 @@ static PetscErrorCode KCycleDown(PC pc, PC_KCycle *kc, const KCycleSteps *steps,
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->presmooth)(pc, mg->levels[l], zeroguess));
-  KCycleLogged(kc, l, KCYCLE_RESIDUAL, (*steps->residual)(mg->levels[l]));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*steps->presmooth)(pc, mg->levels[l], zeroguess));
+  KCycleLogged(kc, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*steps->residual)(mg->levels[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,7 +291,7 @@ static PetscErrorCode KCycleRestrict(PC pc, PC_KCycle *kc, const KCycleSteps *st
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
-  KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
+  KCycleLogged(kc, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,9 +311,9 @@ static PetscErrorCode KCycleCorrect(PC pc, PC_KCycle *kc, const KCycleSteps *ste
   const PetscReal factor = PCKCycleOvercorrectFactor(kc, l);
 
   PetscFunctionBegin;
-  if (factor != 1) KCycleLogged(kc, l, KCYCLE_INTERPOLATE, Scale(steps, mg->levels[l - 1], factor));
-  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
-  KCycleLogged(kc, l, KCYCLE_SMOOTH, (*steps->postsmooth)(pc, mg->levels[l]));
+  if (factor != 1) KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, Scale(steps, mg->levels[l - 1], factor));
+  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+  KCycleLogged(kc, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*steps->postsmooth)(pc, mg->levels[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -356,6 +363,43 @@ static PetscErrorCode KCycle(PC pc, PC_KCycle *kc, const KCycleSteps *steps, Pet
   return PETSC_SUCCESS;
 }
 
+/* The right side of the next coarser level, unless that was given */
+static PetscErrorCode RestrictRightSide(PC_KCycle *kc, const KCycleSteps *steps, PC_MG_Levels *fine,
+                                        PC_MG_Levels *coarse)
+{
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleFMGTakeRhs(kc, coarse->level, coarse->b, &given));
+  if (!given) PetscCall((*steps->restrictrhs)(fine, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a cycle of full multigrid starts with */
+static PetscErrorCode StartLevel(PC_KCycle *kc, const KCycleSteps *steps, PC_MG_Levels *fine, PC_MG_Levels *coarse)
+{
+  PetscFunctionBegin;
+  if (kc->fmg.starter[fine->level]) PetscCall(PCKCycleFMGStart(kc, fine->level, coarse->x, fine->x));
+  else PetscCall((*steps->interpolate)(fine, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How much two more cycles change the solution of a level, which is then as it was */
+static PetscErrorCode WatchLevel(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt l, PetscInt kappa)
+{
+  Vec          x = ((PC_MG *)pc->data)->levels[l]->x;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  for (int stage = 0; stage < 4 && kc->fmg.watched; stage++) {
+    if (l && (stage == 1 || stage == 2)) PetscCall(KCycle(pc, kc, steps, l, kappa, PETSC_FALSE));
+    PetscCall(VecGetArray(x, &a));
+    PetscCall(PCKCycleFMGSee(pc, l, stage, a));
+    PetscCall(VecRestoreArray(x, &a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Full multigrid: right sides are restricted to the coarsest level, then each level's solution starts a kappa-cycle
    on the next */
 static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa)
@@ -363,12 +407,17 @@ static PetscErrorCode KCycleFull(PC pc, PC_KCycle *kc, const KCycleSteps *steps,
   PC_MG *mg = (PC_MG *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(PCKCycleFMGWatch(pc, NULL));
   for (PetscInt l = kc->nlevels - 1; l > 0; l--)
-    KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictrhs)(mg->levels[l], mg->levels[l - 1]));
+    KCycleLogged(kc, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
+                 RestrictRightSide(kc, steps, mg->levels[l], mg->levels[l - 1]));
   PetscCall(KCycleCoarsest(pc, kc, steps, kappa, PETSC_TRUE, PETSC_TRUE));
+  PetscCall(WatchLevel(pc, kc, steps, 0, kappa));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
-    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolate)(mg->levels[l], mg->levels[l - 1]));
+    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE,
+                 StartLevel(kc, steps, mg->levels[l], mg->levels[l - 1]));
     PetscCall(KCycle(pc, kc, steps, l, kappa, PETSC_FALSE));
+    PetscCall(WatchLevel(pc, kc, steps, l, kappa));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -385,12 +434,12 @@ static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleStep
   PetscFunctionBegin;
   for (PetscInt l = kc->nlevels - 1; l > 0; l--) {
     PetscCall(KCycle(pc, kc, steps, l, kappa, PETSC_TRUE));
-    KCycleLogged(kc, l, KCYCLE_RESIDUAL, (*steps->residual)(mg->levels[l]));
-    KCycleLogged(kc, l, KCYCLE_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
+    KCycleLogged(kc, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*steps->residual)(mg->levels[l]));
+    KCycleLogged(kc, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT, (*steps->restrictres)(mg->levels[l], mg->levels[l - 1]));
   }
   PetscCall(KCycleCoarsest(pc, kc, steps, kappa, PETSC_TRUE, PETSC_TRUE));
   for (PetscInt l = 1; l < kc->nlevels; l++)
-    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -401,6 +450,7 @@ static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps
 
   PetscFunctionBegin;
   if (mg->stageApply) PetscCall(PetscLogStagePush(mg->stageApply));
+  PCKCycleProfileStart(kc);
   if (visit->full) {
     if (steps->transpose) PetscCall(KCycleFullTranspose(pc, kc, steps, visit->kappa));
     else PetscCall(KCycleFull(pc, kc, steps, visit->kappa));
@@ -408,6 +458,7 @@ static PetscErrorCode KCycleApply(PC pc, PC_KCycle *kc, const KCycleSteps *steps
     for (PetscInt i = 0; i < visit->cycles; i++)
       PetscCall(KCycle(pc, kc, steps, kc->nlevels - 1, visit->kappa, (PetscBool)(visit->zeroguess && i == 0)));
   }
+  PCKCycleProfileStop(kc, visit->full ? 1 : visit->cycles);
   if (mg->stageApply) PetscCall(PetscLogStagePop());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -515,6 +566,7 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
     return PETSC_SUCCESS;
   }
   KCycleCall(KCycleLevelsCheck(pc));
+  KCycleCall(PCKCycleFMGCheck(pc, visit));
   if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
   loan.stays     = (PetscBool)(arrays && kc->at == KCYCLE_PLACE_DEVICE);
@@ -533,7 +585,7 @@ static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
   PC_MG         *mg   = (PC_MG *)pc->data;
   const PCMGType type = mg->am;
   PC_KCycle     *kc;
-  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(type == PC_MG_FULL), transpose, PETSC_TRUE};
+  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(type == PC_MG_FULL), transpose, PETSC_TRUE, PETSC_FALSE};
   PetscLogDouble start;
 
   PetscFunctionBegin;
@@ -672,7 +724,7 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
   PC_MG         *mg = (PC_MG *)pc->data;
   PC_MG_Levels  *fine;
   PC_KCycle     *kc;
-  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE};
+  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
   PetscBool      arrays;
   PetscErrorCode ierr;
 
@@ -743,16 +795,20 @@ static PetscErrorCode KCycleIterateVecs(PC pc, const KCycleStop *stop, PetscBool
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+  PCKCycleProfileStart(kc);
   for (i = 0; i < *its; i++) {
     kc->level[fine->level].calls++;
     PetscCall(KCycleDown(pc, kc, &StepsVec, fine->level, (PetscBool)(zeroguess && i == 0)));
     if (stop->target > 0) {
+      PetscCall(KCycleProfileBegin(&kc->level[fine->level].profile, NULL));
       PetscCall(VecNorm(fine->r, NORM_2, &norm));
+      PetscCall(KCycleProfileEnd(&kc->level[fine->level].profile, NULL, KCYCLE_ROW_OTHER));
       PetscCall(PCKCycleTestNorm(pc, norm, stop, reason));
     }
     if (*reason) break;
     PetscCall(KCycleUp(pc, kc, &StepsVec, fine->level, kc->kappa));
   }
+  PCKCycleProfileStop(kc, i);
   *its = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -792,7 +848,7 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
 {
   const KCycleStop stop = {0, abstol, dtol}, relative = {rtol, abstol, dtol};
   PC_KCycle       *kc;
-  KCycleVisit      visit = {0, 0, PETSC_FALSE, PETSC_FALSE, zeroguess};
+  KCycleVisit      visit = {0, 0, PETSC_FALSE, PETSC_FALSE, zeroguess, PETSC_FALSE};
   KCycleLoan       loan;
   PetscLogDouble   start = MPI_Wtime();
   PetscErrorCode   ierr;

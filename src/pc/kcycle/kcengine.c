@@ -19,6 +19,7 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
   PetscCall(PCKCycleThereReset(kc));
+  PetscCall(PCKCycleFMGReset(kc));
   if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->levels));
   PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
   PetscCall(PetscFree(kc->split.parts));
@@ -67,7 +68,8 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   parts->tiled    = (PetscBool)(kc->tile_above >= 0 && KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
   parts->overlaps = KCycleBoxOverlaps(parts->st->box, kc->overlap_above);
   parts->factor   = PCKCycleOvercorrectFactor(kc, l);
-  if (kc->count) parts->traffic = &kc->level[l].traffic;
+  if (PCKCycleCounts(kc)) parts->traffic = &kc->level[l].traffic;
+  if (kc->profiling.wanted) parts->profile = &kc->level[l].profile;
   if (!l) {
     PetscCall(PetscMalloc2(parts->st->box->npoints, &parts->b, parts->st->box->npoints, &parts->x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,7 +247,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
 {
   PC_MG_Levels *lv    = ((PC_MG *)pc->data)->levels[0];
   Solve         solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
-  KCycleVisit   visit = {1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  KCycleVisit   visit = {1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
   PC_KCycle    *kc;
   PetscScalar  *a, *x;
   PetscReal     sum, most;
@@ -397,8 +399,12 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   PetscCall(PCKCyclePlaceChoose(pc));
   if (kc->handed[0]) {
     PetscCall(PCKCycleEngineReset(kc));
+    PetscCall(PCKCycleFMGSetUp(pc));
+    PetscCall(PCKCycleProfileFollow(kc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCKCycleFMGSetUp(pc));
+  PetscCall(PCKCycleProfileFollow(kc));
   PetscCall(MatStencilScan(kc->structure[0].A, &facts));
   PetscCall(ChoosePrecision(pc, facts, &single));
   kc->engine = single ? &KCycleEngine_Single : &KCycleEngine_Double;
@@ -438,6 +444,14 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
   solve->tests++;
   PetscCall(PCKCycleTestNorm(solve->pc, PetscSqrtReal(all), &solve->stop, &solve->reason));
   *stop = (PetscBool)(solve->reason != 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solutions of levels, for who watches full multigrid */
+static PetscErrorCode See(void *ctx, PetscInt l, int stage, PetscScalar *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PCKCycleFMGSee(((Solve *)ctx)->pc, l, stage, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -540,7 +554,13 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
   KCycleCall(GetArrays(pc, kc, run));
+  if (run->visit.full) KCycleCall(PCKCycleFMGLendRhs(kc, PETSC_TRUE));
+  if (run->visit.full) KCycleCall(PCKCycleFMGWatch(pc, run));
+  if (run->watched) run->monitor = See;
+  PCKCycleProfileStart(kc);
   ierr = kc->at == KCYCLE_PLACE_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
+  PCKCycleProfileStop(kc, run->visit.full ? 1 : run->visit.cycles);
+  if (run->visit.full) KCycleCall(PCKCycleFMGLendRhs(kc, PETSC_FALSE));
   KCycleCall(RestoreArrays(pc, kc, run));
   if (mg->stageApply) KCycleCall(PetscLogStagePop());
   KCycleCall(ierr);

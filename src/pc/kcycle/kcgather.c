@@ -282,8 +282,10 @@ PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   if (kc->gathered.pc) {
     for (int i = 0; i < 2; i++) KCycleCall(PetscObjectStateIncrease((PetscObject)kc->gathered.there[i]));
     KCycleTimerPause(&kc->level[0].timer);
+    KCycleCall(KCycleProfilePause(&kc->level[0].profile, KCYCLE_ROW_COARSE));
     KCycleCall(PCKCycleVisit(kc->gathered.pc, visit, kc->gathered.there[0], kc->gathered.there[1]));
     KCycleTimerResume(&kc->level[0].timer);
+    KCycleCall(KCycleProfileBegin(&kc->level[0].profile, NULL));
     KCycleCall(PCGetFailedReason(kc->gathered.pc, &reason));
     if (reason) KCycleCall(PCSetFailedReason(pc, reason));
   }
@@ -358,12 +360,15 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
     PetscCall(PCKCycleInstall(inner));
   }
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
+  PetscCall(PCKCycleSetFMGInterpolation(inner, kc->fmg.interpolation));
   coarser->finer.several = kc->several;
   PetscCall(PCKCycleFollowKappa(inner));
   if (coarser->finer.sweeps != PCKCycleSweepsAsked(kc)) {
     coarser->finer.sweeps = PCKCycleSweepsAsked(kc);
     if (coarser->ready && coarser->use_structure) PetscCall(PCKCycleRenewSweeps(inner));
   }
+  PetscCall(PCKCycleSetFMGMonitor(inner, kc->fmg.monitor));
+  PetscCall(PCKCycleSetProfile(inner, kc->profiling.wanted));
   if (coarser->count != kc->count) {
     coarser->count = kc->count;
     PetscCall(PCKCycleEngineSetUp(inner));

@@ -786,6 +786,9 @@ PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
   finer->kernel_constant = kc->kernel_constant;
   inner->precision       = inner->ready ? inner->precision : kc->precision;
   inner->count           = kc->count;
+  inner->profiling.wanted  = kc->profiling.wanted;
+  inner->fmg.interpolation = kc->fmg.interpolation;
+  inner->fmg.monitor       = kc->fmg.monitor;
   PetscCall(CountKernel(pc, &finer->nullity));
   PetscCall(PCKCycleSmoothersAreDistinct(pc, &finer->distinct));
   PetscFunctionReturn(PETSC_SUCCESS);

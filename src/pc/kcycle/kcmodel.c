@@ -38,7 +38,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
   level->launches = fused ? 0 : 3;
   for (int i = 0; i < 2; i++) {
     const KCycleSmoother *s     = parts->smoother[i];
-    const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i], 0};
+    const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i], 0, NULL};
     const PetscInt        both  = parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1;
 
     level->launches += parts->ghosts ? 1 : (PetscReal)KCycleSmootherTrips(s, &asked, fused);
@@ -155,6 +155,7 @@ PetscErrorCode PCKCycleModelRest(PC pc, PetscBool rest)
     if (rest) level->traffic_kept = level->traffic;
     else level->traffic = level->traffic_kept;
   }
+  PetscCall(PCKCycleProfileRest(kc, rest));
   if (kc->gathered.pc) PetscCall(PCKCycleModelRest(kc->gathered.pc, rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,7 +222,7 @@ static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
 }
 
 /* One application with two F-cycles: every level is visited both from zero and again */
-static const KCycleVisit Timed = {2, 2, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+static const KCycleVisit Timed = {2, 2, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
 
 /* Some applications, the first of which finds nothing in cache and does not count; median of their times */
 static PetscErrorCode TimeCycles(PC pc, Vec b, Vec x, PetscInt *number, PetscReal *median)

@@ -18,6 +18,7 @@ static PetscErrorCode FindObstacle(const PC_KCycle *kc, PCMGType type, size_t le
     PetscCall(PetscSNPrintf(keeps, len, "PCMG runs -pc_mg_type %s", PCMGTypes[type]));
   else if (kc->found.pads) PetscCall(PetscSNPrintf(keeps, len, "rows of the operator move to other processes"));
   else if (kc->count) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_count_bytes counts on the host"));
+  else if (kc->profiling.wanted) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_profile is for levels on the host"));
   else if (kc->nlevels == 1) PetscCall(PetscSNPrintf(keeps, len, "there is one level only"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,7 +60,7 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->at          = kc->count ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST;
+  kc->at          = PCKCycleCounts(kc) ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST;
   kc->onhost[0]   = 0;
   kc->split.level = 0;
   if (kc->finer.exists || kc->place == PC_KCYCLE_PLACE_HOST) PetscFunctionReturn(PETSC_SUCCESS);

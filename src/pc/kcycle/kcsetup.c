@@ -548,7 +548,12 @@ static PetscErrorCode FinishCycle(PC pc)
     PetscCall(PetscFree2(kc->level, kc->calls));
     kc->nlevels = mg->nlevels;
     PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
-  } else PetscCall(PetscArrayzero(kc->level, kc->nlevels));
+    PetscCall(PCKCycleProfileReset(kc));
+  } else {
+    PetscCall(PCKCycleProfileRest(kc, PETSC_TRUE));
+    PetscCall(PetscArrayzero(kc->level, kc->nlevels));
+    PetscCall(PCKCycleProfileRest(kc, PETSC_FALSE));
+  }
   if (mg->stageApply) PetscCall(LogLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

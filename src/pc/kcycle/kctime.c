@@ -258,7 +258,7 @@ PetscErrorCode PCKCycleGetCalibrationLoad(PC pc, const char *file[])
 
 static PetscErrorCode PCKCyclePredictTime_KCycle(PC pc, PetscInt kappa, PetscReal *seconds)
 {
-  const KCycleVisit visit = {kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  const KCycleVisit visit = {kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
   PC_KCycle        *kc;
   KCycleModelSum    sum = {0};
 
@@ -365,7 +365,7 @@ static PetscErrorCode ViewCycles(const KCycleModel *model, PetscViewer viewer)
 
   PetscFunctionBegin;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kappas); i++) {
-    const KCycleVisit visit   = {kappas[i], 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+    const KCycleVisit visit   = {kappas[i], 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
     const PetscReal   turning = KCycleModelTurningPoint(model, kappas[i]);
     KCycleModelSum    sum     = {0};
     char              name[8] = "w", point[64] = "none";

@@ -210,6 +210,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
                                      kc->nlevels_asked));
   PetscCall(PCKCycleOvercorrectView(kc, viewer));
+  PetscCall(PCKCycleFMGView(kc, viewer));
   if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
   if (kc->instead[0])
     PetscCall(
@@ -395,6 +396,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewTraffic(pc, kc, viewer));
   PetscCall(PCKCycleModelView(pc, viewer));
   PetscCall(PCKCyclePredictView(pc, viewer));
+  PetscCall(PCKCycleProfileShow(pc, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, kc->gathered.below, viewer));

@@ -54,6 +54,8 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscCall(KSPDestroy(&kc->coarse));
   PetscCall(KSPDestroy(&kc->coarse_gamg));
   PetscCall(PetscFree(kc->timing.save));
+  PetscCall(PetscFree(kc->profiling.file));
+  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) PetscCall(VecDestroy(&kc->fmg.rhs[l]));
   PetscCall(PetscFree(kc->timing.load));
   PetscCall(PetscFree(kc->predict.file));
   PetscCall(PetscFree(kc->predict.roofline));
@@ -69,6 +71,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->busy = PETSC_FALSE; /* of a set-up that failed nothing is left */
+  PetscCall(PCKCycleProfileFinish(pc));
   PetscCall(PCKCycleSolversNotice(pc));
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(MatDestroy(&kc->copy));
@@ -404,6 +407,8 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   }
   PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleOvercorrectSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleFMGSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleProfileSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCyclePredictSetFromOptions(pc, PetscOptionsObject));
@@ -673,6 +678,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleTilesCompose(pc, present));
   PetscCall(PCKCycleOverlapCompose(pc, present));
   PetscCall(PCKCycleOvercorrectCompose(pc, present));
+  PetscCall(PCKCycleFMGCompose(pc, present));
+  PetscCall(PCKCycleProfileCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -213,7 +213,7 @@ static PetscErrorCode PCSetUpOnBlocks_Relax(PC pc)
 static PetscErrorCode Sweeps(PC pc, Vec b, Vec x, PetscInt its, PetscBool zeroguess)
 {
   PC_Relax          *relax  = (PC_Relax *)pc->data;
-  const KCycleSweeps sweeps = {its, zeroguess, relax->reverse, KCycleRelaxOrder(relax), 0};
+  const KCycleSweeps sweeps = {its, zeroguess, relax->reverse, KCycleRelaxOrder(relax), 0, NULL};
   const PetscScalar *ba;
   PetscScalar       *xa;
   PetscBool          device;

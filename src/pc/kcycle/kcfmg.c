@@ -1,0 +1,560 @@
+/*
+  Full multigrid as a solver: how solutions come to the next finer level, right sides of levels, and how far the errors
+  of levels are below those of their discretisation.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/transferimpl.h>
+
+const char *const PCKCycleFMGInterpolations[] = {
+    "linear", "cubic", "PCKCycleFMGInterpolation", "PC_KCYCLE_FMG_", NULL};
+
+PetscErrorCode PCKCycleFMGReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.starter); l++)
+    PetscCall(KCycleStarterDestroy(&kc->fmg.starter[l]));
+  PetscCall(PetscFree3(kc->fmg.watched, kc->fmg.kept[0], kc->fmg.kept[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why solutions are not interpolated by polynomials, or nothing */
+static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (!kc->use_structure) PetscCall(PetscSNPrintf(why, len, "levels are not structured: %s", kc->general));
+  else if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE) PetscCall(PetscSNPrintf(why, len, "levels are on a device"));
+  for (PetscInt i = 0; i < kc->nstructured - 1 && !why[0]; i++) {
+    const KCycleStructure *level = &kc->structure[i];
+    const KCycleBox       *fine  = KCycleStencilOf(level->A)->box;
+
+    if (MatStencilTransferFilled(level->P))
+      PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT " has inactive points",
+                              kc->nstructured - 1 - i + kc->gathered.below));
+    for (int d = 0; d < 3; d++) {
+      if (fine->periodic[d] && level->factor[d] == 2 && fine->size[d] % 2)
+        PetscCall(PetscSNPrintf(why, len,
+                                "level %" PetscInt_FMT " has an odd number of points in a periodic direction",
+                                kc->nstructured - 1 - i + kc->gathered.below));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is there full multigrid, for which something has been chosen? */
+static PetscErrorCode CheckType(PC pc)
+{
+  const PCMGType type = ((PC_MG *)pc->data)->am;
+  PC_KCycle     *kc;
+  const char    *what = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC) what = "-pc_kcycle_fmg_interpolation cubic";
+  if (kc->fmg.monitor) what = "-pc_kcycle_fmg_monitor";
+  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) {
+    if (kc->fmg.rhs[l]) what = "PCKCycleSetFMGRhs()";
+  }
+  PetscCheck(!what || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "%s is for full multigrid, and this is -pc_mg_type %s: add -pc_mg_type full, or leave it out", what,
+             PCMGTypes[type]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. When it is known which levels there are, and where */
+PetscErrorCode PCKCycleFMGSetUp(PC pc)
+{
+  PC_KCycle *kc;
+  char       why[400];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PCKCycleFMGReset(kc));
+  PetscCall(CheckType(pc));
+  PetscCheck(!kc->fmg.monitor || (kc->use_structure && (!kc->engine || kc->at != KCYCLE_PLACE_DEVICE)),
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_fmg_monitor is for structured levels on the host, and here %s: leave it out",
+             kc->use_structure ? "levels are on a device" : kc->general);
+  if (kc->fmg.interpolation != PC_KCYCLE_FMG_CUBIC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(NotCubic(kc, sizeof(why), why));
+  PetscCheck(!why[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_fmg_interpolation cubic is for structured levels on the host, and here %s: use linear", why);
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    const Mat P = kc->structure[kc->nstructured - 1 - l].P;
+
+    PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), &kc->fmg.starter[l]));
+    if (kc->parts) kc->parts[l].starter = kc->fmg.starter[l];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can this visit be done? */
+PetscErrorCode PCKCycleFMGCheck(PC pc, const KCycleVisit *visit)
+{
+  PC_KCycle *kc;
+
+  KCycleCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->fmg.interpolation == PC_KCYCLE_FMG_LINEAR || !visit->full || !visit->transpose,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Full multigrid with cubic interpolation has no transpose: use -pc_kcycle_fmg_interpolation linear");
+  return PETSC_SUCCESS;
+}
+
+/* x of level l from that of the next coarser one */
+PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec x)
+{
+  const KCycleBox   *fine = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
+  const PetscScalar *from;
+  PetscScalar       *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(coarse, &from));
+  PetscCall(VecGetArrayWrite(x, &to));
+  PetscCall(KCycleStarterInterpolate(kc->fmg.starter[l], fine, from, to));
+  PetscCall(VecRestoreArrayWrite(x, &to));
+  PetscCall(VecRestoreArrayRead(coarse, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The right side that was given for a level, if there is one */
+PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscBool *given)
+{
+  const Vec rhs = kc->fmg.rhs[l + kc->gathered.below];
+
+  PetscFunctionBegin;
+  *given = (PetscBool)(rhs != NULL);
+  if (rhs) PetscCall(VecCopy(rhs, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those of all levels, to the cycle on arrays, or back */
+PetscErrorCode PCKCycleFMGLendRhs(PC_KCycle *kc, PetscBool lend)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < kc->nlevels - 1 && !kc->finer.exists; l++) {
+    const Vec rhs = kc->fmg.rhs[l + kc->gathered.below];
+    PetscInt  n;
+
+    if (!rhs) continue;
+    PetscCall(VecGetLocalSize(rhs, &n));
+    PetscCheck(n == kc->parts[l].st->box->npoints, PetscObjectComm((PetscObject)rhs), PETSC_ERR_ARG_SIZ,
+               "The right side of level %" PetscInt_FMT " (PCKCycleSetFMGRhs()) has %" PetscInt_FMT
+               " entries on a process, and the level %" PetscInt_FMT,
+               l + kc->gathered.below, n, kc->parts[l].st->box->npoints);
+    if (lend) PetscCall(VecGetArrayRead(rhs, &kc->parts[l].rhs));
+    else PetscCall(VecRestoreArrayRead(rhs, &kc->parts[l].rhs));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for who watches; run: on arrays, or NULL */
+PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
+{
+  PC_KCycle *kc;
+  PetscInt   n;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->fmg.monitor || kc->timing.at_rest) PetscFunctionReturn(PETSC_SUCCESS);
+  n = KCycleStencilOf(kc->structure[0].A)->box->npoints;
+  if (!kc->fmg.watched)
+    PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
+  if (run) run->watched = kc->fmg.watched;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The largest difference between two vectors, up to a constant where solutions are known up to one. Point i of the
+   second one is number place[i] of the first; NULL: i */
+static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *place, const PetscScalar *y,
+                                 PetscReal *most)
+{
+  PC_KCycle  *kc;
+  MPI_Comm    comm   = PetscObjectComm((PetscObject)pc);
+  PetscScalar sum[2] = {0, (PetscScalar)n}, all[2] = {0, 1};
+  PetscReal   mine   = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt i = 0; i < n; i++) sum[0] += x[place ? place[i] : i] - y[i];
+  if (kc->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
+  for (PetscInt i = 0; i < n; i++)
+    mine = PetscMax(mine, PetscAbsScalar(x[place ? place[i] : i] - y[i] - all[0] / all[1]));
+  PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_REAL, MPIU_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By how much the solution of a level differs from that of the next coarser one, at the points of that */
+static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x, PetscReal *most)
+{
+  PC_KCycle            *kc;
+  const KCycleTransfer *tr;
+  const KCycleBox      *coarse;
+  PetscInt             *place;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  tr     = KCycleTransferOf(kc->structure[kc->nstructured - 1 - l].P);
+  coarse = tr->coarse;
+  PetscCall(PetscMalloc1(coarse->npoints, &place));
+  for (PetscInt i = 0; i < coarse->npoints; i++) {
+    const PetscInt at[3] = {i % coarse->n[0], i / coarse->n[0] % coarse->n[1], i / coarse->n[0] / coarse->n[1]};
+
+    place[i] = 0;
+    for (int d = 2; d >= 0; d--) place[i] = place[i] * tr->fine->n[d] + tr->factor[d] * at[d] + tr->shift[d];
+  }
+  PetscCall(Difference(pc, coarse->npoints, x, place, kc->fmg.kept[0], most));
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What two cycles have changed is the error that they found, but for a small part; of order 2 the error of the
+   discretisation is a third of the difference to the next coarser solution */
+static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
+{
+  PC_KCycle      *kc;
+  const KCycleBox *box;
+  PetscReal       algebraic, discretisation;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  box = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
+  if (!l && kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS); /* is shown there */
+  if (!l) {
+    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)pc),
+                          "    FMG level 0: %" PetscInt_FMT " unknowns, coarse solver\n", KCycleBoxGlobalRows(box)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Difference(pc, box->npoints, x, NULL, kc->fmg.kept[1], &algebraic));
+  PetscCall(CoarserDifference(pc, l, x, &discretisation));
+  discretisation /= 3;
+  PetscCall(PetscPrintf(PetscObjectComm((PetscObject)pc),
+                        "    FMG level %" PetscInt_FMT ": %" PetscInt_FMT
+                        " unknowns, algebraic error %.3e, discretisation error %.3e, ratio %.3g\n",
+                        l + kc->gathered.below, KCycleBoxGlobalRows(box), (double)algebraic, (double)discretisation,
+                        discretisation > 0 ? (double)(algebraic / discretisation) : 0.));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x of level l: when its cycle is done (stage 0), behind two more (2); then it gets back what it was (3) */
+PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
+{
+  PC_KCycle *kc;
+  PetscInt   n;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  n = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box->npoints;
+  if (stage == 0) PetscCall(PetscArraycpy(kc->fmg.kept[1], x, n));
+  if (stage == 2) {
+    PetscCall(Judge(pc, l, x));
+    PetscCall(PetscArraycpy(kc->fmg.kept[0], x, n));
+  }
+  if (stage == 3) PetscCall(PetscArraycpy(x, kc->fmg.kept[1], n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolation interpolation)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->fmg.interpolation == interpolation) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->fmg.interpolation = interpolation;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetFMGInterpolation - Sets how full multigrid takes a solution to the next finer level, where a cycle starts
+  with it.
+
+  Logically Collective
+
+  Input Parameters:
++ pc            - the preconditioner
+- interpolation - `PC_KCYCLE_FMG_LINEAR` (default) or `PC_KCYCLE_FMG_CUBIC`
+
+  Options Database Key:
+. -pc_kcycle_fmg_interpolation (linear|cubic) - the interpolation of solutions
+
+  Level: intermediate
+
+  Notes:
+  Linear is the interpolation that corrections have, whichever that is (`PCKCycleSetInterpolation()`). Cubic has the
+  weights -1/16, 9/16, 9/16, -1/16 between coarse points in each direction that is coarsened; near the end of a
+  direction, those of the polynomial through the four points there, and beyond the last point, of the parabola through
+  three. They follow from places alone: neither from boundary values nor from the operator. What a cycle starts with is
+  then of higher order than the discretisation, as the theory of full multigrid wants it.
+
+  Cubic is for structured levels on the host and smooth solutions. It is an error with levels that are not structured,
+  are on a device or have inactive points, with another `-pc_mg_type` than full, and in `PCApplyTranspose()`.
+
+  References:
++ * - Achi Brandt, Multi-Level Adaptive Solutions to Boundary-Value Problems, Mathematics of Computation 31, 1977
+- * - Ulrich Trottenberg, Cornelis Oosterlee, Anton Schueller, Multigrid, 2001, section 2.6
+
+.seealso: `PCKCYCLE`, `PCKCycleGetFMGInterpolation()`, `PCMGSetType()`, `PCKCycleSetInterpolation()`
+@*/
+PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolation interpolation)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCycleFMGInterpolations, (int)interpolation));
+  PetscTryMethod(pc, "PCKCycleSetFMGInterpolation_C", (PC, PCKCycleFMGInterpolation), (pc, interpolation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolation *interpolation)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *interpolation = kc->fmg.interpolation;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetFMGInterpolation - Gets how full multigrid takes a solution to the next finer level.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. interpolation - `PC_KCYCLE_FMG_LINEAR` or `PC_KCYCLE_FMG_CUBIC`
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetFMGInterpolation()`
+@*/
+PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolation *interpolation)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(interpolation, 2);
+  PetscUseMethod(pc, "PCKCycleGetFMGInterpolation_C", (PC, PCKCycleFMGInterpolation *), (pc, interpolation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetFMGMonitor_KCycle(PC pc, PetscBool monitor)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->fmg.monitor == monitor) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->fmg.monitor = monitor;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution beside that of the
+  discretisation.
+
+  Logically Collective
+
+  Input Parameters:
++ pc      - the preconditioner
+- monitor - whether errors are shown
+
+  Options Database Key:
+. -pc_kcycle_fmg_monitor - shows them with each application
+
+  Level: intermediate
+
+  Notes:
+  In the maximum norm. When the cycle on a level is done, two more are, which are then undone: what they change is the
+  algebraic error, but for the small part that they leave. The error of the discretisation is estimated from two grids,
+  as a third of the difference to the solution of the next coarser level at its points, for order 2. Where solutions are
+  known up to a constant, differences are so, too. A ratio below 1 says that the level is solved to the accuracy of its
+  discretisation. Answers do not change.
+
+  It is an error with levels that are not structured or are on a device, and with another `-pc_mg_type` than full.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetFMGMonitor()`, `PCKCycleSetFMGInterpolation()`
+@*/
+PetscErrorCode PCKCycleSetFMGMonitor(PC pc, PetscBool monitor)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, monitor, 2);
+  PetscTryMethod(pc, "PCKCycleSetFMGMonitor_C", (PC, PetscBool), (pc, monitor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetFMGMonitor_KCycle(PC pc, PetscBool *monitor)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *monitor = kc->fmg.monitor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetFMGMonitor - Gets whether full multigrid shows the errors of its levels.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. monitor - whether errors are shown
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetFMGMonitor()`
+@*/
+PetscErrorCode PCKCycleGetFMGMonitor(PC pc, PetscBool *monitor)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(monitor, 2);
+  PetscUseMethod(pc, "PCKCycleGetFMGMonitor_C", (PC, PetscBool *), (pc, monitor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetFMGRhs_KCycle(PC pc, PetscInt l, Vec b)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(!kc->ready || l < kc->nlevels - 1 + kc->gathered.below, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "Level %" PetscInt_FMT " is the finest one, whose right side is that of PCApply(), or there is none such", l);
+  PetscCheck(!kc->ready || l >= kc->gathered.below, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Level %" PetscInt_FMT " is on fewer processes, where right sides are restricted: use "
+             "-pc_kcycle_process_eq_limit 0",
+             l);
+  PetscCall(PetscObjectReference((PetscObject)b));
+  PetscCall(VecDestroy(&kc->fmg.rhs[l]));
+  kc->fmg.rhs[l] = b;
+  if (kc->ready) PetscCall(CheckType(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetFMGRhs - Sets the right side that full multigrid has on a level, in place of the one of the next finer level,
+  restricted.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner
+. l  - number of the level, 0 is the coarsest; not the finest one
+- b  - right side, in the units of the level's operator, or `NULL`: it is restricted
+
+  Level: advanced
+
+  Notes:
+  Galerkin operators are in the units of R A P: where the finest equations have been multiplied by the volume of a cell,
+  those of coarser levels are, too. The vector is kept, and read in each application; levels below have it restricted.
+
+  It is an error with another `-pc_mg_type` than full, for a vector of another size than the level, and on levels that
+  go on on fewer processes.
+
+.seealso: `PCKCYCLE`, `PCKCycleGetFMGRhs()`, `PCMGSetType()`, `PCMGSetRhs()`
+@*/
+PetscErrorCode PCKCycleSetFMGRhs(PC pc, PetscInt l, Vec b)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, l, 2);
+  if (b) PetscValidHeaderSpecific(b, VEC_CLASSID, 3);
+  PetscCheck(l >= 0 && l < 64, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "There is no level with the number %" PetscInt_FMT, l);
+  PetscTryMethod(pc, "PCKCycleSetFMGRhs_C", (PC, PetscInt, Vec), (pc, l, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetFMGRhs_KCycle(PC pc, PetscInt l, Vec *b)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *b = kc->fmg.rhs[l];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetFMGRhs - Gets the right side that was given to full multigrid for a level.
+
+  Not Collective
+
+  Input Parameters:
++ pc - the preconditioner
+- l  - number of the level, 0 is the coarsest
+
+  Output Parameter:
+. b - right side, or `NULL`: it is restricted; the preconditioner keeps it
+
+  Level: advanced
+
+.seealso: `PCKCYCLE`, `PCKCycleSetFMGRhs()`
+@*/
+PetscErrorCode PCKCycleGetFMGRhs(PC pc, PetscInt l, Vec *b)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(b, 3);
+  PetscCheck(l >= 0 && l < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "There is no level with the number %" PetscInt_FMT, l);
+  PetscUseMethod(pc, "PCKCycleGetFMGRhs_C", (PC, PetscInt, Vec *), (pc, l, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleFMGView(const PC_KCycle *kc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  solutions come to finer levels by cubic interpolation\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCycleFMGSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle               *kc;
+  PCKCycleFMGInterpolation interpolation;
+  PetscBool                monitor, flg;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  interpolation = kc->fmg.interpolation;
+  PetscCall(PetscOptionsEnum("-pc_kcycle_fmg_interpolation", "How full multigrid takes a solution to a finer level",
+                             "PCKCycleSetFMGInterpolation", PCKCycleFMGInterpolations, (PetscEnum)interpolation,
+                             (PetscEnum *)&interpolation, &flg));
+  if (flg) PetscCall(PCKCycleSetFMGInterpolation(pc, interpolation));
+  monitor = kc->fmg.monitor;
+  PetscCall(PetscOptionsBool("-pc_kcycle_fmg_monitor", "Errors of the levels of full multigrid are shown",
+                             "PCKCycleSetFMGMonitor", monitor, &monitor, &flg));
+  if (flg) PetscCall(PCKCycleSetFMGMonitor(pc, monitor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleFMGCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFMGInterpolation_C",
+                                       compose ? PCKCycleSetFMGInterpolation_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFMGInterpolation_C",
+                                       compose ? PCKCycleGetFMGInterpolation_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFMGMonitor_C", compose ? PCKCycleSetFMGMonitor_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFMGMonitor_C", compose ? PCKCycleGetFMGMonitor_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFMGRhs_C", compose ? PCKCycleSetFMGRhs_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFMGRhs_C", compose ? PCKCycleGetFMGRhs_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

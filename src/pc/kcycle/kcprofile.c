@@ -1,0 +1,416 @@
+/*
+  The time of each component on each level, of cycles on arrays and of those of PCMG's objects.
+*/
+#include <petsckcycle/private/kcycleimpl.h>
+
+#define MOST 64 /* levels */
+
+/* Of a row over all processes */
+typedef struct {
+  double seconds, flops, bytes, calls;
+} Row;
+
+static const char *const Names[KCYCLE_NUM_ROWS] = {"smoothing",
+                                                   "residual",
+                                                   "restriction",
+                                                   "interpolation",
+                                                   "coarse solve",
+                                                   "smoothing+residual+restriction",
+                                                   "interpolation+smoothing",
+                                                   "start+smoothing+residual+restriction",
+                                                   "norms and conversion"};
+
+/* Times of all levels begin anew */
+PetscErrorCode PCKCycleProfileReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < kc->nlevels; l++) PetscCall(PetscMemzero(&kc->level[l].profile, sizeof(KCycleProfile)));
+  kc->profiling.seconds = 0;
+  kc->profiling.cycles  = 0;
+  PetscCall(PCKCycleProfileFollow(kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cycles that run from now on count, or do not */
+PetscErrorCode PCKCycleProfileFollow(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  kc->profiling.on = (PetscBool)(kc->profiling.wanted && !kc->timing.at_rest);
+  for (PetscInt l = 0; l < kc->nlevels; l++) kc->level[l].profile.on = kc->profiling.on;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Set-up makes levels anew: what is known of them stays */
+PetscErrorCode PCKCycleProfileRest(PC_KCycle *kc, PetscBool rest)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < kc->nlevels && kc->profiling.wanted; l++) {
+    if (rest) kc->profiling.kept[l] = kc->level[l].profile;
+    else kc->level[l].profile = kc->profiling.kept[l];
+  }
+  PetscCall(PCKCycleProfileFollow(kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The clock of all cycles. That of the solver that has the finest level counts */
+void PCKCycleProfileStart(PC_KCycle *kc)
+{
+  if (kc->profiling.on) kc->profiling.since = MPI_Wtime();
+}
+
+void PCKCycleProfileStop(PC_KCycle *kc, PetscInt cycles)
+{
+  if (!kc->profiling.on) return;
+  kc->profiling.seconds += (PetscReal)(MPI_Wtime() - kc->profiling.since);
+  kc->profiling.cycles += cycles;
+}
+
+/* Those of this process, by the number of the level. Levels that go on on fewer processes have what they do there, and
+   the one that ends here the way to them */
+static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  for (PetscInt l = 0; l < kc->nlevels; l++) {
+    const KCycleProfile *profile = &kc->level[l].profile;
+
+    for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
+      Row *row = &rows[l + kc->gathered.below][r];
+
+      row->seconds += profile->seconds[r];
+      row->flops += profile->flops[r];
+      row->bytes += profile->bytes[r];
+      row->calls += (double)profile->calls[r];
+    }
+  }
+  if (kc->gathered.pc) PetscCall(AddRows(kc->gathered.pc, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Over the processes: seconds in the mean, as each waits for others in its own rows; operations and bytes in sum; calls
+   as each of them has them, or those that go on */
+static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *seconds)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle  *kc;
+  PetscMPIInt size;
+  Row(*mine)[KCYCLE_NUM_ROWS];
+  double total;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscCalloc1(MOST, &mine));
+  PetscCall(AddRows(pc, mine));
+  PetscCallMPI(MPI_Allreduce(mine, all, (PetscMPIInt)(MOST * sizeof(*mine) / sizeof(double)), MPI_DOUBLE, MPI_SUM, comm));
+  for (PetscInt l = 0; l < MOST; l++) {
+    for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
+      double calls;
+
+      PetscCallMPI(MPI_Allreduce(&mine[l][r].calls, &calls, 1, MPI_DOUBLE, MPI_MAX, comm));
+      all[l][r].calls = calls;
+      all[l][r].seconds /= size;
+    }
+  }
+  total = (double)kc->profiling.seconds;
+  PetscCallMPI(MPI_Allreduce(&total, seconds, 1, MPI_DOUBLE, MPI_SUM, comm));
+  *seconds /= size;
+  PetscCall(PetscFree(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The way to fewer processes is no solve */
+static const char *NameOf(PetscInt l, int row)
+{
+  return row == KCYCLE_ROW_COARSE && l ? "to fewer processes and back" : Names[row];
+}
+
+static PetscErrorCode ShowRow(PetscInt l, int r, const Row *row, double total, PetscBool csv, PetscViewer viewer)
+{
+  const double share = total > 0 ? row->seconds / total : 0, speed = row->seconds > 0 ? 1e-9 / row->seconds : 0;
+
+  PetscFunctionBegin;
+  if (csv) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT ",%s,%.0f,%.6e,%.4f,%.0f,%.4f,", l, NameOf(l, r),
+                                     row->calls, row->seconds, share, row->flops, row->flops * speed));
+    if (row->bytes > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%.0f,%.4f\n", row->bytes, row->bytes * speed));
+    else PetscCall(PetscViewerASCIIPrintf(viewer, ",\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "      %5" PetscInt_FMT "  %-36s %9.0f %11.4e %6.1f %9.3f", l, NameOf(l, r),
+                                   row->calls, row->seconds, 100 * share, row->flops * speed));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (row->bytes > 0) PetscCall(PetscViewerASCIIPrintf(viewer, " %14.0f %8.3f\n", row->bytes, row->bytes * speed));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, " %14s %8s\n", "-", "-"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ShowHead(const PC_KCycle *kc, double total, double sum, PetscBool csv, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (csv)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "level,component,calls,seconds,share,flop,gflop_per_s,bytes,gbyte_per_s\n"));
+  else {
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    profile: %" PetscInt64_FMT
+                                     " cycles took %.4e s, of which %.4e s are in these rows\n",
+                                     kc->profiling.cycles, total, sum));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "      %5s  %-36s %9s %11s %6s %9s %14s %8s\n", "level",
+                                     "component (+: one pass)", "calls", "seconds", "%", "GFLOP/s", "bytes", "GB/s"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
+{
+  PC_KCycle *kc;
+  Row(*all)[KCYCLE_NUM_ROWS];
+  double total, sum = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscMalloc1(MOST, &all));
+  PetscCall(Collect(pc, all, &total));
+  for (PetscInt l = 0; l < MOST; l++) {
+    for (int r = 0; r < KCYCLE_NUM_ROWS; r++) sum += all[l][r].seconds;
+  }
+  PetscCall(ShowHead(kc, total, sum, csv, viewer));
+  for (PetscInt l = MOST - 1; l >= 0; l--) {
+    for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
+      if (all[l][r].calls > 0) PetscCall(ShowRow(l, r, &all[l][r], total, csv, viewer));
+    }
+  }
+  if (csv)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "all,cycles,%" PetscInt64_FMT ",%.6e,1,,,,\n", kc->profiling.cycles, total));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With -ksp_view */
+PetscErrorCode PCKCycleProfileShow(PC pc, PetscViewer viewer)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->profiling.wanted && kc->profiling.cycles && !kc->finer.exists) PetscCall(Show(pc, PETSC_FALSE, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To where the option says; what has been shown begins anew */
+PetscErrorCode PCKCycleProfileFinish(PC pc)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle  *kc;
+  PetscViewer viewer;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (!kc->profiling.wanted || !kc->profiling.shown || !kc->profiling.cycles || kc->finer.exists)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerCreate(comm, &viewer));
+  PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
+  PetscCall(PetscViewerFileSetMode(viewer, kc->profiling.append ? FILE_MODE_APPEND : FILE_MODE_WRITE));
+  PetscCall(PetscViewerFileSetName(viewer, kc->profiling.file ? kc->profiling.file : "stdout"));
+  PetscCall(Show(pc, kc->profiling.csv, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PCKCycleProfileReset(kc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleSetProfile_KCycle(PC pc, PetscBool profile)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  if (kc->profiling.wanted == profile) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->profiling.wanted = profile;
+  PetscCall(PCKCycleProfileReset(kc));
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleSetProfile - Sets whether the time of each component is taken on each level.
+
+  Logically Collective
+
+  Input Parameters:
++ pc      - the preconditioner
+- profile - whether it is
+
+  Options Database Key:
+. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - takes it, and shows it when the preconditioner is reset or
+      destroyed: as a table, or in a file whose name ends in .csv, or with ascii_csv, as numbers between commas
+
+  Level: intermediate
+
+  Notes:
+  For each level and component (smoothing, residual, restriction, interpolation, coarse solve) the number of calls, the
+  seconds, the share of all cycles, the rates of operations and of bytes. Components that are done in one pass through
+  the grid have one row, whose name says which they are: there is no time of each. Bytes are those of
+  `-pc_kcycle_count_bytes`, so many as a pass moves at least; where PETSc's objects run the levels, and of the coarse
+  solve, none are counted. Operations are those that PETSc logs.
+
+  On several processes seconds are means, operations and bytes sums. What a process waits for others is in the row where
+  it waits. Cycles that set-up runs to learn something are left out. It is also shown by `-ksp_view`.
+
+  Levels that would be on a device are on the host; with `-pc_kcycle_place device` that is an error. Additive and
+  Kaskade multigrid are PETSc's, and have no rows.
+
+  Reference:
+. * - Feng and others, section 5: the components of multigrid on each level
+
+.seealso: `PCKCYCLE`, `PCKCycleGetProfile()`, `PCKCycleViewProfile()`, `PCKCycleGetLevelCalls()`
+@*/
+PetscErrorCode PCKCycleSetProfile(PC pc, PetscBool profile)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, profile, 2);
+  PetscTryMethod(pc, "PCKCycleSetProfile_C", (PC, PetscBool), (pc, profile));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleGetProfile_KCycle(PC pc, PetscBool *profile)
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *profile = kc->profiling.wanted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleGetProfile - Gets whether the time of each component is taken on each level.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. profile - whether it is
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetProfile()`
+@*/
+PetscErrorCode PCKCycleGetProfile(PC pc, PetscBool *profile)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(profile, 2);
+  PetscUseMethod(pc, "PCKCycleGetProfile_C", (PC, PetscBool *), (pc, profile));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCKCycleViewProfile_KCycle(PC pc, PetscViewer viewer)
+{
+  PC_KCycle        *kc;
+  PetscViewerFormat format;
+  PetscBool         isascii;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->profiling.wanted, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "Nothing is timed: use -pc_kcycle_profile (PCKCycleSetProfile()) before the solve");
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
+  PetscCheck(isascii, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "A profile is text, for an ASCII viewer");
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  PetscCall(Show(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCKCycleViewProfile - Shows the time of each component on each level, of all cycles since the profile was set.
+
+  Collective
+
+  Input Parameters:
++ pc     - the preconditioner, with `PCKCycleSetProfile()`
+- viewer - an ASCII viewer; with the format `PETSC_VIEWER_ASCII_CSV` numbers are between commas
+
+  Options Database Key:
+. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - shows it when the preconditioner is reset or destroyed
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetProfile()`
+@*/
+PetscErrorCode PCKCycleViewProfile(PC pc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidHeaderSpecific(viewer, PETSC_VIEWER_CLASSID, 2);
+  PetscUseMethod(pc, "PCKCycleViewProfile_C", (PC, PetscViewer), (pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* [ascii]:file[:ascii_csv][:append], or a file alone, or nothing: the screen */
+static PetscErrorCode ReadPlace(PC pc, char text[], KCycleProfiling *p)
+{
+  char     *part[4] = {text, NULL, NULL, NULL};
+  PetscBool is;
+  size_t    n = 1;
+
+  PetscFunctionBegin;
+  for (char *c = text; *c && n < 4; c++) {
+    if (*c != ':') continue;
+    *c        = 0;
+    part[n++] = c + 1;
+  }
+  PetscCall(PetscStrcmp(part[0], "ascii", &is));
+  PetscCheck(is || !part[0][0] || n == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "-pc_kcycle_profile is shown by an ASCII viewer, as ascii:file.csv says, not by \"%s\"", part[0]);
+  PetscCall(PetscFree(p->file));
+  if (n > 1 && part[1][0]) PetscCall(PetscStrallocpy(part[1], &p->file));
+  if (n == 1 && !is && part[0][0]) PetscCall(PetscStrallocpy(part[0], &p->file));
+  p->csv = p->append = PETSC_FALSE;
+  if (p->file) PetscCall(PetscStrendswith(p->file, ".csv", &p->csv));
+  for (size_t i = 2; i < n; i++) {
+    PetscCall(PetscStrcmp(part[i], "ascii_csv", &is));
+    if (is) p->csv = PETSC_TRUE;
+    else PetscCall(PetscStrcmp(part[i], "append", &p->append));
+    PetscCheck(is || p->append || !part[i][0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+               "-pc_kcycle_profile has ascii_csv or append behind the name of the file, not \"%s\"", part[i]);
+  }
+  p->shown = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called with the options of PCKCYCLE */
+PetscErrorCode PCKCycleProfileSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
+{
+  PC_KCycle *kc;
+  PetscBool  flg;
+  char       text[PETSC_MAX_PATH_LEN] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(PetscOptionsString("-pc_kcycle_profile", "Time of each component on each level: ascii:file.csv, or nothing",
+                               "PCKCycleSetProfile", text, text, sizeof(text), &flg));
+  if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ReadPlace(pc, text, &kc->profiling));
+  PetscCall(PCKCycleSetProfile(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleProfileCompose(PC pc, PetscBool compose)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetProfile_C", compose ? PCKCycleSetProfile_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetProfile_C", compose ? PCKCycleGetProfile_KCycle : NULL));
+  PetscCall(PetscObjectComposeFunction(o, "PCKCycleViewProfile_C", compose ? PCKCycleViewProfile_KCycle : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

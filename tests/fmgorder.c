@@ -1,0 +1,303 @@
+static char help[] = "One application of full multigrid is a solver: of order 2 in the maximum norm, whatever the boundary.\n\
+  -show   the errors\n\n";
+
+#include "poisson.h"
+
+/* -div(k grad u) = f on the unit interval, square or cube: finite volumes around points. u does not vanish on the
+   boundary; Neumann boundaries have no flux */
+typedef enum {
+  WALL_ELIMINATED, /* Dirichlet points are left out */
+  WALL_STORED,     /* or have rows of their own */
+  WALL_CELLS,      /* Neumann, half a cell away */
+  WALL_VERTICES,   /* Neumann, at the last points, which have half a volume */
+  WALL_PERIODIC,
+  NUM_WALLS
+} Wall;
+
+static const char *const Walls[] = {"Dirichlet, eliminated", "Dirichlet, stored", "Neumann, cells", "Neumann, vertices",
+                                    "periodic"};
+
+typedef struct {
+  PetscInt  dim, n;
+  Wall      wall;
+  PetscReal vary; /* part by which k varies */
+  PetscReal h;
+} Problem;
+
+static PetscReal Place(const Problem *p, PetscInt i)
+{
+  return p->h * (i + (p->wall == WALL_ELIMINATED ? 1 : p->wall == WALL_CELLS ? 0.5 : 0));
+}
+
+/* Of the factor of u in direction d: itself, its first or its second derivative */
+static PetscReal Factor(const Problem *p, PetscInt d, PetscReal x, int derivative)
+{
+  const PetscReal a = p->wall <= WALL_STORED ? 2 : p->wall == WALL_PERIODIC ? 2 * PETSC_PI : PETSC_PI,
+                  s = a * x + (p->wall <= WALL_STORED || p->wall == WALL_PERIODIC ? d : 0.5 * PETSC_PI);
+
+  return derivative == 0 ? 1.5 + PetscSinReal(s) : derivative == 1 ? a * PetscCosReal(s) : -a * a * PetscSinReal(s);
+}
+
+static PetscReal K(const Problem *p, const PetscReal x[])
+{
+  PetscReal k = 1;
+
+  for (PetscInt d = 0; d < p->dim; d++) k += p->vary * PetscSinReal(2 * PETSC_PI * x[d]) / p->dim;
+  return k;
+}
+
+static PetscReal U(const Problem *p, const PetscReal x[])
+{
+  PetscReal u = 1;
+
+  for (PetscInt d = 0; d < p->dim; d++) u *= Factor(p, d, x[d], 0);
+  return u;
+}
+
+static PetscReal F(const Problem *p, const PetscReal x[])
+{
+  PetscReal f = 0;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    PetscReal others = 1;
+
+    for (PetscInt e = 0; e < p->dim; e++) others *= e == d ? 1 : Factor(p, e, x[e], 0);
+    f -= others * (K(p, x) * Factor(p, d, x[d], 2) +
+                   2 * PETSC_PI * p->vary / p->dim * PetscCosReal(2 * PETSC_PI * x[d]) * Factor(p, d, x[d], 1));
+  }
+  return f;
+}
+
+static PetscBool IsStored(const Problem *p, const PetscInt at[])
+{
+  for (PetscInt d = 0; d < p->dim && p->wall == WALL_STORED; d++) {
+    if (at[d] == 0 || at[d] == p->n - 1) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static PetscReal Volume(const Problem *p, const PetscInt at[], PetscInt but)
+{
+  PetscReal v = 1;
+
+  for (PetscInt d = 0; d < p->dim && p->wall == WALL_VERTICES; d++)
+    v *= d != but && (at[d] == 0 || at[d] == p->n - 1) ? 0.5 : 1;
+  return v;
+}
+
+/* Row, right side and solution of a point */
+static PetscErrorCode Row(const Problem *p, const PetscInt at[], Mat A, PetscScalar *b, PetscScalar *u)
+{
+  PetscReal   x[3] = {Place(p, at[0]), Place(p, at[1]), Place(p, at[2])};
+  MatStencil  row  = {at[2], at[1], at[0], 0}, col[7];
+  PetscScalar v[7] = {0};
+  PetscInt    m    = 1;
+
+  PetscFunctionBeginUser;
+  col[0] = row;
+  *u     = U(p, x);
+  *b     = p->h * p->h * Volume(p, at, -1) * F(p, x);
+  for (PetscInt d = 0; d < p->dim && !IsStored(p, at); d++) {
+    for (PetscInt side = -1; side <= 1; side += 2) {
+      PetscInt        to[3]   = {at[0], at[1], at[2]};
+      const PetscReal here    = x[d];
+      const PetscBool outside = (PetscBool)(at[d] + side < 0 || at[d] + side >= p->n);
+      PetscReal       c;
+
+      if (outside && (p->wall == WALL_CELLS || p->wall == WALL_VERTICES)) continue;
+      to[d] += side;
+      x[d] += side * p->h / 2;
+      c = K(p, x) * Volume(p, at, d);
+      x[d] += side * p->h / 2;
+      v[0] += c;
+      if ((outside && p->wall == WALL_ELIMINATED) || IsStored(p, to)) *b += c * U(p, x);
+      else {
+        col[m].i = to[0];
+        col[m].j = to[1];
+        col[m].k = to[2];
+        col[m].c = 0;
+        v[m++]   = -c;
+      }
+      x[d] = here;
+    }
+  }
+  if (m == 1 && IsStored(p, at)) {
+    v[0] = 2 * p->dim;
+    *b   = v[0] * *u;
+  }
+  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, v, INSERT_VALUES));
+  PetscFunctionReturn(0);
+}
+
+/* The mean of a vector, weighted, comes to zero: in the manner of right sides, or of solutions */
+static PetscErrorCode Shift(Vec v, Vec volume, PetscBool right)
+{
+  PetscScalar sum, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSum(volume, &all));
+  if (right) {
+    PetscCall(VecSum(v, &sum));
+    PetscCall(VecAXPY(v, -sum / all, volume));
+  } else {
+    PetscCall(VecDot(v, volume, &sum));
+    PetscCall(VecShift(v, -sum / all));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Assemble(const Problem *p, DM da, Mat A, Vec b, Vec u, Vec volume)
+{
+  PetscInt     s[3], w[3], at[3], i = 0;
+  PetscScalar *ba, *ua, *va;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &w[0], &w[1], &w[2]));
+  PetscCall(VecGetArrayWrite(b, &ba));
+  PetscCall(VecGetArrayWrite(u, &ua));
+  PetscCall(VecGetArrayWrite(volume, &va));
+  for (at[2] = s[2]; at[2] < s[2] + w[2]; at[2]++) {
+    for (at[1] = s[1]; at[1] < s[1] + w[1]; at[1]++) {
+      for (at[0] = s[0]; at[0] < s[0] + w[0]; at[0]++, i++) {
+        va[i] = Volume(p, at, -1);
+        PetscCall(Row(p, at, A, &ba[i], &ua[i]));
+      }
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(volume, &va));
+  PetscCall(VecRestoreArrayWrite(u, &ua));
+  PetscCall(VecRestoreArrayWrite(b, &ba));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateDM(const Problem *p, DM *da)
+{
+  const DMBoundaryType t = p->wall == WALL_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  const PetscInt       n = p->n, any = PETSC_DECIDE;
+
+  PetscFunctionBeginUser;
+  if (p->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, t, n, 1, 1, NULL, da));
+  else if (p->dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t, t, DMDA_STENCIL_STAR, n, n, any, any, 1, 1, NULL, NULL, da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t, t, t, DMDA_STENCIL_STAR, n, n, n, any, any, any, 1, 1, NULL, NULL, NULL,
+                           da));
+  if (p->wall == WALL_CELLS) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ErrorOf(const Problem *p, Vec x, Vec u, Vec volume, PetscReal *error)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecAXPY(x, -1, u));
+  if (p->wall >= WALL_CELLS) PetscCall(Shift(x, volume, PETSC_FALSE));
+  PetscCall(VecNorm(x, NORM_INFINITY, error));
+  PetscFunctionReturn(0);
+}
+
+/* In the maximum norm: of one application with either interpolation, and of the solution of the discrete equations */
+static PetscErrorCode Errors(const Problem *p, PetscReal error[3])
+{
+  DM  da;
+  Mat A;
+  Vec b, u, x, volume;
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateDM(p, &da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(DMCreateGlobalVector(da, &b));
+  PetscCall(VecDuplicate(b, &u));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &volume));
+  PetscCall(Assemble(p, da, A, b, u, volume));
+  if (p->wall >= WALL_CELLS) PetscCall(Shift(b, volume, PETSC_TRUE));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCMGSetType(pc, PC_MG_FULL));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int i = 0; i < 3; i++) {
+    if (i < 2) PetscCall(PCKCycleSetFMGInterpolation(pc, i ? PC_KCYCLE_FMG_CUBIC : PC_KCYCLE_FMG_LINEAR));
+    else {
+      PetscCall(KSPSetType(ksp, KSPFGMRES));
+      PetscCall(KSPSetTolerances(ksp, 1e-11, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+    }
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(ErrorOf(p, x, u, volume, &error[i]));
+  }
+  PetscCall(VecDestroy(&volume));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
+/* Three sizes */
+static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PetscBool holds[2][2])
+{
+  PetscReal error[3][3];
+  PetscBool show;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-show", &show));
+  for (PetscInt i = 0; i < 3; i++) {
+    const PetscInt cells = (dim == 3 ? 8 : dim == 2 ? 16 : 32) << i;
+    const PetscInt n     = wall == WALL_ELIMINATED ? cells - 1 : wall == WALL_STORED || wall == WALL_VERTICES ? cells + 1
+                                                                                                             : cells;
+    const Problem  p     = {dim, n, wall, vary, 1.0 / cells};
+
+    PetscCall(Errors(&p, error[i]));
+    if (show)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT
+                            ": linear %.3e, cubic %.3e, discrete solution %.3e\n",
+                            dim, Walls[wall], (double)vary, p.n, (double)error[i][0], (double)error[i][1],
+                            (double)error[i][2]));
+  }
+  for (int i = 0; i < 2; i++) {
+    const PetscReal near = i ? 1.6 : 2.5;
+
+    for (int n = 1; n < 3; n++) {
+      if (error[n - 1][i] < (n == 2 ? 3.1 : 2.7) * error[n][i]) holds[i][0] = PETSC_FALSE;
+      if (error[n][i] > near * error[n][2]) holds[i][1] = PETSC_FALSE;
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const claim[2][2] = {{"linear: of order 2", "linear: near the discrete solution"},
+                                          {"cubic: of order 2", "cubic: nearer to the discrete solution"}};
+  PetscInt                 from = 1, to = 3;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-from", &from, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-to", &to, NULL));
+  for (int wall = 0; wall < NUM_WALLS; wall++) {
+    PetscBool holds[2][2] = {{PETSC_TRUE, PETSC_TRUE}, {PETSC_TRUE, PETSC_TRUE}};
+
+    for (PetscInt dim = from; dim <= to; dim++) {
+      for (int vary = 0; vary < 2; vary++) PetscCall(Order(dim, (Wall)wall, vary * 0.5, holds));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", Walls[wall]));
+    for (int i = 0; i < 2; i++) {
+      for (int j = 0; j < 2; j++) PetscCall(PoissonClaim(holds[i][j], claim[i][j]));
+    }
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
