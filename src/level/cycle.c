@@ -304,7 +304,8 @@ static PetscBool PassStarts(const KCycleLevels *levels, PetscInt l)
   const KCycleLevelData *level = &levels->level[l];
 
   return (PetscBool)(levels->kernels->start && !level->ghosted && level->smoother[0]->starts &&
-                     IsFused(levels, l, 0, PETSC_FALSE) && !KCycleBoxTalks(level->tr->coarse));
+                     IsFused(levels, l, 0, PETSC_FALSE) && !KCycleBoxTalks(level->tr->coarse) &&
+                     !(level->starter && level->starter->sf));
 }
 
 /* x of level l for who watches, and back where that gives it */

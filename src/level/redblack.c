@@ -69,8 +69,8 @@ static void StepTile(const KCyclePass *pass, const Strip *strip, PetscInt i, Pet
   }
 }
 
-/* Lines of plane t come to the tile. A first half sweep from zero is done on the way, but for the lines that the
-   last strip has seen */
+/* Lines of plane t come to the tile. What x starts with is interpolated on the way, or a first half sweep from zero
+   done, but for the lines that the last strip has seen */
 static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
 {
   const KCycleTile *w     = KCycleColoursOf(pass)->tile;
@@ -78,10 +78,10 @@ static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
                   zero    = (PetscBool)(owned && pass->step[0].zeroguess);
   const PetscInt middle   = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
 
-  if (strip->first < middle) {
-    if (pass->start && owned) KCycleTileStart(w, pass->start, t, strip->first, middle);
-    else KCycleTilePackX(w, pass->x, t, strip->first, middle);
-  }
+  const PetscInt    seen   = pass->start && owned ? PetscMax(strip->first, PetscMin(strip->end, strip->start)) : middle;
+
+  if (strip->first < seen) KCycleTilePackX(w, pass->x, t, strip->first, seen);
+  if (seen < middle) KCycleTileStart(w, pass->start, t, seen, middle);
   if (strip->first < middle && owned) KCycleTilePackB(w, pass->b, t, strip->first, middle);
   if (zero && middle < strip->end)
     KCycleTileRelaxZero(w, pass->b, t, middle, strip->end, ParityOfHalf(pass, pass->step[0].number, t, 0));

@@ -57,25 +57,29 @@ static void Lagrange(PetscReal at, KCycleCubicPoint *point)
   }
 }
 
-/* The fine point at `at`, in the numbering of the coarse grid, which has n points in this direction */
-static void FindPoint(PetscReal at, PetscInt n, PetscBool periodic, KCycleCubicPoint *point)
+/* The fine point at `at`, in the numbering of the coarse grid, whose points low to high - 1 are there in this
+   direction */
+static void FindPoint(PetscReal at, PetscInt low, PetscInt high, PetscBool periodic, KCycleCubicPoint *point)
 {
   const PetscInt before = (PetscInt)PetscFloorReal(at);
-  const PetscInt few    = at < 0 || at > n - 1 ? 3 : 4; /* beyond the last point */
+  const PetscInt few    = at < low || at > high - 1 ? 3 : 4; /* beyond the last point */
 
   point->first = before;
   point->count = 1;
   point->w[0]  = 1;
-  if (at == (PetscReal)before && (periodic || (before >= 0 && before < n))) return;
-  point->count = periodic ? 4 : (int)PetscMin(few, n);
-  point->first = periodic ? before - 1 : PetscMax(0, PetscMin(before - 1, n - point->count));
+  if (at == (PetscReal)before && (periodic || (before >= low && before < high))) return;
+  point->count = periodic ? 4 : (int)PetscMin(few, high - low);
+  point->first = periodic ? before - 1 : PetscMax(low, PetscMin(before - 1, high - point->count));
   Lagrange(at, point);
 }
 
-/* Of one direction; low: the first of the coarse points that are needed */
-static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, KCycleCubic *c, PetscInt *low)
+/* Of one direction; dead: coarse points at its ends are those of stored Dirichlet values, which coarse right sides do
+   not have; low: the first of the coarse points that are needed */
+static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBool dead[], KCycleCubic *c, PetscInt *low)
 {
   const KCycleBox *fine = tr->fine, *coarse = tr->coarse;
+  const PetscInt   size = coarse->size[d], begin = dead[0] && size > 2 ? 1 : 0,
+                 end  = dead[1] && size > 2 ? size - 1 : size;
   PetscInt         high = 0;
 
   PetscFunctionBegin;
@@ -85,9 +89,13 @@ static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, KCycleCubic *c
     const PetscInt    away  = fine->start[d] + i - tr->origin[d];
     KCycleCubicPoint *point = &c->point[d][i];
 
-    FindPoint((PetscReal)away / (PetscReal)tr->factor[d], coarse->size[d], coarse->periodic[d], point);
+    FindPoint((PetscReal)away / (PetscReal)tr->factor[d], begin, end, coarse->periodic[d], point);
     *low = i ? PetscMin(*low, point->first) : point->first;
     high = i ? PetscMax(high, point->first + point->count) : point->first + point->count;
+  }
+  if (coarse->nproc[d] == 1 && !coarse->periodic[d]) { /* all that the process owns, then, where it is */
+    *low = 0;
+    high = size;
   }
   c->m[d] = high - *low;
   for (PetscInt i = 0; i < fine->n[d]; i++) c->point[d][i].first -= *low;
@@ -95,14 +103,17 @@ static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, KCycleCubic *c
 }
 
 /* Of x the coarse points behind which weights are those in the middle of a grid, and all lines go on in pairs */
-static void FindPairs(const KCycleTransfer *tr, PetscInt low, KCycleCubic *c)
+static void FindPairs(const KCycleTransfer *tr, PetscInt low, PetscBool dead, KCycleCubic *c)
 {
   c->factor = tr->factor[0];
   c->shift  = 2 * low + tr->origin[0] - tr->fine->start[0];
-  c->low    = 1;
+  c->low    = dead ? 2 : 1;
   while (2 * c->low + c->shift < 0) c->low++;
-  c->high = PetscMax(c->low, c->m[0] - 2);
+  c->high = PetscMax(c->low, c->m[0] - 3);
   while (c->high > c->low && 2 * c->high + c->shift > c->n[0]) c->high--;
+  if (c->high > c->low) return;
+  while (2 * c->low + c->shift > c->n[0]) c->low--; /* there are none */
+  c->high = c->low;
 }
 
 /* Where the coarse points from low on come from */
@@ -145,7 +156,8 @@ PetscErrorCode KCycleStarterDestroy(KCycleStarter **starter)
 }
 
 /* Collective. The grids are those of an interpolation between levels */
-PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, KCycleStarter **starter)
+PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, const PetscBool dead[3][2],
+                                   KCycleStarter **starter)
 {
   const KCycleBox *coarse = tr->coarse;
   KCycleStarter   *s;
@@ -156,10 +168,10 @@ PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, KCyc
   PetscCall(PetscNew(&s));
   *starter = s;
   for (int d = 0; d < 3; d++) {
-    PetscCall(FindPoints(tr, d, &s->cubic, &low[d]));
+    PetscCall(FindPoints(tr, d, dead[d], &s->cubic, &low[d]));
     if (low[d] != coarse->start[d] || s->cubic.m[d] != coarse->n[d]) here = 0;
   }
-  FindPairs(tr, low[0], &s->cubic);
+  FindPairs(tr, low[0], (PetscBool)(dead[0][0] || dead[0][1]), &s->cubic);
   PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
   if (!all) PetscCall(FetchCreate(comm, coarse, low, s));
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * (size_t)s->cubic.m[0], (PetscScalar **)&s->work));

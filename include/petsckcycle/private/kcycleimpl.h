@@ -614,11 +614,12 @@ PETSC_INTERN PetscErrorCode PCKCycleOvercorrectCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
 PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleFMGSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCompose(PC, PetscBool);
 
+PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGWatch(PC, KCycleRun *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGSee(PC, PetscInt, int stage, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);

@@ -27,7 +27,8 @@ typedef struct {
 } KCycleStarter;
 
 #if !defined(KCYCLE_SINGLE)
-PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, KCycleStarter **);
+PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, const PetscBool dead[3][2],
+                                                KCycleStarter **);
 PETSC_INTERN PetscErrorCode KCycleStarterDestroy(KCycleStarter **);
 #endif
 PETSC_INTERN PetscErrorCode KCycleStarterFetch(const KCycleStarter *, const KCScalar *coarse, const KCScalar **e);

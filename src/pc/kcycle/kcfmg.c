@@ -41,6 +41,57 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Right sides that are restricted have the values at walls in them. What they stand for is seen from a constant: the
+  finer equations say A 1 of it, hence the coarse ones R A 1. At corners and edges Galerkin products, made stars, have
+  other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal makes up
+  for that. Rows that are coupled to nobody and stand for nothing are left as they are.
+*/
+PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *level)
+{
+  const Mat          Ac = level[1].A;
+  Vec                ones, sums, coarse, own, diagonal;
+  const PetscScalar *s, *o, *d;
+  PetscInt           start, n;
+  PetscScalar        value;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(level->A, &ones, &sums));
+  PetscCall(VecSet(ones, 1));
+  PetscCall(MatMult(level->A, ones, sums));
+  PetscCall(MatCreateVecs(Ac, &coarse, &own));
+  PetscCall(VecDuplicate(own, &diagonal));
+  PetscCall(MatGetDiagonal(Ac, diagonal));
+  PetscCall(VecSet(coarse, 1));
+  PetscCall(MatMult(Ac, coarse, own));
+  PetscCall(MatMultTranspose(level->P, sums, coarse));
+  PetscCall(VecGetOwnershipRange(own, &start, NULL));
+  PetscCall(VecGetLocalSize(own, &n));
+  PetscCall(VecGetArrayRead(coarse, &s));
+  PetscCall(VecGetArrayRead(own, &o));
+  PetscCall(VecGetArrayRead(diagonal, &d));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal little = 1e-9 * PetscAbsScalar(d[i]);
+    const PetscInt  row    = start + i;
+
+    if (PetscAbsScalar(o[i] - d[i]) <= little && PetscAbsScalar(s[i]) <= little) continue;
+    if (PetscAbsScalar(s[i] - o[i]) <= little) continue;
+    value = d[i] + s[i] - o[i];
+    PetscCall(MatSetValues(Ac, 1, &row, 1, &row, &value, INSERT_VALUES));
+  }
+  PetscCall(VecRestoreArrayRead(diagonal, &d));
+  PetscCall(VecRestoreArrayRead(own, &o));
+  PetscCall(VecRestoreArrayRead(coarse, &s));
+  PetscCall(MatAssemblyBegin(Ac, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(Ac, MAT_FINAL_ASSEMBLY));
+  PetscCall(VecDestroy(&ones));
+  PetscCall(VecDestroy(&sums));
+  PetscCall(VecDestroy(&coarse));
+  PetscCall(VecDestroy(&own));
+  PetscCall(VecDestroy(&diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Is there full multigrid, for which something has been chosen? */
 static PetscErrorCode CheckType(PC pc)
 {
@@ -55,7 +106,7 @@ static PetscErrorCode CheckType(PC pc)
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) {
     if (kc->fmg.rhs[l]) what = "PCKCycleSetFMGRhs()";
   }
-  PetscCheck(!what || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(!what || type == PC_MG_FULL || kc->finer.exists, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "%s is for full multigrid, and this is -pc_mg_type %s: add -pc_mg_type full, or leave it out", what,
              PCMGTypes[type]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,6 +116,7 @@ static PetscErrorCode CheckType(PC pc)
 PetscErrorCode PCKCycleFMGSetUp(PC pc)
 {
   PC_KCycle *kc;
+  PetscBool  dead[3][2];
   char       why[400];
 
   PetscFunctionBegin;
@@ -82,7 +134,13 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
   for (PetscInt l = 1; l < kc->nlevels; l++) {
     const Mat P = kc->structure[kc->nstructured - 1 - l].P;
 
-    PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), &kc->fmg.starter[l]));
+    for (int d = 0; d < 3; d++) {
+      for (int side = 0; side < 2; side++)
+        dead[d][side] =
+            (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
+    }
+    PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), (const PetscBool(*)[2])dead,
+                                  &kc->fmg.starter[l]));
     if (kc->parts) kc->parts[l].starter = kc->fmg.starter[l];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -259,10 +317,10 @@ static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->fmg.interpolation == interpolation) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->ready || kc->fmg.interpolation == interpolation, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before PCKCycleSetFMGInterpolation()");
   kc->fmg.interpolation = interpolation;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -360,7 +360,6 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
     PetscCall(PCKCycleInstall(inner));
   }
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
-  PetscCall(PCKCycleSetFMGInterpolation(inner, kc->fmg.interpolation));
   coarser->finer.several = kc->several;
   PetscCall(PCKCycleFollowKappa(inner));
   if (coarser->finer.sweeps != PCKCycleSweepsAsked(kc)) {

@@ -424,6 +424,7 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
       MatStencilCoarsen(level->A, interpolation, neumann, level->star, level->P, kc->assembled ? NULL : &level[1].A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
   else PetscCall(KCycleStructureHoldClosed(kc, level));
+  if (!kc->assembled && kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC) PetscCall(KCycleStructureBalanceRows(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
