@@ -1,5 +1,7 @@
-static char help[] = "One application of full multigrid is a solver: of order 2 in the maximum norm, whatever the boundary.\n\
-  -show   the errors\n\n";
+static char help[] =
+    "One application of full multigrid is a solver: of order 2 in the maximum norm, whatever the boundary.\n\
+  -show        the errors\n\
+  -functions   instead: what else there is\n\n";
 
 #include "poisson.h"
 
@@ -34,8 +36,13 @@ static PetscReal Place(const Problem *p, PetscInt i)
 static PetscReal Factor(const Problem *p, PetscInt d, PetscReal x, int derivative)
 {
   const PetscReal mean = p->zero ? 0 : 1.5;
-  const PetscReal a = p->zero ? PETSC_PI : p->wall <= WALL_STORED ? 2 : p->wall == WALL_PERIODIC ? 2 * PETSC_PI : PETSC_PI,
-                  s = a * x + (p->zero ? 0 : p->wall <= WALL_STORED || p->wall == WALL_PERIODIC ? d : 0.5 * PETSC_PI);
+  const PetscReal a    = p->zero                    ? PETSC_PI
+                         : p->wall <= WALL_STORED   ? 2
+                         : p->wall == WALL_PERIODIC ? 2 * PETSC_PI
+                                                    : PETSC_PI,
+                  s    = a * x + (p->zero                                              ? 0
+                                  : p->wall <= WALL_STORED || p->wall == WALL_PERIODIC ? d
+                                                                                       : 0.5 * PETSC_PI);
 
   return derivative == 0 ? mean + PetscSinReal(s) : derivative == 1 ? a * PetscCosReal(s) : -a * a * PetscSinReal(s);
 }
@@ -184,8 +191,8 @@ static PetscErrorCode CreateDM(const Problem *p, DM *da)
   else if (p->dim == 2)
     PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t, t, DMDA_STENCIL_STAR, n, n, any, any, 1, 1, NULL, NULL, da));
   else
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, t, t, t, DMDA_STENCIL_STAR, n, n, n, any, any, any, 1, 1, NULL, NULL, NULL,
-                           da));
+    PetscCall(
+        DMDACreate3d(PETSC_COMM_WORLD, t, t, t, DMDA_STENCIL_STAR, n, n, n, any, any, any, 1, 1, NULL, NULL, NULL, da));
   if (p->wall == WALL_CELLS) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
@@ -269,8 +276,7 @@ static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMG
     PetscCall(Errors(&p, interpolation, error[i]));
     if (show)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                            "  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT
-                            ": %s %.3e, discrete solution %.3e\n",
+                            "  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT ": %s %.3e, discrete solution %.3e\n",
                             dim, Walls[wall], (double)vary, p.n, PCKCycleFMGInterpolations[interpolation],
                             (double)error[i][0], (double)error[i][1]));
   }
@@ -281,13 +287,86 @@ static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMG
   PetscFunctionReturn(0);
 }
 
+/* What options have chosen, and a right side that is given: that of the finest level, restricted, changes nothing */
+static PetscErrorCode Functions(void)
+{
+  const Problem            p = {2, 31, WALL_ELIMINATED, 0.5, 1.0 / 32, PETSC_FALSE};
+  PCKCycleFMGInterpolation interpolation;
+  PetscBool                monitor, profile;
+  PetscReal                norm, difference;
+  PetscInt                 nlevels;
+  DM                       da;
+  Mat                      A, P;
+  Vec                      b, u, x[3], volume, given, got;
+  PC                       pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateDM(&p, &da));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(DMCreateGlobalVector(da, &b));
+  PetscCall(VecDuplicate(b, &u));
+  PetscCall(VecDuplicate(b, &volume));
+  for (int i = 0; i < 3; i++) PetscCall(VecDuplicate(b, &x[i]));
+  PetscCall(Assemble(&p, da, A, b, u, volume));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCMGSetType(pc, PC_MG_FULL));
+  PetscCall(PCKCycleSetProcEqLim(pc, 0));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCKCycleGetFMGInterpolation(pc, &interpolation));
+  PetscCall(PCKCycleGetFMGMonitor(pc, &monitor));
+  PetscCall(PCKCycleGetProfile(pc, &profile));
+  PetscCall(PoissonClaim((PetscBool)(interpolation == PC_KCYCLE_FMG_CUBIC && monitor && profile),
+                         "options have chosen cubic interpolation, the monitor and the profile"));
+  PetscCall(PCApply(pc, b, x[0]));
+  PetscCall(PCKCycleSetFMGMonitor(pc, PETSC_FALSE));
+  PetscCall(PCApply(pc, b, x[1]));
+  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetInterpolation(pc, nlevels - 1, &P));
+  PetscCall(MatCreateVecs(P, &given, NULL));
+  PetscCall(MatMultTranspose(P, b, given));
+  PetscCall(PCKCycleSetFMGRhs(pc, nlevels - 2, given));
+  PetscCall(PCKCycleGetFMGRhs(pc, nlevels - 2, &got));
+  PetscCall(PCApply(pc, b, x[2]));
+  PetscCall(VecNorm(x[1], NORM_INFINITY, &norm));
+  for (int i = 0; i < 3; i += 2) {
+    PetscCall(VecAXPY(x[i], -1, x[1]));
+    PetscCall(VecNorm(x[i], NORM_INFINITY, &difference));
+    PetscCall(PoissonClaim((PetscBool)(difference <= 1e-13 * norm && got == given),
+                           i ? "a right side that was restricted before gives the same answer"
+                             : "who watches changes nothing"));
+  }
+  PetscCall(VecScale(given, 2));
+  PetscCall(PCApply(pc, b, x[2]));
+  PetscCall(VecAXPY(x[2], -1, x[1]));
+  PetscCall(VecNorm(x[2], NORM_INFINITY, &difference));
+  PetscCall(PoissonClaim((PetscBool)(difference > 1e-3 * norm), "another one gives another"));
+  PetscCall(VecDestroy(&given));
+  for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
+  PetscCall(VecDestroy(&volume));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&b));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  PetscInt from = 2, to = 3;
+  PetscInt  from = 2, to = 3;
+  PetscBool functions;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-functions", &functions));
+  if (functions) {
+    PetscCall(Functions());
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-from", &from, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-to", &to, NULL));
   for (int wall = 0; wall < NUM_WALLS; wall++) {
@@ -328,6 +407,15 @@ int main(int argc, char **argv)
       suffix: gathered
       nsize: 3
       args: -from 3
+
+  test:
+    suffix: functions
+    nsize: {{1 2}}
+    args: -functions -pc_kcycle_fmg_interpolation cubic -pc_kcycle_fmg_monitor -pc_kcycle_profile ascii:/dev/null:ascii_csv
+    filter: sed -e "s/, algebraic.*$//"
+
+  testset:
+    output_file: output/fmgorder.out
 
     test:
       suffix: objects

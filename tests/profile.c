@@ -1,4 +1,5 @@
-static char help[] = "The profile of components and levels: rows add up to the time of the cycles, calls are those of the kappa-cycle.\n\n";
+static char help[] = "The profile of components and levels: rows add up to the time of the cycles, calls are those of "
+                     "the kappa-cycle.\n\n";
 
 #include "poisson.h"
 
@@ -102,6 +103,8 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   PetscCall(PCKCycleSetKappa(s.pc, kappa));
   PetscCall(PCKCycleSetProcEqLim(s.pc, 0));
   PetscCall(PCKCycleSetProfile(s.pc, PETSC_TRUE));
+  PetscCall(PCKCycleGetProfile(s.pc, &has));
+  PetscCheck(has, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The profile is not wanted");
   if (single) PetscCall(PCKCycleSetPrecision(s.pc, PC_KCYCLE_PRECISION_SINGLE));
   if (!ours) PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_type", "chebyshev"));
   PetscCall(KSPSetFromOptions(s.ksp));

@@ -50,25 +50,25 @@ static PetscErrorCode LogEnd(const KCycleLevels *levels, PetscLogEvent event)
 }
 
 /* Runs one step and logs it as a phase of a level, and as a row of its profile */
-#define KCycleLogged(levels, l, phase, row, call)                                             \
-  do {                                                                                        \
-    const KCycleLevelParts *parts_ = &(levels)->parts[l];                                     \
-                                                                                              \
-    PetscCall(LogBegin(levels, parts_->event[phase]));                                        \
-    PetscCall(KCycleProfileBegin(parts_->profile, parts_->traffic));                          \
-    PetscCall(call);                                                                          \
-    PetscCall(KCycleProfileEnd(parts_->profile, parts_->traffic, row));                       \
-    PetscCall(LogEnd(levels, parts_->event[phase]));                                          \
+#define KCycleLogged(levels, l, phase, row, call)                       \
+  do {                                                                  \
+    const KCycleLevelParts *parts_ = &(levels)->parts[l];               \
+                                                                        \
+    PetscCall(LogBegin(levels, parts_->event[phase]));                  \
+    PetscCall(KCycleProfileBegin(parts_->profile, parts_->traffic));    \
+    PetscCall(call);                                                    \
+    PetscCall(KCycleProfileEnd(parts_->profile, parts_->traffic, row)); \
+    PetscCall(LogEnd(levels, parts_->event[phase]));                    \
   } while (0)
 
 /* The same of what is done beside the steps of a cycle, on the finest level */
-#define KCycleProfiled(levels, call)                                                     \
-  do {                                                                                   \
-    KCycleProfile *profile_ = (levels)->parts[(levels)->nlevels - 1].profile;            \
-                                                                                         \
-    KCycleCall(KCycleProfileBegin(profile_, NULL));                                      \
-    KCycleCall(call);                                                                    \
-    KCycleCall(KCycleProfileEnd(profile_, NULL, KCYCLE_ROW_OTHER));                      \
+#define KC_PROFILED(levels, call)                                          \
+  do {                                                                        \
+    KCycleProfile *profile_ = (levels)->parts[(levels)->nlevels - 1].profile; \
+                                                                              \
+    KCycleCall(KCycleProfileBegin(profile_, NULL));                           \
+    KCycleCall(call);                                                         \
+    KCycleCall(KCycleProfileEnd(profile_, NULL, KCYCLE_ROW_OTHER));           \
   } while (0)
 
 /* sum: of the squares of the finest level's residual */
@@ -139,21 +139,21 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, const KCycleVisit *
                                      PETSC_FALSE,
                                      parts->order[which],
                                      Unwritten(levels, l, visit->zeroguess),
-                                     visit->starts ? &start : NULL};
+                               visit->starts ? &start : NULL};
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
   if (IsFused(levels, l, which, tested)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, visit->starts ? KCYCLE_ROW_START : KCYCLE_ROW_DOWN,
                  (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
-    if (tested) KCycleProfiled(levels, Test(levels, sum));
+    if (tested) KC_PROFILED(levels, Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
   KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
   if (tested) {
     PetscCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_TEST, NULL));
-    KCycleProfiled(levels, TestResidual(levels));
+    KC_PROFILED(levels, TestResidual(levels));
     PetscCall(levels->stopped ? KCycleTapeDrop(levels->tapes) : KCycleTapeResume(levels->tapes));
   }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,11 +169,12 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
   const KCycleLevelData  *level   = &levels->level[l];
   const KCycleLevelParts *parts   = &levels->parts[l];
   const int               which   = levels->run->visit.transpose ? 0 : 1;
-  const KCycleSweeps      sweeps  = {parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which],
-                                     Unwritten(levels, l, zeroguess), NULL};
+  const KCycleSweeps      sweeps  = {
+            parts->its[which], PETSC_FALSE, PETSC_TRUE, parts->order[which], Unwritten(levels, l, zeroguess), NULL};
 
   PetscFunctionBegin;
-  if (parts->factor != 1) KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->scale)(level, parts->factor));
+  if (parts->factor != 1)
+    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->scale)(level, parts->factor));
   if (IsFused(levels, l, which, PETSC_FALSE)) {
     KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_UP, (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,8 +238,8 @@ static PetscErrorCode Below(KCycleLevels *, PetscInt, const KCycleVisit *);
 static PetscErrorCode Both(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
   const PetscInt kappa = visit->kappa;
-  KCycleVisit    one   = {visit->transpose ? kappa - 1 : kappa, 1, PETSC_FALSE, visit->transpose, visit->zeroguess,
-                           PETSC_FALSE};
+  KCycleVisit    one   = {
+           visit->transpose ? kappa - 1 : kappa, 1, PETSC_FALSE, visit->transpose, visit->zeroguess, PETSC_FALSE};
 
   KCycleCall(Below(levels, l, &one));
   one.kappa     = visit->transpose ? kappa : kappa - 1;
@@ -251,7 +252,8 @@ static PetscErrorCode Both(KCycleLevels *levels, PetscInt l, const KCycleVisit *
    the F-cycle, at least the number of levels the W-cycle */
 static PetscErrorCode Cycle(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  const KCycleVisit below = {visit->kappa, visit->kappa > 1 ? 2 : 1, PETSC_FALSE, visit->transpose, PETSC_TRUE, PETSC_FALSE};
+  const KCycleVisit below = {visit->kappa, visit->kappa > 1 ? 2 : 1, PETSC_FALSE, visit->transpose, PETSC_TRUE,
+                             PETSC_FALSE};
   KCycleTimer      *timer = levels->parts[l].timer;
 
   *levels->parts[l].calls += 1;
@@ -275,8 +277,9 @@ static PetscErrorCode Restrict(KCycleLevels *levels, PetscInt l, PetscBool resid
   const PetscScalar     *given   = levels->parts[l - 1].rhs;
 
   PetscFunctionBegin;
-  if (given) KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
-                          (*kernels->take)(level - 1, given, levels->size, level[-1].b));
+  if (given)
+    KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
+                 (*kernels->take)(level - 1, given, levels->size, level[-1].b));
   else {
     if (residual) KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
     KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
@@ -292,7 +295,8 @@ static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool ad
   const KCycleLevelData *level   = &levels->level[l];
 
   PetscFunctionBegin;
-  if (kernels->start && !add) KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->start)(level));
+  if (kernels->start && !add)
+    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->start)(level));
   else KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->interpolate)(level, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -599,10 +603,10 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
     KCycleCall(RunConverting(levels, b, x));
     return PETSC_SUCCESS;
   }
-  KCycleProfiled(levels, TakeRightSide(levels, b, x, &any));
+  KC_PROFILED(levels, TakeRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(Cycles(levels));
-  KCycleProfiled(levels, (*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
+  KC_PROFILED(levels, (*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
   return PETSC_SUCCESS;
 }
 

@@ -63,8 +63,7 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
 static PetscErrorCode Start(const KCycleLevelData *level)
 {
   PetscFunctionBegin;
-  if (level->starter)
-    PetscCall(KCycleStarterInterpolate(level->starter, level->st->box, level[-1].x, level->x));
+  if (level->starter) PetscCall(KCycleStarterInterpolate(level->starter, level->st->box, level[-1].x, level->x));
   else PetscCall(Interpolate(level, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -134,8 +134,8 @@ static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *swee
                                      const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)
 {
   const Polynomial *p    = (Polynomial *)s->data;
-  KCycleMarchTask   task = {b,    x,      sweeps->zeroguess, PETSC_FALSE, {0, 0}, tr,
-                            NULL, coarse, sum,               PETSC_FALSE, sweeps->start};
+  KCycleMarchTask   task = {b,      x,   sweeps->zeroguess, PETSC_FALSE,  {0, 0}, tr, NULL,
+                            coarse, sum, PETSC_FALSE,       sweeps->start};
   PetscInt          left = sweeps->its;
 
   PetscFunctionBegin;
@@ -156,8 +156,8 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
 {
   const Polynomial *p    = (Polynomial *)s->data;
   KCycleMarchTask   task = {
-        b,   x, (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL, NULL, PETSC_FALSE,
-        NULL};
+        b,           x,   (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL, NULL,
+        PETSC_FALSE, NULL};
   const PetscBool gives = (PetscBool)(s->vectors && s->vectors->to);
   PetscInt        left  = sweeps->its;
 

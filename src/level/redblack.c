@@ -78,7 +78,7 @@ static void PackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
                   zero    = (PetscBool)(owned && pass->step[0].zeroguess);
   const PetscInt middle   = PetscMax(strip->first, PetscMin(strip->end, zero ? strip->start : strip->top));
 
-  const PetscInt    seen   = pass->start && owned ? PetscMax(strip->first, PetscMin(strip->end, strip->start)) : middle;
+  const PetscInt seen = pass->start && owned ? PetscMax(strip->first, PetscMin(strip->end, strip->start)) : middle;
 
   if (strip->first < seen) KCycleTilePackX(w, pass->x, t, strip->first, seen);
   if (seen < middle) KCycleTileStart(w, pass->start, t, seen, middle);

@@ -79,8 +79,8 @@ static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBoo
 {
   const KCycleBox *fine = tr->fine, *coarse = tr->coarse;
   const PetscInt   size = coarse->size[d], begin = dead[0] && size > 2 ? 1 : 0,
-                 end  = dead[1] && size > 2 ? size - 1 : size;
-  PetscInt         high = 0;
+                 end = dead[1] && size > 2 ? size - 1 : size;
+  PetscInt high      = 0;
 
   PetscFunctionBegin;
   c->n[d] = fine->n[d];

@@ -76,8 +76,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleTileCreate(const KCycleStencil *, const KCycleVectors *, KCycleTile **);
 PETSC_INTERN PetscErrorCode KCycleTileDestroy(KCycleTile **);
 PETSC_INTERN void KCycleTilePackX(const KCycleTile *, const KCScalar *x, PetscInt plane, PetscInt low, PetscInt high);
-PETSC_INTERN void KCycleTileStart(const KCycleTile *, const KCycleStart *, PetscInt plane, PetscInt low,
-                                  PetscInt high);
+PETSC_INTERN void KCycleTileStart(const KCycleTile *, const KCycleStart *, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void KCycleTilePackB(const KCycleTile *, const KCScalar *b, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void KCycleTileUnpack(const KCycleTile *, PetscInt plane, PetscInt low, PetscInt high, PetscBool gives,
                                    KCScalar *x);

@@ -32,8 +32,8 @@ struct _KCycleClusters {
 static inline int KCycleClustersSplitSweeps(const KCycleSweeps *sweeps, KCycleSweeps one[2])
 {
   const PetscBool    both    = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
-  const KCycleSweeps forward = {1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both),
-                                both ? PC_RELAX_FORWARD : sweeps->order, 0, NULL};
+  const KCycleSweeps forward = {
+      1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_FORWARD : sweeps->order, 0, NULL};
 
   one[0] = one[1] = forward;
   one[1].reverse  = PETSC_TRUE;

@@ -170,7 +170,7 @@ typedef struct {
   PetscBool     fused;
   KCycleTraffic traffic; /* since set-up, where that is counted */
   KCycleTimer   timer;
-  KCycleProfile profile; /* since set-up */
+  KCycleProfile profile;    /* since set-up */
   PetscInt64    calls_kept; /* while cycles run that do not count */
   KCycleTraffic traffic_kept;
   KCycleStamp   stamp;
@@ -316,13 +316,13 @@ typedef struct {
 
 /* Time of each component on each level; see kcprofile.c */
 typedef struct {
-  PetscBool         wanted;
-  PetscBool     shown;          /* when the PC is reset or destroyed, */
-  char         *file;           /* in this file, or NULL: on the screen; */
-  PetscBool     csv, append;    /* as numbers between commas, behind what the file has */
-  PetscReal     seconds;        /* of all cycles, */
-  PetscInt64    cycles;         /* and their number */
-  PetscBool     on;             /* cycles that run count */
+  PetscBool     wanted;
+  PetscBool     shown;       /* when the PC is reset or destroyed, */
+  char         *file;        /* in this file, or NULL: on the screen; */
+  PetscBool     csv, append; /* as numbers between commas, behind what the file has */
+  PetscReal     seconds;     /* of all cycles, */
+  PetscInt64    cycles;      /* and their number */
+  PetscBool     on;          /* cycles that run count */
   double        since;
   KCycleProfile kept[64]; /* of the levels, while others run */
 } KCycleProfiling;

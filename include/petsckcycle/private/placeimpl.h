@@ -41,7 +41,7 @@ typedef enum {
 typedef struct {
   PetscInt64 calls[KCYCLE_NUM_ROWS];
   PetscReal  seconds[KCYCLE_NUM_ROWS], flops[KCYCLE_NUM_ROWS], bytes[KCYCLE_NUM_ROWS];
-  PetscBool  on;                           /* what is done now counts */
+  PetscBool  on;                              /* what is done now counts */
   double     since, flops_since, bytes_since; /* of the row that is going on */
 } KCycleProfile;
 

@@ -22,14 +22,14 @@ typedef struct _KCycleVectors KCycleVectors; /* see vectorsimpl.h */
 
 /* What is asked for */
 typedef struct {
-  PetscInt     its;
-  PetscBool    zeroguess; /* x counts as zero, and may hold anything */
-  PetscBool    reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
+  PetscInt           its;
+  PetscBool          zeroguess; /* x counts as zero, and may hold anything */
+  PetscBool          reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
   /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
-  PCRelaxOrder order;
+  PCRelaxOrder       order;
   /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; behind these levels the same
      sweeps are done once more. 0: none, x is there */
-  PetscInt     unwritten;
+  PetscInt           unwritten;
   /* x counts as this, and may hold anything; for smoothers that can do so, in smoothrestrict; or NULL */
   const KCycleStart *start;
 } KCycleSweeps;

@@ -100,7 +100,8 @@ static PetscErrorCode DestroySpace(Space *space)
 static KCycleVisit Application(PC pc, PetscInt kappa)
 {
   const PC_MG      *mg    = (PC_MG *)pc->data;
-  const KCycleVisit visit = {kappa, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
+  const KCycleVisit visit = {kappa,       mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
+                             PETSC_FALSE, PETSC_TRUE,           PETSC_FALSE};
 
   return visit;
 }

@@ -233,15 +233,15 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
                                        KCycleCoarseSolve_Block};
 
 /* Runs one step and logs it as a phase of a level, and as a row of its profile */
-#define KCycleLogged(kc, l, phase, row, call)                          \
-  do {                                                                 \
-    KCycleLevel *level_ = &(kc)->level[l];                             \
-                                                                       \
+#define KCycleLogged(kc, l, phase, row, call)                                                  \
+  do {                                                                                         \
+    KCycleLevel *level_ = &(kc)->level[l];                                                     \
+                                                                                               \
     if (level_->event[phase]) PetscCall(PetscLogEventBegin(level_->event[phase], 0, 0, 0, 0)); \
-    PetscCall(KCycleProfileBegin(&level_->profile, NULL));             \
-    PetscCall(call);                                                   \
-    PetscCall(KCycleProfileEnd(&level_->profile, NULL, row));          \
-    if (level_->event[phase]) PetscCall(PetscLogEventEnd(level_->event[phase], 0, 0, 0, 0)); \
+    PetscCall(KCycleProfileBegin(&level_->profile, NULL));                                     \
+    PetscCall(call);                                                                           \
+    PetscCall(KCycleProfileEnd(&level_->profile, NULL, row));                                  \
+    if (level_->event[phase]) PetscCall(PetscLogEventEnd(level_->event[phase], 0, 0, 0, 0));   \
   } while (0)
 
 /* The coarsest level, or those that go on on fewer processes. A solver that starts from zero gives the same answer to
@@ -249,10 +249,10 @@ static const KCycleSteps StepsBlock = {PETSC_FALSE,
 static PetscErrorCode KCycleCoarsest(PC pc, PC_KCycle *kc, const KCycleSteps *steps, PetscInt kappa,
                                      PetscBool zeroguess, PetscBool full)
 {
-  const KCycleVisit   visit = {kappa, 1, full, steps->transpose, zeroguess, PETSC_FALSE};
-  const PetscLogEvent event = kc->level[0].event[KCYCLE_COARSE];
-  PC_MG_Levels       *lv    = ((PC_MG *)pc->data)->levels[0];
-  KCycleTimer        *timer = &kc->level[0].timer;
+  const KCycleVisit   visit   = {kappa, 1, full, steps->transpose, zeroguess, PETSC_FALSE};
+  const PetscLogEvent event   = kc->level[0].event[KCYCLE_COARSE];
+  PC_MG_Levels       *lv      = ((PC_MG *)pc->data)->levels[0];
+  KCycleTimer        *timer   = &kc->level[0].timer;
   KCycleProfile      *profile = &kc->level[0].profile;
 
   kc->level[0].calls++;
@@ -311,8 +311,10 @@ static PetscErrorCode KCycleCorrect(PC pc, PC_KCycle *kc, const KCycleSteps *ste
   const PetscReal factor = PCKCycleOvercorrectFactor(kc, l);
 
   PetscFunctionBegin;
-  if (factor != 1) KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, Scale(steps, mg->levels[l - 1], factor));
-  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+  if (factor != 1)
+    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, Scale(steps, mg->levels[l - 1], factor));
+  KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE,
+               (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
   KCycleLogged(kc, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*steps->postsmooth)(pc, mg->levels[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -439,7 +441,8 @@ static PetscErrorCode KCycleFullTranspose(PC pc, PC_KCycle *kc, const KCycleStep
   }
   PetscCall(KCycleCoarsest(pc, kc, steps, kappa, PETSC_TRUE, PETSC_TRUE));
   for (PetscInt l = 1; l < kc->nlevels; l++)
-    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
+    KCycleLogged(kc, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE,
+                 (*steps->interpolateadd)(mg->levels[l], mg->levels[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -724,7 +727,8 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
   PC_MG         *mg = (PC_MG *)pc->data;
   PC_MG_Levels  *fine;
   PC_KCycle     *kc;
-  KCycleVisit    visit = {0, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
+  KCycleVisit    visit = {0,           mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
+                          PETSC_FALSE, PETSC_TRUE,           PETSC_FALSE};
   PetscBool      arrays;
   PetscErrorCode ierr;
 

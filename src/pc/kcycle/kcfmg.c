@@ -5,8 +5,7 @@
 #include <petsckcycle/private/kcycleimpl.h>
 #include <petsckcycle/private/transferimpl.h>
 
-const char *const PCKCycleFMGInterpolations[] = {
-    "linear", "cubic", "PCKCycleFMGInterpolation", "PC_KCYCLE_FMG_", NULL};
+const char *const PCKCycleFMGInterpolations[] = {"linear", "cubic", "PCKCycleFMGInterpolation", "PC_KCYCLE_FMG_", NULL};
 
 PetscErrorCode PCKCycleFMGReset(PC_KCycle *kc)
 {
@@ -33,8 +32,7 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
                               kc->nstructured - 1 - i + kc->gathered.below));
     for (int d = 0; d < 3; d++) {
       if (fine->periodic[d] && level->factor[d] == 2 && fine->size[d] % 2)
-        PetscCall(PetscSNPrintf(why, len,
-                                "level %" PetscInt_FMT " has an odd number of points in a periodic direction",
+        PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT " has an odd number of points in a periodic direction",
                                 kc->nstructured - 1 - i + kc->gathered.below));
     }
   }
@@ -136,8 +134,7 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
 
     for (int d = 0; d < 3; d++) {
       for (int side = 0; side < 2; side++)
-        dead[d][side] =
-            (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
+        dead[d][side] = (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
     }
     PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), (const PetscBool(*)[2])dead,
                                   &kc->fmg.starter[l]));
@@ -215,8 +212,7 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->fmg.monitor || kc->timing.at_rest) PetscFunctionReturn(PETSC_SUCCESS);
   n = KCycleStencilOf(kc->structure[0].A)->box->npoints;
-  if (!kc->fmg.watched)
-    PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
+  if (!kc->fmg.watched) PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
   if (run) run->watched = kc->fmg.watched;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,7 +225,7 @@ static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const 
   PC_KCycle  *kc;
   MPI_Comm    comm   = PetscObjectComm((PetscObject)pc);
   PetscScalar sum[2] = {0, (PetscScalar)n}, all[2] = {0, 1};
-  PetscReal   mine   = 0;
+  PetscReal   mine = 0;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -269,9 +265,9 @@ static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x,
    discretisation is a third of the difference to the next coarser solution */
 static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
 {
-  PC_KCycle      *kc;
+  PC_KCycle       *kc;
   const KCycleBox *box;
-  PetscReal       algebraic, discretisation;
+  PetscReal        algebraic, discretisation;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -346,7 +342,12 @@ static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
   three. They follow from places alone: neither from boundary values nor from the operator. What a cycle starts with is
   then of higher order than the discretisation, as the theory of full multigrid wants it.
 
-  Cubic is for structured levels on the host and smooth solutions. It is an error with levels that are not structured,
+  With linear interpolation what lies beyond Dirichlet points that are not stored counts as zero: where values there
+  are not, answers are not of order 2. With cubic interpolation they are, whatever the boundary: there set-up also sees
+  to it that coarse rows next to walls have the row sums that restricted right sides stand for, where Galerkin products
+  have others at corners and edges.
+
+  Cubic is for structured levels on the host and smooth solutions. It is to be chosen before set-up. It is an error with levels that are not structured,
   are on a device or have inactive points, with another `-pc_mg_type` than full, and in `PCApplyTranspose()`.
 
   References:
@@ -413,8 +414,8 @@ static PetscErrorCode PCKCycleSetFMGMonitor_KCycle(PC pc, PetscBool monitor)
 }
 
 /*@
-  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution beside that of the
-  discretisation.
+  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution beside that of
+  the discretisation.
 
   Logically Collective
 
@@ -489,7 +490,8 @@ static PetscErrorCode PCKCycleSetFMGRhs_KCycle(PC pc, PetscInt l, Vec b)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(!kc->ready || l < kc->nlevels - 1 + kc->gathered.below, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_OUTOFRANGE,
-             "Level %" PetscInt_FMT " is the finest one, whose right side is that of PCApply(), or there is none such", l);
+             "Level %" PetscInt_FMT " is the finest one, whose right side is that of PCApply(), or there is none such",
+             l);
   PetscCheck(!kc->ready || l >= kc->gathered.below, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "Level %" PetscInt_FMT " is on fewer processes, where right sides are restricted: use "
              "-pc_kcycle_process_eq_limit 0",
@@ -502,8 +504,8 @@ static PetscErrorCode PCKCycleSetFMGRhs_KCycle(PC pc, PetscInt l, Vec b)
 }
 
 /*@
-  PCKCycleSetFMGRhs - Sets the right side that full multigrid has on a level, in place of the one of the next finer level,
-  restricted.
+  PCKCycleSetFMGRhs - Sets the right side that full multigrid has on a level, in place of the one of the next finer
+  level, restricted.
 
   Logically Collective
 

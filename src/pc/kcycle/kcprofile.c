@@ -104,7 +104,8 @@ static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *second
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscCalloc1(MOST, &mine));
   PetscCall(AddRows(pc, mine));
-  PetscCallMPI(MPI_Allreduce(mine, all, (PetscMPIInt)(MOST * sizeof(*mine) / sizeof(double)), MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(
+      MPI_Allreduce(mine, all, (PetscMPIInt)(MOST * sizeof(*mine) / sizeof(double)), MPI_DOUBLE, MPI_SUM, comm));
   for (PetscInt l = 0; l < MOST; l++) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
       double calls;
@@ -155,10 +156,9 @@ static PetscErrorCode ShowHead(const PC_KCycle *kc, double total, double sum, Pe
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "level,component,calls,seconds,share,flop,gflop_per_s,bytes,gbyte_per_s\n"));
   else {
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    profile: %" PetscInt64_FMT
-                                     " cycles took %.4e s, of which %.4e s are in these rows\n",
-                                     kc->profiling.cycles, total, sum));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    profile: %" PetscInt64_FMT " cycles took %.4e s, of which %.4e s are in these rows\n",
+        kc->profiling.cycles, total, sum));
     PetscCall(PetscViewerASCIIPrintf(viewer, "      %5s  %-36s %9s %11s %6s %9s %14s %8s\n", "level",
                                      "component (+: one pass)", "calls", "seconds", "%", "GFLOP/s", "bytes", "GB/s"));
   }

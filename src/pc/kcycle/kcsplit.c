@@ -21,7 +21,8 @@ static PetscErrorCode Time(PC pc, Vec b, Vec x, PetscReal *seconds)
   const PC_MG   *mg   = (PC_MG *)pc->data;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PC_KCycle     *kc;
-  KCycleVisit    visit = {1, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
+  KCycleVisit    visit = {1,           mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
+                          PETSC_FALSE, PETSC_TRUE,           PETSC_FALSE};
   PetscReal      mean[MEANS], norm;
 
   PetscFunctionBegin;

@@ -26,7 +26,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   *why = !KCycleKernelsOf(KCYCLE_PLACE_DEVICE)                ? "the library was built without CUDA"
          : kc->failure[0]                                     ? "the set-up of their cycles failed"
          : kc->place == PC_KCYCLE_PLACE_HOST                  ? "their cycles have -pc_kcycle_place host"
-         : PCKCycleCounts(kc)                                          ? "their cycles have -pc_kcycle_count_bytes"
+         : PCKCycleCounts(kc)                                 ? "their cycles have -pc_kcycle_count_bytes"
          : !kc->engine                                        ? "PCMG runs their cycles"
          : !kc->engine->borrows                               ? "their cycles are in single precision"
          : kc->d || kc->always                                ? "their cycles take other right sides"

@@ -262,7 +262,8 @@ static PetscErrorCode Iterate(PC pc, PetscInt dof, MatNullSpace kernel, Vec e, P
 {
   const PC_MG *mg = (PC_MG *)pc->data;
   PC_KCycle   *kc;
-  KCycleVisit  visit = {0, mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL), PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
+  KCycleVisit  visit = {0,           mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
+                        PETSC_FALSE, PETSC_TRUE,           PETSC_FALSE};
   Vec          r, z;
 
   PetscFunctionBegin;

@@ -715,6 +715,12 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_ghost_points <5000>           - levels of several processes are swept in fused passes with the points of
       others around those of a process, where these are at most as many as its own and so many more; -1: never
 . -pc_kcycle_overcorrect <1>               - factor of the correction from the coarser levels to the finest one
+. -pc_kcycle_fmg_interpolation (linear|cubic) - how full multigrid takes a solution to the next finer level (default
+      linear)
+. -pc_kcycle_fmg_monitor <false>           - full multigrid shows the algebraic error of each level beside that of the
+      discretisation
+. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - the time of each component on each level, shown when the
+      preconditioner is reset or destroyed
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
@@ -738,7 +744,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   The type inherits from `PCMG`: `-pc_mg_levels`, `-pc_mg_galerkin`, `-pc_mg_type`, `-pc_mg_distinct_smoothup`,
   `-pc_mg_multiplicative_cycles`, `-pc_mg_log`, the smoothers `-mg_levels_...` and the coarse solver `-mg_coarse_...`
   work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other functions of `PCMG`.
-  `-pc_mg_type full` runs full multigrid with kappa-cycles. `-pc_mg_cycle_type` v and w are kappa 1 and infinity.
+  `-pc_mg_type full` runs full multigrid with kappa-cycles: with `KSPPREONLY` it solves to the accuracy of the
+  discretisation in one application, best with `PCKCycleSetFMGInterpolation()`. `-pc_mg_cycle_type` v and w are kappa 1 and infinity.
 
   The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of
   an operator of type `MATAIJ`, whose rows are numbered line by line, or as a `DMDA` numbers them
