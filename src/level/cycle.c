@@ -62,7 +62,7 @@ static PetscErrorCode LogEnd(const KCycleLevels *levels, PetscLogEvent event)
   } while (0)
 
 /* The same of what is done beside the steps of a cycle, on the finest level */
-#define KC_PROFILED(levels, call)                                          \
+#define KC_PROFILED(levels, call)                                             \
   do {                                                                        \
     KCycleProfile *profile_ = (levels)->parts[(levels)->nlevels - 1].profile; \
                                                                               \

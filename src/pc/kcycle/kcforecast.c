@@ -9,7 +9,7 @@
 static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu, PetscBool fused, PetscReal points,
                            PetscReal coarse)
 {
-  const KCycleSweeps sweeps = {nu, (PetscBool)!which, (PetscBool)which, parts->order[which], 0};
+  const KCycleSweeps sweeps = {nu, (PetscBool)!which, (PetscBool)which, parts->order[which], 0, NULL};
   const PetscReal    trips  = (PetscReal)KCycleSmootherTrips(parts->smoother[which], &sweeps, fused);
   PetscReal          words  = (3 * trips - (which ? 0 : 1)) * points;
 
@@ -69,7 +69,7 @@ static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu
 
 static PetscReal CycleSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt nu)
 {
-  const KCycleVisit cycle   = {kc->kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE};
+  const KCycleVisit cycle   = {kc->kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
   const PetscInt    all     = kc->nlevels + kc->gathered.below;
   PetscReal         seconds = 0;
 

@@ -208,7 +208,7 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
   if (!why[0] && (!TakeSmoother(parts->smoother[0], level) || parts->smoother[0]->kind != parts->smoother[1]->kind))
     PetscCall(PetscSNPrintf(why, len, "there is no analysis of the smoother %s", parts->smoother[0]->name));
   for (int i = 0; i < 2; i++) {
-    const KCycleSweeps sweeps = {1, PETSC_FALSE, (PetscBool)i, parts->order[i], 0};
+    const KCycleSweeps sweeps = {1, PETSC_FALSE, (PetscBool)i, parts->order[i], 0, NULL};
 
     level->nu[i]   = (int)parts->its[i];
     level->both[i] = (PetscBool)(parts->order[i] == PC_RELAX_SYMMETRIC);
