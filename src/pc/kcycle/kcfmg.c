@@ -347,8 +347,9 @@ static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
   to it that coarse rows next to walls have the row sums that restricted right sides stand for, where Galerkin products
   have others at corners and edges.
 
-  Cubic is for structured levels on the host and smooth solutions. It is to be chosen before set-up. It is an error with levels that are not structured,
-  are on a device or have inactive points, with another `-pc_mg_type` than full, and in `PCApplyTranspose()`.
+  Cubic is for structured levels on the host and smooth solutions. It is to be chosen before set-up. It is an error
+  with levels that are not structured, are on a device or have inactive points, with another `-pc_mg_type` than full,
+  and in `PCApplyTranspose()`.
 
   References:
 + * - Achi Brandt, Multi-Level Adaptive Solutions to Boundary-Value Problems, Mathematics of Computation 31, 1977

@@ -247,8 +247,9 @@ static PetscErrorCode PCKCycleSetProfile_KCycle(PC pc, PetscBool profile)
 - profile - whether it is
 
   Options Database Key:
-. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - takes it, and shows it when the preconditioner is reset or
-      destroyed: as a table, or in a file whose name ends in .csv, or with ascii_csv, as numbers between commas
+. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - takes it, and shows it when the preconditioner is reset
+      or destroyed (default none): as a table, or in a file whose name ends in .csv, or with ascii_csv, as numbers
+      between commas
 
   Level: intermediate
 

@@ -719,8 +719,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       linear)
 . -pc_kcycle_fmg_monitor <false>           - full multigrid shows the algebraic error of each level beside that of the
       discretisation
-. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - the time of each component on each level, shown when the
-      preconditioner is reset or destroyed
+. -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - the time of each component on each level, shown when
+      the preconditioner is reset or destroyed (default none)
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
@@ -745,7 +745,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   `-pc_mg_multiplicative_cycles`, `-pc_mg_log`, the smoothers `-mg_levels_...` and the coarse solver `-mg_coarse_...`
   work as they do there, and so do `PCMGGetSmoother()`, `PCMGSetInterpolation()` and the other functions of `PCMG`.
   `-pc_mg_type full` runs full multigrid with kappa-cycles: with `KSPPREONLY` it solves to the accuracy of the
-  discretisation in one application, best with `PCKCycleSetFMGInterpolation()`. `-pc_mg_cycle_type` v and w are kappa 1 and infinity.
+  discretisation in one application, best with `PCKCycleSetFMGInterpolation()`. `-pc_mg_cycle_type` v and w are kappa 1
+  and infinity.
 
   The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of
   an operator of type `MATAIJ`, whose rows are numbered line by line, or as a `DMDA` numbers them
