@@ -151,6 +151,7 @@ bench-kappa: all
 
 roofline: all
 	@$(PYTHON) -B $(top)/bench/roofline.py $(if $(PROCS),--procs $(PROCS)) $(BENCH)
+
 bench-poisson: all
 	@$(PYTHON) -B $(top)/bench/poisson.py $(BENCH)
 

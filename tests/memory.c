@@ -488,7 +488,7 @@ int main(int argc, char **args)
     test:
       suffix: variable_2
       nsize: 2
-      args: -kinds 1,2 -held 6,14.6,15.5 -setup 6,14.6,17.7
+      args: -kinds 1,2 -held 6,14.6,15.6 -setup 6,14.6,17.7
 
     # copies of coefficients in single precision, and x of the finest level
     test:
