@@ -167,13 +167,14 @@ docs:
 CUDA_ARCHS     ?= $(shell $(nvcc) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | sort -n | awk 'NR == 1 || /^(70|80|90|100)$$/ { print "sm_" $$0 }')
 not_for_devices = $(shell echo '\#include <petscconf.h>' | $(CC) $(petsc_includes) -E -dM -x c - | grep -E ' PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1')
 petsc_includes  = $(if $(PETSC_PC),$(shell pkg-config --cflags-only-I $(PETSC_PC)))
-every_source := $(sources) $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
+examples_and_tests := $(sort $(wildcard $(top)/tests/*.c $(top)/examples/tutorials/*.c))
 compilers: | have-petsc
 	@sh $(top)/conf/install-deps.sh lint
-	@for cc in "clang -std=gnu99" "g++ -x c++ -std=gnu++11"; do \
-	  echo "  $$cc"; export OMPI_CC="$$cc" MPICH_CC="$$cc"; \
-	  printf '%s\n' $(every_source) | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC) || exit 1; \
-	done
+	@compile() { \
+	  echo "  $$1"; export OMPI_CC="$$1" MPICH_CC="$$1"; shift; \
+	  printf '%s\n' "$$@" | xargs -P $$(nproc) -n 8 $(CC) -c -fsyntax-only $(WARNFLAGS) -Wno-missing-field-initializers $(CPPFLAGS_KC); \
+	}; \
+	compile "clang -std=gnu99" $(sources) $(examples_and_tests) && compile "g++ -x c++ -std=gnu++11" $(sources)
 	@echo "  kernels in single precision, and with nvcc if there is one"
 	@printf '%s\n' $(singles) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only -DKCYCLE_SINGLE $(WARNFLAGS) $(CPPFLAGS_KC)
 	@test -z "$(nvcc)" || for single in "" -DKCYCLE_SINGLE; do \

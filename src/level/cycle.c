@@ -305,10 +305,11 @@ static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool ad
    process's own */
 static PetscBool PassStarts(const KCycleLevels *levels, PetscInt l)
 {
-  const KCycleLevelData *level = &levels->level[l];
+  const KCycleLevelData *level  = &levels->level[l];
+  const PetscBool        tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
 
   return (PetscBool)(levels->kernels->start && !level->ghosted && level->smoother[0]->starts &&
-                     IsFused(levels, l, 0, PETSC_FALSE) && !KCycleBoxTalks(level->tr->coarse) &&
+                     IsFused(levels, l, 0, tested) && !KCycleBoxTalks(level->tr->coarse) &&
                      !(level->starter && level->starter->sf));
 }
 
