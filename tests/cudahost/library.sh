@@ -25,6 +25,7 @@ for source in "$top"/src/kernel/cuda/*.cu; do
 done
 find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
 ls "$out"/kernels/*.o >> "$out/library"
-# shellcheck disable=SC2046 # words
-$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* $(variable BLASLAPACK_LIB) -lstdc++ -lm
+fftw=$(pkg-config --libs fftw3 2> /dev/null || true) # which the library may have been built with
+# shellcheck disable=SC2046,SC2086 # words
+$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* $(variable BLASLAPACK_LIB) $fftw -lstdc++ -lm
 mv "$out/libpetsckcycle.part" "$out/libpetsckcycle.so"
