@@ -616,7 +616,7 @@ int main(int argc, char **args)
     test:
       suffix: solve
       nsize: {{1 2 3}}
-      args: -dm_mat_type {{aij stencil}}
+      args: -pc_kcycle_precision double -dm_mat_type {{aij stencil}}
 
     test:
       suffix: single
