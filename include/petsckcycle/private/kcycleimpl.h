@@ -566,6 +566,7 @@ PETSC_INTERN PetscErrorCode PCKCycleGhostsSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l, size_t, char[]);
 
 PETSC_INTERN PetscErrorCode PCKCycleEngineSettle(PC);
+PETSC_INTERN PetscErrorCode PCKCycleReadFile(MPI_Comm, const char name[], PetscInt size, char text[], PetscMPIInt *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApplyThere(PC, const PetscScalar *, PetscScalar *);

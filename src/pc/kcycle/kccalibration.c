@@ -55,8 +55,8 @@ PetscErrorCode PCKCycleCalibrationSave(PC pc, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The text of a file on all processes; length -1: it cannot be read */
-static PetscErrorCode ReadFile(MPI_Comm comm, const char name[], char text[], PetscMPIInt *length)
+/* The text of a file, size - 1 characters at most, on all processes; length -1: it cannot be read */
+PetscErrorCode PCKCycleReadFile(MPI_Comm comm, const char name[], PetscInt size, char text[], PetscMPIInt *length)
 {
   PetscMPIInt rank;
 
@@ -66,7 +66,7 @@ static PetscErrorCode ReadFile(MPI_Comm comm, const char name[], char text[], Pe
   if (!rank) {
     FILE *file = fopen(name, "r");
 
-    if (file) *length = (PetscMPIInt)fread(text, 1, MAX_LENGTH - 1, file);
+    if (file) *length = (PetscMPIInt)fread(text, 1, (size_t)size - 1, file);
     if (file && ferror(file)) *length = -1;
     if (file) fclose(file);
   }
@@ -179,7 +179,7 @@ PetscErrorCode PCKCycleCalibrationLoad(PC pc, const char name[])
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscMalloc1(MAX_LENGTH, &text));
-  PetscCall(ReadFile(comm, name, text, &length));
+  PetscCall(PCKCycleReadFile(comm, name, MAX_LENGTH, text, &length));
   if (length < 0) PetscCall(PetscSNPrintf(refusal, sizeof(refusal), "it cannot be read"));
   else PetscCall(ReadModel(text, &kc->timing.model, sizeof(refusal), refusal));
   PetscCall(PetscFree(text));

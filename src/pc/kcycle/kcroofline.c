@@ -77,28 +77,6 @@ static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
   return (PetscBool)!strcmp(NextLine(&text), "end");
 }
 
-/* The text of the file on all processes; length -1: it cannot be read */
-static PetscErrorCode ReadText(MPI_Comm comm, const char name[], char text[], PetscMPIInt *length)
-{
-  PetscMPIInt rank;
-
-  PetscFunctionBegin;
-  *length = -1;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (!rank) {
-    FILE *file = fopen(name, "r");
-
-    if (file) *length = (PetscMPIInt)fread(text, 1, MAX_LENGTH - 1, file);
-    if (file && ferror(file)) *length = -1;
-    if (file) fclose(file);
-  }
-  PetscCallMPI(MPI_Bcast(length, 1, MPI_INT, 0, comm));
-  if (*length < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Bcast(text, *length, MPI_CHAR, 0, comm));
-  text[*length] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Of the file that was set */
 PetscErrorCode PCKCycleRooflineLoad(PC pc)
 {
@@ -116,7 +94,7 @@ PetscErrorCode PCKCycleRooflineLoad(PC pc)
   if (!kc->predict.file || kc->predict.roofline) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc1(MAX_LENGTH, &text));
-  PetscCall(ReadText(comm, kc->predict.file, text, &length));
+  PetscCall(PCKCycleReadFile(comm, kc->predict.file, MAX_LENGTH, text, &length));
   PetscCall(PetscNew(&roofline));
   if (length >= 0) sound = Read(text, roofline, &line);
   n = roofline->processes;
