@@ -4,6 +4,7 @@
 #   make OPENMP=1         the same with threads: OMP_NUM_THREADS share the lines of structured grids
 #   make FFTW=0           the same without FFTW, and so without PCFASTPOISSON
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
+#   make compare APP="./app -its -options"   which solver? Your program, MATRIX=file [RHS=file] [GRID=nx,ny,nz] or PROBLEM=name with each of bench/solvers.py; PROCS=4, BENCH=--help
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
 #   make bench-fastpoisson  PCFASTPOISSON beside FFTW called by hand, products of matrices, and PCKCYCLE: seconds and ratios
@@ -83,7 +84,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench bench-fastpoisson bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
+.PHONY: all bench compare bench-fastpoisson bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -139,6 +140,11 @@ demo-run: all
 
 bench: all
 	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)
+
+# The shell has what the command line of make has set: words with quotes and spaces stay what they are
+compare: all
+	@$(PYTHON) -B $(top)/bench/compare.py $(if $(APP),--app "$$APP") $(if $(MATRIX),--matrix "$$MATRIX") $(if $(RHS),--rhs "$$RHS") $(if $(GRID),--grid "$$GRID") \
+	  $(if $(PROBLEM),--problem "$$PROBLEM") $(if $(PAPER),--paper) $(if $(PROCS),--procs $(PROCS)) $(BENCH)
 
 bench-fastpoisson: all
 	@$(PYTHON) -B $(top)/bench/fastpoisson.py $(BENCH)

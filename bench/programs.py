@@ -2,9 +2,13 @@
 
 import csv
 import os
+import resource
 import shlex
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, "conf"))
@@ -44,6 +48,76 @@ def build(petsc, source, program, linked=(), more=()):
                 *ask("--libs"), "-Wl,-rpath," + petsc["libdir"], *blas_lapack(petsc), "-lm"]
     if subprocess.run(command).returncode:
         sys.exit(f"bench: {source} does not compile")
+
+
+def without_options(environment=None):
+    """Of a process: the user's own options of PETSc must not change what is compared"""
+    return {k: v for k, v in (os.environ if environment is None else environment).items() if not k.startswith("PETSC_OPTIONS")}
+
+
+def limit_memory(processes):
+    """A solver that wants more than there is gets an error and is not the end of the machine"""
+    share = int(0.85 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / processes)
+    resource.setrlimit(resource.RLIMIT_DATA, (share, share))
+
+
+class Ended:
+    """What a program has said, and how it ended"""
+
+    def __init__(self, text, status, expired, seconds):
+        self.text, self.status, self.expired, self.seconds = text, status, expired, seconds
+
+    def lines(self, word):
+        """Of those that begin with the word and a comma, what follows"""
+        return [line.split(",")[1:] for line in self.text.splitlines() if line.startswith(word + ",")]
+
+    def error(self):
+        """What PETSc says of it, else the last line"""
+        errors = [line.split("PETSC ERROR: ", 1)[1].strip() for line in self.text.splitlines() if "PETSC ERROR: " in line and "-----" not in line]
+        last = [line for line in self.text.splitlines() if line.strip()][-1:]
+        return errors[1] if len(errors) > 1 else errors[0] if errors else last[0].strip() if last else ""
+
+
+def stop(process):
+    """With all that it has started; mpiexec passes the first signal on, and could not pass on the other"""
+    for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(patience)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def start(command, limit, environment, processes=1, renew=None, cwd=None):
+    """Runs a program, at most so many seconds. RENEW: a line that begins so gives it as many again"""
+    began, expired = time.monotonic(), threading.Event()
+
+    def expire():
+        expired.set()
+        stop(process)
+
+    def timer():
+        made = threading.Timer(limit, expire)
+        made.daemon = True
+        made.start()
+        return made
+
+    try:
+        process = subprocess.Popen(command, env=environment, cwd=cwd, start_new_session=True, preexec_fn=lambda: limit_memory(processes), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, errors="replace")
+    except OSError as error:
+        return Ended(f"{command[0]}: {error.strerror}", 127, False, 0)
+    lines, alarm = [], timer()
+    for line in process.stdout:
+        lines.append(line)
+        if renew and line.startswith(renew):
+            alarm.cancel()
+            alarm = timer()
+    status = process.wait()
+    alarm.cancel()
+    return Ended("".join(lines), status, expired.is_set(), time.monotonic() - began)
 
 
 def choose(names, known, what):
