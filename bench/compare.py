@@ -24,6 +24,7 @@ import struct
 import sys
 import time
 
+import paper
 import solvers
 from battery_cases import cases, smaller
 from programs import TOP, build, petsc_at_hand, start, without_options, write_csv
@@ -357,7 +358,7 @@ class Comparison:
             return "the program's solver has no DM"
         return self.failed.get(solver.family if "-dm_mat_type" in solver.options else "", "")
 
-    def first_pass(self, chosen):
+    def first_pass(self, chosen, quiet=False):
         for number, solver in enumerate(chosen, 1):
             if time.monotonic() > self.end:
                 row = Row(solver)
@@ -369,7 +370,8 @@ class Comparison:
                 if row.status.startswith("fails: ") and not row.began or row.status.startswith("fails: ") and "-dm_mat_type" in solver.options:
                     self.failed[solver.family] = f"as {solver.name}"
             self.rows.append(row)
-            self.say(number, len(chosen), row)
+            if not quiet:
+                self.say(number, len(chosen), row)
 
     def say(self, number, all_of_them, row):
         setup, solve = row.take(self.arguments.processor_time)
@@ -377,12 +379,13 @@ class Comparison:
         print(f"  {number:>2}/{all_of_them} {row.solver.name:26}{what:30}{'' if row.ok() else row.status[:150]}".rstrip(), flush=True)
 
     def repeat(self):
-        """In turns. What has taken many times as long as the best is not repeated"""
+        """In turns. What takes many times as long as the best and a while is not repeated"""
         good = [row for row in self.rows if row.ok()]
         best = min((row.total(False) for row in good), default=0)
         for _ in range(self.arguments.repeat - 1):
             for row in good:
-                if row.ok() and row.total(False) <= self.arguments.slow * best and time.monotonic() + row.wall < self.end:
+                short = row.total(False) <= self.arguments.slow * best or row.wall < 0.01 * self.arguments.budget
+                if row.ok() and short and time.monotonic() + row.wall < self.end:
                     ended, watched = self.runner.run(self.target, self.options(row.solver, row.rtol), self.limit())
                     before = row.iterations, row.residual, row.memory
                     own = judge(row, self.target, ended, watched)
@@ -498,6 +501,16 @@ def summary(records):
     return list(best.values())
 
 
+def table_of_levels(rows, names):
+    """Of the best of each family: rows, mean entries of one, entries of the longest"""
+    own = [row for row in rows if row.solver.name in names and len(row.levels) > 1]
+    if not own:
+        return []
+    lines = [[level] + [next((f"{n}, {number(entries and entries / n, '.1f')}, {width or ''}" for at, n, entries, width in row.levels if at == level), "") for row in own]
+             for level in range(max(row.levels[-1][0] for row in own) + 1)]
+    return ["## Levels", "", "Rows, mean entries of one, entries of the longest.", "", markdown(["level"] + [row.solver.name for row in own], lines), ""]
+
+
 def report(comparison, records, folder, pictures, extra):
     target, arguments = comparison.target, comparison.arguments
     best = summary(records)
@@ -510,7 +523,7 @@ def report(comparison, records, folder, pictures, extra):
                            [[one[k] for k in ("family", "solver", "iterations", "setup_s", "solve_s", "total_s", "ratio", "residual")] for one in best]), ""]
     lines += ["## All", "", markdown([head for _, head, _ in COLUMNS] + ["status"], [[one[name] for name, _, _ in COLUMNS] + [one["status"]] for one in records]), "",
               *LEGEND.format(clock="of a processor" if arguments.processor_time else "of the clock").splitlines(), ""]
-    lines += ["\n".join(["## " + title, "", f"![{title}]({name})", ""]) for name, title in pictures] + extra
+    lines += ["\n".join(["## " + title, "", f"![{title}]({name})", ""]) for name, title in pictures] + extra + table_of_levels(comparison.rows, {one["solver"] for one in best})
     lines += ["## Settings", "", markdown(("name", "options", "why"), [(row.solver.name, f"`{row.solver.options}`" if row.solver.options else "", row.solver.reason) for row in comparison.rows]), ""]
     with open(os.path.join(folder, "report.md"), "w") as file:
         file.write("\n".join(lines))
@@ -657,7 +670,8 @@ def parse():
     parser.add_argument("--rhs", default="", help="and one with a right side")
     parser.add_argument("--grid", default="", help="points in each direction")
     parser.add_argument("--problem", default="", help="a case of the battery")
-    parser.add_argument("--paper", action="store_true", help="the tables of paper 002")
+    parser.add_argument("--paper", action="store_true", help="the tables of a paper beside ours, on 1, 2 and 4 processes; --quick: two small problems")
+    parser.add_argument("--publish", action="store_true", help="with --paper: also writes bench/results/paper*.csv, which the documentation quotes")
     parser.add_argument("--procs", type=int, default=0, help="processes; without it the program is started as it is")
     parser.add_argument("--solvers", default="*", help="names, with * and ?: of " + ", ".join(solver.name for solver in solvers.SOLVERS))
     parser.add_argument("--options", default="", help="more options, for all")
@@ -706,7 +720,19 @@ def prepare(petsc, folder):
     petsc["hypre"] = re.search(r"#define\s+PETSC_HAVE_HYPRE\s+1", text) is not None
 
 
+def paper_tables(arguments, runner, folder):
+    def make(words, problem):
+        target = Target(words, problem.name, True)
+        target.ksp, target.rtol = problem.ksp, arguments.rtol or 1e-8
+        return Comparison(runner, target, arguments)
+
+    paper.tables(arguments, runner, make, record, folder, (None if arguments.no_pictures else pyplot_or_none(), finish))
+    print(f"\nCSV files and figures: {os.path.relpath(folder)}")
+
+
 def make_target(arguments):
+    if arguments.paper:
+        return None
     if arguments.matrix:
         return matrix_target(arguments)
     if arguments.problem:
@@ -733,10 +759,13 @@ def main():
     tools = os.path.join(petsc["build"], "bench")
     os.makedirs(tools, exist_ok=True)
     prepare(petsc, tools)
-    folder = os.path.abspath(arguments.save or os.path.join(petsc["build"], "compare", re.sub(r"[^\w.]+", "-", arguments.problem or target.title)))
+    folder = os.path.abspath(arguments.save or os.path.join(petsc["build"], "compare", "paper" if arguments.paper else re.sub(r"[^\w.]+", "-", arguments.problem or target.title)))
     os.makedirs(folder, exist_ok=True)
     runner = Runner(petsc, tools, folder, arguments)
     open(runner.log, "w").close()
+    if arguments.paper:
+        paper_tables(arguments, runner, folder)
+        return
     print(f"{target.title}: {len(chosen)} solvers, {arguments.procs or 1} process{'es' if arguments.procs > 1 else ''}, PETSc {petsc['version']}", flush=True)
     comparison = Comparison(runner, target, arguments)
     if target.ours:

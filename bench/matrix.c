@@ -207,8 +207,7 @@ static PetscErrorCode FillAtRandom(Vec b)
   PetscFunctionBeginUser;
   PetscCall(VecGetOwnershipRange(b, &start, &end));
   PetscCall(VecGetArrayWrite(b, &a));
-  for (PetscInt i = start; i < end; i++)
-    a[i - start] = 1 + (PetscReal)((PetscInt64)(i + 1) * 40503 % 65536) / 32768;
+  for (PetscInt i = start; i < end; i++) a[i - start] = 1 + (PetscReal)((PetscInt64)(i + 1) * 40503 % 65536) / 32768;
   PetscCall(VecRestoreArrayWrite(b, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,7 +235,8 @@ static PetscErrorCode CheckRows(System *s)
     }
     PetscCall(MatRestoreRow(s->A, i, &n, &j, &a));
     PetscCheck(!PetscIsInfOrNanReal(size), PETSC_COMM_SELF, PETSC_ERR_FP,
-               "row %" PetscInt_FMT " (from 0) holds NaN or infinity: look at the program that has written the file", i);
+               "row %" PetscInt_FMT " (from 0) holds NaN or infinity: look at the program that has written the file",
+               i);
     PetscCheck(size > 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
                "row %" PetscInt_FMT " (from 0) is zero: the matrix is singular, leave this unknown out, or give it a "
                "diagonal",
@@ -471,7 +471,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsHasName(NULL, NULL, "-check", &check));
   PetscCall(MatGetSize(s.A, &rows, NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " unknowns, %ssymmetric with a positive diagonal%s\n", rows,
-                        s.symmetric ? "" : "not ", s.singular ? ", rows sum to zero: constants are its null space" : ""));
+                        s.symmetric ? "" : "not ",
+                        s.singular ? ", rows sum to zero: constants are its null space" : ""));
   if (!check) PetscCall(Solve(&s));
   PetscCall(MatDestroy(&s.A));
   PetscCall(VecDestroy(&s.b));

@@ -52,6 +52,7 @@ static struct {
   double        at[MOST_NORMS];
   PetscReal     norm[MOST_NORMS];
   double        memory; /* at the start */
+  /* Who listened before, and goes on */
   PetscErrorCode (*begin)(PetscLogEvent, int, PetscObject, PetscObject, PetscObject, PetscObject);
   PetscErrorCode (*end)(PetscLogEvent, int, PetscObject, PetscObject, PetscObject, PetscObject);
 } watch;
@@ -287,15 +288,16 @@ static PetscErrorCode WriteSolve(KSP ksp, PetscInt number, const double seconds[
   for (PetscInt i = 0; i < watch.nnorms; i++)
     fprintf(watch.file, "at,%d,%d,%.6f,%.6e\n", (int)number, (int)i, watch.at[i], (double)watch.norm[i]);
   fprintf(watch.file, "solve,%d,%s,%lld,%d,%s,%.6f,%.6f,%.6f,%.6f,%g,%s,%.0f\n", (int)number, prefix ? prefix : "",
-          (long long)n, (int)its, KSPConvergedReasons[reason], seconds[0], seconds[1], seconds[2], seconds[3], (double)rtol, text, memory);
+          (long long)n, (int)its, KSPConvergedReasons[reason], seconds[0], seconds[1], seconds[2], seconds[3],
+          (double)rtol, text, memory);
   fflush(watch.file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SolveEnd(KSP ksp)
 {
-  const MPI_Comm comm   = PetscObjectComm((PetscObject)ksp);
-  Seconds        setup  = {0, 0}, solve = {0, 0};
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)ksp);
+  Seconds        setup = {0, 0}, solve = {0, 0};
   double         memory = MostMemory() - watch.memory, seconds[4];
   PetscInt       number;
   PetscBool      is_new;
@@ -368,20 +370,6 @@ static PetscErrorCode Finish(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Listen(void)
-{
-  PetscFunctionBegin;
-#if PETSC_VERSION_LT(3, 20, 0)
-  /* What was listening goes on */
-  watch.begin = PetscLogPLB;
-  watch.end   = PetscLogPLE;
-  PetscCall(PetscLogSet(EventBegin, EventEnd));
-#else
-  PetscCall(PetscLogLegacyCallbacksBegin(EventBegin, EventEnd, NULL, NULL));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_watch(void);
 
 PetscErrorCode PetscDLLibraryRegister_watch(void)
@@ -408,7 +396,9 @@ PetscErrorCode PetscDLLibraryRegister_watch(void)
     fprintf(watch.file, "petsc,%d\n", (int)size);
   }
   watch.memory = MostMemory();
-  PetscCall(Listen());
+  watch.begin  = KCYCLE_LOG_BEGIN;
+  watch.end    = KCYCLE_LOG_END;
+  PetscCall(KCycleLogListen(EventBegin, EventEnd));
   PetscCall(PetscRegisterFinalize(Finish));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

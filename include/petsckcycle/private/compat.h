@@ -132,3 +132,14 @@ typedef void *KCycleCtxDestroyArg;
 #else
   #define KCYCLE_GAMG_CHOOSES_LEVELS PETSC_TRUE
 #endif
+
+/* Functions that PETSc tells of events; before 3.20 there is one for each end, and a new one calls those before */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define KCYCLE_LOG_BEGIN            PetscLogPLB
+  #define KCYCLE_LOG_END              PetscLogPLE
+  #define KCycleLogListen(begin, end) PetscLogSet(begin, end)
+#else
+  #define KCYCLE_LOG_BEGIN            NULL
+  #define KCYCLE_LOG_END              NULL
+  #define KCycleLogListen(begin, end) PetscLogLegacyCallbacksBegin(begin, end, NULL, NULL)
+#endif
