@@ -136,7 +136,7 @@ demo:
 	@$(MAKE) --no-print-directory -C $(top) demo-run
 
 demo-run: all
-	@$(PYTHON) -B $(top)/conf/demo.py $(DEMO)
+	@$(PYTHON) -B $(top)/bench/demo.py $(DEMO)
 
 bench: all
 	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)

@@ -23,27 +23,16 @@ import math
 import os
 import shlex
 import statistics
-import subprocess
 import sys
 
 from battery_cases import GROUPS, cases, held_out, smaller
-from programs import TOP, build, choose, petsc_at_hand, publish, write_csv
-from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+from programs import choose, petsc_at_hand, publish, renew, start, surroundings, write_csv
+from solvers import PEERS
+from launch import mpi_command  # found in conf (see programs.py)
 
 WORSE = 1.2  # what is called worse
 MOST = 500  # iterations
 SLOW = 30  # with more of them rounding may decide on the last ones
-PEERS = {
-    "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
-                 "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.5",
-    "boomeramg_wind": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
-                      "-pc_hypre_boomeramg_strong_threshold 0.25",
-    "boomeramg_pmis": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i "
-                      "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.25",
-    "pfmg": "-dm_mat_type hyprestruct -pc_type pfmg",
-    "gamg": "-pc_type gamg",
-    "mg": "-pc_type kcycle -pc_kcycle_structured off",
-}
 
 
 class Program:
@@ -53,13 +42,8 @@ class Program:
         self.path = os.path.join(folder, "battery")
         self.mpiexec = petsc["mpiexec"]
         self.arguments = arguments
-        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-        self.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
-        self.environment["OMPI_MCA_ess_singleton_isolated"] = "1"  # one process alone starts faster
-        source = os.path.join(TOP, "bench", "battery.c")
-        if not os.path.exists(self.path) or os.path.getmtime(self.path) < os.path.getmtime(source):
-            build(petsc, source, f"{self.path}-{os.getpid()}")
-            os.replace(f"{self.path}-{os.getpid()}", self.path)  # others may be running it
+        self.environment = surroundings()
+        renew(petsc, "bench/battery.c", self.path)
 
     def run(self, case, procs, library, options=""):
         """A row of results"""
@@ -68,16 +52,13 @@ class Program:
         command = [*command, self.path, "-skip_petscrc", "-dll_append", library, "-repeat", str(self.arguments.repeat), "-ksp_rtol", str(self.arguments.rtol),
                    "-ksp_max_it", str(MOST), *words, *shlex.split(self.arguments.options), *shlex.split(options)]
         row = {"name": case.name, "group": case.group, "procs": procs, "unknowns": "", "iterations": "", "status": "", "setup_s": "", "solve_s": "", "residual": ""}
-        try:
-            answer = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
-                                    timeout=self.arguments.limit, check=False)
-        except subprocess.TimeoutExpired:
+        ended = start(command, self.arguments.limit, self.environment, procs)
+        lines = ended.lines("result")
+        if ended.expired:
             row["status"] = f"stopped after {self.arguments.limit} s"
             return row
-        lines = [line.split(",")[1:] for line in answer.stdout.splitlines() if line.startswith("result,")]
-        if answer.returncode or not lines:
-            errors = [line.split("PETSC ERROR: ", 1)[1] for line in answer.stdout.splitlines() if "PETSC ERROR: " in line and "-----" not in line]
-            row["status"] = f"crashed: status {answer.returncode} {errors[1] if len(errors) > 1 else ''}".strip()
+        if ended.status or not lines:
+            row["status"] = f"crashed: status {ended.status} {ended.error()}".strip()
             return row
         row["unknowns"], row["iterations"], reason, row["setup_s"], row["solve_s"], row["residual"] = lines[0]
         row["status"] = "ok" if reason.startswith("CONVERGED") else reason

@@ -27,8 +27,8 @@ import time
 import paper
 import solvers
 from battery_cases import cases, smaller
-from programs import TOP, build, petsc_at_hand, start, without_options, write_csv
-from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+from programs import petsc_at_hand, renew, start, surroundings, write_csv
+from launch import mpi_command  # found in conf (see programs.py)
 
 SMALLEST_LIMIT = 10  # seconds of a run
 RERUNS = 3
@@ -190,13 +190,11 @@ class Runner:
         self.log = os.path.join(folder, "log.txt")
         self.libraries = [petsc["library"], os.path.join(tools, "libwatch.so")]
         self.procs = arguments.procs
+        open(self.log, "w").close()
 
     def command(self, target, options):
         """Words and environment. A library that the program loads already stays"""
-        environment = mpi_environment(without_options() if target.ours else None)
-        environment.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
-        if not self.procs:
-            environment.setdefault("OMPI_MCA_ess_singleton_isolated", "1")  # one process alone starts faster
+        environment = surroundings(user_options=not target.ours)
         words, given = list(target.words), environment.get("PETSC_OPTIONS", "").split()
         if target.ours:
             words[0] = os.path.join(self.tools, words[0])
@@ -551,11 +549,11 @@ def draw_times(pyplot, records, path):
     finish(pyplot, figure, [panel], path)
 
 
-def finish(pyplot, figure, panels, path):
+def finish(pyplot, figure, panels, path, rect=(0, 0, 1, 1)):
     for panel in panels:
         for side in ("top", "right"):
             panel.spines[side].set_visible(False)
-    figure.tight_layout()
+    figure.tight_layout(rect=rect)
     figure.savefig(path, dpi=140)
     pyplot.close(figure)
 
@@ -663,7 +661,7 @@ def break_even(rows):
 
 # The command
 
-def parse():
+def make_parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--app", default="", help="the program with its arguments")
     parser.add_argument("--matrix", default="", help="a file with a matrix")
@@ -687,11 +685,20 @@ def parse():
     parser.add_argument("--processor-time", action="store_true", help="seconds of a processor, for machines that others use as well")
     parser.add_argument("--no-pictures", action="store_true")
     parser.add_argument("--save", default="", help="folder for the report")
-    arguments = parser.parse_args()
+    return parser
+
+
+def complete(arguments):
+    """What depends on other options"""
     for name, full, quick in (("repeat", 3, 3), ("limit", 600, 60), ("slow", 20, 10), ("budget", 3300, 160)):
         if getattr(arguments, name) is None:
             setattr(arguments, name, quick if arguments.quick else full)
     arguments.sizes = "" if arguments.sizes == "none" else arguments.sizes or ("" if arguments.quick or not arguments.problem else "0.125,0.25,0.5,1")
+    return arguments
+
+
+def parse():
+    arguments = complete(make_parser().parse_args())
     if sum(map(bool, (arguments.app, arguments.matrix, arguments.problem, arguments.paper))) != 1:
         fail(USAGE)
     if (arguments.rhs or arguments.grid) and not arguments.matrix:
@@ -710,11 +717,7 @@ def chosen_solvers(arguments):
 def prepare(petsc, folder):
     """Programs that are older than their sources"""
     for source, name, more in (("watch.c", "libwatch.so", ["-shared", "-fPIC"]), ("matrix.c", "matrix", []), ("battery.c", "battery", [])):
-        path = os.path.join(folder, name)
-        newest = os.path.getmtime(os.path.join(TOP, "bench", source))
-        if not os.path.exists(path) or os.path.getmtime(path) < newest:
-            build(petsc, os.path.join("bench", source), f"{path}-{os.getpid()}", more=more)
-            os.replace(f"{path}-{os.getpid()}", path)  # others may be running it
+        renew(petsc, os.path.join("bench", source), os.path.join(folder, name), more)
     with open(os.path.join(petsc["conf_dir"], petsc["conf_arch"], "include", "petscconf.h")) as header:
         text = header.read()
     petsc["hypre"] = re.search(r"#define\s+PETSC_HAVE_HYPRE\s+1", text) is not None
@@ -762,7 +765,6 @@ def main():
     folder = os.path.abspath(arguments.save or os.path.join(petsc["build"], "compare", "paper" if arguments.paper else re.sub(r"[^\w.]+", "-", arguments.problem or target.title)))
     os.makedirs(folder, exist_ok=True)
     runner = Runner(petsc, tools, folder, arguments)
-    open(runner.log, "w").close()
     if arguments.paper:
         paper_tables(arguments, runner, folder)
         return

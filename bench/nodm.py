@@ -14,11 +14,10 @@ import itertools
 import os
 import shlex
 import statistics
-import subprocess
 import sys
 
-from programs import build, petsc_at_hand, publish
-from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+from programs import build, petsc_at_hand, publish, start, surroundings
+from launch import mpi_command  # found in conf (see programs.py)
 
 LAYOUTS = ((1, "planes", "one process", "cg"), (2, "planes", "whole planes", "cg"), (2, "cut", "planes cut", "cg"), (2, "boxes", "numbered as by a DMDA", "cg"),
            (2, "cut", "planes cut, GMRES", "gmres"))
@@ -27,14 +26,10 @@ SIZES = {2: (1023, 127), 3: (127, 31)}
 
 def measure(petsc, program, procs, options):
     command = mpi_command(procs, petsc["mpiexec"]) + [program, "-skip_petscrc", "-dll_append", petsc["library"], "-pc_type", "kcycle", *options]
-    environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-    environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
-    core = max(os.sched_getaffinity(0))
-    run = subprocess.run(command, env=environment, preexec_fn=lambda: os.sched_setaffinity(0, {core}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    pairs = [line.split(",")[1:] for line in run.stdout.splitlines() if line.startswith("pair,")]
-    if run.returncode or not pairs:
-        sys.exit(f"nodm: {shlex.join(command)} failed:\n{run.stdout}")
-    return [[float(word) for word in pair] for pair in pairs]
+    ended = start(["taskset", "-c", str(max(os.sched_getaffinity(0))), *command], 3600, surroundings(), procs)
+    if ended.status or not ended.lines("pair"):
+        sys.exit(f"nodm: {shlex.join(command)} failed:\n{ended.text}")
+    return [[float(word) for word in pair] for pair in ended.lines("pair")]
 
 
 def main():

@@ -24,8 +24,8 @@ import subprocess
 import sys
 
 from battery_cases import GROUPS, cases, smaller
-from programs import build, choose, petsc_at_hand
-from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+from programs import build, choose, petsc_at_hand, start, surroundings
+from launch import mpi_command  # found in conf (see programs.py)
 
 
 class Program:
@@ -34,8 +34,7 @@ class Program:
     def __init__(self, petsc, arguments):
         self.arguments = arguments
         self.mpiexec, self.library = petsc["mpiexec"], petsc["library"]
-        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-        self.environment.update(CUDAHOST_REPORT="1", OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_ess_singleton_isolated="1")
+        self.environment = {**surroundings(), "CUDAHOST_REPORT": "1"}
         self.path = os.path.join(petsc["build"], "bench", "ondevice")
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         build(petsc, os.path.join("bench", "battery.c"), self.path)
@@ -60,18 +59,12 @@ class Program:
         command = [*(mpi_command(procs, self.mpiexec) if procs > 1 else []), self.path, "-skip_petscrc", "-dll_append", self.library, "-repeat", "1", "-ksp_max_it", "100",
                    "-ksp_monitor", "-ksp_view", "-list", self.path + ".list"]
         while len(answers) < len(cases):
-            try:
-                answer = subprocess.run([*command, "-from", str(len(answers))], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        universal_newlines=True, timeout=self.arguments.limit * (len(cases) - len(answers)), check=False)
-                text, why = answer.stdout, f"status {answer.returncode}"
-            except subprocess.TimeoutExpired as stopped:
-                text, why = stopped.stdout or "", f"stopped after {self.arguments.limit} s"
-                text = text if isinstance(text, str) else text.decode()
-            for number, part in re.findall(r"^begin (\d+)\n(.*?)^end \1\n", text, re.MULTILINE | re.DOTALL):
+            ended = start([*command, "-from", str(len(answers))], self.arguments.limit * (len(cases) - len(answers)), self.environment, procs)
+            for number, part in re.findall(r"^begin (\d+)\n(.*?)^end \1\n", ended.text, re.MULTILINE | re.DOTALL):
                 answers[cases[int(number)].name] = part, ""
             if len(answers) < len(cases):
-                errors = [line.split("PETSC ERROR: ", 1)[1] for line in text.splitlines() if "PETSC ERROR: " in line and "-----" not in line]
-                answers[cases[len(answers)].name] = None, f"{why} {errors[1] if len(errors) > 1 else text[-200:]}"
+                why = f"stopped after {self.arguments.limit} s" if ended.expired else f"status {ended.status} {ended.error()}"
+                answers[cases[len(answers)].name] = None, why
         return answers
 
 

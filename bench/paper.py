@@ -56,14 +56,14 @@ def row_of(record, problem):
     levels, complexity, longest = PAPER_LEVELS.get((record["solver"], problem.name), ("", "", ""))
     ok = record["status"] == "ok"
     return {"problem": problem.name, "unknowns": record["unknowns"], "solver": record["solver"], "procs": record["procs"], "status": record["status"],
-            "iterations": record["iterations"] if ok else "", "paper_iterations": iterations, "setup_s": record["setup_s"], "paper_setup_s": setup, "total_s": record["total_s"],
-            "paper_total_s": total, "levels": int(record["levels"]) - 1 if record["levels"] else "", "paper_levels": levels, "complexity": record["operator_complexity"],
-            "paper_complexity": complexity, "mean_row": record["mean_row"], "longest_row": record["longest_row"], "paper_longest_row": longest}
+            "iterations": record["iterations"] if ok else "", "iterations_paper": iterations, "setup_s": record["setup_s"], "setup_s_paper": setup, "total_s": record["total_s"],
+            "total_s_paper": total, "levels": int(record["levels"]) - 1 if record["levels"] else "", "levels_paper": levels, "complexity": record["operator_complexity"],
+            "complexity_paper": complexity, "mean_row": record["mean_row"], "longest_row": record["longest_row"], "longest_row_paper": longest}
 
 
 def text_row(row):
     def pair(name, width):
-        paper = row[f"paper_{name}"]
+        paper = row[f"{name}_paper"]
         return f"{str(row[name]) + (f' ({paper})' if paper != '' else ''):>{width}}"
 
     line = f"  {row['solver']:16}" + "".join(pair(name, width) for name, width in (("iterations", 12), ("setup_s", 19), ("total_s", 19), ("levels", 9), ("complexity", 13), ("longest_row", 13)))

@@ -12,6 +12,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, "conf"))
+from launch import mpi_environment  # noqa: E402 (found in conf)
 
 
 def petsc_at_hand():
@@ -50,9 +51,19 @@ def build(petsc, source, program, linked=(), more=()):
         sys.exit(f"bench: {source} does not compile")
 
 
-def without_options(environment=None):
-    """Of a process: the user's own options of PETSc must not change what is compared"""
-    return {k: v for k, v in (os.environ if environment is None else environment).items() if not k.startswith("PETSC_OPTIONS")}
+def renew(petsc, source, program, more=()):
+    """Builds it if the source is newer"""
+    if not os.path.exists(program) or os.path.getmtime(program) < os.path.getmtime(os.path.join(TOP, source)):
+        build(petsc, source, f"{program}-{os.getpid()}", more=more)
+        os.replace(f"{program}-{os.getpid()}", program)  # others may be running it
+
+
+def surroundings(user_options=False):
+    """The environment of a program. The user's own options of PETSc must not change what is compared"""
+    environment = mpi_environment({k: v for k, v in os.environ.items() if user_options or not k.startswith("PETSC_OPTIONS")})
+    environment.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    environment.setdefault("OMPI_MCA_ess_singleton_isolated", "1")  # one process alone starts faster
+    return environment
 
 
 def limit_memory(processes):

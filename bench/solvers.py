@@ -60,6 +60,12 @@ PAPER = [
     Solver("sa", "paper", AGGREGATION + "-pc_gamg_agg_nsmooths 1", "", "smoothed; PETSc chooses the damping of its interpolation"),
 ]
 
+# What bench/battery.py --peers knows: all of them, and settings that published tables have
+HMIS = "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
+PEERS = {solver.name: solver.options for solver in SOLVERS}
+PEERS.update(boomeramg=HMIS + "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.5",
+             boomeramg_wind=HMIS + "-pc_hypre_boomeramg_strong_threshold 0.25")
+
 
 def with_prefix(options, prefix):
     """The words of options for the solver of this prefix; those of a DM have none"""

@@ -12,11 +12,8 @@ Ends with status 1 if a solver of ours failed.
 import argparse
 import collections
 import os
-import resource
 import shlex
-import subprocess
 import sys
-import threading
 
 try:
     import matplotlib
@@ -25,8 +22,8 @@ except ImportError as missing:
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
 
-from programs import TOP, build, choose, petsc_at_hand, publish, write_csv  # noqa: E402
-from launch import mpi_command, mpi_environment  # noqa: E402 (found in conf)
+from programs import TOP, build, choose, petsc_at_hand, publish, start, surroundings, write_csv  # noqa: E402
+from launch import mpi_command  # noqa: E402 (found in conf)
 
 # Name, title, options, points in each direction and those of --quick
 Case = collections.namedtuple("Case", "name title options n quick")
@@ -44,12 +41,6 @@ CASES = (
 SETUP_COLOR, SOLVE_COLOR, OUR_SETUP_COLOR, OUR_SOLVE_COLOR = "#999999", "#CCCCCC", "#0072B2", "#7FC4EE"
 
 
-def limit_memory(n):
-    """A solver that wants more than there is gets an error and is not the end of the machine."""
-    share = int(0.85 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / n)
-    return lambda: resource.setrlimit(resource.RLIMIT_DATA, (share, share))
-
-
 class Program:
     """Runs the benchmark program and reads its lines."""
 
@@ -61,42 +52,16 @@ class Program:
         self.options = ["-skip_petscrc", "-dll_append", petsc["library"], "-repeat", str(arguments.repeat)]
         if arguments.processor_time:
             self.options.append("-processor_time")
-        # The user's own PETSc options must not change what is compared
-        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-
-    def watch(self, process):
-        """All output, and whether the process was ended because one solver took longer than the limit."""
-        expired = threading.Event()
-
-        def stop():
-            expired.set()
-            process.terminate()  # mpiexec passes it on; if killed it could not
-
-        text, timer = b"", threading.Timer(self.limit, stop)
-        timer.start()
-        for line in process.stdout:
-            text += line
-            if line.startswith(b"running,"):
-                timer.cancel()
-                timer = threading.Timer(self.limit, stop)
-                timer.start()
-        timer.cancel()
-        return text, expired.is_set()
 
     def run_once(self, options, n):
         """The program's lines as lists of words, by first word, and how it ended: "" if well."""
         command = mpi_command(n, self.mpiexec) + [self.path] + self.options + options
-        with subprocess.Popen(command, env=self.environment, preexec_fn=limit_memory(n), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-            text, expired = self.watch(process)
-        ended = f"crashed: status {process.returncode}" if process.returncode else ""
-        if expired:
-            ended = f"stopped after {self.limit} s"
-        text = text.decode(errors="replace")
+        run = start(command, self.limit, surroundings(), n, renew="running,")
+        ended = f"stopped after {self.limit} s" if run.expired else f"crashed: status {run.status}" if run.status else ""
         with open(self.log, "a") as log:
-            log.write(f"{shlex.join(command)}\n{text}{ended}\n")
+            log.write(f"{shlex.join(command)}\n{run.text}{ended}\n")
         lines = collections.defaultdict(list)
-        for line in text.splitlines():
+        for line in run.text.splitlines():
             words = line.split(",")
             lines[words[0]].append(words[1:])
         return lines, ended

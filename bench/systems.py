@@ -15,14 +15,11 @@ import argparse
 import collections
 import csv
 import os
-import re
-import shlex
 import statistics
-import subprocess
 import sys
 
+import compare
 from programs import TOP, build, petsc_at_hand, publish, write_csv
-from launch import mpi_command, mpi_environment  # found in conf
 
 Problem = collections.namedtuple("Problem", "source prefix args mg")
 EX49, EX19, EX48 = "ksp/ksp/tutorials/ex49.c", "snes/tutorials/ex19.c", "snes/tutorials/ex48.c"
@@ -52,7 +49,7 @@ SMOOTHERS = {
 
 
 def compile_programs(petsc, names):
-    """The program of each problem, and the library that watches the clock"""
+    """The program of each problem, and what watches its solves"""
     folder = os.path.join(petsc["build"], "bench")
     os.makedirs(folder, exist_ok=True)
     sources = os.path.join(os.path.dirname(petsc["harness"]), "src")
@@ -61,36 +58,33 @@ def compile_programs(petsc, names):
         ours = source.startswith("examples/")
         programs[source] = os.path.join(folder, source.replace("/", "-")[:-2])
         build(petsc, source if ours else os.path.join(sources, source), programs[source], [petsc["library"]] if ours else [])
-    clock = os.path.join(folder, "kspsolve.so")
-    build(petsc, "bench/kspsolve.c", clock, more=["-shared", "-fPIC"])
-    return programs, clock
+    compare.prepare(petsc, folder)
+    return compare.Runner(petsc, folder, folder, compare.complete(compare.make_parser().parse_args([]))), programs
 
 
-def run(petsc, programs, clock, name, solver, processes):
+def run(runner, programs, name, solver, processes):
     """(iterations of each solve, seconds), or None: it has failed"""
     problem = PROBLEMS[name]
-    environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-    limit = f"-{problem.prefix}ksp_max_it 300 -{problem.prefix}ksp_converged_reason -snes_converged_reason "
-    command = [*mpi_command(processes), "env", "LD_PRELOAD=" + clock, programs[problem.source], "-skip_petscrc", "-dll_append", petsc["library"],
-               *shlex.split(problem.args + " " + limit + solver.format(problem.prefix))]
-    answer = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    if answer.returncode or "did not converge" in answer.stdout:
+    runner.procs = processes
+    target = compare.Target([programs[problem.source], "-skip_petscrc", *problem.args.split(), f"-{problem.prefix}ksp_max_it", "300", "-snes_converged_reason"], name, False)
+    ended, watched = runner.run(target, solver.format(problem.prefix).split(), 3600)
+    if ended.status or "did not converge" in ended.text or not all(solve.reason.startswith("CONVERGED") for solve in watched.solves):
         return None
-    return [int(n) for n in re.findall(r"Linear .*iterations (\d+)", answer.stdout)], sum(float(s) for s in re.findall(r"KSPSolve: (\S+) s", answer.stdout))
+    return [solve.iterations for solve in watched.solves], sum(solve.setup_processor + solve.solve_processor for solve in watched.solves)
 
 
-def measure(petsc, programs, clock, name, solvers, pairs):
+def measure(runner, programs, name, solvers, pairs):
     ways = {key: PROBLEMS[name].mg if key == "mg" else way for key, way in solvers.items()}
     ways = {key: way for key, way in ways.items() if way}
     runs = {key: [] for key in ways}
     for _ in range(pairs):
         for key, way in ways.items():
             if not runs[key] or runs[key][-1]:
-                runs[key].append(run(petsc, programs, clock, name, way, 1))
+                runs[key].append(run(runner, programs, name, way, 1))
     for key, way in ways.items():
         row = {"problem": name, "solver": key}
         if runs[key][-1]:
-            again = run(petsc, programs, clock, name, way, 2) if key in SOLVERS else None
+            again = run(runner, programs, name, way, 2) if key in SOLVERS else None
             row.update(solves=len(runs[key][0][0]), iterations=sum(runs[key][0][0]), most=max(runs[key][0][0]), iterations_2=sum(again[0]) if again else "fails" if key in SOLVERS else "",
                        seconds=f"{statistics.median(s for _, s in runs[key]):.3f}",
                        ratio=f"{statistics.median(s / own for (_, s), (_, own) in zip(runs[key], runs['kcycle'])):.2f}")
@@ -119,10 +113,10 @@ def main():
     if not names:
         sys.exit(f"systems: no problem begins with {arguments.only}; there are {', '.join(PROBLEMS)}")
     petsc = petsc_at_hand()
-    programs, clock = compile_programs(petsc, names)
+    runner, programs = compile_programs(petsc, names)
     rows = []
     for name in names:
-        for row in measure(petsc, programs, clock, name, {**SOLVERS, **(SMOOTHERS if arguments.smoothers else {})}, arguments.pairs):
+        for row in measure(runner, programs, name, {**SOLVERS, **(SMOOTHERS if arguments.smoothers else {})}, arguments.pairs):
             print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
             rows.append(row)
     write_csv(os.path.join(petsc["build"], "bench", "systems.csv"), rows)
