@@ -676,7 +676,7 @@ def make_parser():
     parser.add_argument("--prefix", help="of the solver that is compared, where a program has several; default: the first, unless another one takes more than twice as long")
     parser.add_argument("--rtol", type=float, help="tolerance; default: the program's")
     parser.add_argument("--quick", action="store_true", help="below three minutes: stopped early, no sizes")
-    parser.add_argument("--small", action="store_true", help="PROBLEM on a small grid")
+    parser.add_argument("--small", action="store_true", help="PROBLEM on a small grid; of the paper one problem")
     parser.add_argument("--repeat", type=int, help="runs of each, default 3, as far as the budget goes")
     parser.add_argument("--limit", type=float, help="seconds for a run, default 600, or 60 with --quick")
     parser.add_argument("--slow", type=float, help="a solver is stopped after so many times the seconds of the best run so far, default 20, or 10 with --quick")

@@ -98,7 +98,7 @@ def tables(arguments, runner, make, record, folder, pictures):
     rows, levels = [], []
     for procs in [arguments.procs] if arguments.procs else (1, 2, 4):
         runner.procs = procs
-        for problem in PROBLEMS[:2] if arguments.quick else PROBLEMS:
+        for problem in PROBLEMS[:1] if arguments.small else PROBLEMS[:2] if arguments.quick else PROBLEMS:
             words = ["battery", "-skip_petscrc", "-repeat", "1", "-ksp_max_it", "10000", "-ksp_type", problem.ksp, *problem.options.split()]
             print(f"\n{problem.name}, {procs} process{'es' if procs > 1 else ''}; in brackets: the paper\n  {'':16}{'iterations':>12}{'set-up':>19}{'total':>19}{'levels':>9}"
                   f"{'complexity':>13}{'longest row':>13}", flush=True)

@@ -100,6 +100,12 @@ refuses 'a problem that is not there' 'no problem is called 9d' compare --proble
 works 'a problem of the battery, and its sizes' 'of the sizes that were tried\|not faster than the Krylov method' converged compare --small --problem 2d-dirichlet --sizes 0.5
 works 'the report' '^| kcycle | `-pc_type kcycle` | ours' cat report/report.md
 
+if petsc_has PETSC_HAVE_HYPRE; then
+  works "a paper's variants" 'rs_classic  *5 (6)  .* 2.19 ' compare --paper --small --procs 1
+else
+  skip "a paper's variants" 'PETSc has no hypre'
+fi
+
 # A.mtx: 5 points on 6 x 5; the same nonsymmetric, singular, ...; A.bin: PETSc's format
 python3 -B - <<'END'
 import struct
