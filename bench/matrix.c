@@ -215,8 +215,7 @@ static PetscErrorCode FillAtRandom(Vec b)
 /* Numbers that are none, and rows of zeros. Do rows sum to zero, are diagonals positive? */
 static PetscErrorCode CheckRows(System *s)
 {
-  PetscInt  start, end;
-  PetscBool answers[2] = {PETSC_TRUE, PETSC_TRUE};
+  PetscInt start, end, answers[2] = {1, 1};
 
   PetscFunctionBeginUser;
   PetscCall(MatGetOwnershipRange(s->A, &start, &end));
@@ -241,12 +240,12 @@ static PetscErrorCode CheckRows(System *s)
                "row %" PetscInt_FMT " (from 0) is zero: the matrix is singular, leave this unknown out, or give it a "
                "diagonal",
                i);
-    if (PetscAbsScalar(sum) > 1e-10 * size) answers[0] = PETSC_FALSE;
-    if (PetscRealPart(diagonal) <= 0) answers[1] = PETSC_FALSE;
+    if (PetscAbsScalar(sum) > 1e-10 * size) answers[0] = 0;
+    if (PetscRealPart(diagonal) <= 0) answers[1] = 0;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, answers, 2, MPIU_BOOL, MPI_LAND, PETSC_COMM_WORLD));
-  s->singular  = answers[0];
-  s->symmetric = answers[1];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, answers, 2, MPIU_INT, MPI_MIN, PETSC_COMM_WORLD));
+  s->singular  = (PetscBool)(answers[0] > 0);
+  s->symmetric = (PetscBool)(answers[1] > 0);
   if (s->symmetric) {
     PetscReal norm;
 
@@ -272,10 +271,9 @@ static void Place(const PetscInt n[], PetscInt dof, PetscInt row, PetscInt at[])
 /* Are diagonal neighbours coupled? Those more than one point away are an error */
 static PetscErrorCode FindStencil(const System *s, PetscInt dof, PetscBool *box)
 {
-  PetscInt start, end;
+  PetscInt start, end, diagonal = 0;
 
   PetscFunctionBeginUser;
-  *box = PETSC_FALSE;
   PetscCall(MatGetOwnershipRange(s->A, &start, &end));
   for (PetscInt i = start; i < end; i++) {
     PetscInt           n, p[4], q[4];
@@ -298,11 +296,12 @@ static PetscErrorCode FindStencil(const System *s, PetscInt dof, PetscBool *box)
                  ") is coupled with (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
                  "), more than one point away: the grid has other sizes, or leave -grid out",
                  p[0], p[1], p[2], q[0], q[1], q[2]);
-      if (directions > 1) *box = PETSC_TRUE;
+      if (directions > 1) diagonal = 1;
     }
     PetscCall(MatRestoreRow(s->A, i, &n, &j, &a));
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, box, 1, MPIU_BOOL, MPI_LOR, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &diagonal, 1, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
+  *box = (PetscBool)(diagonal > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -183,13 +183,15 @@ static PetscErrorCode TrueResidual(KSP ksp, PetscReal *residual)
   Mat       A;
   Vec       b, x, r;
   PetscReal norm;
+  PetscBool scaled;
 
   PetscFunctionBegin;
   *residual = -1;
+  PetscCall(PetscOptionsHasName(NULL, ((PetscObject)ksp)->prefix, "-ksp_diagonal_scale", &scaled));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetRhs(ksp, &b));
   PetscCall(KSPGetSolution(ksp, &x));
-  if (!A || !b || !x || ksp->dscale || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!A || !b || !x || scaled || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &r));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
