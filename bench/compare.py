@@ -319,6 +319,8 @@ class Comparison:
 
     def options(self, solver, rtol):
         target = self.target
+        if solver.name == "as given":
+            return shlex.split(self.arguments.options)
         ksp = requested(solver.options, "-ksp_type") or target.ksp
         words = f"{norm_options(ksp)} {solver.options}"
         if target.ksp == "preonly":
@@ -353,7 +355,7 @@ class Comparison:
         if "cg" in needs and self.target.ksp != "cg":
             return f"the program's KSP is {self.target.ksp}, not cg"
         if "dm" in needs and not self.target.dm:
-            return "the program's solver has no DM"
+            return "the program's solver has no DM that was refined (-da_refine)"
         return self.failed.get(solver.family if "-dm_mat_type" in solver.options else "", "")
 
     def first_pass(self, chosen, quiet=False):
@@ -416,7 +418,7 @@ def probe(runner, target, arguments):
         fail(f"no solver has the prefix {arguments.prefix}; there are {', '.join(name or 'none' for name in seconds)}")
     target.prefix = next(name for name in seconds if 2 * seconds[name] >= max(seconds.values())) if arguments.prefix is None else arguments.prefix
     begin = next(begin for begin in watched.begins if begin.prefix == target.prefix)
-    target.ksp, target.dm = begin.ksp, begin.dm
+    target.ksp, target.dm = begin.ksp, begin.dm and begin.refined > 0
     own = judge(row, target, ended, watched)
     tolerances = {solve.rtol for solve in own}
     target.rtol = arguments.rtol or (tolerances.pop() if len(tolerances) == 1 else 1e-5 if not own else None)
@@ -632,10 +634,14 @@ def draw(comparison, records, sized, folder):
 
 # Sizes: from which one does a solver beat the Krylov method alone?
 
-def over_sizes(runner, arguments, names):
+def over_sizes(runner, arguments, names, records):
+    """RECORDS: of the grid as it is"""
     rows = []
     chosen = [solver for solver in solvers.SOLVERS if solver.name in names]
     for factor in map(float, arguments.sizes.split(",")):
+        if factor == 1:
+            rows += [one for one in records if one["solver"] in names]
+            continue
         comparison = Comparison(runner, problem_target(arguments, factor), arguments)
         comparison.target.ksp = arguments.ksp
         print(f"\n{comparison.target.title}", flush=True)
@@ -751,7 +757,6 @@ def check_matrix(runner, target):
         fail(f"{runner.arguments.matrix}: {ended.error() if ended.status and not ended.expired else 'is not read in time: BENCH=--limit ...'}")
     target.notes.append(ended.text.strip().splitlines()[-1] + ".")
     target.ksp = "gmres" if "not symmetric" in ended.text else "cg"
-    target.dm = bool(runner.arguments.grid)
 
 
 def main():
@@ -780,6 +785,8 @@ def main():
         row, comparison.best = probe(runner, target, arguments)
         comparison.rows.append(row)
         comparison.say(0, len(chosen), row)
+        if row.status.startswith("stops"):
+            chosen = [solvers.Solver("as given, further", "as given", "", "", "the program's preconditioner to the residual of all")] + chosen
     comparison.first_pass(chosen)
     comparison.repeat()
     finish_report(comparison, folder)
@@ -800,7 +807,7 @@ def finish_report(comparison, folder):
     sized = []
     if arguments.sizes and best is not None:
         arguments.ksp = comparison.target.ksp
-        sized = over_sizes(runner, arguments, {one["solver"] for one in summary(records)} | {"jacobi"})
+        sized = over_sizes(runner, arguments, {one["solver"] for one in summary(records)} | {"jacobi"}, records)
         write_csv(os.path.join(folder, "sizes.csv"), sized)
     sentences = list(break_even(sized))
     for note in comparison.target.notes + sentences:

@@ -3,7 +3,7 @@
     name, family, options, what it needs, why these options
 
 In the report the best of each family counts. KSP, norm and tolerance are the program's, or those that compare.py gives to all alike; options are for the solver
-without a prefix, compare.py puts it before them. Needs: "cg": only where the program's KSP is conjugate gradients; "dm": only where its solver has a DM;
+without a prefix, compare.py puts it before them. Needs: "cg": only where the program's KSP is conjugate gradients; "dm": only where its solver has a DM that was refined;
 "hypre": only where PETSc has it.
 """
 
