@@ -91,6 +91,7 @@ class Target:
     def __init__(self, words, title, ours):
         self.words, self.title, self.ours = words, title, ours
         self.prefix, self.ksp, self.dm, self.rtol, self.by_environment = "", "cg", False, 1e-8, False
+        self.statuses = {0}  # that it ends with when all is well
         self.notes = []
 
 
@@ -217,7 +218,8 @@ class Runner:
         command, environment = self.command(target, options)
         if os.path.exists(self.file):
             os.remove(self.file)
-        ended = start(command, limit, environment, self.procs or 1)
+        device = any(name in self.petsc["features"] for name in ("KCYCLE_HAVE_CUDA", "KCYCLE_HAVE_HIP"))
+        ended = start(command, limit, environment, 0 if device else self.procs or 1)
         with open(self.log, "a") as log:
             log.write(f"$ {shlex.join(command)}\n{ended.text[-20000:]}\nstatus {ended.status}{', stopped' if ended.expired else ''}, {ended.seconds:.1f} s\n\n")
         return ended, Watched(self.file)
@@ -236,7 +238,7 @@ class Row:
     def __init__(self, solver):
         self.solver, self.status, self.iterations, self.solves, self.unknowns = solver, "", "", 0, ""
         self.seconds, self.processor, self.residual, self.memory, self.rtol = [], [], None, None, ""
-        self.levels, self.history, self.wall, self.began = [], [], 0, False
+        self.levels, self.history, self.wall = [], [], 0
 
     def ok(self):
         return self.status == "ok"
@@ -272,7 +274,7 @@ def judge(row, target, ended, watched):
     """The run as a row's numbers, and what is wrong with it"""
     own = [solve for solve in watched.solves if solve.prefix == target.prefix]
     begins = [begin for begin in watched.begins if begin.prefix == target.prefix]
-    row.wall, row.began = ended.seconds, bool(begins)
+    row.wall = ended.seconds
     if own:
         row.unknowns, row.solves = max(solve.unknowns for solve in own), len(own)
         row.iterations = sum(solve.iterations for solve in own)
@@ -293,7 +295,7 @@ def judge(row, target, ended, watched):
         row.status = f"not taken: the program sets -pc_type {taken.pc} itself"
     elif taken and requested(row.solver.options, "-ksp_type") not in (None, taken.ksp):
         row.status = f"not taken: the program sets -ksp_type {taken.ksp} itself"
-    elif ended.status:
+    elif ended.status not in target.statuses:
         row.status = f"solves, then the program fails: {ended.error()}"
     else:
         row.status = "ok"
@@ -367,7 +369,7 @@ class Comparison:
                 reason = self.fits(solver)
                 row = Row(solver) if reason else self.try_solver(solver)
                 row.status = f"not run: {reason}" if reason else row.status
-                if row.status.startswith("fails: ") and not row.began or row.status.startswith("fails: ") and "-dm_mat_type" in solver.options:
+                if row.status.startswith("fails: ") and "-dm_mat_type" in solver.options:
                     self.failed[solver.family] = f"as {solver.name}"
             self.rows.append(row)
             if not quiet:
@@ -396,6 +398,11 @@ class Comparison:
                     row.iterations, row.residual, row.memory = before
 
 
+def crashed(ended):
+    """By a signal or an error of PETSc"""
+    return ended.status < 0 or ended.status > 128 or "PETSC ERROR" in ended.text
+
+
 def probe(runner, target, arguments):
     """The program as it is: its solvers, and a row"""
     row = Row(solvers.Solver("as given", "as given", "", "", "the program's own options"))
@@ -419,6 +426,9 @@ def probe(runner, target, arguments):
     target.prefix = next(name for name in seconds if 2 * seconds[name] >= max(seconds.values())) if arguments.prefix is None else arguments.prefix
     begin = next(begin for begin in watched.begins if begin.prefix == target.prefix)
     target.ksp, target.dm = begin.ksp, begin.dm and begin.refined > 0
+    if watched.solves and not ended.expired and ended.status and not crashed(ended):
+        target.statuses.add(ended.status)
+        target.notes.append(f"The program ends with status {ended.status} with its own options, so that this is no failure.")
     own = judge(row, target, ended, watched)
     tolerances = {solve.rtol for solve in own}
     target.rtol = arguments.rtol or (tolerances.pop() if len(tolerances) == 1 else 1e-5 if not own else None)
@@ -747,14 +757,22 @@ def make_target(arguments):
     if arguments.problem:
         return problem_target(arguments)
     words = shlex.split(arguments.app)
-    return Target(words, os.path.basename(words[0]) if words else fail(USAGE), False)
+    if not words:
+        fail(USAGE)
+    script = next((word for word in words if word.endswith(".py")), words[0])
+    return Target(words, os.path.basename(script), False)
 
 
 def check_matrix(runner, target):
-    """What can only be seen by reading all of it"""
-    ended, _ = runner.run(target, ["-check"], runner.arguments.limit)
+    """What can only be seen by reading all of it. Text is read once"""
+    at, binary = target.words.index("-matrix") + 1, os.path.join(os.path.dirname(runner.file), "matrix.bin")
+    with open(target.words[at], "rb") as file:
+        text = file.read(1) == b"%"
+    ended, _ = runner.run(target, ["-check"] + (["-write", binary, "-viewer_binary_skip_info"] if text else []), runner.arguments.limit)
     if ended.status or ended.expired:
         fail(f"{runner.arguments.matrix}: {ended.error() if ended.status and not ended.expired else 'is not read in time: BENCH=--limit ...'}")
+    if text:
+        target.words[at] = binary
     target.notes.append(ended.text.strip().splitlines()[-1] + ".")
     target.ksp = "gmres" if "not symmetric" in ended.text else "cg"
 

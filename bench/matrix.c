@@ -2,7 +2,8 @@ static char help[] = "One system with a matrix from a file, for bench/compare.py
   -matrix <file>     PETSc's binary format, or Matrix Market's: coordinate, real or integer\n\
   -rhs <file>        a vector in PETSc's binary format, or Matrix Market's array; otherwise numbers at random\n\
   -grid <nx,ny,nz>   unknowns are those of the points of a grid, line by line: the solver gets a DMDA\n\
-  -check             reads and ends\n\n";
+  -write <file>      writes the matrix in PETSc's format\n\
+  -check             reads, writes and ends\n\n";
 
 /*
   Conjugate gradients where the matrix is symmetric with a positive diagonal, else GMRES. Where rows sum to zero
@@ -401,6 +402,17 @@ static PetscErrorCode MoveToGrid(System *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode WriteMatrix(const char name[], Mat A)
+{
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode LoadSystem(System *s)
 {
   char      name[PETSC_MAX_PATH_LEN];
@@ -412,6 +424,8 @@ static PetscErrorCode LoadSystem(System *s)
   PetscCheck(given, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-matrix <file> is missing");
   PetscCall(LoadMatrix(name, &s->A));
   PetscCall(CheckRows(s));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-write", name, sizeof(name), &given));
+  if (given) PetscCall(WriteMatrix(name, s->A));
   PetscCall(MatCreateVecs(s->A, NULL, &s->b));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", name, sizeof(name), &given));
   if (given) PetscCall(LoadVector(name, s->b));

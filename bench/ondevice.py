@@ -59,7 +59,7 @@ class Program:
         command = [*(mpi_command(procs, self.mpiexec) if procs > 1 else []), self.path, "-skip_petscrc", "-dll_append", self.library, "-repeat", "1", "-ksp_max_it", "100",
                    "-ksp_monitor", "-ksp_view", "-list", self.path + ".list"]
         while len(answers) < len(cases):
-            ended = start([*command, "-from", str(len(answers))], self.arguments.limit * (len(cases) - len(answers)), self.environment, procs)
+            ended = start([*command, "-from", str(len(answers))], self.arguments.limit * (len(cases) - len(answers)), self.environment, 0)
             for number, part in re.findall(r"^begin (\d+)\n(.*?)^end \1\n", ended.text, re.MULTILINE | re.DOTALL):
                 answers[cases[int(number)].name] = part, ""
             if len(answers) < len(cases):

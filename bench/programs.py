@@ -16,7 +16,9 @@ from launch import mpi_environment  # noqa: E402 (found in conf)
 
 
 def petsc_at_hand():
-    """The makefile's NAME=value lines as a dictionary."""
+    """The makefile's NAME=value lines as a dictionary; make check has them in the environment"""
+    if "KC_LIBRARY" in os.environ:
+        return {name[3:].lower(): value for name, value in os.environ.items() if name.startswith("KC_")}
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
     answer = subprocess.run(["make", "-s", "--no-print-directory", "-C", TOP, "print-petsc"], env=environment,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True)
@@ -68,6 +70,8 @@ def surroundings(user_options=False):
 
 def limit_memory(processes):
     """A solver that wants more than there is gets an error and is not the end of the machine"""
+    if not processes:
+        return
     share = int(0.85 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / processes)
     resource.setrlimit(resource.RLIMIT_DATA, (share, share))
 
@@ -101,8 +105,9 @@ def stop(process):
             continue
 
 
-def start(command, limit, environment, processes=1, renew=None, cwd=None):
-    """Runs a program, at most so many seconds. RENEW: a line that begins so gives it as many again"""
+def start(command, limit, environment, processes=1, renew=None):
+    """Runs a program, at most so many seconds, with the memory of the machine for so many processes; 0: with no bound, as devices reserve more than there is.
+    RENEW: a line that begins so gives it as many seconds again"""
     began, expired = time.monotonic(), threading.Event()
 
     def expire():
@@ -116,18 +121,23 @@ def start(command, limit, environment, processes=1, renew=None, cwd=None):
         return made
 
     try:
-        process = subprocess.Popen(command, env=environment, cwd=cwd, start_new_session=True, preexec_fn=lambda: limit_memory(processes), stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=lambda: limit_memory(processes), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, errors="replace")
     except OSError as error:
         return Ended(f"{command[0]}: {error.strerror}", 127, False, 0)
     lines, alarm = [], timer()
-    for line in process.stdout:
-        lines.append(line)
-        if renew and line.startswith(renew):
-            alarm.cancel()
-            alarm = timer()
-    status = process.wait()
-    alarm.cancel()
+    try:
+        for line in process.stdout:
+            lines.append(line)
+            if renew and line.startswith(renew):
+                alarm.cancel()
+                alarm = timer()
+        status = process.wait()
+    except KeyboardInterrupt:
+        stop(process)
+        raise
+    finally:
+        alarm.cancel()
     return Ended("".join(lines), status, expired.is_set(), time.monotonic() - began)
 
 

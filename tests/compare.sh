@@ -7,7 +7,7 @@ set -u
 if petsc_has PETSC_USE_COMPLEX; then skip 'solvers are compared' 'structured levels have real numbers'; exit 0; fi
 compare() { python3 -B "$KC_TOP/bench/compare.py" --no-pictures --save "$KC_WORK/report" --repeat 1 --solvers kcycle,jacobi "$@"; }
 
-# A program of two solvers with two prefixes, as -named says, or of many solves; -sets: it chooses its preconditioner itself; -idle: it solves nothing; -forever
+# A program of two solvers with two prefixes, as -named says, or of many solves; -sets: it chooses its preconditioner itself; -idle: it solves nothing; -status: it ends with 3; -forever
 cat > program.c <<'END'
 #include <petscksp.h>
 
@@ -68,9 +68,10 @@ int main(int argc, char **argv)
   PetscCall(Matrix(20, &A));
   if (!idle) PetscCall(Solve(A, NULL, times, forever));
   if (named) PetscCall(Solve(A, prefix, 100, PETSC_FALSE));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-status", &idle));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
-  return 0;
+  return idle ? 3 : 0;
 }
 END
 compile c program.c program -std=gnu99 > build.log 2>&1 || { cat build.log; exit 1; }
@@ -83,10 +84,10 @@ converged() { "$@" > text || { cat text; return 1; }; cat text; for s in kcycle 
 
 works 'a program, to a tolerance that all reach' '' converged compare --app './program -pc_type none' --rtol 1e-8
 works '... as it is, on two processes' 'Tolerance of the program: 1e-05' is kcycle procs 2 compare --app ./program --procs 2
-works 'many solves: sums' 'solves 5 systems' is kcycle solves 5 compare --app './program -times 5'
+works 'many solves: sums; a status of its own' 'ends with status 3' is kcycle solves 5 compare --app './program -times 5 -status'
 works 'two solvers: the one that takes longer' 'with the prefix -other_' is kcycle solves 100 compare --app './program -named other_'
 works '... or the one that is asked for' 'Compared are those with none' is kcycle solves 1 compare --app './program -named other_' --prefix ''
-refuses 'a program that sets its preconditioner itself' 'not taken: the program sets -pc_type sor itself' compare --app './program -sets' --solvers kcycle
+works 'a program that sets its preconditioner itself' 'not taken: the program sets -pc_type sor itself' compare --app './program -sets' --solvers kcycle
 works 'a program whose KSP is preonly' 'the others are run with GMRES' converged compare --app './program -ksp_type preonly -pc_type lu'
 refuses 'a program that takes forever' 'kcycle  *stopped after 1 s, in solve' compare --app './program -forever' --limit 1
 refuses 'a program that solves nothing' 'the program solves nothing by KSPSolve()' compare --app './program -idle'
