@@ -14,7 +14,6 @@ import collections
 import os
 import re
 import shlex
-import subprocess
 import sys
 
 try:
@@ -24,8 +23,7 @@ except ImportError as missing:
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
 
-from programs import build, choose, petsc_at_hand, publish, write_csv  # noqa: E402
-from launch import mpi_environment  # noqa: E402 (found in conf)
+from programs import build, choose, petsc_at_hand, publish, start, surroundings, write_csv  # noqa: E402
 
 INNER = {"jacobi": "Jacobi", "blockic": "Block-IC", "ip": "IP", "kcycle": "kcycle"}
 SPACES = {"none": "none", "stripe": "stripes", "box": "boxes", "interface": "interface boxes"}
@@ -59,18 +57,14 @@ class Program:
         self.log = os.path.join(folder, "dpcg.log")
         self.limit = limit
         self.repeat = repeat
-        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+        self.environment = surroundings()
         build(petsc, "examples/tutorials/bubbles.c", self.path, [petsc["library"]])
         open(self.log, "w").close()
 
     def run(self, options):
         command = [self.path, "-skip_petscrc", "-times", *shlex.split(options)]
-        try:
-            answer = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                    stderr=subprocess.STDOUT, universal_newlines=True, timeout=self.limit)
-            text = answer.stdout
-        except subprocess.TimeoutExpired:
-            text = f"stopped after {self.limit} s"
+        ended = start(command, self.limit, self.environment)
+        text = f"stopped after {self.limit} s" if ended.expired else ended.text
         with open(self.log, "a") as log:
             log.write(f"{shlex.join(command)}\n{text[:20000]}\n")
         solved = re.search(r"(\w+) after (\d+) iterations, residual (\S+?)(?:, error (\S+), its energy norm (\S+))?\n", text)
@@ -85,8 +79,8 @@ class Program:
         path = os.path.join(os.path.dirname(self.path), "deflsub")
         build(self.petsc, "tests/deflsub.c", path, [self.petsc["library"]])
         command = [path, "-skip_petscrc", "-test", "independent", "-show", "-deflsub_sub_pc_type", "icc"]
-        answer = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True, timeout=self.limit)
-        return "" if answer.returncode else answer.stdout
+        ended = start(command, self.limit, self.environment)
+        return "" if ended.status else ended.text
 
     def fastest(self, options):
         """Of some runs."""

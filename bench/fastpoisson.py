@@ -12,11 +12,9 @@ Builds bench/fastpoisson.c; make the library first. FFTW by hand: sine transform
 import argparse
 import os
 import shlex
-import subprocess
 import sys
 
-from programs import build, petsc_at_hand, publish
-from launch import mpi_environment  # found in conf (see programs.py)
+from programs import build, petsc_at_hand, publish, start, surroundings
 
 # dimension, points of a direction, those of --quick, stretched, runs
 CASES = ((2, 255, 63, False, 21), (2, 1023, 127, False, 9), (2, 2047, 255, False, 7), (3, 63, 15, False, 15), (3, 127, 31, False, 9), (3, 255, 63, False, 3),
@@ -25,12 +23,10 @@ CASES = ((2, 255, 63, False, 21), (2, 1023, 127, False, 9), (2, 2047, 255, False
 
 def measure(petsc, program, options):
     command = [program, "-skip_petscrc", *options]
-    environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-    environment["OMP_NUM_THREADS"] = "1"
-    run = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    lines = [line for line in run.stdout.splitlines() if line.startswith("dim=")]
-    if run.returncode or not lines:
-        sys.exit(f"fastpoisson: {shlex.join(command)} failed:\n{run.stdout}")
+    ended = start(command, 3600, surroundings())
+    lines = [line for line in ended.text.splitlines() if line.startswith("dim=")]
+    if ended.status or not lines:
+        sys.exit(f"fastpoisson: {shlex.join(command)} failed:\n{ended.text}")
     return dict(word.split("=", 1) for word in lines[-1].split())
 
 

@@ -18,8 +18,7 @@ import os
 import subprocess
 import sys
 
-from programs import build, choose, petsc_at_hand, publish, write_csv
-from launch import mpi_environment  # found in conf
+from programs import build, choose, petsc_at_hand, publish, surroundings, write_csv
 
 PARTS = ("model", "factors", "times", "contrast", "tables", "predict", "auto")
 SOLVERS = ("jacobi", "alternating", "zebra")
@@ -72,7 +71,7 @@ class Program:
 
     def __init__(self, petsc, folder):
         self.path = os.path.join(folder, "kappa")
-        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+        self.environment = surroundings()
         build(petsc, "bench/kappa.c", self.path, [petsc["library"]])
 
     def lines(self, **options):

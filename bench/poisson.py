@@ -22,8 +22,7 @@ import os
 import subprocess
 import sys
 
-from programs import build, choose, petsc_at_hand, publish, write_csv
-from launch import mpi_environment  # found in conf
+from programs import build, choose, petsc_at_hand, publish, surroundings, write_csv
 
 PARTS = ("smoothers", "residual", "solve", "components", "levels", "fmg", "model", "roofline", "cycles")  # cycles: after roofline, for its predictions
 
@@ -111,7 +110,7 @@ class Program:
 
     def __init__(self, petsc, folder):
         self.path = os.path.join(folder, "poisson")
-        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+        self.environment = surroundings()
         self.fftw = not subprocess.run(["pkg-config", "--exists", "fftw3"], stderr=subprocess.DEVNULL).returncode
         more = ["-march=native"]
         if self.fftw:

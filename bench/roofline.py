@@ -12,8 +12,8 @@ import os
 import subprocess
 import sys
 
-from programs import build, petsc_at_hand
-from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+from programs import build, petsc_at_hand, surroundings
+from launch import mpi_command  # found in conf (see programs.py)
 
 
 def main():
@@ -28,7 +28,7 @@ def main():
     program = os.path.join(folder, "roofline")
     build(petsc, "bench/roofline.c", program, [petsc["library"]])
     save = os.path.abspath(arguments.save or os.path.join(folder, "roofline.txt"))
-    environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+    environment = surroundings()
     command = mpi_command(arguments.procs, petsc["mpiexec"]) + [program, "-skip_petscrc", "-rounds", str(arguments.rounds), "-o", save]
     if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode:
         sys.exit("roofline: the program failed")

@@ -11,25 +11,20 @@ Medians of rounds in which the smoothers take turns. Make the library first. Res
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 
-from programs import build, petsc_at_hand, publish, write_csv
-from launch import mpi_environment  # found in conf
+from programs import build, petsc_at_hand, publish, start, surroundings, write_csv
 
 SMOOTHERS = {2: ["jacobi", "redblack", "zebra_x", "zebra_y", "alternating"], 3: ["jacobi", "redblack", "zebra_x", "zebra_y", "zebra_z", "alternating"]}
 
 
 def measure(program, dim, n, coefficients, rounds):
     options = ["-dim", str(dim), "-n", str(n), "-rounds", str(rounds), "-sweeps", "6", "-smoothers", ",".join(SMOOTHERS[dim]), "-pc_relax_clusters", "off"]
-    environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
-    answer = subprocess.run([program, "-skip_petscrc", *options, *(["-variable"] if coefficients == "varying" else [])], env=environment, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, universal_newlines=True)
-    if answer.returncode:
-        sys.exit(f"smoothers: status {answer.returncode}")
+    ended = start([program, "-skip_petscrc", *options, *(["-variable"] if coefficients == "varying" else [])], 3600, surroundings())
+    if ended.status:
+        sys.exit(f"smoothers: status {ended.status}: {ended.error()}")
     seconds = {}
-    for line in answer.stdout.splitlines():
-        _, name, setup, sweep = line.split(",")
+    for _, name, setup, sweep in (line.split(",") for line in ended.text.splitlines() if line.count(",") == 3):
         seconds.setdefault(name, []).append((float(setup), float(sweep)))
     jacobi = [sweep for _, sweep in seconds["jacobi"]]
     for name in SMOOTHERS[dim]:

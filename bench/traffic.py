@@ -16,8 +16,7 @@ import os
 import subprocess
 import sys
 
-from programs import build, petsc_at_hand, publish
-from launch import mpi_environment  # found in conf
+from programs import build, petsc_at_hand, publish, surroundings
 
 SECTOR = 32
 H100 = (227 * 1024, 132)  # bytes of shared memory of a block, processors; the stand-in has them, too
@@ -89,7 +88,7 @@ def launches(petsc, program, n, tiles):
         words = line.split(None, 2)
         if len(words) == 3 and words[1] in "tT":
             names[int(words[0], 16)] = words[2].split("(")[0].split(" ")[-1]
-    environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+    environment = surroundings()
     environment.update(LD_LIBRARY_PATH=host, CUDAHOST_TRAFFIC=trace, CUDAHOST_PROCESSORS=str(PROCESSORS[3 if n[2] > 1 else 2]))
     sizes = [word for d in range(3 if n[2] > 1 else 2) for word in ("-da_grid_" + "xyz"[d], str(n[d]))]
     options = ["-dll_append", library, "-pc_type", "kcycle", "-ksp_type", "cg", "-ksp_max_it", "1", "-dm_mat_type", "stencil", "-dm_vec_type", "cuda", "-pc_kcycle_graph", "off",
