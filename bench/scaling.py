@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Messages of a cycle: counted on 1 to 8 processes, computed by bench/scaling_model.py, and with the latter what an iteration takes on up to 10^5 processes.
+
+    python3 bench/scaling.py                     counts, what the model makes of the same runs, and its times: minutes
+    python3 bench/scaling.py --parts model       the times alone, from the counts that are there; --parts count, plot
+    python3 bench/scaling.py --latency 1e-6 --overhead 2e-7 --bandwidth 1e10    another network
+    python3 bench/scaling.py --publish           also writes bench/results/scaling-*.csv and docs/pictures/scaling.png
+
+Poisson's equation in 3D, 7 points, Dirichlet points left out. Weak: 31^3 points a process are counted, 64^3 modelled; strong: 63^3 counted, 511^3 modelled. Only counts are
+measured on several processes, as the machine may have fewer cores; seconds of work are those of one process, with the processor's clock.
+An iteration is a cycle, the product of conjugate gradients and its reductions. Seconds: work + latency of rounds + overhead of messages + bytes / bandwidth + latency of
+reductions, log2(processes) for each.
+
+Status 1: the model differs from what is counted.
+"""
+
+import argparse
+import csv
+import glob
+import os
+import subprocess
+import sys
+
+import scaling_model as model
+from programs import TOP, build, petsc_at_hand, publish, write_csv
+from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
+
+COUNTED = {("weak", 2): (31, 31, 63), ("weak", 4): (31, 63, 63), ("strong", 2): (63, 63, 63), ("strong", 4): (63, 63, 63), ("strong", 8): (63, 63, 63)}
+QUICK = {("weak", 2): (15, 15, 31), ("strong", 4): (31, 31, 31)}
+KCYCLE = [(1, 1000, 5000), (1, 0, 5000), (1, 4000, 5000), (1, 1000, -1), (2, 1000, 5000), (3, 1000, 5000), ("w", 1000, 5000), ("w", 0, 5000), ("w", 4000, 5000)]
+MODELLED = [(kappa, limit, 5000) for kappa in (1, 2, 3, "w") for limit in (0, 1000, 4000, 32000)] + [(1, 1000, -1), (1, 1000, 100000), ("w", 1000, 100000)]
+PEERS = {
+    "pfmg": "-dm_mat_type hyprestruct -pc_type pfmg",
+    "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
+                 "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.25 -pc_hypre_boomeramg_P_max 4",
+}
+NUMBERS = ("messages", "bytes", "rounds", "reductions")
+
+
+def options_of(kappa, limit, ghosts):
+    return f"-pc_mg_log -pc_kcycle_kappa {kappa} -pc_kcycle_process_eq_limit {limit} -pc_kcycle_ghost_points {ghosts}".split()
+
+
+class Counter:
+    """Runs bench/battery.c with bench/messages.c"""
+
+    def __init__(self, petsc):
+        self.folder = os.path.join(petsc["build"], "bench")
+        os.makedirs(self.folder, exist_ok=True)
+        self.petsc, self.program, self.watch = petsc, os.path.join(self.folder, "scaling"), os.path.join(self.folder, "messages.so")
+        build(petsc, "bench/battery.c", self.program)
+        build(petsc, "bench/messages.c", self.watch, more=["-shared", "-fPIC", "-ldl"])
+        self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
+        self.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
+
+    def run(self, procs, grid, options, counted=True):
+        """The words of the result, and rows of all processes"""
+        trace = os.path.join(self.folder, "messages")
+        for path in glob.glob(trace + ".*[0-9]"):
+            os.remove(path)
+        environment = dict(self.environment, MESSAGES_FILE=trace)
+        command = [*(mpi_command(procs, self.petsc["mpiexec"]) if procs > 1 else []), *(["env", "LD_PRELOAD=" + self.watch] if counted else []), self.program, "-skip_petscrc",
+                   "-dll_append", self.petsc["library"] + ("," + self.watch if counted else ""), "-cells", ",".join(map(str, grid)), "-ends", "vv,vv,vv", *options]
+        answer = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+        words = [line.split(",") for line in answer.stdout.splitlines() if line.startswith("result,")]
+        if answer.returncode or not words:
+            sys.exit(f"scaling: {' '.join(command)} has failed: {answer.stdout[-2000:]}")
+        return words[0], [list(csv.DictReader(open(f"{trace}.{rank}"))) for rank in range(procs)] if counted else []
+
+    def phases(self, procs, grid, options):
+        """Of each span, level and phase what the busiest process does"""
+        _, processes = self.run(procs, grid, ["-repeat", "1", "-ksp_max_it", "3", *options])
+        most = {}
+        for row in (row for rows in processes for row in rows):
+            key = row["span"], int(row["level"]), row["phase"] if row["span"] == "cycle" else ""
+            own = most.setdefault(key, [0] * len(NUMBERS))
+            most[key] = [max(a, b) for a, b in zip(own, (int(row[name]) for name in NUMBERS))] if row["span"] == "cycle" else own
+        for span in "setup", "solve":
+            sums = [[sum(int(row[name]) for row in rows if row["span"] == span) for name in NUMBERS] for rows in processes]
+            most = {key: value for key, value in most.items() if key[0] != span}
+            most[(span, -1, "")] = [max(column) for column in zip(*sums)]
+        return most
+
+
+def compared(levels, counted, nlevels):
+    """Pairs of numbers of each level of a cycle: (depth, counted, modelled)"""
+    for depth in sorted({level.depth for level in levels}):
+        own = [level for level in levels if level.depth == depth and level.points]
+        number = nlevels - 1 - depth if nlevels else depth
+        rows = [value for key, value in counted.items() if key[0] == "cycle" and key[1] == number]
+        yield depth, [sum(row[i] for row in rows) for i in range(3)], [sum(getattr(level, name) for level in own) for name in NUMBERS[:3]]
+    moved = [level for level in levels if not level.points]
+    rows = [value for key, value in counted.items() if key[0] == "cycle" and key[1] == -1]
+    yield "moves", [sum(row[i] for row in rows) for i in range(3)], [sum(getattr(level, name) for level in moved) for name in NUMBERS[:3]]
+
+
+def deviation(counted, modelled):
+    return max(abs(a - b) / max(a, b, 1) for a, b in zip(counted, modelled))
+
+
+def count(counter, runs):
+    """Rows of phases, and rows of levels beside the model"""
+    phases, levels = [], []
+    for (scaling, procs), grid in runs.items():
+        jobs = [("kcycle", f"{k}", limit, ghosts, options_of(k, limit, ghosts)) for k, limit, ghosts in KCYCLE]
+        jobs += [(name, "", "", "", words.split()) for name, words in PEERS.items()]
+        for solver, kappa, limit, ghosts, options in jobs:
+            counted = counter.phases(procs, grid, options)
+            head = {"scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts}
+            nlevels = model.number_of_levels(grid) if solver == "kcycle" else 0
+            for (span, number, phase), values in counted.items():
+                level = "" if number < 0 else nlevels - 1 - number if nlevels else number
+                words = phase or ("between levels" if span == "cycle" else "all")
+                phases.append({**head, "span": span, "level": level, "phase": words, **dict(zip(NUMBERS, values))})
+            if solver == "boomeramg":
+                continue
+            own = model.pfmg(grid, procs) if solver == "pfmg" else model.kcycle(grid, procs, int(kappa) if kappa != "w" else "w", limit, ghosts)
+            worst = 0.0
+            for depth, here, there in compared(own, counted, nlevels):
+                levels.append({**head, "level": depth, **{name: value for name, value in zip(NUMBERS, here)}, **{"model_" + name: value for name, value in zip(NUMBERS, there)},
+                               "deviation": f"{deviation(here, there):.3f}"})
+                worst = max(worst, deviation(here, there))
+            print(f"{scaling:7} {procs} processes {head['grid']:9} {solver} {kappa:1} limit {limit} ghosts {ghosts}: deviation of the model {100 * worst:.1f} %", flush=True)
+    return phases, levels
+
+
+def totals(phases):
+    """A cycle, and set-up, of each run"""
+    rows = {}
+    for row in phases:
+        key = tuple(row[name] for name in ("scaling", "procs", "grid", "solver", "kappa", "limit", "ghost_points", "span"))
+        own = rows.setdefault(key, dict.fromkeys(NUMBERS, 0))
+        for name in NUMBERS:
+            own[name] += int(row[name])
+    names = ("scaling", "procs", "grid", "solver", "kappa", "limit", "ghost_points", "span")
+    return [{**dict(zip(names, key)), **value} for key, value in rows.items()]
+
+
+def iterations_and_work(counter, cells):
+    """Of each solver: iterations, seconds of an iteration on one process for each unit of work"""
+    found, grid = {}, (cells, cells, cells)
+    for name, options, levels in [("kcycle " + str(k), options_of(k, 1000, 5000)[1:], model.kcycle(grid, 1, k)) for k in (1, 2, 3, "w")] + \
+                                 [("pfmg", PEERS["pfmg"].split(), model.pfmg(grid, 1))]:
+        words, _ = counter.run(1, grid, ["-repeat", "5", "-patience", "20", *options], counted=False)
+        found[name] = int(words[2]), float(words[5]) / int(words[2]) / model.weights(levels)
+        print(f"{name}: {found[name][0]} iterations of {float(words[5]) / int(words[2]):.4f} s on one process, {cells}^3", flush=True)
+    return found
+
+
+def reductions_of(counter, grid, procs):
+    """Of an iteration, from runs of 2 and 4 of them"""
+    found = {}
+    for name, options in ("kcycle", options_of(1, 1000, 5000)), ("pfmg", PEERS["pfmg"].split()):
+        sums = []
+        for its in "2", "4":
+            _, processes = counter.run(procs, grid, ["-repeat", "1", "-ksp_max_it", its, *options])
+            sums.append(max(sum(int(row["reductions"]) for row in rows if row["span"] == "solve") for rows in processes))
+        _, processes = counter.run(procs, grid, ["-repeat", "1", "-ksp_max_it", "3", *options])
+        cycle = max(sum(int(row["reductions"]) for row in rows if row["span"] == "cycle") for rows in processes)
+        found[name] = (sums[1] - sums[0]) // 2 + cycle
+        print(f"{name}: {found[name]} reductions an iteration, {cycle} of them in the cycle")
+    return found
+
+
+def cubes(exponent):
+    """A grid of processes of 2^exponent, longest last"""
+    return [2 ** ((exponent + d) // 3) for d in range(3)]
+
+
+def grid_of(scaling, exponent):
+    if scaling == "weak":
+        return tuple(64 * m - 1 for m in cubes(exponent))
+    return 511, 511, 511
+
+
+def predict(machine, found, reductions, most):
+    rows = []
+    for scaling in "weak", "strong":
+        for exponent in range(0 if scaling == "weak" else 6, most + 1):
+            procs, grid = 2**exponent, grid_of(scaling, exponent)
+            jobs = [("kcycle", k, limit, ghosts, model.kcycle(grid, procs, k, limit, ghosts)) for k, limit, ghosts in MODELLED] + [("pfmg", "", "", "", model.pfmg(grid, procs))]
+            for solver, kappa, limit, ghosts, levels in jobs:
+                its, work = found[f"{solver} {kappa}".strip()]
+                parts = model.seconds(levels, procs, grid, reductions[solver], work, machine)
+                total = sum(parts.values())
+                rows.append({"scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts,
+                             "smallest_group": min(level.procs for level in levels), "messages": sum(level.messages for level in levels), "bytes": sum(level.bytes for level in levels),
+                             "rounds": sum(level.rounds for level in levels), **{f"{name}_ms": f"{1000 * value:.4f}" for name, value in parts.items()},
+                             "iteration_ms": f"{1000 * total:.4f}", "iterations": its, "solve_ms": f"{1000 * its * total:.3f}"})
+    return rows
+
+
+def plot(rows, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    shown = [("kcycle", k, "1000", "5000", words) for k, words in (("1", "V, kappa 1"), ("2", "F, kappa 2"), ("3", "kappa 3"), ("w", "W"))]
+    shown += [("kcycle", "1", "0", "5000", "V, gathered late"), ("kcycle", "1", "1000", "100000", "V, more ghost points"), ("pfmg", "", "", "", "PFMG")]
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), dpi=80)
+    for axis, scaling, column, title in (axes[0], "weak", "rounds", "rounds of a cycle, weak"), (axes[1], "weak", "solve_ms", "solve, weak, 64^3 a process: ms"), \
+                                        (axes[2], "strong", "solve_ms", "solve, strong, 511^3: ms"):
+        for solver, kappa, limit, ghosts, words in shown:
+            own = [row for row in rows if (row["scaling"], row["solver"], str(row["kappa"]), str(row["limit"]), str(row["ghost_points"])) == (scaling, solver, kappa, limit, ghosts)]
+            style = "--" if "," in words and words[0] == "V" and "kappa" not in words else "-"
+            axis.plot([int(row["procs"]) for row in own], [float(row[column]) for row in own], style, label=words, linewidth=1.2, color="black" if solver == "pfmg" else None)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_title(title + (" (modelled)"), fontsize=8)
+        axis.set_xlabel("processes", fontsize=8)
+        axis.tick_params(labelsize=7)
+    axes[0].legend(fontsize=6)
+    figure.tight_layout(pad=0.5)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    figure.savefig(path)
+
+
+def summary(rows):
+    """Counted and modelled numbers of the largest run of each solver"""
+    print(f"{'':10}{'kappa':>6}{'limit':>7}{'ghosts':>8}{'processes':>10}{'messages':>10}{'bytes':>10}{'rounds':>8}{'iteration':>12}{'solve':>10} ms")
+    for row in rows:
+        if int(row["procs"]) == max(int(other["procs"]) for other in rows):
+            print(f"{row['scaling'] + ' ' + row['solver']:14}{row['kappa']:>2}{row['limit']:>7}{row['ghost_points']:>8}{row['procs']:>10}{row['messages']:>10}{row['bytes']:>10}{row['rounds']:>8}"
+                  f"{row['iteration_ms']:>12}{row['solve_ms']:>10}")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default="count,model,plot", help="of count, model, plot")
+    parser.add_argument("--quick", action="store_true", help="small grids, and up to 64 processes in the model: no numbers to publish")
+    parser.add_argument("--latency", type=float, default=2e-6, help="seconds of a round, default 2e-6")
+    parser.add_argument("--overhead", type=float, default=3e-7, help="seconds of a message beside, default 3e-7")
+    parser.add_argument("--bandwidth", type=float, default=2e9, help="bytes a second of a process, default 2e9")
+    parser.add_argument("--publish", action="store_true", help="also writes bench/results/scaling-*.csv and the picture")
+    arguments = parser.parse_args()
+    if min(arguments.latency, arguments.overhead, arguments.bandwidth) <= 0:
+        parser.error("--latency, --overhead and --bandwidth are positive numbers")
+    unknown = set(arguments.parts.split(",")) - {"count", "model", "plot"}
+    if unknown:
+        parser.error(f"--parts: none is called {', '.join(sorted(unknown))}; there are count, model, plot")
+    return arguments
+
+
+def save(folder, name, rows, published):
+    write_csv(os.path.join(folder, name), rows)
+    if published:
+        publish(name, rows)
+
+
+def main():
+    arguments, failed = parse(), False
+    parts, petsc = arguments.parts.split(","), petsc_at_hand()
+    counter, published = Counter(petsc), arguments.publish and not arguments.quick
+    if "count" in parts:
+        phases, levels = count(counter, QUICK if arguments.quick else COUNTED)
+        save(counter.folder, "scaling-phases.csv", phases, published)
+        save(counter.folder, "scaling-levels.csv", levels, published)
+        save(counter.folder, "scaling-totals.csv", totals(phases), published)
+        failed = any(float(row["deviation"]) > 0 for row in levels)
+    if "model" in parts:
+        found = iterations_and_work(counter, 31 if arguments.quick else 127)
+        reductions = reductions_of(counter, (31, 31, 31), 2)
+        rows = predict(model.Machine(arguments.latency, arguments.overhead, arguments.bandwidth), found, reductions, 6 if arguments.quick else 17)
+        save(counter.folder, "scaling-model.csv", rows, published)
+        summary(rows)
+    if "plot" in parts:
+        path = os.path.join(counter.folder, "scaling-model.csv")
+        if not os.path.exists(path):
+            sys.exit("scaling: nothing to plot: run --parts model")
+        with open(path, newline="") as file:
+            plot(list(csv.DictReader(file)), os.path.join(TOP, "docs", "pictures", "scaling.png") if published else os.path.join(counter.folder, "scaling.png"))
+    if failed:
+        sys.exit("scaling: the model differs from what is counted, see the deviations above")
+
+
+if __name__ == "__main__":
+    main()
