@@ -27,7 +27,7 @@ import subprocess
 import sys
 
 from battery_cases import GROUPS, cases, held_out, smaller
-from programs import TOP, build, choose, petsc_at_hand, publish, write_csv
+from programs import build_once, choose, petsc_at_hand, publish, write_csv
 from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
 
 WORSE = 1.2  # what is called worse
@@ -38,6 +38,8 @@ PEERS = {
                  "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.5",
     "boomeramg_wind": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
                       "-pc_hypre_boomeramg_strong_threshold 0.25",
+    "boomeramg_pmax": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
+                      "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.25 -pc_hypre_boomeramg_P_max 4",
     "boomeramg_pmis": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i "
                       "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.25",
     "pfmg": "-dm_mat_type hyprestruct -pc_type pfmg",
@@ -56,10 +58,7 @@ class Program:
         self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
         self.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
         self.environment["OMPI_MCA_ess_singleton_isolated"] = "1"  # one process alone starts faster
-        source = os.path.join(TOP, "bench", "battery.c")
-        if not os.path.exists(self.path) or os.path.getmtime(self.path) < os.path.getmtime(source):
-            build(petsc, source, f"{self.path}-{os.getpid()}")
-            os.replace(f"{self.path}-{os.getpid()}", self.path)  # others may be running it
+        build_once(petsc, "bench/battery.c", self.path)
 
     def run(self, case, procs, library, options=""):
         """A row of results"""

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from battery_cases import GROUPS, read, smaller
-from programs import TOP, build, petsc_at_hand
+from programs import TOP, build_once, petsc_at_hand
 from launch import mpi_environment  # found in conf (see programs.py)
 
 MOST = 60000  # bytes of a picture
@@ -126,11 +126,11 @@ def main():
     folder = os.path.join(petsc["build"], "bench")
     os.makedirs(folder, exist_ok=True)
     os.makedirs(arguments.folder, exist_ok=True)
-    program = os.path.join(folder, "known")
-    build(petsc, "bench/battery.c", program)
+    program, trace = os.path.join(folder, "battery"), os.path.join(folder, "known.txt")
+    build_once(petsc, "bench/battery.c", program)
     for case in wanted:
         path = os.path.join(arguments.folder, case.name + ".png")
-        draw(case, solve(petsc, program, case, arguments.quick, program + ".txt"), path)
+        draw(case, solve(petsc, program, case, arguments.quick, trace), path)
         print(f"{path} {os.path.getsize(path)} bytes", flush=True)
 
 

@@ -22,6 +22,10 @@
 #include <petsckcycle/private/compat.h>
 #include <dlfcn.h>
 
+#if defined(PETSC_HAVE_MPI_LARGE_COUNT)
+  #error "MPI's functions for large counts, which this PETSc calls, are not counted"
+#endif
+
 #define MOST_ROWS     4096
 #define MOST_DEPTH    64
 #define MOST_POINTERS 128

@@ -46,6 +46,13 @@ def build(petsc, source, program, linked=(), more=()):
         sys.exit(f"bench: {source} does not compile")
 
 
+def build_once(petsc, source, program, more=()):
+    """Unless it is there, and newer than its source. Others may be running it"""
+    if not os.path.exists(program) or os.path.getmtime(program) < os.path.getmtime(os.path.join(TOP, source)):
+        build(petsc, source, f"{program}-{os.getpid()}", more=more)
+        os.replace(f"{program}-{os.getpid()}", program)
+
+
 def choose(names, known, what):
     unknown = [name for name in names if name not in known]
     if unknown:

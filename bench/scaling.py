@@ -22,13 +22,15 @@ import subprocess
 import sys
 
 import scaling_model as model
-from programs import TOP, build, petsc_at_hand, publish, write_csv
+from known import fewer_colours
+from programs import TOP, build_once, choose, petsc_at_hand, publish, write_csv
 from launch import mpi_command, mpi_environment  # found in conf (see programs.py)
 
 COUNTED = {("weak", 2): (31, 31, 63), ("weak", 4): (31, 63, 63), ("strong", 2): (63, 63, 63), ("strong", 4): (63, 63, 63), ("strong", 8): (63, 63, 63)}
-QUICK = {("weak", 2): (15, 15, 31), ("strong", 4): (31, 31, 31)}
+QUICK = {("strong", 4): (31, 31, 31)}
+FEW = [(1, 1000, 5000), (1, 0, -1), ("w", 0, 5000)]
 KCYCLE = [(1, 1000, 5000), (1, 0, 5000), (1, 4000, 5000), (1, 1000, -1), (2, 1000, 5000), (3, 1000, 5000), ("w", 1000, 5000), ("w", 0, 5000), ("w", 4000, 5000)]
-MODELLED = [(kappa, limit, 5000) for kappa in (1, 2, 3, "w") for limit in (0, 1000, 4000, 32000)] + [(1, 1000, -1), (1, 1000, 100000), ("w", 1000, 100000)]
+MODELLED = [(kappa, limit, 5000) for kappa in (1, 2, 3, "w") for limit in (0, 100, 1000, 10000)] + [(1, 1000, -1), (1, 1000, 100000), ("w", 1000, 100000)]
 PEERS = {
     "pfmg": "-dm_mat_type hyprestruct -pc_type pfmg",
     "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
@@ -47,9 +49,9 @@ class Counter:
     def __init__(self, petsc):
         self.folder = os.path.join(petsc["build"], "bench")
         os.makedirs(self.folder, exist_ok=True)
-        self.petsc, self.program, self.watch = petsc, os.path.join(self.folder, "scaling"), os.path.join(self.folder, "messages.so")
-        build(petsc, "bench/battery.c", self.program)
-        build(petsc, "bench/messages.c", self.watch, more=["-shared", "-fPIC", "-ldl"])
+        self.petsc, self.program, self.watch = petsc, os.path.join(self.folder, "battery"), os.path.join(self.folder, "messages.so")
+        build_once(petsc, "bench/battery.c", self.program)
+        build_once(petsc, "bench/messages.c", self.watch, more=["-shared", "-fPIC", "-ldl"])
         self.environment = mpi_environment({k: v for k, v in os.environ.items() if not k.startswith("PETSC_OPTIONS")})
         self.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
 
@@ -82,28 +84,28 @@ class Counter:
         return most
 
 
-def compared(levels, counted, nlevels):
-    """Pairs of numbers of each level of a cycle: (depth, counted, modelled)"""
+def compared(levels, moved, counted, nlevels):
+    """Pairs of numbers of each level of a cycle: (depth, counted, modelled). A process may take part in several moves: MOVED has the sums of each"""
     for depth in sorted({level.depth for level in levels}):
         own = [level for level in levels if level.depth == depth and level.points]
         number = nlevels - 1 - depth if nlevels else depth
         rows = [value for key, value in counted.items() if key[0] == "cycle" and key[1] == number]
         yield depth, [sum(row[i] for row in rows) for i in range(3)], [sum(getattr(level, name) for level in own) for name in NUMBERS[:3]]
-    moved = [level for level in levels if not level.points]
     rows = [value for key, value in counted.items() if key[0] == "cycle" and key[1] == -1]
-    yield "moves", [sum(row[i] for row in rows) for i in range(3)], [sum(getattr(level, name) for level in moved) for name in NUMBERS[:3]]
+    rounds = sum(level.rounds for level in levels if not level.points)
+    yield "moves", [sum(row[i] for row in rows) for i in range(3)], [*(max((each[i] for each in moved.values()), default=0) for i in range(2)), rounds]
 
 
 def deviation(counted, modelled):
     return max(abs(a - b) / max(a, b, 1) for a, b in zip(counted, modelled))
 
 
-def count(counter, runs):
+def count(counter, runs, variants, peers):
     """Rows of phases, and rows of levels beside the model"""
     phases, levels = [], []
     for (scaling, procs), grid in runs.items():
-        jobs = [("kcycle", f"{k}", limit, ghosts, options_of(k, limit, ghosts)) for k, limit, ghosts in KCYCLE]
-        jobs += [(name, "", "", "", words.split()) for name, words in PEERS.items()]
+        jobs = [("kcycle", f"{k}", limit, ghosts, options_of(k, limit, ghosts)) for k, limit, ghosts in variants]
+        jobs += [(name, "", "", "", PEERS[name].split()) for name in peers]
         for solver, kappa, limit, ghosts, options in jobs:
             counted = counter.phases(procs, grid, options)
             head = {"scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts}
@@ -114,9 +116,9 @@ def count(counter, runs):
                 phases.append({**head, "span": span, "level": level, "phase": words, **dict(zip(NUMBERS, values))})
             if solver == "boomeramg":
                 continue
-            own = model.pfmg(grid, procs) if solver == "pfmg" else model.kcycle(grid, procs, int(kappa) if kappa != "w" else "w", limit, ghosts)
-            worst = 0.0
-            for depth, here, there in compared(own, counted, nlevels):
+            moved, worst = {}, 0.0
+            own = model.pfmg(grid, procs) if solver == "pfmg" else model.kcycle(grid, procs, int(kappa) if kappa != "w" else "w", limit, ghosts, moved)
+            for depth, here, there in compared(own, moved, counted, nlevels):
                 levels.append({**head, "level": depth, **{name: value for name, value in zip(NUMBERS, here)}, **{"model_" + name: value for name, value in zip(NUMBERS, there)},
                                "deviation": f"{deviation(here, there):.3f}"})
                 worst = max(worst, deviation(here, there))
@@ -136,21 +138,34 @@ def totals(phases):
     return [{**dict(zip(names, key)), **value} for key, value in rows.items()]
 
 
-def iterations_and_work(counter, cells):
+def iterations_and_work(counter, cells, peers):
     """Of each solver: iterations, seconds of an iteration on one process for each unit of work"""
     found, grid = {}, (cells, cells, cells)
-    for name, options, levels in [("kcycle " + str(k), options_of(k, 1000, 5000)[1:], model.kcycle(grid, 1, k)) for k in (1, 2, 3, "w")] + \
-                                 [("pfmg", PEERS["pfmg"].split(), model.pfmg(grid, 1))]:
+    jobs = [("kcycle " + str(k), options_of(k, 1000, 5000)[1:], model.kcycle(grid, 1, k)) for k in (1, 2, 3, "w")]
+    jobs += [("pfmg", PEERS["pfmg"].split(), model.pfmg(grid, 1))] if "pfmg" in peers else []
+    for name, options, levels in jobs:
         words, _ = counter.run(1, grid, ["-repeat", "5", "-patience", "20", *options], counted=False)
         found[name] = int(words[2]), float(words[5]) / int(words[2]) / model.weights(levels)
         print(f"{name}: {found[name][0]} iterations of {float(words[5]) / int(words[2]):.4f} s on one process, {cells}^3", flush=True)
     return found
 
 
-def reductions_of(counter, grid, procs):
+def plain_of(counter, cells):
+    """How many times as long a cycle takes without fused passes, which a process has that is its own neighbour"""
+    spent = []
+    for ghosts in -1, 10**9:
+        words, _ = counter.run(1, (cells + 1, cells, cells), ["-ends", "pp,vv,vv", "-repeat", "5", "-patience", "20", "-pc_kcycle_ghost_points", str(ghosts)], counted=False)
+        spent.append(float(words[5]) / int(words[2]))
+    depth = 2 * (2 * 2 + 2)  # what fused passes compute twice
+    plain = spent[0] / spent[1] * (cells + 1 + depth) / (cells + 1)
+    print(f"plain sweeps take {plain:.2f} times as long as fused ones")
+    return plain
+
+
+def reductions_of(counter, grid, procs, peers):
     """Of an iteration, from runs of 2 and 4 of them"""
     found = {}
-    for name, options in ("kcycle", options_of(1, 1000, 5000)), ("pfmg", PEERS["pfmg"].split()):
+    for name, options in [("kcycle", options_of(1, 1000, 5000))] + [(name, PEERS[name].split()) for name in peers if name == "pfmg"]:
         sums = []
         for its in "2", "4":
             _, processes = counter.run(procs, grid, ["-repeat", "1", "-ksp_max_it", its, *options])
@@ -173,15 +188,16 @@ def grid_of(scaling, exponent):
     return 511, 511, 511
 
 
-def predict(machine, found, reductions, most):
+def predict(machine, found, plain, reductions, most):
     rows = []
     for scaling in "weak", "strong":
         for exponent in range(0 if scaling == "weak" else 6, most + 1):
             procs, grid = 2**exponent, grid_of(scaling, exponent)
-            jobs = [("kcycle", k, limit, ghosts, model.kcycle(grid, procs, k, limit, ghosts)) for k, limit, ghosts in MODELLED] + [("pfmg", "", "", "", model.pfmg(grid, procs))]
+            jobs = [("kcycle", k, limit, ghosts, model.kcycle(grid, procs, k, limit, ghosts)) for k, limit, ghosts in MODELLED] + \
+                ([("pfmg", "", "", "", model.pfmg(grid, procs))] if "pfmg" in found else [])
             for solver, kappa, limit, ghosts, levels in jobs:
                 its, work = found[f"{solver} {kappa}".strip()]
-                parts = model.seconds(levels, procs, grid, reductions[solver], work, machine)
+                parts = model.seconds(levels, procs, grid, reductions[solver], work, plain, machine)
                 total = sum(parts.values())
                 rows.append({"scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts,
                              "smallest_group": min(level.procs for level in levels), "messages": sum(level.messages for level in levels), "bytes": sum(level.bytes for level in levels),
@@ -204,6 +220,7 @@ def plot(rows, path):
         for solver, kappa, limit, ghosts, words in shown:
             own = [row for row in rows if (row["scaling"], row["solver"], str(row["kappa"]), str(row["limit"]), str(row["ghost_points"])) == (scaling, solver, kappa, limit, ghosts)]
             style = "--" if "," in words and words[0] == "V" and "kappa" not in words else "-"
+            own = [row for row in own if float(row[column]) > 0]
             axis.plot([int(row["procs"]) for row in own], [float(row[column]) for row in own], style, label=words, linewidth=1.2, color="black" if solver == "pfmg" else None)
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -214,6 +231,7 @@ def plot(rows, path):
     figure.tight_layout(pad=0.5)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     figure.savefig(path)
+    fewer_colours(path)
 
 
 def summary(rows):
@@ -229,6 +247,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default="count,model,plot", help="of count, model, plot")
     parser.add_argument("--quick", action="store_true", help="small grids, and up to 64 processes in the model: no numbers to publish")
+    parser.add_argument("--peers", default=",".join(PEERS), help="other solvers that are counted, of " + ", ".join(PEERS) + "; none: a PETSc without hypre")
     parser.add_argument("--latency", type=float, default=2e-6, help="seconds of a round, default 2e-6")
     parser.add_argument("--overhead", type=float, default=3e-7, help="seconds of a message beside, default 3e-7")
     parser.add_argument("--bandwidth", type=float, default=2e9, help="bytes a second of a process, default 2e9")
@@ -237,6 +256,7 @@ def parse():
     if min(arguments.latency, arguments.overhead, arguments.bandwidth) <= 0:
         parser.error("--latency, --overhead and --bandwidth are positive numbers")
     unknown = set(arguments.parts.split(",")) - {"count", "model", "plot"}
+    arguments.peers = [] if arguments.peers == "none" else choose(arguments.peers.split(","), PEERS, "peer")
     if unknown:
         parser.error(f"--parts: none is called {', '.join(sorted(unknown))}; there are count, model, plot")
     return arguments
@@ -253,15 +273,16 @@ def main():
     parts, petsc = arguments.parts.split(","), petsc_at_hand()
     counter, published = Counter(petsc), arguments.publish and not arguments.quick
     if "count" in parts:
-        phases, levels = count(counter, QUICK if arguments.quick else COUNTED)
+        phases, levels = count(counter, QUICK if arguments.quick else COUNTED, FEW if arguments.quick else KCYCLE, arguments.peers)
         save(counter.folder, "scaling-phases.csv", phases, published)
         save(counter.folder, "scaling-levels.csv", levels, published)
         save(counter.folder, "scaling-totals.csv", totals(phases), published)
         failed = any(float(row["deviation"]) > 0 for row in levels)
     if "model" in parts:
-        found = iterations_and_work(counter, 31 if arguments.quick else 127)
-        reductions = reductions_of(counter, (31, 31, 31), 2)
-        rows = predict(model.Machine(arguments.latency, arguments.overhead, arguments.bandwidth), found, reductions, 6 if arguments.quick else 17)
+        found = iterations_and_work(counter, 31 if arguments.quick else 127, arguments.peers)
+        plain = plain_of(counter, 31 if arguments.quick else 127)
+        reductions = reductions_of(counter, (31, 31, 31), 2, arguments.peers)
+        rows = predict(model.Machine(arguments.latency, arguments.overhead, arguments.bandwidth), found, plain, reductions, 6 if arguments.quick else 17)
         save(counter.folder, "scaling-model.csv", rows, published)
         summary(rows)
     if "plot" in parts:

@@ -1,7 +1,8 @@
 """What processes say to each other in a cycle, computed: PCKCYCLE with points as smoothers in red-black order, and hypre's PFMG, on a uniform grid in 3D whose
 Dirichlet points are left out. bench/scaling.py compares with what bench/messages.c counts, and goes on to more processes than there are.
 
-A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one behind the other. The rules are those of the library:
+A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one behind the other; the points that it computes, ghost points
+among them; and whether its sweeps are plain ones, as they do not run in one pass. The rules are those of the library:
 DMDA's processes, KCycleBoxCoarsen(), DepthOf() in src/pc/kcycle/kcghosts.c, KCyclePolicyReduction() and ChooseGathers().
 """
 
@@ -9,7 +10,7 @@ import collections
 import itertools
 import math
 
-Level = collections.namedtuple("Level", "depth procs messages bytes rounds points sweeps visits")
+Level = collections.namedtuple("Level", "depth procs messages bytes rounds points sweeps visits plain")
 Machine = collections.namedtuple("Machine", "latency overhead bandwidth")
 
 GATHERED = 4000  # KCYCLE_GATHERED: points of each process that goes on
@@ -171,14 +172,15 @@ def exact_moves(old, new, factor):
 
 
 def both_ways(there, back, forward, backward):
-    """The busiest process in so many moves there and back"""
+    """Of each process in so many moves there and back: messages and bytes; or of the busiest one, where only that is known"""
     if isinstance(there, list):
-        return max(f[0] * forward + b[0] * backward for f, b in zip(there, back)), max(f[1] * forward + b[1] * backward for f, b in zip(there, back)) * DOUBLE
-    return max(there[0] * forward, back[0] * backward), max(there[1] * forward, back[1] * backward) * DOUBLE
+        return [(f[0] * forward + b[0] * backward, (f[1] * forward + b[1] * backward) * DOUBLE) for f, b in zip(there, back)]
+    return [(max(there[0] * forward, back[0] * backward), max(there[1] * forward, back[1] * backward) * DOUBLE)]
 
 
 def smoothed(box, sweeps, visits, number, finest, ghost_points):
-    """Messages, bytes and rounds of a level that is smoothed, with its transfers; NUMBER: bytes of one; points that the busiest process computes"""
+    """Messages, bytes and rounds of a level that is smoothed, with its transfers; NUMBER: bytes of one; points that the busiest process computes; and are
+    sweeps plain ones"""
     zero, other = visits
     coarse, all_visits = box.coarser(1), zero + other
     depth = ghost_depth(box, sweeps, ghost_points)
@@ -187,13 +189,13 @@ def smoothed(box, sweeps, visits, number, finest, ghost_points):
         fine = busiest(region(box.own(), around))
         kept = busiest(region(coarse.own(), [[(a // 2, b // 2) for a, b in parts] for parts in around]))
         messages, sent = add((all_visits, fine, DOUBLE if finest else number), (all_visits + other, fine, number), (all_visits, kept, number))
-        return messages, sent, 2 * all_visits, math.prod(max(b - a for a, b in parts) for parts in around)
+        return messages, sent, 2 * all_visits, math.prod(max(b - a for a, b in parts) for parts in around), False
     faces = busiest(star(box))
     halo = busiest(region(coarse.own(), coarse.around(1)))
     given = halo[0], halo_points(coarse)
     exchanges = zero * (4 * sweeps - 1) + other * 4 * sweeps + all_visits
     messages, sent = add((exchanges, faces, number), (all_visits, halo, number), (all_visits, given, number))
-    return messages, sent, exchanges + 2 * all_visits, largest(box)
+    return messages, sent, exchanges + 2 * all_visits, largest(box), box.parts[0] * box.parts[1] > 1
 
 
 def halo_points(box):
@@ -209,28 +211,32 @@ def number_of_levels(grid):
     return levels
 
 
-def kcycle(grid, procs, kappa=1, limit=1000, ghost_points=5000):
-    """Levels of a cycle, finest first; those that go on elsewhere have a level of moves between them, its points 0"""
+def kcycle(grid, procs, kappa=1, limit=1000, ghost_points=5000, moved=None):
+    """Levels of a cycle, finest first; where the next ones go on on fewer processes there is a level of moves between them, its points 0. MOVED: to it is added, by
+    process, what each of at most 64 sends in all moves"""
     box = Box([cut(n, m) for n, m in zip(grid, processes(procs, grid))])
     nlevels, number, levels = number_of_levels(grid), SINGLE if procs > 1 else DOUBLE, []
-    visits = visits_of(nlevels, kappa if kappa != "w" else nlevels)
+    visits, stride = visits_of(nlevels, kappa if kappa != "w" else nlevels), 1
     for depth in range(nlevels - 1):
         blocked = any(b > a and (b // 2 <= a // 2) for own in box.own() for a, b in own) or any(b == a for own in box.own() for a, b in own)
         if box.procs > 1 and (blocked or (depth and box.points() // box.procs < limit)):
             factor, rest = reduction(box.points(), box.procs)
             new = gather_box(box, rest)
             zero, other = visits[depth]
-            messages, sent = both_ways(*moves(box, new, factor), zero + 2 * other, zero + other)
-            levels.append(Level(depth, box.procs, messages, sent, 2 * zero + 3 * other, 0, 0, zero + other))
+            each = both_ways(*moves(box, new, factor), zero + 2 * other, zero + other)
+            for rank, values in enumerate(each if moved is not None else []):
+                moved[rank * stride] = tuple(a + b for a, b in zip(moved.get(rank * stride, (0, 0)), values))
+            stride *= factor
+            levels.append(Level(depth, box.procs, *busiest(each), 2 * zero + 3 * other, 0, 0, zero + other, False))
             box, number = new, DOUBLE
         sweeps = 2 if kappa != 1 or depth == 0 else 3 if depth == 1 else 4
-        messages, sent, rounds, points = smoothed(box, sweeps, visits[depth], number, depth == 0, ghost_points) if box.procs > 1 else (0, 0, 0, box.points())
-        levels.append(Level(depth, box.procs, messages, sent, rounds, points, sweeps, sum(visits[depth])))
+        messages, sent, rounds, points, plain = smoothed(box, sweeps, visits[depth], number, depth == 0, ghost_points) if box.procs > 1 else (0, 0, 0, box.points(), False)
+        levels.append(Level(depth, box.procs, messages, sent, rounds, points, sweeps, sum(visits[depth]), plain))
         box = box.coarser(1)
     zero = visits[-1][0]
     rest = box.procs > 1
     levels.append(Level(nlevels - 1, box.procs, zero * (box.procs - 1) if rest else 0, zero * DOUBLE * (box.procs - 1) * largest(box) if rest else 0, zero if rest else 0,
-                        box.points(), 1, zero))
+                        box.points(), 1, zero, False))
     return levels
 
 
@@ -239,30 +245,25 @@ def largest(box):
 
 
 def pfmg(grid, procs):
-    """A V-cycle with one sweep of weighted Jacobi before and behind: directions are coarsened in turn, and only levels that all of them have been coarsened for have
-    sweeps. Coarse operators have 27 points. Nothing is gathered"""
+    """A V-cycle with one sweep of weighted Jacobi before and behind. The direction of the smallest spacing, as mean couplings tell it, is coarsened; a level has sweeps if
+    its direction was coarsened already since the last one that has. Coarse operators have 27 points. Nothing is gathered"""
     box = Box([cut(n, m) for n, m in zip(grid, processes(procs, grid))])
-    levels, depth = [], 0
-    spacing = [1.0, 1.0, 1.0]
-    relaxed = True
+    levels, depth, coarsened = [], 0, set()
+    spacing = [math.sqrt(n / (n - 1)) if n > 1 else 1.0 for n in grid]
     while max(box.size) > 1:
-        directions = [d for d in range(3) if box.size[d] > 1]
-        d = min(directions, key=lambda e: spacing[e])
-        messages = sent = rounds = 0
-        if relaxed:
-            halo = busiest(star(box) if depth == 0 else region(box.own(), box.around(1)))
-            messages, sent = add((2, halo, DOUBLE))
-            rounds = 2
-        for wanted in transfer(box, d):
-            m, s = busiest(region(box.own() if wanted[0] else kept(box, d), wanted[1]))
-            messages, sent, rounds = messages + m, sent + s * DOUBLE, rounds + 1
-        levels.append(Level(depth, procs, messages, sent, rounds, largest(box), 2 if relaxed else 0, 1))
+        d = min((e for e in range(3) if box.size[e] > 1), key=lambda e: spacing[e])
+        relaxed = depth == 0 or d in coarsened
+        coarsened = {d} if relaxed else coarsened | {d}
+        exchanges = [busiest(star(box) if depth == 0 else region(box.own(), box.around(1)))] * 2 if relaxed else []
+        for fine, wanted in transfer(box, d):
+            exchanges.append(busiest(region(box.own() if fine else kept(box, d), wanted)))
+        levels.append(Level(depth, procs, sum(m for m, _ in exchanges), sum(n for _, n in exchanges) * DOUBLE, sum(m > 0 for m, _ in exchanges), largest(box), 2 if relaxed else 0, 1,
+                            False))
         ranges = list(box.ranges)
         ranges[d] = [(i + 1) // 2 for i in ranges[d]]
         box, depth = Box(ranges), depth + 1
         spacing[d] *= 2
-        relaxed = max(spacing) == min(spacing)
-    levels.append(Level(depth, procs, 0, 0, 0, 1, 1, 1))
+    levels.append(Level(depth, procs, 0, 0, 0, 1, 1, 1, False))
     return levels
 
 
@@ -290,13 +291,13 @@ def iteration(grid, procs):
     return messages, sent, 1 if procs > 1 else 0
 
 
-def weights(levels):
-    """Work in sweeps over points: what is done once in a visit, transfers and residual, counts as one"""
-    return sum(level.points * level.visits * (level.sweeps * 2 + 1) for level in levels if level.points)
+def weights(levels, plain=1.0):
+    """Work in sweeps over points: what is done once in a visit, transfers and residual, counts as one. PLAIN: so many times as long plain sweeps take"""
+    return sum(level.points * level.visits * (level.sweeps * 2 + 1) * (plain if level.plain else 1) for level in levels if level.points)
 
 
-def seconds(levels, procs, grid, reductions, work, machine):
+def seconds(levels, procs, grid, reductions, work, plain, machine):
     """Of an iteration: work, latency, bytes, reductions; WORK: seconds for each unit of weights()"""
     messages, sent, rounds = (sum(values) for values in zip(iteration(grid, procs), *((level.messages, level.bytes, level.rounds) for level in levels)))
-    return {"work": work * weights(levels), "messages": machine.latency * rounds + machine.overhead * messages, "bytes": sent / machine.bandwidth,
+    return {"work": work * weights(levels, plain), "messages": machine.latency * rounds + machine.overhead * messages, "bytes": sent / machine.bandwidth,
             "reductions": reductions * machine.latency * math.ceil(math.log2(procs)) if procs > 1 else 0.0}
