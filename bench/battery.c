@@ -47,7 +47,7 @@ first\n\
   -list <file> -from <0>       a solve for each line, but so many: name|options of the problem|options of the solver; \
 a problem is kept while its options are\n\
   -keep                        the same, and with this the solver, which is told its options again\n\
-  -picture <file> -across <z>  writes the field and the solution on the plane at a quarter of this direction, across it\n\
+  -picture <file> -across <z>  writes field and solution on a plane across this direction, at a quarter of it\n\
   -renew <0> -bits             solves more, each with larger diagonals; prints a number that each bit of the solution \
 changes\n\n";
 
@@ -94,10 +94,10 @@ typedef enum {
   REGION_PACKING,
   REGION_CHANNELS_Y
 } RegionKind;
-static const char *const RegionKinds[] = {"none",   "all",      "block",   "square",     "ball",       "balls",
-                                          "scattered", "mixed", "checker", "walls",      "rooms",      "fibres",
-                                          "bodies", "channels", "inlet",   "wells",      "rim",        "corners",
-                                          "packing", "channels_y", "RegionKind", "REGION_", NULL};
+static const char *const RegionKinds[] = {"none",      "all",        "block",      "square",  "ball",  "balls",
+                                          "scattered", "mixed",      "checker",    "walls",   "rooms", "fibres",
+                                          "bodies",    "channels",   "inlet",      "wells",   "rim",   "corners",
+                                          "packing",   "channels_y", "RegionKind", "REGION_", NULL};
 
 typedef enum {
   SOURCE_RANDOM,
@@ -917,13 +917,13 @@ static PetscErrorCode GetRegion(const char option[], const Problem *p, Region *r
   region->a = (PetscReal)a;
   region->b = (PetscReal)b;
   PetscCheck(a > 0 || region->kind <= REGION_ALL || region->kind == REGION_RIM || region->kind == REGION_CORNERS,
-             PETSC_COMM_WORLD,
-             PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option, text, text);
+             PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option, text,
+             text);
   PetscCheck(region->kind != REGION_PACKING || b > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "%s packing:number:size needs two positive numbers", option);
   PetscCheck(p->dim > 1 || (region->kind != REGION_CHANNELS && region->kind != REGION_CHANNELS_Y &&
-                            region->kind != REGION_FIBRES), PETSC_COMM_WORLD,
-             PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option, text);
+                            region->kind != REGION_FIBRES),
+             PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option, text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -388,6 +388,7 @@ known-spe10-channels    -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -region chann
 known-taylor-green      -cells 128,96,128 -ends pp,nn,pp -stretch 1,1.05,1 -fine walls -source taylor_green
 known-bubble-column     -cells 64,64,192 -ends nn,nn,nd -region scattered:60:9 -contrast 1000 -source rise
 known-segmentation      -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3 -held wells:60 -source labels
+known-segmentation-no-clusters -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3 -held wells:60 -source labels -mg_levels_pc_relax_clusters off
 known-pore-space        -cells 112,112,112 -ends dd,nn,nn -inactive packing:4:1 -reaction 1e-8 -source inlet
 known-pore-tight        -cells 112,112,112 -ends dd,nn,nn -region packing:4:1 -contrast 1e-6 -source inlet
 """

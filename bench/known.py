@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--folder", default=os.path.join(TOP, "docs", "pictures"))
     parser.add_argument("--quick", action="store_true", help="small grids")
     arguments = parser.parse_args()
-    wanted = [case for case in read("known", GROUPS["known"]) if fnmatch.fnmatchcase(case.name, arguments.cases)]
+    wanted = [case for case in read("known", GROUPS["known"]) if case.name in PLANES and fnmatch.fnmatchcase(case.name, arguments.cases)]
     if not wanted:
         sys.exit(f"known: no case is called {arguments.cases}; there are {', '.join(PLANES)}")
     petsc = petsc_at_hand()

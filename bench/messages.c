@@ -8,13 +8,13 @@
 
     span,level,phase,times,messages,bytes,rounds,reductions
 
-  Span: "setup", all of PCSetUp(); "cycle", the last PCApply(); "solve", what else KSPSolve() does, "iterations" of it
-  in times. The level of a cycle is PCKCYCLE's, 0 the coarsest (with -pc_mg_log), or hypre's, 0 the finest; -1: none.
-  Of set-up the phase is the innermost event of PETSc's.
+  Span: "setup", all of PCSetUp(); "cycle", the last PCApply(); "solve", what else KSPSolve() does. The level of a cycle
+  is PCKCYCLE's, 0 the coarsest (with -pc_mg_log), or hypre's, 0 the finest; -1: none. Of set-up the phase is the
+  innermost event of PETSc's. times: how often it began.
 
-  Messages and bytes are those that the process sends. A round is a wait for messages behind at least one that was posted:
-  exchanges that are under way together are one. Reductions are collective operations of any kind. The functions of MPI
-  are replaced by ones that count, those of hypre's cycles by ones that say where they are.
+  Messages and bytes are those that the process sends. A round is a wait for messages behind at least one that was
+  posted: exchanges that are under way together are one. Reductions are collective operations of any kind. The functions
+  of MPI are replaced by ones that count, those of hypre's cycles by ones that say where they are.
 */
 
 #define _GNU_SOURCE
@@ -39,8 +39,8 @@ typedef struct {
 
 static Row  rows[MOST_ROWS];
 static int  nrows;
-static char span[8] = "";                             /* where the program is */
-static int  depth, setups, applies, solves;           /* of events */
+static char span[8] = "";                   /* where the program is */
+static int  depth, setups, applies, solves; /* of events */
 static struct {
   int  level;
   char phase[64];
@@ -136,18 +136,18 @@ static void Started(MPI_Request request)
 
 #define VISIBLE __attribute__((visibility("default")))
 
-#define SEND(name) \
+#define SEND(name)                                                                           \
   VISIBLE int(MPI_##name)(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) \
-  { \
-    Sent(n, t); \
-    return PMPI_##name(b, n, t, to, tag, c); \
+  {                                                                                          \
+    Sent(n, t);                                                                              \
+    return PMPI_##name(b, n, t, to, tag, c);                                                 \
   }
-#define ISEND(name) \
+#define ISEND(name)                                                                                          \
   VISIBLE int(MPI_##name)(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) \
-  { \
-    Sent(n, t); \
-    posted = 1; \
-    return PMPI_##name(b, n, t, to, tag, c, r); \
+  {                                                                                                          \
+    Sent(n, t);                                                                                              \
+    posted = 1;                                                                                              \
+    return PMPI_##name(b, n, t, to, tag, c, r);                                                              \
   }
 SEND(Send)
 SEND(Ssend)
@@ -220,10 +220,10 @@ VISIBLE int(MPI_Waitsome)(int n, MPI_Request r[], int *m, int which[], MPI_Statu
 }
 
 #define COLLECTIVE(name, comm, parameters, arguments) \
-  VISIBLE int(MPI_##name) parameters \
-  { \
-    Reduced(comm); \
-    return PMPI_##name arguments; \
+  VISIBLE int(MPI_##name) parameters                  \
+  {                                                   \
+    Reduced(comm);                                    \
+    return PMPI_##name arguments;                     \
   }
 #define MANY   const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u
 #define MANY_V const void *a, int n, MPI_Datatype t, void *b, const int m[], const int d[], MPI_Datatype u
@@ -277,21 +277,21 @@ static int LevelOf(int what, const void *pointer)
 }
 
 /* what: 0 the operator of a level, 1 the interpolation from the one below */
-#define HYPRE(name, what, pointer, phase, parameters, arguments) \
-  VISIBLE int name parameters \
-  { \
-    static int(*real) parameters; \
-    int ierr; \
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, #name); \
+#define HYPRE(name, what, pointer, phase, parameters, arguments)  \
+  VISIBLE int name parameters                                     \
+  {                                                               \
+    static int(*real) parameters;                                 \
+    int ierr;                                                     \
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, #name);         \
     if (!applies || setups || inhypre++) ierr = (*real)arguments; \
-    else { \
-      Push(LevelOf(what, pointer), phase); \
-      RowHere()->times++; \
-      ierr = (*real)arguments; \
-      depth--; \
-    } \
-    if (applies && !setups) inhypre--; \
-    return ierr; \
+    else {                                                        \
+      Push(LevelOf(what, pointer), phase);                        \
+      RowHere()->times++;                                         \
+      ierr = (*real)arguments;                                    \
+      depth--;                                                    \
+    }                                                             \
+    if (applies && !setups) inhypre--;                            \
+    return ierr;                                                  \
   }
 
 HYPRE(hypre_PFMGRelax, 0, A, "smoothing", (void *data, void *A, void *b, void *x), (data, A, b, x))
@@ -331,7 +331,8 @@ static void FindEvents(void)
 static void Forget(void)
 {
   for (int i = 0; i < nrows; i++) {
-    if (!strcmp(rows[i].span, "cycle")) rows[i].times = rows[i].messages = rows[i].bytes = rows[i].rounds = rows[i].reductions = 0;
+    if (!strcmp(rows[i].span, "cycle"))
+      rows[i].times = rows[i].messages = rows[i].bytes = rows[i].rounds = rows[i].reductions = 0;
   }
 }
 
@@ -343,10 +344,12 @@ static PetscBool IsSetUp(PetscLogEvent e)
 /* The level that the name of an event ends with, and the phase before it */
 static void PushEvent(PetscLogEvent e)
 {
-  static const char *const names[][2] = {{"KCSmooth", "smoothing"},      {"KCResidual", "residual"},
-                                         {"KCRestrict", "restriction"},  {"KCInterp", "interpolation"},
+  static const char *const names[][2] = {{"KCSmooth", "smoothing"},
+                                         {"KCResidual", "residual"},
+                                         {"KCRestrict", "restriction"},
+                                         {"KCInterp", "interpolation"},
                                          {"KCCoarse", "coarsest solve"}};
-  const char *name = "", *level;
+  const char              *name       = "", *level;
 
   (void)KCycleLogEventGetName(e, &name);
   level = strstr(name, " Level ");
@@ -357,7 +360,9 @@ static void PushEvent(PetscLogEvent e)
     }
   }
   if (setups) Push(-1, name);
-  else Push(stack[depth < MOST_DEPTH ? depth : MOST_DEPTH - 1].level, stack[depth < MOST_DEPTH ? depth : MOST_DEPTH - 1].phase);
+  else
+    Push(stack[depth < MOST_DEPTH ? depth : MOST_DEPTH - 1].level,
+         stack[depth < MOST_DEPTH ? depth : MOST_DEPTH - 1].phase);
 }
 
 static PetscErrorCode Begin(PetscLogEvent e, int t, PetscObject o1, PetscObject o2, PetscObject o3, PetscObject o4)

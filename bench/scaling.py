@@ -43,6 +43,12 @@ def options_of(kappa, limit, ghosts):
     return f"-pc_mg_log -pc_kcycle_kappa {kappa} -pc_kcycle_process_eq_limit {limit} -pc_kcycle_ghost_points {ghosts}".split()
 
 
+def name_of(scaling, procs, solver, kappa="", limit="", ghosts=""):
+    """Of a run, which the documentation quotes"""
+    words = [scaling, procs, solver, kappa, *(("limit", limit) if limit not in ("", 1000) else ()), *(("ghosts", ghosts) if ghosts not in ("", 5000) else ())]
+    return " ".join(str(word) for word in words if word != "")
+
+
 class Counter:
     """Runs bench/battery.c with bench/messages.c"""
 
@@ -108,7 +114,7 @@ def count(counter, runs, variants, peers):
         jobs += [(name, "", "", "", PEERS[name].split()) for name in peers]
         for solver, kappa, limit, ghosts, options in jobs:
             counted = counter.phases(procs, grid, options)
-            head = {"scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts}
+            head = {"run": name_of(scaling, procs, solver, kappa, limit, ghosts), "scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts}
             nlevels = model.number_of_levels(grid) if solver == "kcycle" else 0
             for (span, number, phase), values in counted.items():
                 level = "" if number < 0 else nlevels - 1 - number if nlevels else number
@@ -128,13 +134,12 @@ def count(counter, runs, variants, peers):
 
 def totals(phases):
     """A cycle, and set-up, of each run"""
+    names = ("run", "scaling", "procs", "grid", "solver", "kappa", "limit", "ghost_points", "span")
     rows = {}
     for row in phases:
-        key = tuple(row[name] for name in ("scaling", "procs", "grid", "solver", "kappa", "limit", "ghost_points", "span"))
-        own = rows.setdefault(key, dict.fromkeys(NUMBERS, 0))
+        own = rows.setdefault(tuple(row[name] for name in names), dict.fromkeys(NUMBERS, 0))
         for name in NUMBERS:
             own[name] += int(row[name])
-    names = ("scaling", "procs", "grid", "solver", "kappa", "limit", "ghost_points", "span")
     return [{**dict(zip(names, key)), **value} for key, value in rows.items()]
 
 
@@ -199,7 +204,7 @@ def predict(machine, found, plain, reductions, most):
                 its, work = found[f"{solver} {kappa}".strip()]
                 parts = model.seconds(levels, procs, grid, reductions[solver], work, plain, machine)
                 total = sum(parts.values())
-                rows.append({"scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts,
+                rows.append({"run": name_of(scaling, procs, solver, kappa, limit, ghosts), "scaling": scaling, "procs": procs, "grid": "x".join(map(str, grid)), "solver": solver, "kappa": kappa, "limit": limit, "ghost_points": ghosts,
                              "smallest_group": min(level.procs for level in levels), "messages": sum(level.messages for level in levels), "bytes": sum(level.bytes for level in levels),
                              "rounds": sum(level.rounds for level in levels), **{f"{name}_ms": f"{1000 * value:.4f}" for name, value in parts.items()},
                              "iteration_ms": f"{1000 * total:.4f}", "iterations": its, "solve_ms": f"{1000 * its * total:.3f}"})

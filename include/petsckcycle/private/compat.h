@@ -117,7 +117,7 @@ typedef void *KCycleCtxDestroyArg;
   #define KCycleLogCallbacksBegin(begin, end) PetscLogSet(begin, end)
 static inline PetscErrorCode KCycleLogEventGetName(PetscLogEvent event, const char **name)
 {
-  PetscStageLog log;
+  PetscStageLog  log;
   PetscErrorCode ierr = PetscLogGetStageLog(&log);
 
   if (!ierr) *name = log->eventLog->eventInfo[event].name;
