@@ -76,17 +76,16 @@ class Counter:
         return words[0], [list(csv.DictReader(open(f"{trace}.{rank}"))) for rank in range(procs)] if counted else []
 
     def phases(self, procs, grid, options):
-        """Of each span, level and phase what the busiest process does"""
+        """Of each span what the busiest process does; of the cycle by level and phase"""
         _, processes = self.run(procs, grid, ["-repeat", "1", "-ksp_max_it", "3", *options])
         most = {}
-        for row in (row for rows in processes for row in rows):
-            key = row["span"], int(row["level"]), row["phase"] if row["span"] == "cycle" else ""
-            own = most.setdefault(key, [0] * len(NUMBERS))
-            most[key] = [max(a, b) for a, b in zip(own, (int(row[name]) for name in NUMBERS))] if row["span"] == "cycle" else own
-        for span in "setup", "solve":
-            sums = [[sum(int(row[name]) for row in rows if row["span"] == span) for name in NUMBERS] for rows in processes]
-            most = {key: value for key, value in most.items() if key[0] != span}
-            most[(span, -1, "")] = [max(column) for column in zip(*sums)]
+        for rows in processes:
+            own = {}
+            for row in rows:
+                key = (row["span"], int(row["level"]), row["phase"]) if row["span"] == "cycle" else (row["span"], -1, "")
+                own[key] = [a + int(row[name]) for a, name in zip(own.get(key, [0] * len(NUMBERS)), NUMBERS)]
+            for key, values in own.items():
+                most[key] = [max(pair) for pair in zip(most.get(key, values), values)]
         return most
 
 
