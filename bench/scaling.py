@@ -3,6 +3,7 @@
 
     python3 bench/scaling.py                     counts, what the model makes of the same runs, and its times: minutes
     python3 bench/scaling.py --parts model       the times alone, from the counts that are there; --parts count, plot
+    python3 bench/scaling.py --parts count --procs 27,64    some of the counts on more processes, which must be those of the model, too; nothing is published
     python3 bench/scaling.py --latency 1e-6 --overhead 2e-7 --bandwidth 1e10    another network
     python3 bench/scaling.py --publish           also writes bench/results/scaling-*.csv and docs/pictures/scaling.png
 
@@ -251,6 +252,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default="count,model,plot", help="of count, model, plot")
     parser.add_argument("--quick", action="store_true", help="small grids, and up to 64 processes in the model: no numbers to publish")
+    parser.add_argument("--procs", default="", help="counts on these numbers of processes instead, 63^3 points")
     parser.add_argument("--peers", default=",".join(PEERS), help="other solvers that are counted, of " + ", ".join(PEERS) + "; none: a PETSc without hypre")
     parser.add_argument("--latency", type=float, default=2e-6, help="seconds of a round, default 2e-6")
     parser.add_argument("--overhead", type=float, default=3e-7, help="seconds of a message beside, default 3e-7")
@@ -261,6 +263,12 @@ def parse():
         parser.error("--latency, --overhead and --bandwidth are positive numbers")
     unknown = set(arguments.parts.split(",")) - {"count", "model", "plot"}
     arguments.peers = [] if arguments.peers == "none" else choose(arguments.peers.split(","), PEERS, "peer")
+    try:
+        arguments.procs = [int(word) for word in arguments.procs.split(",") if word]
+    except ValueError:
+        parser.error(f"--procs {arguments.procs}: numbers of processes, as 27,64")
+    if any(procs < 2 for procs in arguments.procs):
+        parser.error("--procs: at least 2 processes")
     if unknown:
         parser.error(f"--parts: none is called {', '.join(sorted(unknown))}; there are count, model, plot")
     return arguments
@@ -275,9 +283,10 @@ def save(folder, name, rows, published):
 def main():
     arguments, failed = parse(), False
     parts, petsc = arguments.parts.split(","), petsc_at_hand()
-    counter, published = Counter(petsc), arguments.publish and not arguments.quick
+    counter, published = Counter(petsc), arguments.publish and not arguments.quick and not arguments.procs
+    runs = {("strong", procs): COUNTED[("strong", 8)] for procs in arguments.procs} or (QUICK if arguments.quick else COUNTED)
     if "count" in parts:
-        phases, levels = count(counter, QUICK if arguments.quick else COUNTED, FEW if arguments.quick else KCYCLE, arguments.peers)
+        phases, levels = count(counter, runs, FEW if arguments.quick or arguments.procs else KCYCLE, arguments.peers)
         save(counter.folder, "scaling-phases.csv", phases, published)
         save(counter.folder, "scaling-levels.csv", levels, published)
         save(counter.folder, "scaling-totals.csv", totals(phases), published)
