@@ -19,7 +19,7 @@ wrong '-cells 8,8 -picture plane.txt -across w' '-across w: x, y or z'
 plane() { mpi "$1" $problem -cells 16,12,8 -bump 10 -source sines -image -ksp_rtol 1e-12 -picture "plane$1" -across y; }
 same() { plane 1 && plane 2 && cut -d ' ' -f 1-4 plane1 > one && cut -d ' ' -f 1-4 plane2 | cmp one -; }
 works 'a plane is the same on two processes' '' same
-cat > sines.awk << 'END'
+cat > sines.awk << 'EOF'
 function power(x) { return sin(6.283185307179586 * x)^13 }
 {
   error = $5 - power($1) * power($2) * power($3) - power(3 * $1) * power(3 * $2) * power(3 * $3)
@@ -27,7 +27,7 @@ function power(x) { return sin(6.283185307179586 * x)^13 }
   points++
 }
 END { exit points != 128 }
-END
+EOF
 works 'with -image the solution is what the right side is made of' '' awk -f sines.awk plane2
 
 python=$(for p in /usr/bin/python3 python3; do if "$p" -c 'import matplotlib, PIL' 2> /dev/null; then echo "$p"; break; fi; done)
