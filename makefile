@@ -10,6 +10,7 @@
 #   make bench-fastpoisson  PCFASTPOISSON beside FFTW called by hand, products of matrices, and PCKCYCLE: seconds and ratios
 #   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: half a minute; PROCS=4: with so many processes
 #   make bench-poisson    fast Poisson solvers: the tables and figures of two papers beside ours: a quarter of an hour
+#   make bench-scaling  messages of cycles, counted and modelled: what an iteration takes on up to 10^5 processes: minutes
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
@@ -84,7 +85,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench compare bench-fastpoisson bench-dpcg bench-kappa check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
+.PHONY: all bench compare bench-fastpoisson bench-dpcg bench-kappa bench-scaling check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -154,6 +155,9 @@ bench-dpcg: all
 
 bench-kappa: all
 	@$(PYTHON) -B $(top)/bench/kappa.py $(BENCH)
+
+bench-scaling: all
+	@$(PYTHON) -B $(top)/bench/scaling.py $(BENCH)
 
 roofline: all
 	@$(PYTHON) -B $(top)/bench/roofline.py $(if $(PROCS),--procs $(PROCS)) $(BENCH)

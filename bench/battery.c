@@ -13,11 +13,16 @@ others, changing from place to place\n\
   -region <name:a:b> -contrast <1000>   the diffusion is so many times as large there: the regions are\n\
                                none all block:width square:side ball:radius balls:number:radius \
 scattered:number:radius mixed:part checker:width walls:every:gaps\n\
-                               rooms:every:gaps fibres:part bodies:part:length channels:every:width inlet:part \
-wells:number rim\n\
+                               rooms:every:gaps fibres:part bodies:part:length channels:every:width \
+channels_y:every:width inlet:part wells:number rim corners\n\
+                               packing:number:size (spheres, packed as densely as they go and displaced a little; so \
+many periods in x, size 1: they touch)\n\
   -layers <width:contrast>     each layer across the last direction has a diffusion of its own\n\
   -random <contrast>           each point has, between 1 and this\n\
   -sd <0> -length <10,10,2>    log-normal diffusion: standard deviation of ln k, correlation in cells\n\
+  -bump <1>                    diffusion grows from 1 in a ball in the middle to this, smoothly: HPGMG's\n\
+  -affinity <beta:noise>       couplings are exp(-beta (g - g')^2) times as large: g is 1 in -region, 0 elsewhere, and \
+noise of this deviation\n\
   -inactive <region>           points there are coupled to nobody\n\
   -reaction <0> -reactive <all>   c, and the region that has it; relative to the volume\n\
   -penalty <0> -held <rim>     added to the diagonal in this region\n\
@@ -28,7 +33,13 @@ stirred:width of random eddies\n\
   -peclet <1> -angle <0,0>     its highest speed times the mean width of cells, over a diffusion of 1; degrees from x \
 in the plane of x and y, and out of it\n\
   -convection <upwind|hybrid>  how its fluxes are taken\n\
-  -image                       the right side is that of a solution at random: closed pockets of -inactive want it\n\
+  -source <random>             the right side: random numbers; sines: of HPGMG's solution; taylor_green: of the \
+pressure of these vortices;\n\
+                               rise: as the points of -region go up along the last direction; inlet: the value is 1 \
+at the low end of x;\n\
+                               injector: of a well in the middle; labels: the points of -held have the value 1 in \
+-region, 0 elsewhere\n\
+  -image                       the right side is the product with the one above: closed pockets of -inactive want it\n\
   -seed <1>                    of all that is random\n\
   -repeat <9> -patience <1>    runs, and seconds after which there is no further one\n\
   -device                      seconds that pass until a device has finished; one set-up, and of the solves but the \
@@ -36,6 +47,7 @@ first\n\
   -list <file> -from <0>       a solve for each line, but so many: name|options of the problem|options of the solver; \
 a problem is kept while its options are\n\
   -keep                        the same, and with this the solver, which is told its options again\n\
+  -picture <file> -across <z>  writes field and solution on a plane across this direction, at a quarter of it\n\
   -renew <0> -bits             solves more, each with larger diagonals; prints a number that each bit of the solution \
 changes\n\n";
 
@@ -77,11 +89,27 @@ typedef enum {
   REGION_CHANNELS,
   REGION_INLET,
   REGION_WELLS,
-  REGION_RIM
+  REGION_RIM,
+  REGION_CORNERS,
+  REGION_PACKING,
+  REGION_CHANNELS_Y
 } RegionKind;
-static const char *const RegionKinds[] = {"none",  "all",     "block", "square",     "ball",    "balls",  "scattered",
-                                          "mixed", "checker", "walls", "rooms",      "fibres",  "bodies", "channels",
-                                          "inlet", "wells",   "rim",   "RegionKind", "REGION_", NULL};
+static const char *const RegionKinds[] = {"none",      "all",        "block",      "square",  "ball",  "balls",
+                                          "scattered", "mixed",      "checker",    "walls",   "rooms", "fibres",
+                                          "bodies",    "channels",   "inlet",      "wells",   "rim",   "corners",
+                                          "packing",   "channels_y", "RegionKind", "REGION_", NULL};
+
+typedef enum {
+  SOURCE_RANDOM,
+  SOURCE_SINES,
+  SOURCE_TAYLOR_GREEN,
+  SOURCE_RISE,
+  SOURCE_INLET,
+  SOURCE_INJECTOR,
+  SOURCE_LABELS
+} SourceKind;
+static const char *const SourceKinds[] = {"random",   "sines",  "taylor_green", "rise",    "inlet",
+                                          "injector", "labels", "SourceKind",   "SOURCE_", NULL};
 
 typedef enum {
   WIND_NONE,
@@ -142,6 +170,8 @@ typedef struct {
   Turn       turn;
   PetscReal  turn_by;
   Region     region, inactive, reactive, held;
+  SourceKind source;
+  PetscReal  bump, affinity, noise;
   PetscReal  contrast, layer_width, layer_contrast, random, sd, length[3], reaction, penalty;
   Wind       wind;
   PetscReal *width[3]; /* of cells, those beyond the ends first and last */
@@ -292,6 +322,30 @@ static PetscBool IsInBody(const Problem *p, const Region *r, const PetscInt at[]
                      p->quantile);
 }
 
+/* Is the point in one of the spheres at the four places of a face-centred cube around it, or in those of its
+   neighbours? Each is displaced by at most a tenth of the cube */
+static PetscBool IsInPacking(const Problem *p, const Region *r, const PetscInt at[])
+{
+  static const PetscReal face[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
+  const PetscReal        cube = p->n[0] / r->a, radius = r->b * 0.3535533905932738;
+
+  for (int m = 0; m < 27 * 4; m++) {
+    const PetscInt neighbour[3] = {m / 4 % 3 - 1, m / 12 % 3 - 1, m / 36 - 1};
+    PetscInt       i[3];
+    PetscReal      away = 0;
+
+    for (PetscInt d = 0; d < 3; d++) i[d] = neighbour[d] + (PetscInt)PetscFloorReal((at[d] + 0.5) / cube);
+    for (PetscInt d = 0; d < p->dim && away < radius * radius; d++) {
+      const PetscReal x = (at[d] + 0.5) / cube - (PetscReal)i[d] - face[m % 4][d];
+
+      if (PetscAbsReal(x) > radius + 0.1) away = 1;
+      else away += PetscSqr(x - 0.2 * (Uniform(p, 18 + 4 * (int)d + m % 4, i[0], i[1], i[2]) - 0.5));
+    }
+    if (away < radius * radius) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
 /* The columns of so many wells */
 static PetscBool IsInWell(const Problem *p, const Region *r, const PetscInt at[])
 {
@@ -315,6 +369,12 @@ static PetscBool IsInBox(const Problem *p, const Region *r, const PetscInt at[])
   return in;
 }
 
+/* The columns at the corners of the first two directions */
+static PetscBool IsAtCorner(const Problem *p, const PetscInt at[])
+{
+  return (PetscBool)((at[0] == 0 || at[0] == p->n[0] - 1) && (at[1] == 0 || at[1] == p->n[1] - 1));
+}
+
 static PetscBool IsAtRim(const Problem *p, const PetscInt at[])
 {
   for (PetscInt d = 0; d < p->dim; d++) {
@@ -325,6 +385,8 @@ static PetscBool IsAtRim(const Problem *p, const PetscInt at[])
 
 static PetscBool IsIn(const Problem *p, const Region *r, const PetscInt at[])
 {
+  const PetscInt along[3] = {at[1], at[0], at[2]};
+
   switch (r->kind) {
   case REGION_ALL:
     return PETSC_TRUE;
@@ -351,12 +413,18 @@ static PetscBool IsIn(const Problem *p, const Region *r, const PetscInt at[])
     return IsInBody(p, r, at);
   case REGION_CHANNELS:
     return IsInChannel(p, r, at);
+  case REGION_CHANNELS_Y:
+    return IsInChannel(p, r, along);
   case REGION_INLET:
     return (PetscBool)(at[0] == 0 && at[1] < r->a * p->n[1]);
   case REGION_WELLS:
     return IsInWell(p, r, at);
   case REGION_RIM:
     return IsAtRim(p, at);
+  case REGION_CORNERS:
+    return IsAtCorner(p, at);
+  case REGION_PACKING:
+    return IsInPacking(p, r, at);
   default:
     return PETSC_FALSE;
   }
@@ -429,13 +497,42 @@ static PetscReal Coupling(const Problem *p, PetscReal diffusion, PetscReal outfl
 
 /* Coefficients */
 
+/* Between 0 and 1, of the middle of a cell */
+static void Middle(const Problem *p, const PetscInt at[], PetscReal x[])
+{
+  for (PetscInt d = 0; d < 3; d++) x[d] = (p->place[d][at[d]] + p->place[d][at[d] + 1]) / 2;
+}
+
+/* As in HPGMG, where it grows from 1 to 10 at a quarter of the width of the grid from the middle */
+static PetscReal Bump(const Problem *p, const PetscInt at[])
+{
+  PetscReal x[3], away = 0;
+
+  Middle(p, at, x);
+  for (PetscInt d = 0; d < p->dim; d++) away += PetscSqr(x[d] - 0.5);
+  return (p->bump + 1) / 2 + (p->bump - 1) / 2 * PetscTanhReal(10 * (PetscSqrtReal(away) - 0.25));
+}
+
+/* The brightness of a picture */
+static PetscReal Brightness(const Problem *p, const PetscInt at[])
+{
+  return (IsIn(p, &p->region, at) ? 1 : 0) + p->noise * Normal(p, 30, at[0], at[1], at[2]);
+}
+
+static PetscReal Affinity(const Problem *p, const PetscInt at[], const PetscInt to[])
+{
+  if (p->affinity == 0) return 1;
+  return PetscExpReal(-p->affinity * PetscSqr(Brightness(p, at) - Brightness(p, to)));
+}
+
 /* Diffusion in each direction */
 static void Diffusion(const Problem *p, const PetscInt at[], PetscReal k[])
 {
   const PetscInt last = at[p->dim - 1];
   PetscReal      c = 1, turn = 0;
 
-  if (IsIn(p, &p->region, at)) c *= p->contrast;
+  if (p->affinity == 0 && IsIn(p, &p->region, at)) c *= p->contrast;
+  if (p->bump != 1) c *= Bump(p, at);
   if (p->layer_width > 0) c *= PetscPowReal(p->layer_contrast, Uniform(p, 13, (PetscInt)(last / p->layer_width), 0, 0));
   if (p->random != 1) c *= PetscPowReal(p->random, Uniform(p, 14, at[0], at[1], at[2]));
   if (p->sd > 0) c *= PetscExpReal(p->sd * Noise(p, 15, at, p->length));
@@ -536,7 +633,7 @@ static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, Row 
     }
     other = GridDiffusion(g, to)[d];
     if (other > 0) {
-      c = volume / h / (h / (2 * me[d]) + Width(p, d, to[d]) / (2 * other));
+      c = volume / h / (h / (2 * me[d]) + Width(p, d, to[d]) / (2 * other)) * Affinity(p, at, to);
       c = Coupling(p, c, volume * Outflow(p, at, d, (int)(o % 2)));
     }
     row->value[0] += c;
@@ -621,13 +718,81 @@ static void MakeRow(const Grid *g, const PetscInt at[], Row *row)
   if (p->penalty > 0 && IsIn(p, &p->held, at)) row->value[0] += p->penalty;
 }
 
-/* What acts on a point: anything, in proportion to its volume; nothing where its value is held */
+/* The source of the pressure of Taylor-Green vortices, a period of which is as wide as the grid: the sum of
+   du_i/dx_j du_j/dx_i, u = (sin x cos y cos z, -cos x sin y cos z, 0) */
+static PetscReal TaylorGreen(const PetscReal x[])
+{
+  PetscReal c[3], s[3];
+
+  for (int d = 0; d < 3; d++) {
+    c[d] = PetscSqr(PetscCosReal(6.283185307179586 * x[d]));
+    s[d] = 1 - c[d];
+  }
+  return 2 * c[2] * (c[0] * c[1] - s[0] * s[1]);
+}
+
+/* HPGMG's solution */
+static PetscReal Sines(const Problem *p, const PetscReal x[])
+{
+  PetscReal once = 1, thrice = 1;
+
+  for (PetscInt d = 0; d < p->dim; d++) {
+    once *= PetscPowRealInt(PetscSinReal(6.283185307179586 * x[d]), 13);
+    thrice *= PetscPowRealInt(PetscSinReal(3 * 6.283185307179586 * x[d]), 13);
+  }
+  return once + thrice;
+}
+
+/* How much more of the points above are in the region than of those below, at the ends none */
+static PetscReal Rise(const Problem *p, const PetscInt at[])
+{
+  const PetscInt last = p->dim - 1;
+  PetscReal      in[2];
+
+  for (int side = 0; side < 2; side++) {
+    PetscInt to[3] = {at[0], at[1], at[2]};
+
+    to[last] += side ? 1 : -1;
+    in[side] = to[last] >= 0 && to[last] < p->n[last] && IsIn(p, &p->region, to) ? 0.5 : 0;
+  }
+  return (in[0] - in[1]) / Width(p, last, at[last]);
+}
+
+/* What acts on a point, for a volume of one */
+static PetscReal Density(const Grid *g, const PetscInt at[])
+{
+  const Problem  *p = g->p;
+  const PetscReal h = Width(p, 0, 0);
+  PetscReal       x[3];
+
+  Middle(p, at, x);
+  switch (p->source) {
+  case SOURCE_SINES:
+    return Sines(p, x);
+  case SOURCE_TAYLOR_GREEN:
+    return TaylorGreen(x);
+  case SOURCE_RISE:
+    return Rise(p, at);
+  case SOURCE_INLET:
+    return at[0] == 0 ? 2 * GridDiffusion(g, at)[0] / (h * h) : 0;
+  case SOURCE_INJECTOR:
+    return at[0] == p->n[0] / 2 && at[1] == p->n[1] / 2 ? 1 : 0;
+  case SOURCE_LABELS:
+    return 0;
+  default:
+    return Uniform(p, 16, at[0], at[1], at[2]);
+  }
+}
+
+/* What acts on a point, in proportion to its volume; where its value is held nothing, or what holds it */
 static PetscReal Source(const Grid *g, const PetscInt at[])
 {
   const Problem *p = g->p;
 
-  if (IsStored(p, at) || GridDiffusion(g, at)[0] == 0 || (p->penalty > 0 && IsIn(p, &p->held, at))) return 0;
-  return Width(p, 0, at[0]) * Width(p, 1, at[1]) * Width(p, 2, at[2]) * Uniform(p, 16, at[0], at[1], at[2]);
+  if (IsStored(p, at) || GridDiffusion(g, at)[0] == 0) return 0;
+  if (p->penalty > 0 && IsIn(p, &p->held, at))
+    return p->source == SOURCE_LABELS && IsIn(p, &p->region, at) ? p->penalty : 0;
+  return Width(p, 0, at[0]) * Width(p, 1, at[1]) * Width(p, 2, at[2]) * Density(g, at);
 }
 
 static PetscErrorCode Fill(const Grid *g, Mat A, Vec b, Vec active)
@@ -744,17 +909,21 @@ static PetscErrorCode GetRegion(const char option[], const Problem *p, Region *r
     sscanf(strchr(text, ':'), ":%lf:%lf", &a, &b);
     *strchr(text, ':') = 0;
   }
-  for (int kind = REGION_NONE; kind <= REGION_RIM && !same; kind++) {
+  for (int kind = REGION_NONE; kind <= REGION_CHANNELS_Y && !same; kind++) {
     region->kind = (RegionKind)kind;
     PetscCall(PetscStrcmp(text, RegionKinds[kind], &same));
   }
   PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s: no region is called %s, see -help", option, text);
   region->a = (PetscReal)a;
   region->b = (PetscReal)b;
-  PetscCheck(a > 0 || region->kind <= REGION_ALL || region->kind == REGION_RIM, PETSC_COMM_WORLD,
-             PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option, text, text);
-  PetscCheck(p->dim > 1 || (region->kind != REGION_CHANNELS && region->kind != REGION_FIBRES), PETSC_COMM_WORLD,
-             PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option, text);
+  PetscCheck(a > 0 || region->kind <= REGION_ALL || region->kind == REGION_RIM || region->kind == REGION_CORNERS,
+             PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "%s %s needs a positive number: %s:number", option, text,
+             text);
+  PetscCheck(region->kind != REGION_PACKING || b > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s packing:number:size needs two positive numbers", option);
+  PetscCheck(p->dim > 1 || (region->kind != REGION_CHANNELS && region->kind != REGION_CHANNELS_Y &&
+                            region->kind != REGION_FIBRES),
+             PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "%s %s wants 2 or 3 dimensions", option, text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -865,6 +1034,26 @@ static PetscErrorCode GetCoefficients(Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetSource(Problem *p)
+{
+  char   text[128] = "";
+  double affinity = 0, noise = 0;
+  int    n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-source", SourceKinds, (PetscEnum *)&p->source, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bump", &p->bump, NULL));
+  PetscCheck(p->bump > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-bump must be positive");
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-affinity", text, sizeof(text), NULL));
+  n = sscanf(text, "%lf:%lf", &affinity, &noise);
+  PetscCheck(!text[0] || (n > 0 && affinity > 0 && noise >= 0), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+             "-affinity %s: a positive number, and the deviation of noise behind a colon", text);
+  PetscCheck(!text[0] || p->scheme == SCHEME_CELLS, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-affinity is for -scheme cells");
+  p->affinity = (PetscReal)affinity;
+  p->noise    = (PetscReal)noise;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GetWind(Problem *p)
 {
   char      text[128] = "none";
@@ -902,6 +1091,7 @@ static PetscErrorCode ProblemSetFromOptions(Problem *p)
   p->widest    = 1000;
   p->contrast  = 1000;
   p->random    = 1;
+  p->bump      = 1;
   p->turn_by   = 100;
   p->length[0] = p->length[1] = 10;
   p->length[2]                = 2;
@@ -911,6 +1101,7 @@ static PetscErrorCode ProblemSetFromOptions(Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-seed", &p->seed, NULL));
   PetscCall(GetGrid(p));
   PetscCall(GetCoefficients(p));
+  PetscCall(GetSource(p));
   PetscCall(GetWind(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1055,6 +1246,66 @@ static PetscErrorCode PrintBits(Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of the points of a plane: what is solved for, and the diffusion in x or the brightness, line by line */
+static PetscErrorCode WritePlane(const Problem *p, PetscInt across, const PetscScalar x[], const char name[])
+{
+  PetscInt at[3], last[3];
+  FILE    *file = fopen(name, "w");
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", name);
+  for (PetscInt d = 0; d < 3; d++) last[d] = d == across ? p->n[d] / 4 + 1 : p->n[d];
+  for (at[2] = across == 2 ? last[2] - 1 : 0; at[2] < last[2]; at[2]++) {
+    for (at[1] = across == 1 ? last[1] - 1 : 0; at[1] < last[1]; at[1]++) {
+      for (at[0] = across == 0 ? last[0] - 1 : 0; at[0] < last[0]; at[0]++) {
+        PetscReal k[3], middle[3];
+
+        Diffusion(p, at, k);
+        Middle(p, at, middle);
+        fprintf(file, "%g %g %g %g %g\n", (double)middle[0], (double)middle[1], (double)middle[2],
+                (double)(p->affinity > 0 ? Brightness(p, at) : k[0]),
+                (double)PetscRealPart(x[at[0] + p->n[0] * (at[1] + p->n[1] * at[2])]));
+      }
+    }
+  }
+  fclose(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* If it is asked for. The first process writes it */
+static PetscErrorCode WritePicture(const Run *run, Vec x)
+{
+  char               name[PETSC_MAX_PATH_LEN], across[8] = "z";
+  const PetscScalar *a;
+  PetscMPIInt        rank;
+  PetscBool          given;
+  VecScatter         scatter;
+  Vec                natural, all;
+  DM                 dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-picture", name, sizeof(name), &given));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-across", across, sizeof(across), NULL));
+  if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(across[0] >= 'x' && across[0] <= 'z' && !across[1], PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+             "-across %s: x, y or z", across);
+  PetscCall(MatGetDM(run->A, &dm));
+  PetscCall(DMDACreateNaturalVector(dm, &natural));
+  PetscCall(DMDAGlobalToNaturalBegin(dm, x, INSERT_VALUES, natural));
+  PetscCall(DMDAGlobalToNaturalEnd(dm, x, INSERT_VALUES, natural));
+  PetscCall(VecScatterCreateToZero(natural, &scatter, &all));
+  PetscCall(VecScatterBegin(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecGetArrayRead(all, &a));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank == 0) PetscCall(WritePlane(&run->p, across[0] - 'x', a, name));
+  PetscCall(VecRestoreArrayRead(all, &a));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecDestroy(&all));
+  PetscCall(VecDestroy(&natural));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Larger diagonals, and another solve */
 static PetscErrorCode Renew(const Run *run, Vec x)
 {
@@ -1116,6 +1367,7 @@ static PetscErrorCode Measure(Run *run)
   } while (n < PetscMin(run->repeat, MAX_REPEAT) && slowest < run->patience);
   PetscCall(Least(n, setup, &setup[0]));
   PetscCall(Least(n, solve, &solve[0]));
+  PetscCall(WritePicture(run, x));
   for (PetscInt i = 0; i < run->renew; i++) PetscCall(Renew(run, x));
   if (run->listed) PetscCall(PrintCounts(before));
   if (run->bits) PetscCall(PrintBits(x));

@@ -26,7 +26,7 @@ import statistics
 import sys
 
 from battery_cases import GROUPS, cases, held_out, smaller
-from programs import choose, petsc_at_hand, publish, renew, start, surroundings, write_csv
+from programs import build_once, choose, petsc_at_hand, publish, start, surroundings, write_csv
 from solvers import PEERS
 from launch import mpi_command  # found in conf (see programs.py)
 
@@ -43,7 +43,7 @@ class Program:
         self.mpiexec = petsc["mpiexec"]
         self.arguments = arguments
         self.environment = surroundings()
-        renew(petsc, "bench/battery.c", self.path)
+        build_once(petsc, "bench/battery.c", self.path)
 
     def run(self, case, procs, library, options=""):
         """A row of results"""

@@ -380,8 +380,22 @@ RESERVOIR = """
 3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
 """
 
+# Of the literature, see docs/problems.md; a foot is a unit of length
+KNOWN = """
+known-hpgmg             -cells 128,128,128 -bump 10 -source sines -image
+known-spe10-lognormal   -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -sd 2 -length 8,16,2 -k 1,1,0.3 -penalty 1e6 -held corners -source injector
+known-spe10-channels    -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -region channels_y:12:5 -contrast 1e3 -sd 1 -length 4,8,1 -k 1,1,0.3 -penalty 1e6 -held corners -source injector
+known-taylor-green      -cells 128,96,128 -ends pp,nn,pp -stretch 1,1.05,1 -fine walls -source taylor_green
+known-bubble-column     -cells 64,64,192 -ends nn,nn,nd -region scattered:60:9 -contrast 1000 -source rise
+known-segmentation      -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3 -held wells:60 -source labels
+known-segmentation-no-clusters -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3 -held wells:60 -source labels -mg_levels_pc_relax_clusters off
+known-pore-space        -cells 112,112,112 -ends dd,nn,nn -inactive packing:4:1 -reaction 1e-8 -source inlet
+known-pore-tight        -cells 112,112,112 -ends dd,nn,nn -region packing:4:1 -contrast 1e-6 -source inlet
+"""
+
 GROUPS = {"constant": CONSTANT, "ends": ENDS, "jumps": JUMPS, "reactions": REACTIONS, "anisotropy": ANISOTROPY, "stretched": STRETCHED,
-          "fields": FIELDS, "reservoir": RESERVOIR, "sizes": SIZES, "wind": WIND}
+          "fields": FIELDS, "reservoir": RESERVOIR, "sizes": SIZES, "wind": WIND,
+          "known": KNOWN}
 
 
 def read(group, text):

@@ -27,7 +27,7 @@ import time
 import paper
 import solvers
 from battery_cases import cases, smaller
-from programs import petsc_at_hand, renew, start, surroundings, write_csv
+from programs import build_once, petsc_at_hand, start, surroundings, write_csv
 from launch import mpi_command  # found in conf (see programs.py)
 
 SMALLEST_LIMIT = 10  # seconds of a run
@@ -733,7 +733,7 @@ def chosen_solvers(arguments):
 def prepare(petsc, folder):
     """Programs that are older than their sources"""
     for source, name, more in (("watch.c", "libwatch.so", ["-shared", "-fPIC"]), ("matrix.c", "matrix", []), ("battery.c", "battery", [])):
-        renew(petsc, os.path.join("bench", source), os.path.join(folder, name), more)
+        build_once(petsc, os.path.join("bench", source), os.path.join(folder, name), more)
     with open(os.path.join(petsc["conf_dir"], petsc["conf_arch"], "include", "petscconf.h")) as header:
         text = header.read()
     petsc["hypre"] = re.search(r"#define\s+PETSC_HAVE_HYPRE\s+1", text) is not None

@@ -53,11 +53,11 @@ def build(petsc, source, program, linked=(), more=()):
         sys.exit(f"bench: {source} does not compile")
 
 
-def renew(petsc, source, program, more=()):
-    """Builds it if the source is newer"""
+def build_once(petsc, source, program, more=()):
+    """Unless it is there, and newer than its source. Others may be running it"""
     if not os.path.exists(program) or os.path.getmtime(program) < os.path.getmtime(os.path.join(TOP, source)):
         build(petsc, source, f"{program}-{os.getpid()}", more=more)
-        os.replace(f"{program}-{os.getpid()}", program)  # others may be running it
+        os.replace(f"{program}-{os.getpid()}", program)
 
 
 def surroundings(user_options=False):

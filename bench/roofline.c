@@ -5,9 +5,10 @@ kernels of PCKCYCLE are in cache.\n\
 
 /*
   Bandwidth is that of STREAM's triad, with what its store reads first counted. Rates are those of V-cycles of one
-  sweep and of three on a grid that fits in cache: what two sweeps more take on both sides are sweeps, and what is left
-  over is residual, restriction, interpolation and addition. Of a tiny grid the time is that of visits, whatever they
-  do.
+  sweep and of three on grids that fit in cache, with short and with long lines: what two sweeps more take on both sides
+  are sweeps, and what is left over is residual, restriction, interpolation and addition. Of a tiny grid the time is
+  that of visits, whatever they do. On a grid in memory red-black cycles show how much of the shorter one of the two
+  times of a pass is not hidden, and what a conjugate gradient method adds.
 
   Times are of a processor, and the least of all rounds: others have work to do. Run with as many processes as the
   solver will have, as they share memory.
@@ -98,19 +99,21 @@ static PetscErrorCode CreateMatrix(const Kernel *k, const PetscInt n[], DM *da, 
   PetscFunctionReturn(0);
 }
 
-/* V-cycles with so many sweeps on each side of all levels; points: of these levels together, but the coarsest one */
+/* V-cycles with so many sweeps on each side of all levels; points and lines: of these levels, but the coarsest one */
+#define MOST 32
 typedef struct {
   KSP       ksp;
   PC        pc;
   Vec       b, x;
-  PetscReal points, levels;
+  PetscInt  nlevels;
+  PetscReal point[MOST], line[MOST], points, lines; /* of each level, and of all */
 } Cycles;
 
 static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], const PetscInt n[], PetscInt nu, Cycles *c)
 {
   PetscOptions own;
   char         options[256];
-  PetscInt     nlevels;
+  PetscInt     length = n[0];
   DM           da;
   Mat          A;
 
@@ -130,10 +133,9 @@ static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], cons
   PetscCall(PCSetType(c->pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(KSPSetUp(c->ksp));
-  PetscCall(PCMGGetLevels(c->pc, &nlevels));
-  c->levels = (PetscReal)(nlevels - 1);
-  c->points = 0;
-  for (PetscInt l = 1; l < nlevels; l++) {
+  PetscCall(PCMGGetLevels(c->pc, &c->nlevels));
+  c->points = c->lines = 0;
+  for (PetscInt l = c->nlevels - 1; l > 0; l--, length = (length + 1) / 2) {
     KSP      smoother;
     Mat      operator;
     PetscInt rows;
@@ -141,7 +143,10 @@ static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], cons
     PetscCall(PCMGGetSmoother(c->pc, l, &smoother));
     PetscCall(KSPGetOperators(smoother, &operator, NULL));
     PetscCall(MatGetSize(operator, & rows, NULL));
-    c->points += (PetscReal)rows;
+    c->point[l] = (PetscReal)rows;
+    c->line[l]  = (PetscReal)rows / (PetscReal)length;
+    c->points += c->point[l];
+    c->lines += c->line[l];
   }
   PetscCall(MatDestroy(&A));
   PetscCall(DMDestroy(&da));
@@ -172,40 +177,138 @@ static PetscErrorCode TimeCycles(Cycles *c, PetscReal *least)
   PetscFunctionReturn(0);
 }
 
-/* One sweep on each side and three, and a tiny grid, in turn */
+/* seconds = flops (points + half lines) / rate, on two grids */
+static KCycleSpeed Fit(PetscReal flops, const Cycles *c[2], const PetscReal seconds[2])
+{
+  const PetscReal determinant = c[0]->points * c[1]->lines - c[1]->points * c[0]->lines;
+  PetscReal       each        = (seconds[0] * c[1]->lines - seconds[1] * c[0]->lines) / determinant;
+  PetscReal       line        = (c[0]->points * seconds[1] - c[1]->points * seconds[0]) / determinant;
+
+  if (line < 0 || each <= 0) { /* noise is larger than what the length of lines does */
+    line = 0;
+    each = PetscMax((seconds[0] + seconds[1]) / (c[0]->points + c[1]->points), (PetscReal)1e-12);
+  }
+  return (KCycleSpeed){flops / each, line / each};
+}
+
+/* Of so many of its operations for each point, on all levels */
+static PetscReal SpeedSeconds(const KCycleSpeed *speed, PetscReal flops, const Cycles *c)
+{
+  return KCycleSpeedSeconds(speed, flops, c->points, c->lines);
+}
+
+static PetscReal SweepFlops(const Kernel *k)
+{
+  const PetscBool chebyshev = (PetscBool)!strcmp(k->smoother, "chebyshev"),
+                  lines     = (PetscBool)!strcmp(k->smoother, "alternating");
+
+  return KCycleSweepFlops(k->points) * (PetscReal)(lines ? k->dim : chebyshev ? 2 : 1);
+}
+
+/* On grids with short and with long lines, and on a tiny one: one sweep on each side and three, in turn */
 static PetscErrorCode MeasureKernel(const Kernel *k, PetscBool single, PetscInt rounds, KCycleRate *rate,
                                     PetscReal *visit)
 {
-  const char     *precision   = single ? "single" : "double";
-  /* lines are long, as on large grids, and the grid is not */
-  const PetscInt  sizes[2][3] = {{127, 127, 1}, {95, 31, 31}}, tinies[2][3] = {{7, 7, 1}, {5, 5, 5}};
-  const PetscInt *n = sizes[k->dim - 2], *tiny = tinies[k->dim - 2];
-  Cycles          c[3];
-  PetscReal       least[3] = {1e30, 1e30, 1e30}, sweep, rest, v = 0;
+  const PetscInt  sizes[2][3][3] = {{{127, 127, 1}, {511, 63, 1}, {7, 7, 1}}, {{47, 39, 39}, {159, 23, 23}, {5, 5, 5}}};
+  const PetscReal sweeps = SweepFlops(k), rests = KCycleRestFlops(k->points);
+  Cycles          c[3][2];
+  const Cycles   *two[2] = {&c[0][0], &c[1][0]};
+  PetscReal       least[3][2], sweep[3], rest[3], v = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateCycles(k, precision, n, 1, &c[0]));
-  PetscCall(CreateCycles(k, precision, n, 3, &c[1]));
-  PetscCall(CreateCycles(k, precision, tiny, 1, &c[2]));
-  for (PetscInt round = 0; round < rounds; round++) {
-    for (int i = 0; i < 3; i++) PetscCall(TimeCycles(&c[i], &least[i]));
+  for (int i = 0; i < 6; i++) {
+    PetscCall(CreateCycles(k, single ? "single" : "double", sizes[k->dim - 2][i / 2], i % 2 ? 3 : 1, &c[i / 2][i % 2]));
+    least[i / 2][i % 2] = 1e30;
   }
-  sweep = PetscMax((least[1] - least[0]) / (4 * c[0].points), (PetscReal)1e-12);
-  rest  = least[0] / c[0].points - 2 * sweep;
-  for (int turn = 0; turn < 20; turn++) { /* least = points (2 sweep + rest) + levels visit, on both grids */
-    v    = PetscMax((least[2] - c[2].points * (2 * sweep + rest)) / (c[2].levels + 1), 0);
-    rest = PetscMax((least[0] - (c[0].levels + 1) * v) / c[0].points - 2 * sweep, sweep / 4);
+  for (PetscInt round = 0; round < rounds; round++) {
+    for (int i = 0; i < 6; i++) PetscCall(TimeCycles(&c[i / 2][i % 2], &least[i / 2][i % 2]));
+  }
+  for (int i = 0; i < 3; i++) sweep[i] = (least[i][1] - least[i][0]) / 4;
+  rate->sweep = Fit(sweeps, two, sweep);
+  for (int turn = 0; turn < 20; turn++) { /* time = 2 sweeps, the rest, and visits, on all grids */
+    for (int i = 0; i < 2; i++)
+      rest[i] = PetscMax(least[i][0] - 2 * sweep[i] - (PetscReal)c[i][0].nlevels * v, sweep[i] / 4);
+    rate->rest = Fit(rests, two, rest);
+    v          = PetscMax(0, least[2][0] - 2 * sweep[2] - SpeedSeconds(&rate->rest, rests, &c[2][0])) /
+        (PetscReal)c[2][0].nlevels;
   }
   PetscCall(PetscStrncpy(rate->smoother, k->smoother, sizeof(rate->smoother)));
   rate->single = single;
   rate->dim    = k->dim;
   rate->points = k->points;
-  rate->sweep  = KCycleSweepFlops(k->points) *
-                (PetscReal)(strcmp(k->smoother, "alternating") ? (strcmp(k->smoother, "chebyshev") ? 1 : 2) : k->dim) /
-                sweep;
-  rate->rest = KCycleRestFlops(k->points) / rest;
-  *visit     = PetscMin(*visit, PetscMax(v, (PetscReal)1e-9));
-  for (int i = 0; i < 3; i++) PetscCall(DestroyCycles(&c[i]));
+  *visit       = PetscMin(*visit, PetscMax(v, (PetscReal)1e-9));
+  for (int i = 0; i < 6; i++) PetscCall(DestroyCycles(&c[i / 2][i % 2]));
+  PetscFunctionReturn(0);
+}
+
+/* Of an iteration of a method beside its preconditioner */
+static PetscErrorCode TimeMethod(KSPType type, PetscReal apply, PetscInt rounds, Cycles *c, PetscReal *each)
+{
+  const PetscInt number[2] = {2, 6};
+  PetscReal      least[2]  = {1e30, 1e30};
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetType(c->ksp, type));
+  PetscCall(KSPSetNormType(c->ksp, KSP_NORM_PRECONDITIONED));
+  for (PetscInt round = 0; round < rounds; round++) {
+    for (int i = 0; i < 2; i++) {
+      PetscReal start;
+
+      PetscCall(KSPSetTolerances(c->ksp, 0, 0, 1e30, number[i]));
+      start = Seconds();
+      PetscCall(KSPSolve(c->ksp, c->b, c->x));
+      least[i] = PetscMin(least[i], Seconds() - start);
+    }
+  }
+  *each =
+      PetscMax(1e-12, ((least[1] - least[0]) / (PetscReal)(number[1] - number[0]) - apply) / c->point[c->nlevels - 1]);
+  PetscFunctionReturn(0);
+}
+
+/* What is not hidden of the shorter times of passes, of red-black V-cycles with one sweep on each side */
+static PetscReal Exposed(const Cycles *c, const KCycleRate *rate, const KCycleRoofline *r, PetscReal seconds)
+{
+  PetscReal longer = r->visit, shorter = 0, coarse = 1;
+
+  for (PetscInt l = 1; l < c->nlevels; l++) {
+    const PetscReal points     = c->point[l],
+                    bandwidth  = 4 * points * (PetscReal)sizeof(PetscScalar) > r->cache ? r->bandwidth : r->cached,
+                    operations = KCycleSpeedSeconds(&rate->sweep, KCycleSweepFlops(rate->points), points, c->line[l]) +
+                                 KCycleSpeedSeconds(&rate->rest, KCycleRestFlops(rate->points) / 2, points, c->line[l]);
+
+    longer += r->visit;
+    for (int behind = 0; behind < 2; behind++) {
+      const PetscReal words = KCycleRooflineWords(1, behind ? PETSC_TRUE : PETSC_FALSE, points, coarse),
+                      bytes = words * (PetscReal)sizeof(PetscScalar) / bandwidth;
+
+      longer += PetscMax(operations, bytes);
+      shorter += PetscMin(operations, bytes);
+    }
+    coarse = points;
+  }
+  return PetscMax(0, seconds - longer) / shorter;
+}
+
+/* What rates in cache do not say, in 2D (0) or 3D */
+static PetscErrorCode MeasureMemory(int which, PetscInt rounds, KCycleRoofline *r)
+{
+  const Kernel   k           = {"redblack", which + 2, 2 * which + 5};
+  const PetscInt sizes[2][3] = {{2047, 2047, 1}, {159, 159, 159}}, small[2][3] = {{127, 127, 1}, {31, 31, 31}};
+  KCycleRate    *rate = r->rate;
+
+  PetscFunctionBeginUser;
+  while (strcmp(rate->smoother, k.smoother) || rate->single || rate->dim != k.dim) rate++;
+  for (int memory = 0; memory < 2; memory++) {
+    PetscReal least = 1e30;
+    Cycles    c;
+
+    PetscCall(CreateCycles(&k, "double", memory ? sizes[which] : small[which], 1, &c));
+    for (PetscInt round = 0; round < rounds; round++) PetscCall(TimeCycles(&c, &least));
+    if (memory) r->exposed[which] = Exposed(&c, rate, r, least);
+    PetscCall(TimeMethod(KSPCG, least, rounds, &c, &r->krylov[which][0][memory]));
+    PetscCall(TimeMethod(KSPKCG, least, rounds, &c, &r->krylov[which][1][memory]));
+    PetscCall(DestroyCycles(&c));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -257,17 +360,28 @@ static PetscErrorCode MeasureCache(PetscInt rounds, KCycleRoofline *r)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode Reduce(PetscInt n, PetscReal x[], MPI_Op op)
+{
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, x, (PetscMPIInt)n, MPIU_REAL, op, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
 /* The slowest process's */
 static PetscErrorCode Agree(KCycleRoofline *r)
 {
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->bandwidth, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->cached, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->cache, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->visit, 1, MPIU_REAL, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(Reduce(1, &r->bandwidth, MPI_MIN));
+  PetscCall(Reduce(1, &r->cached, MPI_MIN));
+  PetscCall(Reduce(1, &r->cache, MPI_MIN));
+  PetscCall(Reduce(1, &r->visit, MPI_MAX));
+  PetscCall(Reduce(2, r->exposed, MPI_MAX));
+  PetscCall(Reduce(8, &r->krylov[0][0][0], MPI_MAX));
   for (PetscInt i = 0; i < r->n; i++) {
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->rate[i].sweep, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r->rate[i].rest, 1, MPIU_REAL, MPI_MIN, PETSC_COMM_WORLD));
+    PetscCall(Reduce(1, &r->rate[i].sweep.rate, MPI_MIN));
+    PetscCall(Reduce(1, &r->rate[i].sweep.half, MPI_MAX));
+    PetscCall(Reduce(1, &r->rate[i].rest.rate, MPI_MIN));
+    PetscCall(Reduce(1, &r->rate[i].rest.half, MPI_MAX));
   }
   PetscFunctionReturn(0);
 }
@@ -279,15 +393,21 @@ static PetscErrorCode Write(const char name[], const KCycleRoofline *r)
   PetscFunctionBeginUser;
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, name, "w", &file));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
-                         "petsc-kcycle roofline 1\nprocesses %" PetscInt_FMT
-                         "\nbandwidth %.4g cached %.4g cache %.0f\nvisit %.4g\nkernels %" PetscInt_FMT "\n",
-                         r->processes, (double)r->bandwidth, (double)r->cached, (double)r->cache, (double)r->visit,
-                         r->n));
+                         "petsc-kcycle roofline 2\nprocesses %" PetscInt_FMT
+                         "\nbandwidth %.4g cached %.4g cache %.0f\nvisit %.4g\n",
+                         r->processes, (double)r->bandwidth, (double)r->cached, (double)r->cache, (double)r->visit));
+  for (int i = 0; i < 2; i++)
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "dim %d exposed %.3g cg %.4g %.4g kcg %.4g %.4g\n", i + 2,
+                           (double)r->exposed[i], (double)r->krylov[i][0][0], (double)r->krylov[i][0][1],
+                           (double)r->krylov[i][1][0], (double)r->krylov[i][1][1]));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "kernels %" PetscInt_FMT "\n", r->n));
   for (PetscInt i = 0; i < r->n; i++)
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
-                           "kernel %s %s dim %" PetscInt_FMT " points %" PetscInt_FMT " sweep %.4g rest %.4g\n",
+                           "kernel %s %s dim %" PetscInt_FMT " points %" PetscInt_FMT
+                           " sweep %.4g half %.3g rest %.4g half %.3g\n",
                            r->rate[i].smoother, r->rate[i].single ? "single" : "double", r->rate[i].dim,
-                           r->rate[i].points, (double)r->rate[i].sweep, (double)r->rate[i].rest));
+                           r->rate[i].points, (double)r->rate[i].sweep.rate, (double)r->rate[i].sweep.half,
+                           (double)r->rate[i].rest.rate, (double)r->rate[i].rest.half));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "end\n"));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
   PetscFunctionReturn(0);
@@ -316,6 +436,7 @@ int main(int argc, char **args)
     for (int single = 0; single < 2; single++)
       PetscCall(MeasureKernel(&Kernels[i], single ? PETSC_TRUE : PETSC_FALSE, rounds, &r.rate[r.n++], &r.visit));
   }
+  for (int which = 0; which < 2; which++) PetscCall(MeasureMemory(which, rounds, &r));
   PetscCall(Agree(&r));
   PetscCall(Write(name, &r));
   PetscCall(PetscFinalize());

@@ -64,7 +64,7 @@ PAPER = [
 HMIS = "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS -pc_hypre_boomeramg_interp_type ext+i "
 PEERS = {solver.name: solver.options for solver in SOLVERS}
 PEERS.update(boomeramg=HMIS + "-pc_hypre_boomeramg_relax_type_all l1scaled-SOR/Jacobi -pc_hypre_boomeramg_strong_threshold 0.5",
-             boomeramg_wind=HMIS + "-pc_hypre_boomeramg_strong_threshold 0.25")
+             boomeramg_wind=HMIS + "-pc_hypre_boomeramg_strong_threshold 0.25", boomeramg_pmax=PEERS["boomeramg-hmis"])
 
 
 def with_prefix(options, prefix):

@@ -112,6 +112,22 @@ typedef void *KCycleCtxDestroyArg;
   #define KCYCLE_GRAPH_INDEX_ARGUMENTS  nindices, indices,
 #endif
 
+/* Functions that are called when events begin and end, and the name of an event */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define KCycleLogCallbacksBegin(begin, end) PetscLogSet(begin, end)
+static inline PetscErrorCode KCycleLogEventGetName(PetscLogEvent event, const char **name)
+{
+  PetscStageLog  log;
+  PetscErrorCode ierr = PetscLogGetStageLog(&log);
+
+  if (!ierr) *name = log->eventLog->eventInfo[event].name;
+  return ierr;
+}
+#else
+  #define KCycleLogCallbacksBegin(begin, end) PetscLogLegacyCallbacksBegin(begin, end, NULL, NULL)
+  #define KCycleLogEventGetName(event, name)  PetscLogEventGetName(event, name)
+#endif
+
 /* The type of streams that wait for no other one */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define KCYCLE_STREAM_NONBLOCKING PETSC_STREAM_GLOBAL_NONBLOCKING

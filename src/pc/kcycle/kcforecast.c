@@ -11,10 +11,10 @@ static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu
 {
   const KCycleSweeps sweeps = {nu, (PetscBool)!which, (PetscBool)which, parts->order[which], 0, NULL};
   const PetscReal    trips  = (PetscReal)KCycleSmootherTrips(parts->smoother[which], &sweeps, fused);
-  PetscReal          words  = (3 * trips - (which ? 0 : 1)) * points;
+  PetscReal          words  = KCycleRooflineWords(trips, (PetscBool)which, points, coarse);
 
   if (!fused) words += (which ? 2 : 4) * points; /* residual and restriction, or interpolation and addition */
-  return words + (which ? 1 : 2) * coarse;
+  return words;
 }
 
 static const KCycleRate *RateOf(const PC_KCycle *kc, const KCycleRoofline *roofline, const KCycleSmoother *s)
@@ -29,6 +29,7 @@ static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *rooflin
   const KCycleLevelParts *parts   = &kc->parts[number];
   const PetscInt          ncoeffs = parts->st->shape.ncoeffs;
   const PetscReal         bytes   = !kc->engine->borrows ? 4 : (PetscReal)sizeof(PetscScalar);
+  const PetscReal         lines   = points * (PetscReal)parts->st->box->nproc[0] / (PetscReal)parts->st->box->size[0];
   PetscReal               seconds = roofline->visit;
 
   for (int i = 0; i < 2; i++) {
@@ -38,8 +39,9 @@ static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *rooflin
     const PetscReal       moved = bytes * PassWords(parts, i, nu[i], kc->level[number].fused, points, coarse) /
                             (4 * points * bytes > roofline->cache ? roofline->bandwidth : roofline->cached);
 
-    seconds += PetscMax(
-        moved, points * (times * KCycleSweepFlops(ncoeffs) / rate->sweep + KCycleRestFlops(ncoeffs) / 2 / rate->rest));
+    seconds += KCycleRooflinePass(KCycleSpeedSeconds(&rate->sweep, times * KCycleSweepFlops(ncoeffs), points, lines) +
+                                      KCycleSpeedSeconds(&rate->rest, KCycleRestFlops(ncoeffs) / 2, points, lines),
+                                  moved, roofline->exposed[parts->st->box->dim > 2]);
   }
   return seconds;
 }
@@ -135,11 +137,11 @@ static PetscErrorCode Nominal(const PC_KCycle *kc, KCycleRoofline *roofline)
 
       if (RateOf(kc, roofline, parts->smoother[i])) continue;
       PetscCall(PetscStrncpy(rate->smoother, parts->smoother[i]->name, sizeof(rate->smoother)));
-      rate->single = kc->predict.single;
-      rate->dim    = parts->st->box->dim;
-      rate->points = parts->st->shape.ncoeffs;
-      rate->sweep  = parts->smoother[i]->kind == KCYCLE_SWEEPS_ZEBRA ? KCYCLE_ROOF_LINES : KCYCLE_ROOF_PEAK;
-      rate->rest   = KCYCLE_ROOF_PEAK;
+      rate->single     = kc->predict.single;
+      rate->dim        = parts->st->box->dim;
+      rate->points     = parts->st->shape.ncoeffs;
+      rate->sweep.rate = parts->smoother[i]->kind == KCYCLE_SWEEPS_ZEBRA ? KCYCLE_ROOF_LINES : KCYCLE_ROOF_PEAK;
+      rate->rest.rate  = KCYCLE_ROOF_PEAK;
       roofline->n++;
     }
   }
@@ -217,6 +219,17 @@ static PetscBool GoesOn(PC_KCycle *kc)
   return goes;
 }
 
+/* Of an iteration of KSPCG (0) or KSPKCG beside the preconditioner; where it is not known: of 16 words a point, or 8 */
+static PetscReal KrylovSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, int which)
+{
+  const PetscReal points = PointsOf(kc, 0), bytes = (which ? 8 : 16) * points * (PetscReal)sizeof(PetscScalar);
+  const PetscBool memory = (PetscBool)(bytes > roofline->cache);
+  const PetscReal each   = roofline->krylov[kc->parts[kc->nlevels - 1].st->box->dim > 2][which][memory];
+
+  if (each > 0) return each * points;
+  return bytes / (memory ? roofline->bandwidth : roofline->cached);
+}
+
 /* Of the sweeps that there are, or, where they are to be chosen, of more and more until that takes longer. Factors that
    are known stay: only times are those of another precision then */
 PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
@@ -237,11 +250,7 @@ PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
   PetscCall(PetscNew(&roofline));
   if (predict->timed) *roofline = *predict->roofline;
   else PetscCall(Nominal(kc, roofline));
-  for (int i = 0; i < 2; i++) { /* a product and 14 words, or 8 */
-    const PetscReal bytes = (i ? 8 : 16) * PointsOf(kc, 0) * (PetscReal)sizeof(PetscScalar);
-
-    predict->seconds[i] = bytes / (bytes > roofline->cache ? roofline->bandwidth : roofline->cached);
-  }
+  for (int i = 0; i < 2; i++) predict->seconds[i] = KrylovSeconds(kc, roofline, i);
   for (PetscInt i = 0; i < predict->n && known; i++)
     predict->forecast[i].seconds = CycleSeconds(kc, roofline, automatic ? predict->forecast[i].nu : 0);
   if (!known) predict->n = 0;

@@ -1,12 +1,14 @@
 /*
   The roofs of a machine in a file that "make roofline" has written: lines of text.
 
-    petsc-kcycle roofline 1
+    petsc-kcycle roofline 2
     processes 1
     bandwidth 1.2e10 cached 3e10 cache 33554432
     visit 1.5e-07
+    dim 2 exposed 0.3 cg 1.5e-09 5e-09 kcg 1.2e-09 4e-09
+    dim 3 exposed 0.4 cg 1.7e-09 6e-09 kcg 1.6e-09 5e-09
     kernels 25
-    kernel redblack double dim 2 points 5 sweep 1.1e10 rest 9.5e9
+    kernel redblack double dim 2 points 5 sweep 1.1e10 half 190 rest 9.5e9 half 80
     ...
     end
 */
@@ -14,7 +16,7 @@
 
 #define MAX_LENGTH 16384
 
-static const char Title[] = "petsc-kcycle roofline 1";
+static const char Title[] = "petsc-kcycle roofline 2";
 
 /* The next line of a text, which it cuts off; empty: there is none that is whole */
 static const char *NextLine(char **text)
@@ -33,6 +35,48 @@ static PetscBool IsPositive(double x)
   return (PetscBool)(!PetscIsInfOrNanReal((PetscReal)x) && x > 0);
 }
 
+static PetscBool IsNotNegative(double x)
+{
+  return (PetscBool)(!PetscIsInfOrNanReal((PetscReal)x) && x >= 0);
+}
+
+/* Of grids in 2D (0) or 3D */
+static PetscBool ReadDimension(const char line[], int which, KCycleRoofline *roofline)
+{
+  double exposed, krylov[2][2];
+  int    dim;
+
+  if (sscanf(line, "dim %d exposed %lf cg %lf %lf kcg %lf %lf", &dim, &exposed, &krylov[0][0], &krylov[0][1],
+             &krylov[1][0], &krylov[1][1]) != 6 ||
+      dim != which + 2 || !IsNotNegative(exposed))
+    return PETSC_FALSE;
+  roofline->exposed[which] = (PetscReal)exposed;
+  for (int i = 0; i < 4; i++) {
+    if (!IsPositive(krylov[i / 2][i % 2])) return PETSC_FALSE;
+    roofline->krylov[which][i / 2][i % 2] = (PetscReal)krylov[i / 2][i % 2];
+  }
+  return PETSC_TRUE;
+}
+
+static PetscBool ReadKernel(const char line[], KCycleRate *rate)
+{
+  double sweep[2], rest[2];
+  int    dim, points;
+  char   precision[16];
+
+  if (sscanf(line, "kernel %31s %15s dim %d points %d sweep %lf half %lf rest %lf half %lf", rate->smoother, precision,
+             &dim, &points, &sweep[0], &sweep[1], &rest[0], &rest[1]) != 8 ||
+      !IsPositive(sweep[0]) || !IsPositive(rest[0]) || !IsNotNegative(sweep[1]) || !IsNotNegative(rest[1]) ||
+      (strcmp(precision, "double") && strcmp(precision, "single")))
+    return PETSC_FALSE;
+  rate->single = (PetscBool)!strcmp(precision, "single");
+  rate->dim    = dim;
+  rate->points = points;
+  rate->sweep  = (KCycleSpeed){(PetscReal)sweep[0], (PetscReal)sweep[1]};
+  rate->rest   = (KCycleSpeed){(PetscReal)rest[0], (PetscReal)rest[1]};
+  return PETSC_TRUE;
+}
+
 /* Of a sound file; false: the line of this number is not */
 static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
 {
@@ -49,6 +93,10 @@ static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
     return PETSC_FALSE;
   ++*number;
   if (sscanf(NextLine(&text), "visit %lf", &visit) != 1 || !IsPositive(visit)) return PETSC_FALSE;
+  for (int i = 0; i < 2; i++) {
+    ++*number;
+    if (!ReadDimension(NextLine(&text), i, roofline)) return PETSC_FALSE;
+  }
   ++*number;
   if (sscanf(NextLine(&text), "kernels %d", &n) != 1 || n < 1 || n > KCYCLE_RATES) return PETSC_FALSE;
   roofline->processes = processes;
@@ -57,21 +105,8 @@ static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
   roofline->cache     = (PetscReal)cache;
   roofline->visit     = (PetscReal)visit;
   for (roofline->n = 0; roofline->n < n; roofline->n++) {
-    KCycleRate *rate = &roofline->rate[roofline->n];
-    double      sweep, rest;
-    int         dim, points;
-    char        precision[16];
-
     ++*number;
-    if (sscanf(NextLine(&text), "kernel %31s %15s dim %d points %d sweep %lf rest %lf", rate->smoother, precision, &dim,
-               &points, &sweep, &rest) != 6 ||
-        !IsPositive(sweep) || !IsPositive(rest) || (strcmp(precision, "double") && strcmp(precision, "single")))
-      return PETSC_FALSE;
-    rate->single = (PetscBool)!strcmp(precision, "single");
-    rate->dim    = dim;
-    rate->points = points;
-    rate->sweep  = (PetscReal)sweep;
-    rate->rest   = (PetscReal)rest;
+    if (!ReadKernel(NextLine(&text), &roofline->rate[roofline->n])) return PETSC_FALSE;
   }
   ++*number;
   return (PetscBool)!strcmp(NextLine(&text), "end");
