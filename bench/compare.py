@@ -76,10 +76,10 @@ class Watched:
             pass  # the last line of a program that was stopped
 
     def prefixes(self):
-        """Seconds of the solvers of each prefix"""
+        """Seconds of a processor that the solvers of each prefix take"""
         seconds = {begin.prefix: 0.0 for begin in self.begins}
         for solve in self.solves:
-            seconds[solve.prefix] = seconds.get(solve.prefix, 0.0) + solve.setup + solve.solve
+            seconds[solve.prefix] = seconds.get(solve.prefix, 0.0) + solve.setup_processor + solve.solve_processor
         return seconds
 
 
