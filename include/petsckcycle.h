@@ -277,6 +277,23 @@ typedef enum {
 PETSC_EXTERN const char *const PCKCycleAnisotropies[];
 
 /*E
+  PCKCycleFallback - what `PCKCYCLE` does where its cycles converge too slowly
+
+  Values:
++ `PC_KCYCLE_FALLBACK_AUTO` - that is measured where it may be so, and BoomerAMG takes their place
+- `PC_KCYCLE_FALLBACK_OFF`  - it stays with them
+
+  Level: intermediate
+
+.seealso: `PCKCYCLE`, `PCKCycleSetFallback()`
+E*/
+typedef enum {
+  PC_KCYCLE_FALLBACK_AUTO,
+  PC_KCYCLE_FALLBACK_OFF
+} PCKCycleFallback;
+PETSC_EXTERN const char *const PCKCycleFallbacks[];
+
+/*E
   PCKCyclePrecision - the precision that the cycle of `PCKCYCLE` computes with
 
   Values:
@@ -451,6 +468,8 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetSemicoarsen(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetSemicoarsen(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCKCycleSetAnisotropy(PC, PCKCycleAnisotropy);
 PETSC_EXTERN PetscErrorCode PCKCycleGetAnisotropy(PC, PCKCycleAnisotropy *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetFallback(PC, PCKCycleFallback);
+PETSC_EXTERN PetscErrorCode PCKCycleGetFallback(PC, PCKCycleFallback *, PC *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetOvercorrect(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCKCycleGetOvercorrect(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetFMGInterpolation(PC, PCKCycleFMGInterpolation);

@@ -261,6 +261,13 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   return facts->fewer == 1 ? facts->asked : PetscMax(usual, facts->asked);
 }
 
+/* What KCYCLE_FALLBACK_AHEAD cycles leave of an error, where some have left a part of it, and the last one such a part
+   of what was left before. The first one is no measure for others */
+PetscReal KCyclePolicyAhead(PetscInt cycles, PetscReal left, PetscReal last)
+{
+  return left * PetscPowReal(cycles > 1 ? last : 1, (PetscReal)(KCYCLE_FALLBACK_AHEAD - cycles));
+}
+
 /* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can
    cut any grid into */
 PetscInt KCyclePolicyReduction(PetscInt rows, PetscInt processes)

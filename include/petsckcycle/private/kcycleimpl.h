@@ -296,6 +296,20 @@ typedef struct {
   Vec        image;      /* what the operator made of a fixed vector then */
 } KCycleApart;
 
+/* What takes the place of cycles that converge too slowly; see kcfallback.c */
+typedef struct {
+  PCKCycleFallback wanted;
+  PC               pc;     /* it; or NULL */
+  Mat              A;      /* the operator in MATAIJ, where the program has none */
+  PetscInt         cycles; /* that were measured; 0: none */
+  PetscReal        left;   /* of noise, by all of these, */
+  PetscReal        last;   /* of what was left before it, by the last one, */
+  PetscReal        ahead;  /* and of noise, by so many as decide */
+  PetscInt         its;    /* of the first solve since then; 0: there was none */
+  PetscBool        grown;  /* a later one has taken more by half */
+  const char      *why;    /* nothing was measured where facts asked for it; or NULL */
+} KCycleFallbackState;
+
 /* What became of the solve that was looked at; see kcanswer.c */
 typedef struct {
   PetscBool always;           /* each solve is looked at, and a wrong one is an error */
@@ -477,6 +491,7 @@ typedef struct {
   KCyclePredict       predict;   /* and of sweeps */
   KCycleApart         apart;     /* unknowns */
   KCycleAnswer        answer;    /* of solves */
+  KCycleFallbackState fallback;
   KCycleFMG           fmg;
   KCycleProfiling     profiling;
 } PC_KCycle;
@@ -791,9 +806,20 @@ PETSC_INTERN PetscErrorCode PCKCycleTimeCompose(PC, PetscBool);
 /* kcauto.c: the kappa that is cheapest */
 PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFillWithNoise(PC, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleGetKernel(PC, MatNullSpace *);
 PETSC_INTERN PetscErrorCode PCKCycleAutoSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleAutoUse(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleAutoView(PC, PetscViewer);
+
+/* kcfallback.c: BoomerAMG where cycles converge too slowly */
+PETSC_INTERN PetscErrorCode PCKCycleFallbackReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackSetUp(PC);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackFollow(PC);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackNote(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackApply(PC, PetscBool transpose, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackSetFromOptions(PC, KCycleOptionItems);
+PETSC_INTERN PetscErrorCode PCKCycleFallbackCompose(PC, PetscBool);
 
 /* kcfourier.c: local Fourier analysis of the levels */
 PETSC_INTERN PetscErrorCode PCKCycleFourierTake(PC, PetscInt most, KCycleFourier *, size_t, char[]);

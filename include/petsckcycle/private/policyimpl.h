@@ -146,6 +146,23 @@
        "they cannot where these leave more than this part of errors of an unknown, unless more than this part of "     \
        "that is left when unknowns are solved for one by one",                                                         \
        "-pc_kcycle_hierarchy", "unknowns")                                                                             \
+  REAL(KCYCLE_FALLBACK_JUMP, 1e4,                                                                                      \
+       "only where coefficients jump by more do cycles converge so slowly that BoomerAMG is faster",                   \
+       "-pc_kcycle_fallback", "fallback")                                                                              \
+  INT(KCYCLE_FALLBACK_CYCLES, 3,                                                                                       \
+      "cycles on A x = 0 from noise are measured, where coefficients jump beside clusters, lines or planes: fewer where "  \
+      "less is left of it already than decides",                                                                       \
+      "-pc_kcycle_fallback", "fallback")                                                                               \
+  INT(KCYCLE_FALLBACK_AHEAD, 6,                                                                                        \
+      "what so many would leave, if they went on as the last one, decides: how many errors are slow, and how slow",    \
+      "-pc_kcycle_fallback", "fallback")                                                                               \
+  REAL(KCYCLE_FALLBACK_LEFT, 0.036,                                                                                    \
+       "BoomerAMG takes the place of cycles that would leave more than this part: on small grids it takes as long "    \
+       "as they do, on large ones a fifth",                                                                            \
+       "-pc_kcycle_fallback", "fallback")                                                                              \
+  REAL(KCYCLE_FALLBACK_GROWN, 1.5, "that is measured again where iterations have grown by this factor",                \
+       "-pc_kcycle_fallback", "fallback")                                                                              \
+  INT(KCYCLE_FALLBACK_FEW, 5, "and from so many on: measuring costs three of them", "-pc_kcycle_fallback", "fallback") \
   REAL(KCYCLE_SUSPICIOUS, 100,                                                                                         \
        "a solve has converged by its norm alone where the residual has not come down by this factor, while that norm " \
        "has, and by this factor more: good preconditioners alone explain up to 5000 between the two, but with "        \
@@ -261,4 +278,5 @@ PETSC_INTERN PetscBool KCyclePolicyStar(const KCycleScan *, PetscBool linear, Pe
 PETSC_INTERN PetscInt  KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicyIsCoarsest(const PetscInt size[]);
 PETSC_INTERN PetscInt  KCyclePolicySweeps(const KCycleSweepFacts *);
+PETSC_INTERN PetscReal KCyclePolicyAhead(PetscInt cycles, PetscReal left, PetscReal last);
 PETSC_INTERN PetscInt  KCyclePolicyReduction(PetscInt rows, PetscInt processes);

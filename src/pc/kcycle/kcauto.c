@@ -71,19 +71,27 @@ typedef struct {
   PetscInt     steps;                                    /* that there were */
 } Space;
 
-static PetscErrorCode CreateSpace(PC pc, Space *space)
+/* What cycles on A x = 0 do not shrink: the kernel that is known, to be destroyed; or NULL */
+PetscErrorCode PCKCycleGetKernel(PC pc, MatNullSpace *kernel)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCall(MatGetNullSpace(pc->pmat, kernel));
+  if (*kernel) PetscCall(PetscObjectReference((PetscObject)*kernel));
+  else if (kc->kernel_constant)
+    PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSpace(PC pc, Space *space)
+{
+  PetscFunctionBegin;
   space->pc = pc;
   PetscCall(MatCreateVecs(pc->pmat, &space->v[0], &space->w));
   for (PetscInt i = 1; i <= KCYCLE_AUTO_STEPS; i++) PetscCall(VecDuplicate(space->v[0], &space->v[i]));
-  PetscCall(MatGetNullSpace(pc->pmat, &space->kernel));
-  if (space->kernel) PetscCall(PetscObjectReference((PetscObject)space->kernel));
-  else if (kc->kernel_constant)
-    PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, &space->kernel));
+  PetscCall(PCKCycleGetKernel(pc, &space->kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

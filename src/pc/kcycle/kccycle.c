@@ -601,6 +601,10 @@ static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
     PetscCall(transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (kc->fallback.pc && !kc->failure[0]) {
+    PetscCall(PCKCycleFallbackApply(pc, transpose, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PCKCycleVisit(pc, &visit, b, x));
   PCKCycleModelCompare(kc, &visit, (PetscReal)(MPI_Wtime() - start));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -741,7 +745,7 @@ PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
   }
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCycleEngineIsUsed(pc, PETSC_FALSE, &arrays));
-  if (arrays) {
+  if (arrays || kc->fallback.pc) {
     PetscCall(KCycleApplyColumns(pc, B, X));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

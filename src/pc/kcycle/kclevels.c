@@ -12,6 +12,7 @@ const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell",
 PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
+  PetscCall(PCKCycleFallbackReset(kc));
   PCKCycleSplitReset(kc);
   PetscCall(PCKCycleEngineReset(kc));
   PetscCall(PCKCycleBalanceReset(kc));

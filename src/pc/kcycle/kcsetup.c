@@ -839,6 +839,7 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
   PetscCall(PCKCyclePredictSetUp(pc));
   PetscCall(PCKCycleModelChanged(pc));
   PetscCall(PCKCycleModelSetUp(pc));
+  PetscCall(PCKCycleFallbackSetUp(pc));
   kc->busy = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -294,19 +294,14 @@ static PetscErrorCode Iterate(PC pc, PetscInt dof, MatNullSpace kernel, Vec e, P
 /* Cycles on A x = 0 from noise: what is left of each unknown's error, from the first cycle on, and of the slowest */
 static PetscErrorCode Try(PC pc, PetscInt dof, PetscReal shrinks[], PetscReal *slowest)
 {
-  PC_KCycle   *kc;
   Vec          e;
   MatNullSpace kernel;
   PetscReal   *norms;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatCreateVecs(pc->pmat, &e, NULL));
   PetscCall(PetscCalloc1(3 * dof * (KCYCLE_TRIAL + 1), &norms));
-  PetscCall(MatGetNullSpace(pc->pmat, &kernel));
-  if (kernel) PetscCall(PetscObjectReference((PetscObject)kernel));
-  else if (kc->kernel_constant)
-    PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, &kernel));
+  PetscCall(PCKCycleGetKernel(pc, &kernel));
   PetscCall(FillUnknown(pc, -1, PETSC_FALSE, e));
   PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
   PetscCall(StopAtFailures(pc, PETSC_FALSE));

@@ -386,6 +386,7 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewCycle(pc, kc, viewer));
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCKCycleFallbackView(pc, viewer));
   PetscCall(PCKCycleAnswerView(pc, viewer));
   PetscCall(ViewHierarchy(kc, viewer));
   PetscCall(PCKCycleFoundView(pc, viewer));

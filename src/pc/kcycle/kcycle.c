@@ -119,7 +119,8 @@ static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCyclePlaceFollow(pc));
-  PetscCall(PCKCyclePrecisionFollow(pc, ksp));
+  PetscCall(PCKCycleFallbackFollow(pc));
+  if (!kc->fallback.pc) PetscCall(PCKCyclePrecisionFollow(pc, ksp));
   PetscCall(PCKCyclePredictBegin(pc, ksp));
   PetscCall(PCKCycleModelSetUp(pc));
   PetscCall(PCKCycleAutoUse(pc, ksp));
@@ -133,6 +134,7 @@ static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(PCKCyclePredictEnd(pc, ksp, b, x));
+  PetscCall(PCKCycleFallbackNote(pc, ksp));
   PetscCall(PCKCycleExplainRightSide(pc, ksp));
   PetscCall(PCKCycleCheckAnswer(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,9 +193,10 @@ PetscErrorCode PCKCycleInstall(PC pc)
     if (kc->ready) PetscCall(RestoreGuesses(mg));
   }
   /* residuals of levels are not those of a program whose rows were scaled */
-  pc->ops->applyrichardson = mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels + kc->gathered.below > 1 && !kc->d
-                                 ? PCApplyRichardson_KCycle
-                                 : NULL;
+  pc->ops->applyrichardson =
+      mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels + kc->gathered.below > 1 && !kc->d && !kc->fallback.pc
+          ? PCApplyRichardson_KCycle
+          : NULL;
   pc->ops->setup           = PCSetUp_KCycle;
   pc->ops->reset           = PCReset_KCycle;
   pc->ops->destroy         = PCDestroy_KCycle;
@@ -407,6 +410,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   }
   PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleOvercorrectSetFromOptions(pc, PetscOptionsObject));
+  PetscCall(PCKCycleFallbackSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFMGSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleProfileSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
@@ -678,6 +682,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscCall(PCKCycleTilesCompose(pc, present));
   PetscCall(PCKCycleOverlapCompose(pc, present));
   PetscCall(PCKCycleOvercorrectCompose(pc, present));
+  PetscCall(PCKCycleFallbackCompose(pc, present));
   PetscCall(PCKCycleFMGCompose(pc, present));
   PetscCall(PCKCycleProfileCompose(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -714,6 +719,8 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       processor at least: the calls of its kernels, and their bytes; and rounds of messages between processes
 . -pc_kcycle_ghost_points <5000>           - levels of several processes are swept in fused passes with the points of
       others around those of a process, where these are at most as many as its own and so many more; -1: never
+. -pc_kcycle_fallback (auto|off)           - BoomerAMG takes the place of cycles that converge too slowly (default
+      auto), where auto measures some where coefficients jump
 . -pc_kcycle_overcorrect <1>               - factor of the correction from the coarser levels to the finest one
 . -pc_kcycle_fmg_interpolation (linear|cubic) - how full multigrid takes a solution to the next finer level (default
       linear)

@@ -197,6 +197,7 @@ static PetscErrorCode SolverCreate(const KCycleSmoother *s, const char prefix[],
   comm = PetscObjectComm((PetscObject)p->A);
   PetscCall(PCCreate(comm, &p->pc));
   PetscCall(PCSetType(p->pc, "kcycle"));
+  PetscCall(PCKCycleSetFallback(p->pc, PC_KCYCLE_FALLBACK_OFF)); /* one cycle is a sweep */
   PetscCall(PCSetOptionsPrefix(p->pc, prefix));
   PetscCall(PCAppendOptionsPrefix(p->pc, "planes_"));
   PetscCall(PCSetOperators(p->pc, p->A, p->A));
