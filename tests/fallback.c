@@ -174,7 +174,8 @@ static PetscErrorCode StaysWith(Mixture *m, const char option[], const char valu
 
 static PetscErrorCode TestStays(Mixture *m, PetscReal hard)
 {
-  PetscBool has;
+  PCKCycleFallback which;
+  PetscBool        has;
 
   PetscFunctionBeginUser;
   PetscCall(Assemble(m, 0.05, CONTRAST));
@@ -185,6 +186,8 @@ static PetscErrorCode TestStays(Mixture *m, PetscReal hard)
   PetscCall(PoissonClaim((PetscBool)!has, "where nothing is measured"));
   PetscCall(Assemble(m, hard, CONTRAST));
   PetscCall(StaysWith(m, "-pc_kcycle_fallback", "off", "structured levels"));
+  PetscCall(PCKCycleGetFallback(m->pc, &which, NULL));
+  PetscCall(PoissonClaim((PetscBool)(which == PC_KCYCLE_FALLBACK_OFF), "which is known"));
   PetscCall(StaysWith(m, "-pc_kcycle_kappa", "2", "kappa was chosen"));
   PetscCall(StaysWith(m, "-pc_kcycle_structured", "on", "structured levels were asked for"));
   PetscCall(StaysWith(m, "-mg_levels_ksp_max_it", "3", "smoothers or the coarsest solver were chosen"));

@@ -149,6 +149,9 @@
   REAL(KCYCLE_FALLBACK_JUMP, 1e4,                                                                                      \
        "only where coefficients jump by more do cycles converge so slowly that BoomerAMG is faster",                   \
        "-pc_kcycle_fallback", "fallback")                                                                              \
+  REAL(KCYCLE_FALLBACK_CLUSTERS, 0.02,                                                                                 \
+       "and, unless lines or planes are relaxed, only where clusters hold more than this part of the points",          \
+       "-pc_kcycle_fallback", "fallback")                                                                              \
   INT(KCYCLE_FALLBACK_CYCLES, 3,                                                                                       \
       "cycles on A x = 0 from noise are measured, where coefficients jump beside clusters, lines or planes: fewer where "  \
       "less is left of it already than decides",                                                                       \

@@ -28,6 +28,24 @@ PetscErrorCode PCKCycleFallbackReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are there clusters on the finest level that hold more than a few of its points? */
+static PetscErrorCode HasClusters(const PC_KCycle *kc, PetscBool *has)
+{
+  const KCycleSmoother *smoother = kc->parts[kc->nlevels - 1].smoother[0];
+  const Mat             A        = kc->structure[0].A;
+  PetscInt64            points   = 0;
+  PetscInt              rows;
+
+  PetscFunctionBegin;
+  *has = PETSC_FALSE;
+  if (!smoother->clusters) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCallMPI(
+      MPI_Allreduce(&smoother->clusters->found[1], &points, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  *has = (PetscBool)((PetscReal)points > KCYCLE_FALLBACK_CLUSTERS * (PetscReal)rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* May points or lines not do on the finest level: do coefficients jump by much beside clusters, lines or planes? With
    convection cycles are faster in all cases of the battery */
 static PetscErrorCode FactsAsk(const PC_KCycle *kc, PetscBool *ask)
@@ -40,8 +58,9 @@ static PetscErrorCode FactsAsk(const PC_KCycle *kc, PetscBool *ask)
   if (!kc->use_structure || kc->failure[0] || kc->finer.exists || !kc->engine || kc->nlevels < 2 || kc->convects)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(level->A, &facts));
-  *ask = (PetscBool)(level->jumps && facts->jump > KCYCLE_FALLBACK_JUMP &&
-                     (kc->parts[kc->nlevels - 1].smoother[0]->clusters || level->lines[0] || level->planes[0]));
+  if (!level->jumps || facts->jump <= KCYCLE_FALLBACK_JUMP) PetscFunctionReturn(PETSC_SUCCESS);
+  *ask = (PetscBool)(level->lines[0] || level->planes[0]);
+  if (!*ask) PetscCall(HasClusters(kc, ask));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
