@@ -220,61 +220,65 @@ static PetscErrorCode Measure(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An option of BoomerAMG unless the user has given it: there are no functions for them */
-static PetscErrorCode SetDefault(PC inner, const char name[], const char value[], PetscBool *set)
+/* An option, until it is taken away again (NULL), unless the user has given it or what is for all of its kind */
+static PetscErrorCode SetDefault(PC inner, const char name[], const char all[], const char value[], PetscBool *set)
 {
   PetscOptions options = ((PetscObject)inner)->options;
+  const char  *prefix  = ((PetscObject)inner)->prefix;
+  PetscBool    given[2];
   char         full[256];
-  PetscBool    given;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", ((PetscObject)inner)->prefix, name));
+  PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", prefix, name + 1));
   if (value) {
-    PetscCall(PetscOptionsHasName(options, NULL, full, &given));
-    *set = (PetscBool)!given;
+    PetscCall(PetscOptionsHasName(options, prefix, name, &given[0]));
+    PetscCall(PetscOptionsHasName(options, prefix, all, &given[1]));
+    *set = (PetscBool)(!given[0] && !given[1]);
     if (*set) PetscCall(PetscOptionsSetValue(options, full, value));
   } else if (*set) PetscCall(PetscOptionsClearValue(options, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The options of the inner preconditioner, or those of BoomerAMG that are good for jumps */
-static PetscErrorCode ReadOptions(PC inner)
+/* BoomerAMG as it is good for jumps; there are no functions for these options. Sweeps through all points, forward before
+   the coarser levels and backward behind them, take less time than symmetric ones, coarse points first */
+static PetscErrorCode ReadBoomerAMG(PC inner)
 {
+  static const char        all[]        = "-pc_hypre_boomeramg_relax_type_all";
   static const char *const defaults[][2] = {
-      {"pc_hypre_boomeramg_coarsen_type", "HMIS"},
-      {"pc_hypre_boomeramg_interp_type", "ext+i"},
-      {"pc_hypre_boomeramg_P_max", "4"},
-      {"pc_hypre_boomeramg_strong_threshold", "0.25"},
-      {"pc_hypre_boomeramg_relax_type_all", "l1scaled-SOR/Jacobi"},
+      {"-pc_hypre_boomeramg_coarsen_type", "HMIS"},
+      {"-pc_hypre_boomeramg_interp_type", "ext+i"},
+      {"-pc_hypre_boomeramg_P_max", "4"},
+      {"-pc_hypre_boomeramg_strong_threshold", "0.25"},
+      {"-pc_hypre_boomeramg_no_CF", "true"},
+      {"-pc_hypre_boomeramg_relax_type_down", "l1-Gauss-Seidel"},
+      {"-pc_hypre_boomeramg_relax_type_up", "backward-l1-Gauss-Seidel"},
   };
-  const size_t n = PETSC_STATIC_ARRAY_LENGTH(defaults);
-  PetscBool    set[PETSC_STATIC_ARRAY_LENGTH(defaults)], hypre, there;
-  PetscErrorCode (*create)(PC) = NULL;
+  const size_t n = PETSC_STATIC_ARRAY_LENGTH(defaults), last = n - 2; /* the first of relaxation */
+  PetscBool    set[PETSC_STATIC_ARRAY_LENGTH(defaults)];
 
   PetscFunctionBegin;
-  PetscCall(PetscFunctionListFind(PCList, PCHYPRE, &create));
-  there = (PetscBool)(create != NULL);
-  if (there) {
-    PetscCall(PCSetType(inner, PCHYPRE));
-    PetscUseMethod(inner, "PCHYPRESetType_C", (PC, const char[]), (inner, "boomeramg"));
-    for (size_t i = 0; i < n; i++) PetscCall(SetDefault(inner, defaults[i][0], defaults[i][1], &set[i]));
-  }
+  PetscCall(PCSetType(inner, PCHYPRE));
+  PetscUseMethod(inner, "PCHYPRESetType_C", (PC, const char[]), (inner, "boomeramg"));
+  for (size_t i = 0; i < n; i++)
+    PetscCall(SetDefault(inner, defaults[i][0], i < last ? defaults[i][0] : all, defaults[i][1], &set[i]));
   PetscCall(PCSetFromOptions(inner));
-  for (size_t i = 0; i < n && there; i++) PetscCall(SetDefault(inner, defaults[i][0], NULL, &set[i]));
-  PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
-  PetscCall(PetscInfo(inner, "Takes the place of cycles%s\n", hypre ? ", with hypre" : ""));
+  for (size_t i = 0; i < n; i++) PetscCall(SetDefault(inner, defaults[i][0], all, NULL, &set[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateInner(PC pc, PC *inner)
 {
+  PetscErrorCode (*create)(PC) = NULL;
+
   PetscFunctionBegin;
   PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), inner));
   PetscCall(PetscObjectIncrementTabLevel((PetscObject)*inner, (PetscObject)pc, 1));
   PetscCall(PetscObjectSetOptions((PetscObject)*inner, ((PetscObject)pc)->options));
   PetscCall(PCSetOptionsPrefix(*inner, ((PetscObject)pc)->prefix));
   PetscCall(PCAppendOptionsPrefix(*inner, Prefix));
-  PetscCall(ReadOptions(*inner));
+  PetscCall(PetscFunctionListFind(PCList, PCHYPRE, &create));
+  if (create) PetscCall(ReadBoomerAMG(*inner));
+  else PetscCall(PCSetFromOptions(*inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -491,7 +495,8 @@ static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallback which)
 
   Its options have the prefix `-kcycle_fallback_`, as in `-kcycle_fallback_pc_hypre_boomeramg_strong_threshold 0.5`;
   `-kcycle_fallback_pc_type` chooses another type. By default BoomerAMG coarsens by HMIS, with the threshold 0.25,
-  interpolates by ext+i with at most 4 entries a row, and relaxes by l1scaled-SOR/Jacobi.
+  interpolates by ext+i with at most 4 entries a row, and relaxes by l1-Gauss-Seidel, backward behind the coarser
+  levels, without CF-relaxation.
 
   Cycles stay where somebody has chosen anything of them (kappa, levels, smoothers, interpolation and so on), on
   devices, for operators that are not symmetric, where parts of the grid are closed, and without hypre. With new values
