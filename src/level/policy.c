@@ -262,10 +262,10 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
 }
 
 /* What KCYCLE_FALLBACK_AHEAD cycles leave of an error, where some have left a part of it, and the last one such a part
-   of what was left before. The first one is no measure for others */
+   of what was left before. The first one, which errors between neighbours mostly go by, is no measure for others */
 PetscReal KCyclePolicyAhead(PetscInt cycles, PetscReal left, PetscReal last)
 {
-  return left * PetscPowReal(cycles > 1 ? last : 1, (PetscReal)(KCYCLE_FALLBACK_AHEAD - cycles));
+  return left * PetscPowReal(cycles > 1 ? last : KCYCLE_FALLBACK_LATER, (PetscReal)(KCYCLE_FALLBACK_AHEAD - cycles));
 }
 
 /* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can

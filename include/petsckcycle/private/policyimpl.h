@@ -146,7 +146,7 @@
        "they cannot where these leave more than this part of errors of an unknown, unless more than this part of "     \
        "that is left when unknowns are solved for one by one",                                                         \
        "-pc_kcycle_hierarchy", "unknowns")                                                                             \
-  REAL(KCYCLE_FALLBACK_JUMP, 1e4,                                                                                      \
+  REAL(KCYCLE_FALLBACK_JUMP, 3e4,                                                                                      \
        "only where coefficients jump by more do cycles converge so slowly that BoomerAMG is faster",                   \
        "-pc_kcycle_fallback", "fallback")                                                                              \
   REAL(KCYCLE_FALLBACK_CLUSTERS, 0.02,                                                                                 \
@@ -159,6 +159,8 @@
   INT(KCYCLE_FALLBACK_AHEAD, 6,                                                                                        \
       "what so many would leave, if they went on as the last one, decides: how many errors are slow, and how slow",    \
       "-pc_kcycle_fallback", "fallback")                                                                               \
+  REAL(KCYCLE_FALLBACK_LATER, 0.8, "of what the first one leaves each of the others leaves this part, or less",        \
+       "-pc_kcycle_fallback", "fallback")                                                                              \
   REAL(KCYCLE_FALLBACK_LEFT, 0.036,                                                                                    \
        "BoomerAMG takes the place of cycles that would leave more than this part: on small grids it takes as long "    \
        "as they do, on large ones a fifth",                                                                            \

@@ -343,8 +343,8 @@ static PetscErrorCode Decide(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   fallback        = &kc->fallback;
   fallback->ahead = KCyclePolicyAhead(fallback->cycles, fallback->left, fallback->last);
-  PetscCall(PetscInfo(pc, "%" PetscInt_FMT " cycles leave %g of noise, %d would leave %g\n", fallback->cycles,
-                      (double)fallback->left, KCYCLE_FALLBACK_AHEAD, (double)fallback->ahead));
+  PetscCall(PetscInfo(pc, "Of noise %g is left after %" PetscInt_FMT " cycles, after %d it may be %g\n",
+                      (double)fallback->left, fallback->cycles, KCYCLE_FALLBACK_AHEAD, (double)fallback->ahead));
   if (fallback->ahead <= KCYCLE_FALLBACK_LEFT) {
     PetscCall(PCDestroy(&fallback->pc));
     PetscCall(MatDestroy(&fallback->A));
@@ -442,10 +442,11 @@ PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
   fallback = &kc->fallback;
   if (fallback->cycles) {
     PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  %" PetscInt_FMT " cycles leave %.2g of noise, the last one %.2g of what was "
-                                     "left before it\n",
-                                     fallback->cycles, (double)fallback->left, (double)fallback->last));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    %d would leave %.2g: %s than %g%s\n", KCYCLE_FALLBACK_AHEAD,
+                                     "  after %" PetscInt_FMT " cycle%s %.2g of noise is left, the last one has left "
+                                     "%.2g of what was there\n",
+                                     fallback->cycles, fallback->cycles > 1 ? "s" : "", (double)fallback->left,
+                                     (double)fallback->last));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    after %d it may be %.2g: %s than %g%s\n", KCYCLE_FALLBACK_AHEAD,
                                      (double)fallback->ahead,
                                      fallback->ahead > KCYCLE_FALLBACK_LEFT ? "more" : "not more",
                                      (double)KCYCLE_FALLBACK_LEFT,
