@@ -329,6 +329,12 @@ static PetscErrorCode TestUses(Mixture *m, PetscReal hard)
   PetscCall(PCKCycleGetFallback(m->pc, NULL, &inner));
   PetscCall(Solve(m, &falls, &its[1]));
   PetscCall(PoissonClaim((PetscBool)(!inner && falls && its[1] == its[0]), "again after PCReset()"));
+  PetscCall(PCKCycleSetFallback(m->pc, PC_KCYCLE_FALLBACK_OFF));
+  PetscCall(Solve(m, &falls, &its[1]));
+  PetscCall(PoissonClaim((PetscBool)(!falls && its[1] > its[0]), "cycles when it is switched off"));
+  PetscCall(PCKCycleSetFallback(m->pc, PC_KCYCLE_FALLBACK_AUTO));
+  PetscCall(MatScale(m->A, 2));
+  PetscCall(Solve(m, &falls, &its[1]));
   PetscCall(PCMGGetLevels(m->pc, &nlevels));
   PetscCall(PCMGGetSmoother(m->pc, nlevels - 1, &smoother));
   PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
@@ -379,7 +385,7 @@ int main(int argc, char **argv)
     test:
       suffix: stencil
       output_file: output/fallback_falls.out
-      args: -test falls -dm_mat_type stencil
+      args: -test falls -dm_mat_type stencil -pc_kcycle_fallback auto
 
     test:
       suffix: closed

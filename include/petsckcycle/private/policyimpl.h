@@ -153,7 +153,8 @@
        "and, unless lines or planes are relaxed, only where clusters hold more than this part of the points",          \
        "-pc_kcycle_fallback", "fallback")                                                                              \
   INT(KCYCLE_FALLBACK_CYCLES, 3,                                                                                       \
-      "cycles on A x = 0 from noise are measured, where coefficients jump beside clusters, lines or planes: fewer where "  \
+      "cycles on A x = 0 from noise are measured, where coefficients jump beside clusters, lines or planes: fewer "    \
+      "where "                                                                                                         \
       "less is left of it already than decides",                                                                       \
       "-pc_kcycle_fallback", "fallback")                                                                               \
   INT(KCYCLE_FALLBACK_AHEAD, 6,                                                                                        \

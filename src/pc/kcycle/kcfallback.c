@@ -100,16 +100,16 @@ static PetscErrorCode ChosenByHand(PC pc, const char *why[])
   }
   *why = kc->structured == PC_KCYCLE_STRUCTURED_ON || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO
              ? "structured levels were asked for"
-         : kc->kappa_set                                     ? "kappa was chosen"
-         : asked                                             ? "the number of levels was chosen"
-         : mg->am != PC_MG_MULTIPLICATIVE                    ? "the type of multigrid was chosen"
-         : mg->cyclesperpcapply != 1                         ? "the number of cycles was chosen"
-         : kc->overcorrect != 1                              ? "over-correction was chosen"
-         : kc->precision == PC_KCYCLE_PRECISION_SINGLE       ? "single precision was asked for"
-         : !automatic                                        ? "the directions to coarsen were chosen"
-         : kc->interpolation != KCYCLE_INTERPOLATION_AUTO    ? "the interpolation was chosen"
-         : kc->anisotropy != PC_KCYCLE_ANISOTROPY_AUTO       ? "what smoothers relax was chosen"
-         : kc->assembled                                     ? "the program assembles coarse operators"
+         : kc->kappa_set                                              ? "kappa was chosen"
+         : asked                                                      ? "the number of levels was chosen"
+         : mg->am != PC_MG_MULTIPLICATIVE                             ? "the type of multigrid was chosen"
+         : mg->cyclesperpcapply != 1                                  ? "the number of cycles was chosen"
+         : kc->overcorrect != 1                                       ? "over-correction was chosen"
+         : kc->precision == PC_KCYCLE_PRECISION_SINGLE                ? "single precision was asked for"
+         : !automatic                                                 ? "the directions to coarsen were chosen"
+         : kc->interpolation != KCYCLE_INTERPOLATION_AUTO             ? "the interpolation was chosen"
+         : kc->anisotropy != PC_KCYCLE_ANISOTROPY_AUTO                ? "what smoothers relax was chosen"
+         : kc->assembled                                              ? "the program assembles coarse operators"
          : chosen || mg->levels[1]->smoothd != mg->levels[1]->smoothu ? "smoothers or the coarsest solver were chosen"
                                                                       : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,11 +239,11 @@ static PetscErrorCode SetDefault(PC inner, const char name[], const char all[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* BoomerAMG as it is good for jumps; there are no functions for these options. Sweeps through all points, forward before
-   the coarser levels and backward behind them, take less time than symmetric ones, coarse points first */
+/* BoomerAMG as it is good for jumps; there are no functions for these options. Sweeps through all points, forward
+   before the coarser levels and backward behind them, take less time than symmetric ones, coarse points first */
 static PetscErrorCode ReadBoomerAMG(PC inner)
 {
-  static const char        all[]        = "-pc_hypre_boomeramg_relax_type_all";
+  static const char        all[]         = "-pc_hypre_boomeramg_relax_type_all";
   static const char *const defaults[][2] = {
       {"-pc_hypre_boomeramg_coarsen_type", "HMIS"},
       {"-pc_hypre_boomeramg_interp_type", "ext+i"},
@@ -296,8 +296,8 @@ static PetscErrorCode GiveOperator(PC pc, PC inner)
     PetscCall(PCSetOperators(inner, pc->pmat, pc->pmat));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatConvert(kc->structure[0].A, MATAIJ, kc->fallback.A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX,
-                       &kc->fallback.A));
+  PetscCall(
+      MatConvert(kc->structure[0].A, MATAIJ, kc->fallback.A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->fallback.A));
   PetscCall(PCSetOperators(inner, kc->fallback.A, kc->fallback.A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -446,11 +446,10 @@ PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
                                      "%.2g of what was there\n",
                                      fallback->cycles, fallback->cycles > 1 ? "s" : "", (double)fallback->left,
                                      (double)fallback->last));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    after %d it may be %.2g: %s than %g%s\n", KCYCLE_FALLBACK_AHEAD,
-                                     (double)fallback->ahead,
-                                     fallback->ahead > KCYCLE_FALLBACK_LEFT ? "more" : "not more",
-                                     (double)KCYCLE_FALLBACK_LEFT,
-                                     fallback->pc ? ", so that another preconditioner takes their place" : ""));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    after %d it may be %.2g: %s than %g%s\n", KCYCLE_FALLBACK_AHEAD, (double)fallback->ahead,
+        fallback->ahead > KCYCLE_FALLBACK_LEFT ? "more" : "not more", (double)KCYCLE_FALLBACK_LEFT,
+        fallback->pc ? ", so that another preconditioner takes their place" : ""));
   }
   if (fallback->why)
     PetscCall(PetscViewerASCIIPrintf(
@@ -489,10 +488,11 @@ static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallback which)
   Level: intermediate
 
   Notes:
-  With `PC_KCYCLE_FALLBACK_AUTO` set-up looks at structured levels on which coefficients jump beside clusters of strongly
-  coupled points, lines or planes. There up to 3 cycles on A x = 0 from noise, the same on any number of processes, are
-  measured, and where 6 of them would leave too much of it, BoomerAMG of `PCHYPRE` is applied in their place; the levels
-  stay as they are. `-ksp_view` shows what was measured, and why it is not where coefficients jump.
+  With `PC_KCYCLE_FALLBACK_AUTO` set-up looks at structured levels on which coefficients jump by more than 30,000
+  beside clusters of strongly coupled points, lines or planes. There up to 3 cycles on A x = 0 from noise, the same on
+  any number of processes, are measured, and where 6 of them would leave too much of it, BoomerAMG of `PCHYPRE` is
+  applied in their place; the levels stay as they are. `-ksp_view` shows what was measured, and why nothing was where
+  coefficients jump so much.
 
   Its options have the prefix `-kcycle_fallback_`, as in `-kcycle_fallback_pc_hypre_boomeramg_strong_threshold 0.5`;
   `-kcycle_fallback_pc_type` chooses another type. By default BoomerAMG coarsens by HMIS, with the threshold 0.25,

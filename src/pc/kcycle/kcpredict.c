@@ -170,7 +170,8 @@ PetscErrorCode PCKCyclePredictEnd(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   predict = &kc->predict;
-  if (!predict->n || kc->failure[0] || kc->fallback.pc || !ksp->guess_zero || ksp->transpose_solve || ksp->reason <= 0 || !ksp->its)
+  if (!predict->n || kc->failure[0] || kc->fallback.pc || !ksp->guess_zero || ksp->transpose_solve ||
+      ksp->reason <= 0 || !ksp->its)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &r));
   PetscCall(MatMult(pc->mat, x, r));

@@ -197,14 +197,14 @@ PetscErrorCode PCKCycleInstall(PC pc)
       mg->am == PC_MG_MULTIPLICATIVE && mg->nlevels + kc->gathered.below > 1 && !kc->d && !kc->fallback.pc
           ? PCApplyRichardson_KCycle
           : NULL;
-  pc->ops->setup           = PCSetUp_KCycle;
-  pc->ops->reset           = PCReset_KCycle;
-  pc->ops->destroy         = PCDestroy_KCycle;
-  pc->ops->setfromoptions  = PCSetFromOptions_KCycle;
-  pc->ops->view            = PCView_KCycle;
-  pc->ops->presolve        = PCPreSolve_KCycle;
-  pc->ops->postsolve       = PCPostSolve_KCycle;
-  pc->ops->setuponblocks   = PCSetUpOnBlocks_KCycle;
+  pc->ops->setup          = PCSetUp_KCycle;
+  pc->ops->reset          = PCReset_KCycle;
+  pc->ops->destroy        = PCDestroy_KCycle;
+  pc->ops->setfromoptions = PCSetFromOptions_KCycle;
+  pc->ops->view           = PCView_KCycle;
+  pc->ops->presolve       = PCPreSolve_KCycle;
+  pc->ops->postsolve      = PCPostSolve_KCycle;
+  pc->ops->setuponblocks  = PCSetUpOnBlocks_KCycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
