@@ -1,0 +1,56 @@
+#!/bin/sh
+# The recipes of docs/choosing.md: each runs as it stands there, in at most as many iterations as the page says, and prints what it says.
+# Run by: make check SEARCH=choosing
+set -u
+. "$KC_TOP/conf/tap.sh"
+src=$KC_TOP/examples/tutorials
+
+# A recipe: a command # at most N iterations[; prints "text"][; with feature], one of both at least
+sed -n 's/^    \(\(mpiexec\|\.\/\).*\)/\1/p' "$KC_TOP/docs/choosing.md" > recipes
+
+# build PROGRAM: an example, or the battery's program
+build() {
+  source=$src/$1.c
+  [ "$1" = battery ] && source=$KC_TOP/bench/battery.c
+  compile c "$source" "$1" -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }
+}
+
+# Why this one cannot run here, or nothing
+lacking() {
+  case $1 in
+    *'with hypre'*) petsc_has PETSC_HAVE_HYPRE || echo 'this PETSc has no hypre' ;;
+    *'with FFTW'*) case $KC_FEATURES in *HAVE_FFTW*) ;; *) echo 'the library has no FFTW' ;; esac ;;
+  esac
+}
+
+# keeps N TEXT COMMAND...: all solves converge in at most N iterations, N empty: no matter in how many, and TEXT is printed
+keeps() {
+  most=$1 text=$2
+  shift 2
+  "$@" > keeps.log 2>&1 || { cat keeps.log; return 1; }
+  cat keeps.log
+  awk -v most="$most" -v text="$text" '
+    index($0, text) { printed++ }
+    / solve converged / { solves++; if (most != "" && $NF > most) bad++ }
+    / did not converge / { bad++ }
+    END { exit !solves || bad || !printed }' keeps.log
+}
+
+export OMPI_MCA_ess_singleton_isolated=1 # one process alone starts faster
+if petsc_has PETSC_USE_COMPLEX; then skip 'recipes' 'those are for real numbers'; exit 0; fi
+for program in $(sed -n 's/.*\.\/\([a-z]*\) .*/\1/p' recipes | sort -u); do build "$program"; done
+while IFS= read -r line; do
+  words=${line%%#*} claim=${line#*#}
+  most=$(echo "$claim" | sed -n 's/.*at most \([0-9]*\) iterations.*/\1/p') text=$(echo "$claim" | sed -n 's/.*prints "\(.*\)".*/\1/p')
+  title=$(echo "$line" | tr -s ' ' | tr '#' ':')
+  reason=$(lacking "$claim")
+  if [ -n "$reason" ]; then skip "$title" "$reason"; continue; fi
+  if [ -z "$most$text" ]; then false > "$log"; not_ok "$title" 'the page claims nothing of it'; continue; fi
+  case $words in
+    mpiexec*) start="mpi $(echo "$words" | cut -d ' ' -f 3)" words=.${words#* .} ;;
+    *) start='timeout 120' ;;
+  esac
+  # shellcheck disable=SC2086 # words
+  works "$title" '' keeps "$most" "$text" $start $words -dll_append "$KC_LIBRARY" -ksp_rtol 1e-8 -ksp_converged_reason
+done < recipes
+works 'the page has recipes' '' test "$(wc -l < recipes)" -ge 10
