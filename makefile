@@ -11,6 +11,7 @@
 #   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: half a minute; PROCS=4: with so many processes
 #   make bench-poisson    fast Poisson solvers: the tables and figures of two papers beside ours: a quarter of an hour
 #   make bench-scaling  messages of cycles, counted and modelled: what an iteration takes on up to 10^5 processes: minutes
+#   make bench-choosing   docs/choosing.md's table: solvers on a problem of each kind; a quarter of an hour
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
@@ -85,7 +86,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench compare bench-fastpoisson bench-dpcg bench-kappa bench-scaling check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
+.PHONY: all bench compare bench-fastpoisson bench-choosing bench-dpcg bench-kappa bench-scaling check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -149,6 +150,9 @@ compare: all
 
 bench-fastpoisson: all
 	@$(PYTHON) -B $(top)/bench/fastpoisson.py $(BENCH)
+
+bench-choosing: all
+	@$(PYTHON) -B $(top)/bench/choosing.py $(BENCH)
 
 bench-dpcg: all
 	@$(PYTHON) -B $(top)/bench/dpcg.py $(BENCH)

@@ -54,3 +54,11 @@ while IFS= read -r line; do
   works "$title" '' keeps "$most" "$text" $start $words -dll_append "$KC_LIBRARY" -ksp_rtol 1e-8 -ksp_converged_reason
 done < recipes
 works 'the page has recipes' '' test "$(wc -l < recipes)" -ge 10
+
+# bench/choosing.py, which makes the page's table: with two solvers on a small grid
+table() {
+  python3 -B "$KC_TOP/bench/choosing.py" --quick --repeat 1 --cases 2d-dirichlet --solvers kcycle,jacobi --save table > table.log 2>&1 || { cat table.log; return 1; }
+  cat table/choosing.csv
+}
+works 'a line of the table: iterations, kcycle as the fastest, how many times as long one level takes' '^2d-dirichlet,"constant, 2D",[0-9]*,,6,[0-9.e-]*,[0-9.e-]*,1.00,kcycle,,,.*,[1-9][0-9.]*,jacobi,[0-9]*,' table
+refuses 'a case that is not there' 'no case is called none' python3 -B "$KC_TOP/bench/choosing.py" --cases none
