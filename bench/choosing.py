@@ -80,7 +80,7 @@ def falls_back(petsc, case, quick):
 def compare(petsc, case, arguments):
     folder = os.path.join(arguments.save, case.name)
     command = [sys.executable, "-B", os.path.join(TOP, "bench", "compare.py"), "--problem", case.name, "--quick", "--processor-time", "--no-pictures", "--solvers", arguments.solvers, "--save", folder,
-               "--repeat", str(arguments.repeat), "--slow", "12", "--limit", "30", "--rtol", TOLERANCES.get(case.name, "1e-8"), "--sizes", "0.125,0.25,0.5,1"] + (["--small"] if arguments.quick else [])
+               "--repeat", str(arguments.repeat), "--slow", "12", "--limit", "20", "--budget", "400", "--rtol", TOLERANCES.get(case.name, "1e-8"), "--sizes", "0.125,0.25,0.5,1"] + (["--small"] if arguments.quick else [])
     if subprocess.run(command).returncode:
         sys.exit(f"choosing: {shlex.join(command)} failed")
     lines, sized = table(os.path.join(folder, "solvers.csv")), table(os.path.join(folder, "sizes.csv"))
