@@ -11,7 +11,7 @@
 #   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: half a minute; PROCS=4: with so many processes
 #   make bench-poisson    fast Poisson solvers: the tables and figures of two papers beside ours: a quarter of an hour
 #   make bench-scaling  messages of cycles, counted and modelled: what an iteration takes on up to 10^5 processes: minutes
-#   make bench-choosing   docs/choosing.md's table: solvers on a problem of each kind; a quarter of an hour
+#   make bench-choosing   docs/choosing.md's table: solvers on a problem of each kind; half an hour
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
