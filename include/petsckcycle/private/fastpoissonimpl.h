@@ -117,7 +117,7 @@ typedef struct {
 
   /* made at set-up */
   PetscBool         ready;
-  PetscBool         fordevice; /* the operator's vectors are on a device, */
+  PetscBool         fordevice; /* vectors of the operator or of the DMDA are on a device, */
   KCycleFPDevice   *device;    /* where this is; or NULL */
   const KCycleBox  *box;       /* belongs to the DM */
   KCycleFPDirection dir[3];
@@ -217,7 +217,7 @@ PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscI
                                            PetscReal shift[]);
 
 /* fpdevice.c */
-PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC, VecType);
 PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCreate(PC);
 PETSC_INTERN PetscErrorCode PCFastPoissonDeviceDestroy(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonDeviceView(const PC_FastPoisson *, PetscViewer);

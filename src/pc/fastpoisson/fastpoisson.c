@@ -47,6 +47,23 @@ PetscErrorCode PCFastPoissonFail(PC pc, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors are those of the operator, or of the DMDA */
+static PetscErrorCode FindPlace(PC pc, DM dm)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  PetscBool       grid;
+  VecType         type;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleMatForDevices(pc->pmat, &fp->fordevice));
+  PetscCall(KCycleDMOnDevice(dm, &grid));
+  if (fp->fordevice) PetscCall(MatGetVecType(pc->pmat, &type));
+  else PetscCall(DMGetVecType(dm, &type));
+  fp->fordevice = (PetscBool)(fp->fordevice || grid);
+  if (fp->fordevice) PetscCall(PCFastPoissonDeviceCheck(pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The grid: the preconditioner's DM, or the matrix's */
 static PetscErrorCode FindGrid(PC pc)
 {
@@ -82,8 +99,7 @@ static PetscErrorCode FindGrid(PC pc)
              "The operator has %" PetscInt_FMT " rows on this process, the DMDA %" PetscInt_FMT
              " points: give PCFASTPOISSON the DMDA whose DMCreateMatrix() made the operator",
              own, box->npoints);
-  PetscCall(KCycleMatForDevices(pc->pmat, &fp->fordevice));
-  if (fp->fordevice) PetscCall(PCFastPoissonDeviceCheck(pc));
+  PetscCall(FindPlace(pc, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,8 +215,8 @@ static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
   PetscCheck(device[0] && device[1], comm, PETSC_ERR_SUP,
              "One of these vectors is on a device and the other one is not: PCFASTPOISSON needs both of the same type");
   PetscCheck(fp->device, comm, PETSC_ERR_SUP,
-             "PCFASTPOISSON works on the host, as the operator is there, and these vectors are on a device: use "
-             "-dm_vec_type standard, or -dm_mat_type aijcusparse -dm_vec_type cuda on one process, or -pc_type kcycle");
+             "These vectors are on a device, and those that PCFASTPOISSON knows of the operator and its DMDA are not: use "
+             "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
 #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
   *ops = &KCycleFPOps_Device;
 #endif

@@ -46,18 +46,16 @@ struct _KCycleFPDevice {
 };
 
 /* Operators and solvers that there are kernels for */
-PetscErrorCode PCFastPoissonDeviceCheck(PC pc)
+PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  VecType     type;
   char       *cuda;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVecType(pc->pmat, &type));
   PetscCall(PetscStrstr(type, "cuda", &cuda));
   PetscCheck(cuda, comm, PETSC_ERR_SUP,
-             "PCFASTPOISSON knows vectors of the host and of CUDA, and the operator's are of type %s: use -dm_mat_type "
+             "PCFASTPOISSON knows vectors of the host and of CUDA, and these are of type %s: use -dm_mat_type "
              "aij -dm_vec_type standard, or -dm_mat_type aijcusparse -dm_vec_type cuda, or -pc_type kcycle",
              type);
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -533,14 +531,11 @@ const KCycleFPOps KCycleFPOps_Device = {
 
 #elif defined(KCYCLE_HAVE_FASTPOISSON)
 
-PetscErrorCode PCFastPoissonDeviceCheck(PC pc)
+PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
 {
-  VecType type;
-
   PetscFunctionBegin;
-  PetscCall(MatGetVecType(pc->pmat, &type));
   SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-          "PCFASTPOISSON works on the host here, and the operator's vectors are of type %s: use -dm_mat_type aij "
+          "PCFASTPOISSON works on the host here, and vectors are of type %s: use -dm_mat_type aij "
           "-dm_vec_type standard, or a library built with nvcc and a PETSc that has cuFFT, or -pc_type kcycle",
           type);
 }
