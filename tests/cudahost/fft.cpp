@@ -8,8 +8,7 @@
 #include <cstring>
 #include <map>
 
-namespace
-{
+namespace {
 struct Plan {
   cufftType type;
   int       n, count;
@@ -58,7 +57,7 @@ extern "C" {
 
 cufftResult cufftCreate(cufftHandle *handle)
 {
-  plans[*handle = ++made] = Plan{CUFFT_D2Z, 0, 0, {0, 0}, {0, 0}, true, 0, NULL};
+  plans[ *handle = ++made] = Plan{CUFFT_D2Z, 0, 0, {0, 0}, {0, 0}, true, 0, NULL};
   return CUFFT_SUCCESS;
 }
 
@@ -96,7 +95,7 @@ cufftResult cufftMakePlanMany(cufftHandle handle, int rank, int *n, int *inembed
   p.stride[1]   = ostride;
   p.distance[0] = idist;
   p.distance[1] = odist;
-  p.bytes       = *bytes = 16 * (size_t)(n[0] / 2 + 1);
+  p.bytes = *bytes = 16 * (size_t)(n[0] / 2 + 1);
   return CUFFT_SUCCESS;
 }
 
@@ -111,9 +110,9 @@ cufftResult cufftSetWorkArea(cufftHandle handle, void *work)
 
 cufftResult cufftExecD2Z(cufftHandle handle, double *from, cufftDoubleComplex *to)
 {
-  const Plan &p    = Ready(handle, CUFFT_D2Z, from, to);
-  fftw_plan   plan = fftw_plan_many_dft_r2c(1, &p.n, p.count, from, NULL, p.stride[0], p.distance[0],
-                                            (fftw_complex *)to, NULL, p.stride[1], p.distance[1], FFTW_ESTIMATE);
+  const Plan &p  = Ready(handle, CUFFT_D2Z, from, to);
+  fftw_plan plan = fftw_plan_many_dft_r2c(1, &p.n, p.count, from, NULL, p.stride[0], p.distance[0], (fftw_complex *)to,
+                                          NULL, p.stride[1], p.distance[1], FFTW_ESTIMATE);
 
   fftw_execute(plan);
   fftw_destroy_plan(plan);
@@ -122,9 +121,9 @@ cufftResult cufftExecD2Z(cufftHandle handle, double *from, cufftDoubleComplex *t
 
 cufftResult cufftExecZ2D(cufftHandle handle, cufftDoubleComplex *from, double *to)
 {
-  const Plan &p    = Ready(handle, CUFFT_Z2D, from, to);
-  fftw_plan   plan = fftw_plan_many_dft_c2r(1, &p.n, p.count, (fftw_complex *)from, NULL, p.stride[0], p.distance[0],
-                                            to, NULL, p.stride[1], p.distance[1], FFTW_ESTIMATE);
+  const Plan &p  = Ready(handle, CUFFT_Z2D, from, to);
+  fftw_plan plan = fftw_plan_many_dft_c2r(1, &p.n, p.count, (fftw_complex *)from, NULL, p.stride[0], p.distance[0], to,
+                                          NULL, p.stride[1], p.distance[1], FFTW_ESTIMATE);
 
   fftw_execute(plan);
   fftw_destroy_plan(plan);

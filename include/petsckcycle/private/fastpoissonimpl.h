@@ -181,19 +181,19 @@ PETSC_INTERN PetscErrorCode PCFastPoissonAverage(PC, KCycleFPRows *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFail(PC, const char[]);
 
 /* fpdirection.c, fptransform.c: how its directions are solved */
-PETSC_INTERN PetscErrorCode PCFastPoissonChoose(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
-PETSC_INTERN PetscErrorCode PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
-PETSC_INTERN PetscInt       KCycleFPKinds(const KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode KCycleFPTransformCreate(PC);
-PETSC_INTERN PetscErrorCode KCycleFPTransformDestroy(KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode    PCFastPoissonChoose(PC);
+PETSC_INTERN PetscErrorCode    PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode    PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
+PETSC_INTERN PetscInt          KCycleFPKinds(const KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode    KCycleFPTransformCreate(PC);
+PETSC_INTERN PetscErrorCode    KCycleFPTransformDestroy(KCycleFPDirection *);
 PETSC_INTERN KCycleFPTransform KCycleFPTransformOf(const KCycleFPDirection *, int sense);
-PETSC_INTERN const char    *KCycleFPTransformName(const KCycleFPDirection *);
-PETSC_INTERN void           KCycleFPTransformSpectrum(KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode PCFastPoissonWisdomLoad(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonWisdomSave(PC);
-PETSC_INTERN void           KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
-                                           PetscScalar *from, PetscScalar *to);
+PETSC_INTERN const char       *KCycleFPTransformName(const KCycleFPDirection *);
+PETSC_INTERN void              KCycleFPTransformSpectrum(KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomLoad(PC);
+PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomSave(PC);
+PETSC_INTERN void KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
+                                 PetscScalar *from, PetscScalar *to);
 
 /* fplayout.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);

@@ -24,12 +24,12 @@ typedef struct {
 
 /* Between an array and the numbers, real or complex, of a transform of cuFFT */
 typedef struct {
-  KCycleCudaFPLines lines;
-  KCycleFPTransform transform;
-  PetscInt          m;      /* threads of a line; */
-  KCycleCudaDivisor each;   /* its lines, or m, whichever is counted first */
-  const PetscReal  *before; /* factors of points, or NULL */
-  const PetscReal  *turn;   /* cosines and sines of the transform's angles */
+  KCycleCudaFPLines  lines;
+  KCycleFPTransform  transform;
+  PetscInt           m;      /* threads of a line; */
+  KCycleCudaDivisor  each;   /* its lines, or m, whichever is counted first */
+  const PetscReal   *before; /* factors of points, or NULL */
+  const PetscReal   *turn;   /* cosines and sines of the transform's angles */
   const PetscScalar *from;
   PetscScalar       *to;
 } KCycleCudaFPMove;

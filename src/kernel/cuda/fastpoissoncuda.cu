@@ -19,11 +19,15 @@
 PetscInt KCycleCudaFPLength(KCycleFPTransform transform, PetscInt n)
 {
   switch (transform) {
-  case KCYCLE_FP_DST1: return 2 * (n + 1);
-  case KCYCLE_FP_DCT1: return 2 * (n - 1);
+  case KCYCLE_FP_DST1:
+    return 2 * (n + 1);
+  case KCYCLE_FP_DCT1:
+    return 2 * (n - 1);
   case KCYCLE_FP_DST4:
-  case KCYCLE_FP_DCT4: return 4 * n;
-  default: return n;
+  case KCYCLE_FP_DCT4:
+    return 4 * n;
+  default:
+    return n;
   }
 }
 
@@ -67,12 +71,21 @@ static __device__ PetscInt PointOf(KCycleFPTransform transform, PetscInt n, Pets
   case KCYCLE_FP_DST1:
     *sign = i == 0 || i == n + 1 ? 0 : i <= n ? 1 : -1;
     return *sign == 0 ? 0 : i <= n ? i - 1 : 2 * n + 1 - i;
-  case KCYCLE_FP_DCT1: return i < n ? i : 2 * (n - 1) - i;
-  case KCYCLE_FP_DST2: *sign = 2 * i < n ? 1 : -1; return 2 * i < n ? 2 * i : 2 * (n - i) - 1;
-  case KCYCLE_FP_DCT2: return 2 * i < n ? 2 * i : 2 * (n - i) - 1;
-  case KCYCLE_FP_DST4: *sign = i < 2 * n ? 1 : -1; return half < n ? half : 2 * n - 1 - half;
-  case KCYCLE_FP_DCT4: *sign = (half < n) == (i < 2 * n) ? 1 : -1; return half < n ? half : 2 * n - 1 - half;
-  default: return i;
+  case KCYCLE_FP_DCT1:
+    return i < n ? i : 2 * (n - 1) - i;
+  case KCYCLE_FP_DST2:
+    *sign = 2 * i < n ? 1 : -1;
+    return 2 * i < n ? 2 * i : 2 * (n - i) - 1;
+  case KCYCLE_FP_DCT2:
+    return 2 * i < n ? 2 * i : 2 * (n - i) - 1;
+  case KCYCLE_FP_DST4:
+    *sign = i < 2 * n ? 1 : -1;
+    return half < n ? half : 2 * n - 1 - half;
+  case KCYCLE_FP_DCT4:
+    *sign = (half < n) == (i < 2 * n) ? 1 : -1;
+    return half < n ? half : 2 * n - 1 - half;
+  default:
+    return i;
   }
 }
 
@@ -91,7 +104,7 @@ static __global__ void BeforeReal(const KCycleCudaFPMove work)
 
   if (t >= work.m * work.lines.count) return;
   Share(work.lines, work.each, t, &i, &l);
-  p = PointOf(work.transform, work.lines.n, i, &sign);
+  p                                           = PointOf(work.transform, work.lines.n, i, &sign);
   work.to[BufferAt(work.lines, work.m, i, l)] = sign == 0 ? 0 : sign * Value(work, LineAt(work.lines, l), p);
 }
 
@@ -129,11 +142,18 @@ static __device__ PetscScalar Mode(const KCycleCudaFPMove &work, PetscInt k, Pet
   PetscScalar    re, im, c, s;
 
   switch (work.transform) {
-  case KCYCLE_FP_DST1: q = k + 1; break;
-  case KCYCLE_FP_DST2: q = n - 1 - k; break;
+  case KCYCLE_FP_DST1:
+    q = k + 1;
+    break;
+  case KCYCLE_FP_DST2:
+    q = n - 1 - k;
+    break;
   case KCYCLE_FP_DST4:
-  case KCYCLE_FP_DCT4: q = 2 * k + 1; break;
-  default: break;
+  case KCYCLE_FP_DCT4:
+    q = 2 * k + 1;
+    break;
+  default:
+    break;
   }
   far = 2 * q > all;
   re  = work.from[2 * BufferAt(work.lines, all / 2 + 1, far ? all - q : q, l)];
@@ -214,8 +234,8 @@ static __global__ void Solve(const KCycleCudaFPSystems work)
     const PetscReal   low = k ? work.low[k] : 0;
     const PetscScalar r   = b[k * along] * work.factor[k] - mean;
 
-    inverse = KCycleFPInversePivot(work.mid[k] + shift, k ? low * work.up[k - 1] : 0, inverse);
-    z       = closed && k == n - 1 ? 0 : KCycleFPEliminate(r, low, z, inverse);
+    inverse                   = KCycleFPInversePivot(work.mid[k] + shift, k ? low * work.up[k - 1] : 0, inverse);
+    z                         = closed && k == n - 1 ? 0 : KCycleFPEliminate(r, low, z, inverse);
     work.inverse[k * all + l] = inverse;
     x[k * along]              = z;
   }
@@ -319,8 +339,8 @@ cudaError_t KCycleCudaFPDivide(cudaStream_t stream, const KCycleCudaFPBox *box, 
   return KCycleCudaLaunch(stream, box->lines.n * box->lines.count, Divide, *box, sigma, norm, least, x);
 }
 
-cudaError_t KCycleCudaFPBalance(cudaStream_t stream, const KCycleCudaFPBox *box, PetscBool invert,
-                                const PetscScalar *b, PetscScalar *x)
+cudaError_t KCycleCudaFPBalance(cudaStream_t stream, const KCycleCudaFPBox *box, PetscBool invert, const PetscScalar *b,
+                                PetscScalar *x)
 {
   return KCycleCudaLaunch(stream, box->lines.n * box->lines.count, Balance, *box, invert ? 1 : 0, b, x);
 }

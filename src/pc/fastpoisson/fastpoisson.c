@@ -214,12 +214,13 @@ static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
   if (!device[0] && !device[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(device[0] && device[1], comm, PETSC_ERR_SUP,
              "One of these vectors is on a device and the other one is not: PCFASTPOISSON needs both of the same type");
-  PetscCheck(fp->device, comm, PETSC_ERR_SUP,
-             "These vectors are on a device, and those that PCFASTPOISSON knows of the operator and its DMDA are not: use "
-             "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
-#if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
+  PetscCheck(
+      fp->device, comm, PETSC_ERR_SUP,
+      "These vectors are on a device, and those that PCFASTPOISSON knows of the operator and its DMDA are not: use "
+      "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
+  #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
   *ops = &KCycleFPOps_Device;
-#endif
+  #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

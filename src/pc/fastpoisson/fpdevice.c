@@ -24,25 +24,25 @@ typedef struct {
   KCycleFPTransform transform[2]; /* from points to modes, and back */
   cufftHandle       plan[2];
   PetscBool         planned[2];
-  PetscInt          width;    /* lines at a time */
-  const PetscReal  *before;   /* as those of the host, or NULL */
-  const PetscReal  *turn[2];  /* cosine and sine of each angle, or NULL */
+  PetscInt          width;     /* lines at a time */
+  const PetscReal  *before;    /* as those of the host, or NULL */
+  const PetscReal  *turn[2];   /* cosine and sine of each angle, or NULL */
   const PetscReal  *matrix[2]; /* of eigenvectors, or NULL */
   const PetscReal  *lambda, *g, *d;
 } DeviceDirection;
 
 struct _KCycleFPDevice {
-  DeviceDirection  dir[3];
+  DeviceDirection     dir[3];
   KCycleCudaFPSystems systems; /* their tables */
-  const PetscReal *root, *inverse;
-  const PetscInt  *stored;
-  PetscScalar     *buffer[2];
-  size_t           nbuffer[2]; /* numbers */
-  void            *work;
-  size_t           nwork; /* bytes of cuFFT */
-  char            *memory;
-  size_t           used;  /* of it, so far */
-  size_t           bytes; /* of it */
+  const PetscReal    *root, *inverse;
+  const PetscInt     *stored;
+  PetscScalar        *buffer[2];
+  size_t              nbuffer[2]; /* numbers */
+  void               *work;
+  size_t              nwork; /* bytes of cuFFT */
+  char               *memory;
+  size_t              used;  /* of it, so far */
+  size_t              bytes; /* of it */
 };
 
 /* Operators and solvers that there are kernels for */
@@ -55,7 +55,7 @@ PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
   PetscFunctionBegin;
   PetscCall(PetscStrstr(type, "cuda", &cuda));
   PetscCheck(cuda, comm, PETSC_ERR_SUP,
-             "PCFASTPOISSON knows vectors of the host and of CUDA, and these are of type %s: use -dm_mat_type "
+             "PCFASTPOISSON solves vectors of the host and of CUDA, and these are of type %s: use -dm_mat_type "
              "aij -dm_vec_type standard, or -dm_mat_type aijcusparse -dm_vec_type cuda, or -pc_type kcycle",
              type);
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -69,7 +69,8 @@ PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
 /* Lines of a direction; both arrays are those of the DMDA's points */
 static KCycleCudaFPLines Lines(const PC_FastPoisson *fp, int d, PetscInt width)
 {
-  const PetscInt   *n = fp->box->n, stride[3] = {1, n[0], n[0] * n[1]}, core[3] = {fp->dir[0].n, fp->dir[1].n, fp->dir[2].n};
+  const PetscInt *n = fp->box->n, stride[3] = {1, n[0], n[0] * n[1]},
+                 core[3] = {fp->dir[0].n, fp->dir[1].n, fp->dir[2].n};
   KCycleCudaFPLines lines;
   int               a, b;
 
@@ -137,8 +138,8 @@ static PetscErrorCode CreatePlans(PC_FastPoisson *fp)
     DeviceDirection *dir = &dev->dir[d];
 
     for (int w = 0; w < 2 && fp->dir[d].method == KCYCLE_FP_TRANSFORM; w++) {
-      const PetscBool z2d   = (PetscBool)KCycleCudaFPFromComplex(dir->transform[w]);
-      int             n       = (int)KCycleCudaFPLength(dir->transform[w], fp->dir[d].n);
+      const PetscBool z2d  = (PetscBool)KCycleCudaFPFromComplex(dir->transform[w]);
+      int             n    = (int)KCycleCudaFPLength(dir->transform[w], fp->dir[d].n);
       int             half = n / 2 + 1, stride = d == 0 ? 1 : (int)dir->width, real = d == 0 ? n : 1;
       int             other = d == 0 ? half : 1;
       size_t          bytes = 0;
@@ -147,8 +148,8 @@ static PetscErrorCode CreatePlans(PC_FastPoisson *fp)
       dir->planned[w] = PETSC_TRUE;
       PetscCallCUFFT(cufftSetAutoAllocation(dir->plan[w], 0));
       PetscCallCUFFT(cufftMakePlanMany(dir->plan[w], 1, &n, z2d ? &half : &n, stride, z2d ? other : real,
-                                       z2d ? &n : &half, stride, z2d ? real : other,
-                                       z2d ? CUFFT_Z2D : CUFFT_D2Z, (int)dir->width, &bytes));
+                                       z2d ? &n : &half, stride, z2d ? real : other, z2d ? CUFFT_Z2D : CUFFT_D2Z,
+                                       (int)dir->width, &bytes));
       dev->nwork = PetscMax(dev->nwork, bytes);
     }
   }
@@ -270,8 +271,7 @@ PetscErrorCode PCFastPoissonDeviceCreate(PC pc)
   PetscCall(TakeAll(fp));
   for (int d = 0; d < 3; d++) {
     for (int w = 0; w < 2; w++) {
-      if (fp->device->dir[d].planned[w])
-        PetscCallCUFFT(cufftSetWorkArea(fp->device->dir[d].plan[w], fp->device->work));
+      if (fp->device->dir[d].planned[w]) PetscCallCUFFT(cufftSetWorkArea(fp->device->dir[d].plan[w], fp->device->work));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -323,11 +323,11 @@ static PetscErrorCode Multiply(const KCycleFPDevice *dev, int d, int sense, cons
 static PetscErrorCode TransformSome(const PC_FastPoisson *fp, int d, int sense, const KCycleCudaFPLines *lines,
                                     const PetscScalar *in, PetscScalar *out)
 {
-  const KCycleFPDevice   *dev     = fp->device;
-  const DeviceDirection  *dir     = &dev->dir[d];
-  const KCycleFPTransform t       = dir->transform[sense];
+  const KCycleFPDevice   *dev = fp->device;
+  const DeviceDirection  *dir = &dev->dir[d];
+  const KCycleFPTransform t   = dir->transform[sense];
   const PetscInt          n = lines->n, all = KCycleCudaFPLength(t, n), z2d = KCycleCudaFPFromComplex(t);
-  KCycleCudaFPMove        move    = {.lines = *lines, .transform = t, .turn = dir->turn[sense]};
+  KCycleCudaFPMove        move = {.lines = *lines, .transform = t, .turn = dir->turn[sense]};
   cudaStream_t            stream;
 
   PetscFunctionBegin;
@@ -369,9 +369,9 @@ static PetscErrorCode Transform(const PC_FastPoisson *fp, int d, int sense, cons
 /* Tridiagonal systems of the last direction */
 static PetscErrorCode Systems(const PC_FastPoisson *fp, int d, const PetscScalar *in, PetscScalar *out)
 {
-  const KCycleFPDevice *dev  = fp->device;
+  const KCycleFPDevice *dev     = fp->device;
   const PetscInt        core[3] = {fp->dir[0].n, fp->dir[1].n, fp->dir[2].n};
-  KCycleCudaFPSystems   work = dev->systems;
+  KCycleCudaFPSystems   work    = dev->systems;
   cudaStream_t          stream;
   PetscInt              all;
   int                   a, b;
@@ -423,8 +423,7 @@ static PetscErrorCode Modes(const PC_FastPoisson *fp, int d, const PetscScalar *
   PetscFunctionBegin;
   PetscCall(Transform(fp, d, 0, in, out));
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(
-      KCycleCudaFPDivide(stream, &box, fp->sigma, fp->norm, 16 * PETSC_MACHINE_EPSILON * fp->size, out));
+  PetscCallCUDA(KCycleCudaFPDivide(stream, &box, fp->sigma, fp->norm, 16 * PETSC_MACHINE_EPSILON * fp->size, out));
   PetscCall(Transform(fp, d, 1, out, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -534,10 +533,11 @@ const KCycleFPOps KCycleFPOps_Device = {
 PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
 {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-          "PCFASTPOISSON works on the host here, and vectors are of type %s: use -dm_mat_type aij "
-          "-dm_vec_type standard, or a library built with nvcc and a PETSc that has cuFFT, or -pc_type kcycle",
-          type);
+  PetscCheck(PETSC_FALSE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCFASTPOISSON works on the host here, and vectors are of type %s: use -dm_mat_type aij "
+             "-dm_vec_type standard, or a library built with nvcc and a PETSc that has cuFFT, or -pc_type kcycle",
+             type);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCFastPoissonDeviceCreate(PC pc)
