@@ -50,6 +50,8 @@ device    := $(if $(filter-out 3.18.% 3.19.%,$(petsc_version)),$(shell echo '#in
              awk '/ PETSC_HAVE_CUDA 1/ { has = "cuda" } / PETSC_HAVE_HIP 1/ { has = "hip" } / PETSC_USE_(COMPLEX|REAL___FLOAT128|REAL___FP16) 1/ { not = 1 } END { if (!not) print has }'))
 cuda      := $(if $(nvcc),$(filter cuda,$(device)))
 hip       := $(if $(hipcc),$(filter hip,$(device)))
+# For PCFASTPOISSON, where PETSc is linked with it
+cufft     := $(if $(cuda),$(if $(fftw),$(filter -lcufft,$(call petsc_var,cudalib))))
 # What pkg-config does not know
 conf_var   = $(shell sed -n 's/^$(1) *= *//p' $(petsc_prefix)/lib/petsc/conf/petscvariables)
 hip_var    = $(if $(hip),$(call conf_var,$(1)))
@@ -57,7 +59,7 @@ hip_var    = $(if $(hip),$(call conf_var,$(1)))
 per_pointer = object-size,pointer-overflow
 sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring address,$(SANITIZE)),-fno-sanitize=$(per_pointer)) -fno-omit-frame-pointer)
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(sanitized) $(if $(OPENMP),-fopenmp)
-CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP) $(if $(fftw),-DKCYCLE_HAVE_FFTW $(shell pkg-config --cflags $(fftw)))
+CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP) $(if $(fftw),$(if $(cufft),-DKCYCLE_HAVE_CUFFT) -DKCYCLE_HAVE_FFTW $(shell pkg-config --cflags $(fftw)))
 # As PETSc's own; pragmas for the device are unknown to the compiler of the host
 CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror,-Wno-unknown-pragmas,-Wno-unused-function
 # Kernels have real numbers, and thrust, which PETSc takes complex ones from, need not be there. Blocks have so many threads, but for those of kernels that say it
@@ -73,7 +75,7 @@ comma    := ,
 # -z nodelete: PETSc unloads plugins before it frees communicators; -z now: a missing symbol is an error at load, not in mid-solve
 LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
-             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(fftw_libs) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
+             -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(fftw_libs) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) $(if $(cufft),-lcufft -lcublas) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
 # Kernels and levels once more, in single precision

@@ -25,7 +25,7 @@ first() {
 }
 
 second() {
-  [ "$(find "$out" -name 'second-*' | wc -l)" -le 8 ] && has second-times.csv '^solve,.*,CONVERGED_' 30 && has second-times.csv '^verb,' 12
+  [ "$(find "$out" -name 'second-*' | wc -l)" -le 8 ] && has second-times.csv '^solve,.*,CONVERGED_' 32 && has second-times.csv '^verb,' 12
 }
 
 # A program for measuring that hangs, and a library that fails in the middle of a list

@@ -1,9 +1,10 @@
 static char help[] = "PCFASTPOISSON: solutions of separable operators, what it refuses, new values.\n\
-  -test ends|rest|choices|missing   which part\n\
+  -test ends|rest|choices|missing|device   which part\n\
   -cases <n>, -type <aij>      of ends\n\n";
 
 #include "grids.h"
 #include "poisson.h"
+#include <dlfcn.h>
 
 /*
   One direction. Its ends: D Dirichlet, one cell beyond; d Dirichlet, half a cell beyond; n Neumann, half a cell beyond;
@@ -837,6 +838,121 @@ static PetscErrorCode TestMissing(void)
   PetscFunctionReturn(0);
 }
 
+/* How often tests/cudahost has copied to its device and to the host; without it never */
+static void Copies(long count[2])
+{
+  void (*counts)(long[9]);
+  long all[9] = {0};
+
+  *(void **)&counts = dlsym(RTLD_DEFAULT, "HostCounts");
+  if (counts) (*counts)(all);
+  count[0] = all[0];
+  count[1] = all[2];
+}
+
+/* One solve, with nothing copied */
+static PetscErrorCode TestNoCopies(PC pc, Mat A, DM da)
+{
+  long      before[2], behind[2];
+  PetscBool has;
+  Vec       x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(da, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(Fill(da, 3, x));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(PCApply(pc, b, x)); /* b may have been on the host */
+  Copies(before);
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(PCApplyTranspose(pc, b, x));
+  Copies(behind);
+  PetscCall(PoissonViewHas(pc, "solves vectors of a device there", &has));
+  PetscCall(PoissonClaim((PetscBool)(has && before[0] == behind[0] && before[1] == behind[1]),
+                         "solves are on the device, and copy nothing"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestRefused(PC pc, Vec b, Vec x, const char expected[])
+{
+  char           words[POISSON_ERROR_LENGTH] = "";
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  ierr = PCApply(pc, b, x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, expected)), expected));
+  PetscFunctionReturn(0);
+}
+
+/* Vectors on both sides, with an operator on the device; and the reverse */
+static PetscErrorCode TestSides(PC pc, Mat A, DM da)
+{
+  PetscReal norm, error;
+  DM        host;
+  Mat       H;
+  Vec       x, b, hx, hb, hy;
+  PC        other;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(da, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &H));
+  PetscCall(DMClone(da, &host));
+  PetscCall(DMSetVecType(host, VECSTANDARD));
+  PetscCall(MatSetDM(H, host));
+  PetscCall(MatSetVecType(H, VECSTANDARD));
+  PetscCall(MatCreateVecs(H, &hx, &hb));
+  PetscCall(VecDuplicate(hx, &hy));
+  PetscCall(Fill(da, 3, hx));
+  PetscCall(MatMult(H, hx, hb));
+  PetscCall(PCApply(pc, hb, hy));
+  PetscCall(VecAXPY(hy, -1, hx));
+  PetscCall(VecNorm(hy, NORM_INFINITY, &error));
+  PetscCall(VecNorm(hx, NORM_INFINITY, &norm));
+  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12 * norm), "vectors of the host are solved there"));
+  PetscCall(TestRefused(pc, hb, x, "One of these vectors is on a device"));
+  PetscCall(CreatePC(H, &other));
+  PetscCall(PCSetUp(other));
+  PetscCall(VecSet(b, 1));
+  PetscCall(TestRefused(other, b, x, "that PCFASTPOISSON knows of the operator and its DMDA are not"));
+  PetscCall(PCDestroy(&other));
+  PetscCall(MatDestroy(&H));
+  PetscCall(DMDestroy(&host));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&hx));
+  PetscCall(VecDestroy(&hb));
+  PetscCall(VecDestroy(&hy));
+  PetscFunctionReturn(0);
+}
+
+/* On one process, with -dm_vec_type cuda: see device_fastpoisson.sh */
+static PetscErrorCode TestDevice(MatType type)
+{
+  Operator  o = {.factor = 1};
+  PetscReal most;
+  DM        da;
+  Mat       A;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSimple(2, 9, kinds[18], type, &o, &da, &A));
+  PetscCall(CreatePC(A, &pc));
+  PetscCall(TestNoCopies(pc, A, da));
+  PetscCall(TestSides(pc, A, da));
+  PetscCall(MatScale(A, 3));
+  PetscCall(SolveError(pc, A, da, PETSC_FALSE, &most));
+  PetscCall(PoissonClaim((PetscBool)(most <= 1e-12), "new values are solved"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(0);
+}
+
 /* All there is besides ends */
 static PetscErrorCode TestRest(MatType type)
 {
@@ -852,19 +968,20 @@ static PetscErrorCode TestRest(MatType type)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[]  = {"ends", "rest", "choices", "missing"};
+  const char *const tests[]  = {"ends", "rest", "choices", "missing", "device"};
   char              type[64] = MATAIJ;
   PetscInt          test     = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(KCycleInitializePackage());
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &test, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   if (test == 0) PetscCall(TestAllEnds(type));
   if (test == 1) PetscCall(TestRest(type));
   if (test == 2) PetscCall(TestChoices());
   if (test == 3) PetscCall(TestMissing());
+  if (test == 4) PetscCall(TestDevice(type));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -49,6 +49,17 @@ PetscErrorCode KCycleMatForDevices(Mat A, PetscBool *fordevices)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* By the type of its vectors */
+PetscErrorCode KCycleDMOnDevice(DM dm, PetscBool *device)
+{
+  VecType type;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetVecType(dm, &type));
+  PetscCall(IsDevice(type, PETSC_FALSE, PETSC_FALSE, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleVecOnDevice(Vec v, PetscBool *device)
 {
   VecType   type;

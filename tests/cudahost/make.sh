@@ -44,6 +44,11 @@ files="vec/vec/impls/seq/cupm/cuda/vecseqcupm vec/vec/impls/mpi/cupm/cuda/vecmpi
 compile "$here/runtime.cpp" "$out/runtime.o"
 compile "$here/launcher.cpp" "$out/launcher.o" -U_FORTIFY_SOURCE -O2 # which has objections to jumps between stacks
 compile "$here/graphs.cpp" "$out/graphs.o"
+fftw=
+if pkg-config --exists fftw3 2> /dev/null; then
+  compile "$here/fft.cpp" "$out/fft.o"
+  fftw="$out/fft.o $(pkg-config --libs fftw3)"
+fi
 pids=
 finish() { for pid in $pids; do wait "$pid" || exit 1; done; }
 for file in $files; do
@@ -60,5 +65,5 @@ done > "$out/objects"
 libraries=$(sed -n 's/^PETSC_EXTERNAL_LIB_BASIC = //p' "$petsc/$arch/lib/petsc/conf/petscvariables")
 soname=$(readelf -d "$petsc/$arch/lib/libpetsc.so" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
 # shellcheck disable=SC2086 # words
-$linker -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" "$out/graphs.o" $libraries -ldl
+$linker -shared -Wl,-soname,"$soname" -o "$out/$soname.part" "@$out/objects" "$out/runtime.o" "$out/launcher.o" "$out/graphs.o" $fftw $libraries -ldl
 mv "$out/$soname.part" "$out/$soname"

@@ -121,6 +121,8 @@ measured() {
     echo "2,$a,PCMG|-cells $a,$a -ends ss,ss $smoother|-pc_type mg -pc_mg_levels 8 -pc_mg_galerkin both"
     echo "3,$(((e + 1) / 2)),kcycle on aijcusparse|-cells $(((e + 1) / 2)),$(((e + 1) / 2)),$(((e + 1) / 2)) -ends ss,ss,ss -dm_vec_type cuda -dm_mat_type aijcusparse|"
     echo "3,$(((e + 1) / 2)),PCMG|-cells $(((e + 1) / 2)),$(((e + 1) / 2)),$(((e + 1) / 2)) -ends ss,ss,ss $smoother|-pc_type mg -pc_mg_levels 6 -pc_mg_galerkin both"
+    echo "2,$a,fastpoisson|-cells $a,$a -ends ss,ss -dm_vec_type cuda -dm_mat_type stencil|-pc_type fastpoisson"
+    echo "3,$c,fastpoisson|-cells $c,$c,$c -ends vv,vv,vv -dm_vec_type cuda -dm_mat_type stencil|-pc_type fastpoisson"
   } > "$pack/lists/second/pcmg.list"
   [ -z "$fake" ] || sed -i '/,PCMG|/d' "$pack/lists/second/pcmg.list" # stand-ins have no products of sparse matrices
   list ncu/1.list 3 $e "-cells $e,$e,$e -ends ss,ss,ss -ksp_type preonly" "V tiles launched" "V launched"

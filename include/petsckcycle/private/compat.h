@@ -60,6 +60,11 @@ typedef PetscCount       KCycleCount;
   #define KCYCLE_HAVE_FASTPOISSON 1
 #endif
 
+/* And on a device: kernels, and cuFFT. HIP's transforms are not used */
+#if defined(KCYCLE_HAVE_FASTPOISSON) && defined(KCYCLE_HAVE_CUFFT) && !defined(KCYCLE_HAVE_HIP)
+  #define KCYCLE_HAVE_FASTPOISSON_DEVICE 1
+#endif
+
 /* What a setfromoptions operation receives */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *KCycleOptionItems;

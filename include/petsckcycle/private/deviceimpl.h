@@ -5,6 +5,7 @@
 #pragma once
 
 #include <petsckcycle/private/compat.h>
+#include <petscdm.h>
 #include <petscmat.h>
 
 /* The type of vectors for the device that there are kernels for; that of a process's AIJ matrices, and their values */
@@ -22,4 +23,5 @@
 
 PETSC_INTERN PetscErrorCode KCycleMatOnDevice(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleMatForDevices(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleDMOnDevice(DM, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleVecOnDevice(Vec, PetscBool *);

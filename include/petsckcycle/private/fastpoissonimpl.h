@@ -11,6 +11,7 @@
 #pragma once
 
 #include <petsckcycle/private/choiceimpl.h>
+#include <petsckcycle/private/fppoint.h>
 #include <petsckcycle/private/stencilimpl.h>
 #include <petsckcycle.h>
 #include <petsc/private/pcimpl.h>
@@ -105,6 +106,8 @@ enum {
   KCYCLE_FP_NUM_EVENTS
 };
 
+typedef struct _KCycleFPDevice KCycleFPDevice;
+
 typedef struct {
   /* parameters */
   PetscBool                approximate;
@@ -114,7 +117,9 @@ typedef struct {
 
   /* made at set-up */
   PetscBool         ready;
-  const KCycleBox  *box; /* belongs to the DM */
+  PetscBool         fordevice; /* vectors of the operator or of the DMDA are on a device, */
+  KCycleFPDevice   *device;    /* where this is; or NULL */
+  const KCycleBox  *box;       /* belongs to the DM */
   KCycleFPDirection dir[3];
   PetscInt          ref[3];   /* a point with couplings in as many directions as possible */
   PetscReal         sigma;    /* constant part of the operator */
@@ -144,6 +149,16 @@ typedef struct {
   char             failure[256];
 } PC_FastPoisson;
 
+/* What is done with arrays of the points of this process, all on the host or on a device. b and x may be the same */
+typedef struct {
+  PetscErrorCode (*solve)(PC, const PetscScalar *b, PetscScalar *x);                     /* x = A^-1 b on the core */
+  PetscErrorCode (*scale)(PC, const PetscScalar *b, PetscScalar *x);                     /* by roots */
+  PetscErrorCode (*balance)(PC, PetscBool invert, const PetscScalar *b, PetscScalar *x); /* see fastpoisson.c */
+  /* of stored points, x = b - w, / d if that is asked for; b, w NULL: zeros */
+  PetscErrorCode (*store)(PC, const PetscScalar *b, const PetscScalar *w, PetscBool divide, PetscScalar *x);
+  PetscErrorCode (*couple)(PC, PetscBool transpose, PetscScalar *x); /* see fpstored.c */
+} KCycleFPOps;
+
 PETSC_INTERN PetscErrorCode PCCreate_FastPoisson(PC);
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
@@ -166,18 +181,19 @@ PETSC_INTERN PetscErrorCode PCFastPoissonAverage(PC, KCycleFPRows *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFail(PC, const char[]);
 
 /* fpdirection.c, fptransform.c: how its directions are solved */
-PETSC_INTERN PetscErrorCode PCFastPoissonChoose(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
-PETSC_INTERN PetscErrorCode PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
-PETSC_INTERN PetscInt       KCycleFPKinds(const KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode KCycleFPTransformCreate(PC);
-PETSC_INTERN PetscErrorCode KCycleFPTransformDestroy(KCycleFPDirection *);
-PETSC_INTERN const char    *KCycleFPTransformName(const KCycleFPDirection *);
-PETSC_INTERN void           KCycleFPTransformSpectrum(KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode PCFastPoissonWisdomLoad(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonWisdomSave(PC);
-PETSC_INTERN void           KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
-                                           PetscScalar *from, PetscScalar *to);
+PETSC_INTERN PetscErrorCode    PCFastPoissonChoose(PC);
+PETSC_INTERN PetscErrorCode    PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode    PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
+PETSC_INTERN PetscInt          KCycleFPKinds(const KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode    KCycleFPTransformCreate(PC);
+PETSC_INTERN PetscErrorCode    KCycleFPTransformDestroy(KCycleFPDirection *);
+PETSC_INTERN KCycleFPTransform KCycleFPTransformOf(const KCycleFPDirection *, int sense);
+PETSC_INTERN const char       *KCycleFPTransformName(const KCycleFPDirection *);
+PETSC_INTERN void              KCycleFPTransformSpectrum(KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomLoad(PC);
+PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomSave(PC);
+PETSC_INTERN void KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
+                                 PetscScalar *from, PetscScalar *to);
 
 /* fplayout.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);
@@ -187,8 +203,11 @@ PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, 
 
 /* fpstored.c: stored Dirichlet points */
 PETSC_INTERN PetscErrorCode PCFastPoissonStoredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonStoredTake(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCFastPoissonStoredGive(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredTake(PC, const KCycleFPOps *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredGive(PC, const KCycleFPOps *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCFastPoissonStore(PC, const PetscScalar *, const PetscScalar *, PetscBool, PetscScalar *);
+PETSC_INTERN PetscErrorCode PCFastPoissonCouple(PC, PetscBool, PetscScalar *);
+PETSC_INTERN PetscReal      KCycleFPFace(const PC_FastPoisson *, int d, int side, PetscInt *at);
 
 /* fpsolve.c, fptridiagonal.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const PetscScalar *, PetscScalar *);
@@ -196,4 +215,13 @@ PETSC_INTERN void           KCycleFPLines(const PetscInt n[], int d, int *a, int
 PETSC_INTERN void           KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
 PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,
                                            PetscReal shift[]);
+
+/* fpdevice.c */
+PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC, VecType);
+PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCreate(PC);
+PETSC_INTERN PetscErrorCode PCFastPoissonDeviceDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode PCFastPoissonDeviceView(const PC_FastPoisson *, PetscViewer);
+  #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
+PETSC_INTERN const KCycleFPOps KCycleFPOps_Device;
+  #endif
 #endif

@@ -22,6 +22,7 @@ static PetscErrorCode Clear(PC_FastPoisson *fp)
   PetscCall(PetscFree2(fp->stored, fp->inverse));
   PetscCall(PetscFree(fp->root));
   PetscCall(VecDestroy(&fp->work));
+  PetscCall(PCFastPoissonDeviceDestroy(fp));
   fp->ready = fp->nearest = fp->coupled = fp->apart = fp->empty = PETSC_FALSE;
   fp->nstages                                                   = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -46,13 +47,30 @@ PetscErrorCode PCFastPoissonFail(PC pc, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors are those of the operator, or of the DMDA */
+static PetscErrorCode FindPlace(PC pc, DM dm)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  PetscBool       grid;
+  VecType         type;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleMatForDevices(pc->pmat, &fp->fordevice));
+  PetscCall(KCycleDMOnDevice(dm, &grid));
+  if (fp->fordevice) PetscCall(MatGetVecType(pc->pmat, &type));
+  else PetscCall(DMGetVecType(dm, &type));
+  fp->fordevice = (PetscBool)(fp->fordevice || grid);
+  if (fp->fordevice) PetscCall(PCFastPoissonDeviceCheck(pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The grid: the preconditioner's DM, or the matrix's */
 static PetscErrorCode FindGrid(PC pc)
 {
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
   MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
   DM              dm;
-  PetscBool       is = PETSC_FALSE, device;
+  PetscBool       is = PETSC_FALSE;
   PetscInt        rows, cols, dof, own;
   KCycleBox      *box;
 
@@ -81,10 +99,7 @@ static PetscErrorCode FindGrid(PC pc)
              "The operator has %" PetscInt_FMT " rows on this process, the DMDA %" PetscInt_FMT
              " points: give PCFASTPOISSON the DMDA whose DMCreateMatrix() made the operator",
              own, box->npoints);
-  PetscCall(KCycleMatForDevices(pc->pmat, &device));
-  PetscCheck(!device, comm, PETSC_ERR_SUP,
-             "PCFASTPOISSON works on the host, and the operator is one for devices: use -dm_mat_type aij -dm_vec_type "
-             "standard, or -pc_type kcycle");
+  PetscCall(FindPlace(pc, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,6 +142,7 @@ static PetscErrorCode PCSetUp_FastPoisson(PC pc)
     if (!fp->empty) PetscCall(PCFastPoissonChoose(pc));
     PetscCall(PCFastPoissonWisdomSave(pc));
     PetscCall(PCFastPoissonStoredSetUp(pc));
+    if (fp->fordevice) PetscCall(PCFastPoissonDeviceCreate(pc));
     fp->ready = PETSC_TRUE;
   }
   PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SETUP], pc, 0, 0, 0));
@@ -142,57 +158,25 @@ static PetscErrorCode PCSetUpOnBlocks_FastPoisson(PC pc)
 }
 
 /* Rows and columns of an operator that is the nearest one are scaled */
-static void Scale(const PC_FastPoisson *fp, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Scale(PC pc, const PetscScalar *b, PetscScalar *x)
 {
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
   for (PetscInt i = 0; i < fp->box->npoints; i++) x[i] = b[i] * fp->root[i];
-}
-
-static PetscErrorCode CheckVectors(PC pc, Vec b, Vec x)
-{
-  PetscBool device[2];
-
-  PetscFunctionBegin;
-  PetscCall(KCycleVecOnDevice(b, &device[0]));
-  PetscCall(KCycleVecOnDevice(x, &device[1]));
-  PetscCheck(
-      !device[0] && !device[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "PCFASTPOISSON works on the host, and these vectors are on a device: use -dm_vec_type standard, or -pc_type "
-      "kcycle");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
-{
-  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
-  const PetscScalar *ba;
-  PetscScalar       *xa;
-
-  PetscFunctionBegin;
-  PetscCall(CheckVectors(pc, b, x));
-  if (!fp->ready) {
-    PetscCall(VecSet(x, PETSC_INFINITY));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (fp->coupled) PetscCall(PCFastPoissonStoredTake(pc, b, x));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(x, &xa));
-  if (fp->root) Scale(fp, fp->coupled ? xa : ba, xa);
-  PetscCall(PCFastPoissonSolve(pc, fp->coupled || fp->root ? xa : ba, xa));
-  if (fp->root) Scale(fp, xa, xa);
-  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = ba[fp->stored[s]] * fp->inverse[s];
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* With G = W D^-1 of all directions, a diagonal matrix, the transposed inverse is G A^-1 G^-1; of a symmetric operator
    G is a number */
-static void Balance(const PC_FastPoisson *fp, PetscBool invert, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, PetscScalar *x)
 {
+  PC_FastPoisson          *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPDirection *dir = fp->dir;
   const KCycleFPLayout    *l   = &fp->grid;
   const PetscInt          *n = fp->box->n, *start = fp->box->start;
 
+  PetscFunctionBegin;
   for (PetscInt k = l->lo[2]; k < l->lo[2] + l->n[2]; k++) {
     for (PetscInt j = l->lo[1]; j < l->lo[1] + l->n[1]; j++) {
       const PetscInt  at = dir[0].lo - start[0] + n[0] * (j + dir[1].lo - start[1] + n[1] * (k + dir[2].lo - start[2]));
@@ -205,31 +189,92 @@ static void Balance(const PC_FastPoisson *fp, PetscBool invert, const PetscScala
       }
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const KCycleFPOps KCycleFPOps_Host = {
+    .solve   = PCFastPoissonSolve,
+    .scale   = Scale,
+    .balance = Balance,
+    .store   = PCFastPoissonStore,
+    .couple  = PCFastPoissonCouple,
+};
+
+/* Where both vectors are */
+static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
+{
+  PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
+  MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
+  PetscBool       device[2];
+
+  PetscFunctionBegin;
+  *ops = &KCycleFPOps_Host;
+  PetscCall(KCycleVecOnDevice(b, &device[0]));
+  PetscCall(KCycleVecOnDevice(x, &device[1]));
+  if (!device[0] && !device[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(device[0] && device[1], comm, PETSC_ERR_SUP,
+             "One of these vectors is on a device and the other one is not: PCFASTPOISSON needs both of the same type");
+  PetscCheck(
+      fp->device, comm, PETSC_ERR_SUP,
+      "These vectors are on a device, and those that PCFASTPOISSON knows of the operator and its DMDA are not: use "
+      "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
+  #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
+  *ops = &KCycleFPOps_Device;
+  #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
+{
+  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  const KCycleFPOps *ops;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  if (!fp->ready) {
+    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ChooseOps(pc, b, x, &ops));
+  if (fp->coupled) PetscCall(PCFastPoissonStoredTake(pc, ops, b, x));
+  PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
+  if (fp->coupled) PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  else PetscCall(VecGetArrayWriteAndMemType(x, &xa, NULL));
+  if (fp->root) PetscCall((*ops->scale)(pc, fp->coupled ? xa : ba, xa));
+  PetscCall((*ops->solve)(pc, fp->coupled || fp->root ? xa : ba, xa));
+  if (fp->root) PetscCall((*ops->scale)(pc, xa, xa));
+  PetscCall((*ops->store)(pc, ba, NULL, PETSC_TRUE, xa));
+  if (fp->coupled) PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  else PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x_I = A_I^-T b_I,  x_B = (b_B - C^T x_I) / d */
 static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  const KCycleFPOps *ops;
   const PetscScalar *ba;
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  PetscCall(CheckVectors(pc, b, x));
   if (!fp->ready) {
     PetscCall(VecSet(x, PETSC_INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(x, &xa));
-  if (fp->root) Scale(fp, ba, xa);
-  else if (!fp->empty) Balance(fp, PETSC_TRUE, ba, xa);
-  PetscCall(PCFastPoissonSolve(pc, xa, xa));
-  if (fp->root) Scale(fp, xa, xa);
-  else if (!fp->empty) Balance(fp, PETSC_FALSE, xa, xa);
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PCFastPoissonStoredGive(pc, b, x));
+  PetscCall(ChooseOps(pc, b, x, &ops));
+  PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
+  PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  if (fp->root) PetscCall((*ops->scale)(pc, ba, xa));
+  else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_TRUE, ba, xa));
+  PetscCall((*ops->solve)(pc, xa, xa));
+  if (fp->root) PetscCall((*ops->scale)(pc, xa, xa));
+  else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_FALSE, xa, xa));
+  PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  PetscCall(PCFastPoissonStoredGive(pc, ops, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,6 +300,7 @@ static PetscErrorCode PCView_FastPoisson(PC pc, PetscViewer viewer)
     PetscCall(PCFastPoissonDescribe(fp, d, sizeof(text), text));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", text));
   }
+  PetscCall(PCFastPoissonDeviceView(fp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -738,8 +784,10 @@ static PetscErrorCode RegisterEvents(void)
   solution.
 
   Matrices of types `MATAIJ`, `MATSTENCIL`, and others that show their rows, of real numbers in double precision.
-  Vectors are those of the host. Any number of processes: each direction is solved where nobody cuts it, with exchanges
-  in between. `PCSetUp()` reads the whole matrix whenever it has changed.
+  Any number of processes: each direction is solved where nobody cuts it, with exchanges in between. `PCSetUp()` reads
+  the whole matrix whenever it has changed.
+
+  Vectors of the host; on one process those of `VECCUDA`, too, by cuFFT, where the operator has such ones.
 
   The library must have been built where FFTW is.
 

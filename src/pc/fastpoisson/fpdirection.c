@@ -17,6 +17,8 @@
   /* Eigenvectors lose half the digits of what W spreads over */
   #define KC_SPREAD 1e6
 
+  #define KC_FEW_SYSTEMS 16384 /* an estimate */
+
 /* Pivots of the tridiagonal system of a direction with that shift have all this sign? The last one may be zero */
 static PetscBool IsDefinite(const KCycleFPDirection *dir, PetscReal shift, PetscReal sign, PetscBool singular)
 {
@@ -46,6 +48,14 @@ static PetscBool MayBeTridiagonal(const KCycleFPDirection *dir)
   return (PetscBool)(dir->n > 1 && !dir->periodic);
 }
 
+/* On a device a thread solves a system: few systems keep it waiting, and it transforms instead */
+static PetscBool HasFewSystems(const PC_FastPoisson *fp, const KCycleFPDirection *dir)
+{
+  const PetscInt64 points = (PetscInt64)fp->dir[0].n * fp->dir[1].n * fp->dir[2].n;
+
+  return (PetscBool)(fp->fordevice && points / dir->n < KC_FEW_SYSTEMS);
+}
+
 /* The direction that gains most: without a transform the longest one, else the one that is slowest in memory */
 static PetscErrorCode ChooseLast(PC pc, int *last)
 {
@@ -67,7 +77,7 @@ static PetscErrorCode ChooseLast(PC pc, int *last)
     const KCycleFPDirection *dir = &fp->dir[d], *best = *last < 0 ? NULL : &fp->dir[*last];
     const PetscBool          one = (PetscBool)(KCycleFPKinds(dir) < 0);
 
-    if (!MayBeTridiagonal(dir)) continue;
+    if (!MayBeTridiagonal(dir) || (!one && HasFewSystems(fp, dir))) continue;
     if (!best || (one && KCycleFPKinds(best) >= 0) || (one == (KCycleFPKinds(best) < 0) && (!one || dir->n >= best->n)))
       *last = d;
   }

@@ -97,9 +97,7 @@ KC_VERSIONS static void Divide(const KCycleFPDirection *dir, PetscReal norm, Pet
   const PetscReal *KC_RESTRICT lambda = dir->lambda;
 
   for (PetscInt p = 0; p < dir->n; p++) {
-    const PetscReal value = lambda[p] + shift, size = PetscAbsReal(value);
-
-    v[p] *= size > least ? norm / (size > least ? value : 1) : 0;
+    v[p] *= KCycleFPInverseEigenvalue(lambda[p] + shift, norm, least);
   }
 }
 

@@ -14,7 +14,7 @@
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
 /* The coupling with a face of stored points, but for D of other directions, and where in the core it is; 0: none */
-static PetscReal Face(const PC_FastPoisson *fp, int d, int side, PetscInt *at)
+PetscReal KCycleFPFace(const PC_FastPoisson *fp, int d, int side, PetscInt *at)
 {
   const KCycleFPDirection *dir = &fp->dir[d];
 
@@ -24,16 +24,18 @@ static PetscReal Face(const PC_FastPoisson *fp, int d, int side, PetscInt *at)
 }
 
 /* Which way the products with C go: not transposed x_I -= C x_B, transposed x_B -= C^T x_I */
-static void MultiplyFaces(const PC_FastPoisson *fp, PetscBool transpose, PetscScalar *x)
+PetscErrorCode PCFastPoissonCouple(PC pc, PetscBool transpose, PetscScalar *x)
 {
+  PC_FastPoisson       *fp   = (PC_FastPoisson *)pc->data;
   const KCycleFPLayout *l    = &fp->grid;
   const PetscInt       *n    = fp->box->n;
   const PetscInt        st[] = {1, n[0], n[0] * n[1]};
 
+  PetscFunctionBegin;
   for (int f = 0; f < 6; f++) {
     const int       d = f / 2, side = f % 2, e = d == 0 ? 1 : 0, g = d == 2 ? 1 : 2;
     PetscInt        at, first;
-    const PetscReal face = Face(fp, d, side, &at);
+    const PetscReal face = KCycleFPFace(fp, d, side, &at);
     const PetscInt  step = side ? st[d] : -st[d];
 
     if (face == 0 || at < l->lo[d] || at >= l->lo[d] + l->n[d]) continue;
@@ -49,6 +51,20 @@ static void MultiplyFaces(const PC_FastPoisson *fp, PetscBool transpose, PetscSc
       }
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCFastPoissonStore(PC pc, const PetscScalar *b, const PetscScalar *w, PetscBool divide, PetscScalar *x)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < fp->nstored; s++) {
+    const PetscInt i = fp->stored[s];
+
+    x[i] = ((b ? b[i] : 0) - (w ? w[i] : 0)) * (divide ? fp->inverse[s] : 1);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Is a face on this process and the points next to it are not, or the reverse? */
@@ -64,7 +80,7 @@ PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
     const PetscInt low = fp->box->start[d], high = low + fp->box->n[d];
     PetscInt       at, face;
 
-    if (Face(fp, d, side, &at) == 0) continue;
+    if (KCycleFPFace(fp, d, side, &at) == 0) continue;
     at += fp->dir[d].lo;
     face = at + (side ? 1 : -1);
     if ((at >= low && at < high) != (face >= low && face < high)) mine = 1;
@@ -76,7 +92,7 @@ PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
 }
 
 /* b_B / d takes the place of x_B, b_I - C x_B that of x_I */
-PetscErrorCode PCFastPoissonStoredTake(PC pc, Vec b, Vec x)
+PetscErrorCode PCFastPoissonStoredTake(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
   const PetscScalar *ba, *wa;
@@ -86,49 +102,45 @@ PetscErrorCode PCFastPoissonStoredTake(PC pc, Vec b, Vec x)
   PetscFunctionBegin;
   if (fp->apart) PetscCall(VecSet(fp->work, 0));
   else PetscCall(VecCopy(b, x));
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(to, &xa));
-  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = ba[fp->stored[s]] * fp->inverse[s];
-  if (!fp->apart) MultiplyFaces(fp, PETSC_FALSE, xa);
-  PetscCall(VecRestoreArray(to, &xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
+  PetscCall(VecGetArrayAndMemType(to, &xa, NULL));
+  PetscCall((*ops->store)(pc, ba, NULL, PETSC_TRUE, xa));
+  if (!fp->apart) PetscCall((*ops->couple)(pc, PETSC_FALSE, xa));
+  PetscCall(VecRestoreArrayAndMemType(to, &xa));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
   if (!fp->apart) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMult(pc->pmat, fp->work, x));
   PetscCall(VecAYPX(x, -1, b));
-  PetscCall(VecGetArrayRead(fp->work, &wa));
-  PetscCall(VecGetArray(x, &xa));
-  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = wa[fp->stored[s]];
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(fp->work, &wa));
+  PetscCall(VecGetArrayReadAndMemType(fp->work, &wa, NULL));
+  PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  PetscCall((*ops->store)(pc, wa, NULL, PETSC_FALSE, xa));
+  PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  PetscCall(VecRestoreArrayReadAndMemType(fp->work, &wa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x_I is there: x_B = (b_B - C^T x_I) / d */
-PetscErrorCode PCFastPoissonStoredGive(PC pc, Vec b, Vec x)
+PetscErrorCode PCFastPoissonStoredGive(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
   const PetscScalar *ba, *wa = NULL;
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArray(x, &xa));
-  for (PetscInt s = 0; s < fp->nstored; s++) xa[fp->stored[s]] = fp->apart ? 0 : ba[fp->stored[s]];
-  if (fp->coupled && !fp->apart) MultiplyFaces(fp, PETSC_TRUE, xa);
-  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
+  PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  PetscCall((*ops->store)(pc, fp->apart ? NULL : ba, NULL, PETSC_FALSE, xa));
+  if (fp->coupled && !fp->apart) PetscCall((*ops->couple)(pc, PETSC_TRUE, xa));
+  PetscCall(VecRestoreArrayAndMemType(x, &xa));
   if (fp->apart) {
     PetscCall(MatMultTranspose(pc->pmat, x, fp->work));
-    PetscCall(VecGetArrayRead(fp->work, &wa));
+    PetscCall(VecGetArrayReadAndMemType(fp->work, &wa, NULL));
   }
-  PetscCall(VecGetArray(x, &xa));
-  for (PetscInt s = 0; s < fp->nstored; s++) {
-    const PetscInt i = fp->stored[s];
-
-    xa[i] = (wa ? ba[i] - wa[i] : xa[i]) * fp->inverse[s];
-  }
-  PetscCall(VecRestoreArray(x, &xa));
-  if (wa) PetscCall(VecRestoreArrayRead(fp->work, &wa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  PetscCall((*ops->store)(pc, wa ? ba : xa, wa, PETSC_TRUE, xa));
+  PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  if (wa) PetscCall(VecRestoreArrayReadAndMemType(fp->work, &wa));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

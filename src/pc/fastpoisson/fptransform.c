@@ -23,23 +23,23 @@
   #include <fftw3.h>
 
 typedef struct {
-  KCycleFPEnd   end[2];
-  fftw_r2r_kind ahead, back;
-  PetscReal     shift;  /* angle of mode k: pi (k + shift) */
-  int           longer; /* / (n + longer) */
-  const char   *name;
+  KCycleFPEnd       end[2];
+  KCycleFPTransform ahead, back;
+  PetscReal         shift;  /* angle of mode k: pi (k + shift) */
+  int               longer; /* / (n + longer) */
+  const char       *name;
 } Kinds;
 
 static const Kinds kinds[] = {
-    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_DIRICHLET}, FFTW_RODFT00, FFTW_RODFT00, 1, 1, "DST-I"},
-    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_DIRICHLET_HALF}, FFTW_RODFT10, FFTW_RODFT01, 1, 0, "DST-II"},
-    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_NEUMANN}, FFTW_RODFT01, FFTW_RODFT10, 0.5, 0, "DST-III"},
-    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_NEUMANN_HALF}, FFTW_RODFT11, FFTW_RODFT11, 0.5, 0, "DST-IV"},
-    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_NEUMANN}, FFTW_REDFT00, FFTW_REDFT00, 0, -1, "DCT-I"},
-    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_NEUMANN_HALF}, FFTW_REDFT10, FFTW_REDFT01, 0, 0, "DCT-II"},
-    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_DIRICHLET}, FFTW_REDFT01, FFTW_REDFT10, 0.5, 0, "DCT-III"},
-    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_DIRICHLET_HALF}, FFTW_REDFT11, FFTW_REDFT11, 0.5, 0, "DCT-IV"},
-    {{KCYCLE_FP_OTHER, KCYCLE_FP_OTHER}, FFTW_R2HC, FFTW_HC2R, 0, 0, "DFT"},
+    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_DIRICHLET}, KCYCLE_FP_DST1, KCYCLE_FP_DST1, 1, 1, "DST-I"},
+    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_DIRICHLET_HALF}, KCYCLE_FP_DST2, KCYCLE_FP_DST3, 1, 0, "DST-II"},
+    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_NEUMANN}, KCYCLE_FP_DST3, KCYCLE_FP_DST2, 0.5, 0, "DST-III"},
+    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_NEUMANN_HALF}, KCYCLE_FP_DST4, KCYCLE_FP_DST4, 0.5, 0, "DST-IV"},
+    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_NEUMANN}, KCYCLE_FP_DCT1, KCYCLE_FP_DCT1, 0, -1, "DCT-I"},
+    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_NEUMANN_HALF}, KCYCLE_FP_DCT2, KCYCLE_FP_DCT3, 0, 0, "DCT-II"},
+    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_DIRICHLET}, KCYCLE_FP_DCT3, KCYCLE_FP_DCT2, 0.5, 0, "DCT-III"},
+    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_DIRICHLET_HALF}, KCYCLE_FP_DCT4, KCYCLE_FP_DCT4, 0.5, 0, "DCT-IV"},
+    {{KCYCLE_FP_OTHER, KCYCLE_FP_OTHER}, KCYCLE_FP_DFT, KCYCLE_FP_INVERSE_DFT, 0, 0, "DFT"},
 };
 static const PetscInt nkinds = (PetscInt)(sizeof(kinds) / sizeof(kinds[0]));
 
@@ -52,6 +52,13 @@ PetscInt KCycleFPKinds(const KCycleFPDirection *dir)
     if (kinds[t].end[0] == dir->end[0] && kinds[t].end[1] == dir->end[1]) return t;
   }
   return -1;
+}
+
+/* sense 0: from points to modes, 1: the reverse */
+KCycleFPTransform KCycleFPTransformOf(const KCycleFPDirection *dir, int sense)
+{
+  if (dir->method != KCYCLE_FP_TRANSFORM) return KCYCLE_FP_COPY;
+  return sense ? kinds[dir->kinds].back : kinds[dir->kinds].ahead;
 }
 
 const char *KCycleFPTransformName(const KCycleFPDirection *dir)
@@ -76,17 +83,19 @@ void KCycleFPTransformSpectrum(KCycleFPDirection *dir)
   dir->norm = dir->periodic ? n : 2 * (n + t->longer);
 }
 
-static PetscErrorCode PlanCreate(PC_FastPoisson *fp, KCycleFPDirection *dir, fftw_r2r_kind kind, void **plan)
+static PetscErrorCode PlanCreate(PC_FastPoisson *fp, KCycleFPDirection *dir, KCycleFPTransform transform, void **plan)
 {
-  const unsigned efforts[] = {FFTW_ESTIMATE, FFTW_MEASURE, FFTW_PATIENT};
-  int            n, pitch;
+  static const fftw_r2r_kind names[]   = {FFTW_RODFT00, FFTW_RODFT10, FFTW_RODFT01, FFTW_RODFT11, FFTW_REDFT00,
+                                          FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11, FFTW_R2HC,    FFTW_HC2R};
+  const unsigned             efforts[] = {FFTW_ESTIMATE, FFTW_MEASURE, FFTW_PATIENT};
+  int                        n, pitch;
 
   PetscFunctionBegin;
   PetscCheck(dir->n <= 1 << 30, PETSC_COMM_SELF, PETSC_ERR_SUP, "FFTW transforms no %" PetscInt_FMT " points", dir->n);
   n     = (int)dir->n;
   pitch = (int)dir->pitch;
   *plan = fftw_plan_many_r2r(1, &n, (int)dir->width, fp->buffer[0], NULL, 1, pitch, fp->buffer[1], NULL, 1, pitch,
-                             &kind, efforts[fp->effort] | FFTW_DESTROY_INPUT);
+                             &names[transform], efforts[fp->effort] | FFTW_DESTROY_INPUT);
   PetscCheck(*plan, PETSC_COMM_SELF, PETSC_ERR_LIB, "FFTW has no plan for %s of %" PetscInt_FMT " points",
              KCycleFPTransformName(dir), dir->n);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,8 +27,8 @@ KC_VERSIONS static void Eliminate(const KCycleFPDirection *dir, const PetscReal 
     if (!k) {
       KC_IVDEP
       for (PetscInt l = 0; l < m; l++) {
-        ik[l] = 1 / (mid + shift[l]);
-        zk[l] = r[l] * s * ik[l];
+        ik[l] = KCycleFPInversePivot(mid + shift[l], 0, 0);
+        zk[l] = KCycleFPEliminate(r[l] * s, 0, 0, ik[l]);
       }
     } else {
       const PetscScalar *zj = zk - width, *ij = ik - width;
@@ -36,8 +36,8 @@ KC_VERSIONS static void Eliminate(const KCycleFPDirection *dir, const PetscReal 
 
       KC_IVDEP
       for (PetscInt l = 0; l < m; l++) {
-        ik[l] = 1 / (mid + shift[l] - both * ij[l]);
-        zk[l] = (r[l] * s - low * zj[l]) * ik[l];
+        ik[l] = KCycleFPInversePivot(mid + shift[l], both, ij[l]);
+        zk[l] = KCycleFPEliminate(r[l] * s, low, zj[l], ik[l]);
       }
     }
   }
@@ -55,7 +55,7 @@ KC_VERSIONS static void Substitute(const KCycleFPDirection *dir, const PetscInt 
     PetscScalar       *x  = to + k * along; /* or where zk is */
 
     KC_IVDEP
-    for (PetscInt l = 0; l < m; l++) x[l] = zk[l] - up * ik[l] * ahead[l];
+    for (PetscInt l = 0; l < m; l++) x[l] = KCycleFPSubstitute(zk[l], up, ik[l], ahead[l]);
   }
 }
 

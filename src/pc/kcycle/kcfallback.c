@@ -315,7 +315,7 @@ static PetscErrorCode SetUpInner(PC pc, PetscBool first)
   inner = kc->fallback.pc;
   PetscCall(PCSetReusePreconditioner(inner, PETSC_FALSE));
   PetscCall(GiveOperator(pc, inner));
-  if (first) PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  if (first) PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = PCSetUp(inner);
   if (first) {
     PetscCall(PetscPopErrorHandler());
