@@ -8,7 +8,7 @@
 #   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
 #   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
 #   make bench-fastpoisson  PCFASTPOISSON beside FFTW called by hand, products of matrices, and PCKCYCLE: seconds and ratios
-#   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: half a minute; PROCS=4: with so many processes
+#   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: a minute; PROCS=4: with so many processes
 #   make bench-poisson    fast Poisson solvers: the tables and figures of two papers beside ours: a quarter of an hour
 #   make bench-scaling  messages of cycles, counted and modelled: what an iteration takes on up to 10^5 processes: minutes
 #   make bench-choosing   docs/choosing.md's table: solvers on a problem of each kind; half an hour

@@ -4,7 +4,7 @@
     python3 bench/roofline.py                       one process: roofline.txt in the folder bench of the build
     python3 bench/roofline.py --procs 4 --save FILE
 
-Make the library first. Takes half a minute; times are of a processor, the least of some rounds.
+Make the library first. Takes a minute; times are of a processor, the least of some rounds.
 """
 
 import argparse
