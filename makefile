@@ -77,9 +77,9 @@ LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -W
              $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(OPENMP),-fopenmp) \
              -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(fftw_libs) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) $(if $(cufft),-lcufft -lcublas) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
 
-sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c))
+sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c $(top)/src/*/*/*/*.c))
 # Kernels and levels once more, in single precision
-singles := $(filter-out %/policy.c %/model.c %/fourier.c %/roofline.c,$(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c))
+singles := $(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c $(top)/src/level/*/*.c)
 cudas   := $(if $(cuda)$(hip),$(sort $(wildcard $(top)/src/kernel/cuda/*.cu)))
 objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o) $(cudas:$(top)/%.cu=$(B)/%.o) $(cudas:$(top)/%.cu=$(B)/single/%.o)
 

@@ -12,7 +12,7 @@ a launch:
   up to 4 half sweeps in tiles 3, from zero 2; restriction and interpolation 1/8 (2D: 1/4) more
 
 The rims of tiles that march are read by several blocks: from the second-level cache in the first of two times, from memory in the second one. Levels that do not give each
-processor a march, of 1100 points or more, have parts in shared memory, as src/level/deviceparts.c chooses them, by the same count of steps and points, which sees no
+processor a march, of 1100 points or more, have parts in shared memory, as src/level/device/deviceparts.c chooses them, by the same count of steps and points, which sees no
 interpolation: a launch is as long as the shortest kernel, and a step for each half sweep, for residual and restriction, and the points that a block computes, rims
 included. Tiles that march are counted by their bytes alone. Where parts take longer than a launch for each half sweep, a visit has 4 sweeps + 3 kernels. All visits of a level
 below the finest one with fewer than 1100 unknowns that the next finer level asks for at a time are a product with a matrix of the second-level cache, from the second cycle on. The first one has one kernel of one block (src/kernel/cuda/blockcuda.cu) for each, in which each of these kernels is a step; without
@@ -73,7 +73,7 @@ def tiled(n, dim, size, sweeps, device, cached):
 
 
 class Parts:
-    """How src/level/deviceparts.c shares a level out, and how long launches take"""
+    """How src/level/device/deviceparts.c shares a level out, and how long launches take"""
 
     def __init__(self, n, dim, size, device):
         self.n, self.dim, self.size, self.bandwidth, (self.shared, self.processors) = n, dim, size, device[1], device[2]

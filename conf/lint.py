@@ -47,7 +47,7 @@ PATTERNS = [
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
      r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h|string\.h|omp\.h)",
      "kernels know no header of PETSc but those with macros and the types of numbers"),
-    (r"src/(?!kernel/|mat/stencil/|level/(?:single|devicestencil)\.c).*", "code", r"\b(?:s[bct])->(?:kind|block|classes|shared|own)\b",
+    (r"src/(?!kernel/|mat/stencil/|level/(?:single|device/devicestencil)\.c).*", "code", r"\b(?:s[bct])->(?:kind|block|classes|shared|own)\b",
      "lines find their coefficients by the functions of kernelimpl.h"),
     (r"src/.*", "code", r"\b(?:malloc|calloc|realloc|free|exit|abort)\s*\(", "use PetscMalloc(), PetscFree() and error codes"),
     (r"(?!include/petsckcycle\.h$)(?:src|include)/.*\.[ch]$", "code",
@@ -276,6 +276,43 @@ def check_files(tree):
             other = seen.setdefault(os.path.basename(s.path), s.path)
             if other != s.path:
                 yield s.path, 1, f"same base name as {other}"
+
+
+# Sources of a folder know those before it
+FOLDERS = ("src/kernel/", "src/dm/", "src/plan/", "src/level/", "src/mat/", "src/mat/stencil/", "src/mat/transfer/",
+           "src/pc/", "src/pc/relax/", "src/pc/kcycle/", "src/pc/deflsub/", "src/pc/incpoisson/", "src/pc/fastpoisson/",
+           "src/ksp/", "src/")
+PRIVATE = "petsckcycle/private/"
+
+
+def folder_of(path):
+    return max((f for f in FOLDERS if path.startswith(f)), key=len)
+
+
+def check_flow(tree):
+    """No call to a folder behind, but of public functions; a header that one folder uses lies in it"""
+    homes = {}
+    for s in tree.src:
+        for f in s.functions:
+            if f.name not in tree.public and not re.search(r"\b(?:static|KC_POINT)\b", f.head):
+                homes[f.name] = folder_of(s.path)
+    for s in tree.src:
+        own = {f.name for f in s.functions}
+        here = FOLDERS.index(folder_of(s.path))
+        for m in re.finditer(r"\b([A-Z]\w+)\b", s.bare):
+            home = homes.get(m[1])
+            if home and m[1] not in own and FOLDERS.index(home) > here:
+                yield s.path, s.line(m.start()), f"{m[1]}() is in {home}, which {FOLDERS[here]} comes before"
+    users = {}
+    for s in tree.sources:
+        for m in re.finditer(rf'#[ \t]*include[ \t]*<{PRIVATE}(\w+\.h)>', s.strings):
+            home = folder_of(s.path) if s.path.startswith("src/") else s.path
+            users.setdefault(m[1], set()).add(home)
+    for s in tree.sources:
+        if f"include/{PRIVATE}" in s.path:
+            found = users.get(os.path.basename(s.path), set())
+            if len(found) == 1 and min(found).startswith("src/"):
+                yield s.path, 1, f"only {min(found)} includes it: it belongs there"
 
 
 def check_length(tree):
@@ -690,7 +727,7 @@ def check_policy(tree):
             yield cases.path, cases.text.count("\n", 0, m.start()) + 1, f"no threshold is called {m[0]}: keep the case, without the name"
 
 
-CHECKS = [check_policy, check_format, check_patterns, check_files, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
+CHECKS = [check_policy, check_format, check_patterns, check_files, check_flow, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
           check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_option_table,
           check_messages, check_tests_use]
 

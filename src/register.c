@@ -1,13 +1,7 @@
 /*
   Registration of everything the plugin brings, reached by KCycleInitializePackage() and by PETSc's loader.
 */
-#include <petsckcycle/private/kcycleimpl.h>
-#include <petsckcycle/private/relaximpl.h>
-#include <petsckcycle/private/incpoissonimpl.h>
-#include <petsckcycle/private/fastpoissonimpl.h>
-#include <petsckcycle/private/deflsubimpl.h>
-#include <petsckcycle/private/dpcgimpl.h>
-#include <petsckcycle/private/kcgimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 #include <stdio.h>
 
 static PetscBool KCyclePackageInitialized = PETSC_FALSE;

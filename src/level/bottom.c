@@ -1,7 +1,7 @@
 /*
   Bottoms of cycles, see bottomimpl.h.
 */
-#include <petsckcycle/private/bottomimpl.h>
+#include "bottomimpl.h"
 
 /* Visits of level l: two cycles, full multigrid, or one cycle, from zero or not; the transpose or not; with kappa up to
    one more than its number of levels, which for two cycles is the W-cycle */

@@ -284,6 +284,36 @@ static PetscErrorCode Destroy(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if !defined(KCYCLE_SINGLE)
+/* Of the smoother that has them last */
+PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
+{
+  KCycleClusters *cl = *clusters;
+
+  PetscFunctionBegin;
+  if (!cl) PetscFunctionReturn(PETSC_SUCCESS);
+  *clusters = NULL;
+  if (--cl->references > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt g = 0; cl->sf && g < cl->ngenerations; g++) PetscCall(PetscSFDestroy(&cl->sf[g]));
+  PetscCall(PetscFree(cl->sf));
+  PetscCall(PetscFree(cl->generation));
+  PetscCall(PetscFree(cl->nparts));
+  PetscCall(PetscFree(cl->first));
+  PetscCall(PetscFree(cl->near));
+  PetscCall(PetscFree(cl->start));
+  PetscCall(PetscFree(cl->members));
+  PetscCall(PetscFree(cl->column));
+  PetscCall(PetscFree(cl->value));
+  PetscCall(PetscFree(cl->inverse));
+  PetscCall(PetscFree(cl->right));
+  PetscCall(PetscFree(cl->change));
+  PetscCall(PetscFree(cl->slotinverse));
+  PetscCall(PetscFree(cl->sum));
+  PetscCall(PetscFree(cl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 /* The smoother becomes one that corrects clusters behind each sweep; it has them from now on */
 PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, KCycleSmoother **smoother)
 {

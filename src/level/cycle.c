@@ -6,8 +6,8 @@
   two of that size, so that nothing is rounded, and any size near it gives the same numbers. The coarsest problem is
   solved in double precision.
 */
-#include <petsckcycle/private/bottomimpl.h>
-#include <petsckcycle/private/tapeimpl.h>
+#include "bottomimpl.h"
+#include "tapeimpl.h"
 
 struct _KCycleLevels {
   MPI_Comm                comm;

@@ -1,7 +1,7 @@
 /*
   Tapes of cycles, see tapeimpl.h.
 */
-#include <petsckcycle/private/tapeimpl.h>
+#include "tapeimpl.h"
 
 /* parts: as those of the levels */
 PetscErrorCode KCycleTapesCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],

@@ -49,3 +49,10 @@ PETSC_INTERN PetscInt       KCycleBoxRowToPoint(const KCycleBox *, PetscInt, Pet
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxProcess(const KCycleBox *, int d, PetscInt at);
 PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);
+
+/* pool.c */
+PETSC_INTERN PetscErrorCode KCyclePoolCreate(PetscInt64, KCyclePool *);
+PETSC_INTERN PetscErrorCode KCyclePoolDestroy(KCyclePool *);
+PETSC_INTERN PetscErrorCode KCyclePoolNew(KCyclePool *, PetscInt64, PetscInt64 *);
+PETSC_INTERN PetscErrorCode KCyclePoolTrim(KCyclePool *);
+PETSC_INTERN PetscErrorCode KCyclePoolCopy(const KCyclePool *, KCyclePool *);

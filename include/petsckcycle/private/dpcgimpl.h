@@ -1,8 +1,8 @@
 /*
-  KSPDPCG, for the registration.
+  What KSPDPCG asks of PCDEFLSUB beside its public functions.
 */
 #pragma once
 
-#include <petsckcycle/private/deflsubimpl.h>
+#include <petsckcycle.h>
 
-PETSC_INTERN PetscErrorCode KSPCreate_DPCG(KSP);
+PETSC_INTERN PetscErrorCode PCDeflSubCheckOperator(PC, const char what[]);

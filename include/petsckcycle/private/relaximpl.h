@@ -65,7 +65,6 @@ static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
   return relax->smoothing ? PC_RELAX_FORWARD : PC_RELAX_SYMMETRIC;
 }
 
-PETSC_INTERN PetscErrorCode PCCreate_Relax(PC);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
 PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt fewer);

@@ -200,11 +200,7 @@ PETSC_INTERN PetscErrorCode KCycleSmootherExists(const char[], PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
 PETSC_INTERN PetscErrorCode KCycleSmootherRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
-PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll(void);
-PETSC_INTERN PetscErrorCode KCycleSmootherFinalize(void);
 #if !defined(KCYCLE_SINGLE)
-PETSC_INTERN PetscErrorCode KCycleSmootherRegisterAll_Single(void);
-PETSC_INTERN PetscErrorCode KCycleSmootherFinalize_Single(void);
 PETSC_INTERN PetscErrorCode KCycleSmootherExists_Single(const char[], PetscBool *);
 #endif
 

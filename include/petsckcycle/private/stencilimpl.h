@@ -13,7 +13,6 @@
 /* The name under which a matrix keeps itself in AIJ form, where that is needed */
 #define KC_STENCIL_AIJ "KCycleStencilAIJ"
 
-PETSC_INTERN PetscErrorCode       MatCreate_Stencil(Mat);
 PETSC_INTERN PetscErrorCode       MatStencilIs(Mat, PetscBool *);
 PETSC_EXTERN const KCycleStencil *KCycleStencilOf(Mat); /* for smoothers of programs */
 /* Rounding, in units of the diagonal's, that may keep a symmetric matrix from being so to the last digit: of products
@@ -77,14 +76,6 @@ PETSC_INTERN PetscErrorCode MatStencilSetViewOps(Mat);
 PETSC_INTERN PetscErrorCode MatSOR_Stencil(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
 PETSC_INTERN PetscErrorCode MatStencilKeepView(Mat);
 PETSC_INTERN PetscErrorCode MatStencilColumnSums(Mat, PetscReal *);
-PETSC_INTERN PetscErrorCode MatStencilRegisterFactors(void);
-
-/* pool.c */
-PETSC_INTERN PetscErrorCode KCyclePoolCreate(PetscInt64, KCyclePool *);
-PETSC_INTERN PetscErrorCode KCyclePoolDestroy(KCyclePool *);
-PETSC_INTERN PetscErrorCode KCyclePoolNew(KCyclePool *, PetscInt64, PetscInt64 *);
-PETSC_INTERN PetscErrorCode KCyclePoolTrim(KCyclePool *);
-PETSC_INTERN PetscErrorCode KCyclePoolCopy(const KCyclePool *, KCyclePool *);
 
 /* store.c: coefficients */
 PETSC_INTERN PetscInt       KCycleKey(const PetscScalar *, PetscInt);

@@ -8,7 +8,6 @@
 /* The weights, for kernels; P is of type stenciltransfer */
 PETSC_INTERN const KCycleTransfer *KCycleTransferOf(Mat);
 
-PETSC_INTERN PetscErrorCode MatCreate_StencilTransfer(Mat);
 PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
                                                      const PetscInt origin[], Mat *);
 PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool neumann[], PetscBool star,

@@ -2,6 +2,8 @@
   KSPDPCG: Algorithm 8, line by line.
 */
 #include <petsckcycle/private/dpcgimpl.h>
+#include <petsc/private/kspimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 static PetscErrorCode KSPSetUp_DPCG(KSP ksp)
 {

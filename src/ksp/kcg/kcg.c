@@ -8,9 +8,10 @@
   where ' is the iteration before. With a stencil matrix each of these lines is one pass over memory, in which A z and
   A p stay in the cache; else A z is stored, and A p = A z + beta A p'.
 */
-#include <petsckcycle/private/kcgimpl.h>
+#include "kcgimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
-#include <petsckcycle/private/kcycleimpl.h>
+#include <petsckcycle/private/productsimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 typedef enum {
   KCG_DOTS,

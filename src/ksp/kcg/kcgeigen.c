@@ -1,7 +1,7 @@
 /*
   Eigenvalues of the preconditioned operator, by the Lanczos process that conjugate gradients contain.
 */
-#include <petsckcycle/private/kcgimpl.h>
+#include "kcgimpl.h"
 #include <petscblaslapack.h>
 
 PetscErrorCode KCGLanczosReset(KSP_KCG *cg)

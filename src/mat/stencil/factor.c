@@ -2,6 +2,7 @@
   Factorizations of stencil matrices: those of AIJ, to which the matrix is converted for each.
 */
 #include <petsckcycle/private/stencilimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 typedef PetscErrorCode (*Symbolic)(Mat, Mat, IS, IS, const MatFactorInfo *);
 typedef PetscErrorCode (*SymbolicSymmetric)(Mat, Mat, IS, const MatFactorInfo *);

@@ -2,6 +2,7 @@
   MATSTENCIL: the matrix of a stencil on a DMDA, without column indices. Here: the type and its assembly.
 */
 #include "matstencil.h"
+#include <petsckcycle/private/registerimpl.h>
 
 /* Nonzero states of a matrix are 2^20 numbers of its own, so that a solver notices another one in its place:
    MatHeaderReplace() */

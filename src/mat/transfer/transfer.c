@@ -3,6 +3,7 @@
 */
 #include "mattransfer.h"
 #include <petsckcycle/private/levelimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 const char *const KCycleInterpolations[] = {
     "auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};

@@ -7,7 +7,8 @@
 
     P x = x - (A Z) E^-1 Z^T x,   P^T x = x - Z E^-1 (A Z)^T x
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
+#include <petsckcycle/private/registerimpl.h>
 
 PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 

@@ -1,7 +1,7 @@
 /*
   Labels of PCDEFLSUB, its inner solvers, and its operators Q, P and P^T.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 static PetscErrorCode RequireSetUp(PC pc)
 {

@@ -2,7 +2,7 @@
   E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E lie on the first process, where the coarse solver works;
   coarse vectors likewise.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 PetscErrorCode PCDeflSubCoarseCreateKSP(PC pc)
 {

@@ -5,7 +5,7 @@
 
     Z, Z^T and C = -A Z, -C^H = (A Z)^H   by columns as local numbers are; that of the exterior is empty
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 /* All but Z */
 static PetscErrorCode ResetValues(PC_DeflSub *ds)

@@ -14,7 +14,7 @@
 
   Couplings in one direction are measured by their mean, so that anisotropy is no jump.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 /* Pieces of less than this part of a box join others that they are strongly coupled to */
 #define KC_DEFLSUB_SMALL  16

@@ -6,7 +6,7 @@
   for vectors that are left out. It has a row and a column of zeros more, for the exterior: so one process whose local
   numbers are those of E applies it to them.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 /* Rows that an inverse may have, and may have if it is chosen */
 #define KC_DEFLSUB_INVERSE_MOST   4096

@@ -1,7 +1,7 @@
 /*
   The subdomains of PCDEFLSUB.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 /* Has every process as many of something as it has unknowns? Either all processes go on, or none */
 PetscErrorCode PCDeflSubCheckCount(PC pc, PetscInt unknowns, PetscInt count, const char what[])

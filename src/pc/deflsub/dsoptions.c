@@ -1,7 +1,7 @@
 /*
   Functions and options of PCDEFLSUB.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 const char *const PCDeflSubTypes[]   = {"stripe", "box", "interface", "user", "PCDeflSubType", "PC_DEFLSUB_", NULL};
 const char *const PCDeflSubForms[]   = {"bnn", "adef2", "pt", "PCDeflSubForm", "PC_DEFLSUB_", NULL};

@@ -1,7 +1,7 @@
 /*
   Z and A Z of PCDEFLSUB, and products with them.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 /* Sums of rows below this part of their absolute sums are rounding; where constants are in an attached null space
    less precisely */

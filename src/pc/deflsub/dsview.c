@@ -1,7 +1,7 @@
 /*
   -ksp_view of PCDEFLSUB.
 */
-#include <petsckcycle/private/deflsubimpl.h>
+#include "deflsubimpl.h"
 
 /* Bytes on all processes of A Z, of E, of the operator where it is AIJ (else 0), and of Z, A Z and their transposes
    on a device */

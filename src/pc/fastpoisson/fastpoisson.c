@@ -1,8 +1,9 @@
 /*
   PCFASTPOISSON: the exact solve of separable operators on a DMDA.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 const char *const PCFastPoissonEfforts[]      = {"estimate",        "measure", "patient", "PCFastPoissonEffort",
                                                  "PC_FASTPOISSON_", NULL};

@@ -11,7 +11,7 @@
   with the numbers least_d that make the smallest e_d zero: so the preconditioner r (T_x + T_y + T_z + sigma)^-1 r is
   positive definite, or semidefinite.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

@@ -1,7 +1,7 @@
 /*
   PCFASTPOISSON compares all rows with the operator that it has found on three lines of the grid.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

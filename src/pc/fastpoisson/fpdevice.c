@@ -6,7 +6,7 @@
 
   Set-up makes tables and buffers, in one allocation; a solve allocates nothing.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 
 #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)

@@ -9,7 +9,7 @@
   (R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods,
   Numer. Math. 6, 1964).
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 #include <petscblaslapack.h>
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)

@@ -9,7 +9,7 @@
                has more than where the lines meet, plus a constant that makes the row sum there zero
       sigma    what remains of the diagonal of A where the lines meet
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

@@ -6,7 +6,7 @@
 
       processes p x q x r, direction x:   1 x p q x r  or  1 x q x p r
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

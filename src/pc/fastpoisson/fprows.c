@@ -2,7 +2,7 @@
   PCFASTPOISSON reads the rows of a matrix on a DMDA once, line by line in x: the entries of a line become seven arrays,
   one for each neighbour.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

@@ -7,7 +7,7 @@
 
       buffer    line 0 | line 1 | ...    pitch numbers apart
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

@@ -9,7 +9,7 @@
   face with the one of the face, by D and the first or last row of M. Where these two are apart, a product with the
   matrix does it.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

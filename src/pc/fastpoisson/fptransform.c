@@ -16,7 +16,7 @@
 
   Ends that mix D or N with d or n have no such transform in FFTW: their eigenvectors are multiplied by.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
   #include <petscblaslapack.h>

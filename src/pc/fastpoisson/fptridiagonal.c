@@ -5,7 +5,7 @@
   Many systems at a time: number l of the unknowns of point k is at k * width + l. The pivots of each are computed anew,
   which is cheaper than to read them from memory.
 */
-#include <petsckcycle/private/fastpoissonimpl.h>
+#include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 

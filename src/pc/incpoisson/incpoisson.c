@@ -6,7 +6,8 @@
       scaling none       K = I - L D^-1                        = (D - L) D^-1
       scaling diagonal   K = D^-1/2 (I - D^-1/2 L D^-1/2)      = D^-1 (D - L) D^-1/2
 */
-#include <petsckcycle/private/incpoissonimpl.h>
+#include "incpoissonimpl.h"
+#include <petsckcycle/private/registerimpl.h>
 
 const char *const PCIncPoissonPatterns[] = {"matrix", "full", "PCIncPoissonPattern", "PC_INCPOISSON_PATTERN_", NULL};
 const char *const PCIncPoissonScalings[] = {"diagonal", "none", "PCIncPoissonScaling", "PC_INCPOISSON_SCALING_", NULL};

@@ -2,7 +2,7 @@
   The factor K of PCINCPOISSON, from the lower triangle D - L of the operator, and the entries of K K^T on the
   operator's pattern.
 */
-#include <petsckcycle/private/incpoissonimpl.h>
+#include "incpoissonimpl.h"
 
 /* Rows of K on this process, compressed: its own, and those of the columns in which it has entries. Their numbers
    ascend */

@@ -5,7 +5,7 @@
 
     M_ij = - a_ij / (d_i d_j),   i != j,        M_ii = 1 / d_i + sum over k < i of |a_ik|^2 / (d_i^2 d_k)
 */
-#include <petsckcycle/private/incpoissonimpl.h>
+#include "incpoissonimpl.h"
 
 /* Places of this process: rows come first, then ghosts in the order of their numbers */
 typedef struct {

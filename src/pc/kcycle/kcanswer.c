@@ -4,7 +4,7 @@
   product, and a warning where the two have not come down together; with -pc_kcycle_check each solve does, and that is
   an error.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Does the solver claim, by a norm of its own, that its iterations have solved the system that it was given? */
 static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)

@@ -2,7 +2,7 @@
   Coarse operators of structured levels that the program assembles, as it does for PCMG: KSPSetComputeOperators() is
   called with the coarse grids, which have heard what the program hung on the fine one (DMCoarsenHookAdd()).
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 #include <petsc/private/dmimpl.h>
 

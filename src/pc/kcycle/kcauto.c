@@ -5,7 +5,7 @@
   M is an application with one kappa: a few steps of Arnoldi's method find the extreme ones, from a vector that has
   much of the slow ones. Larger kappas converge faster and take longer, each gaining less than the one before.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petscdmda.h>
 
 PetscErrorCode PCKCycleAutoReset(PC_KCycle *kc)

@@ -7,7 +7,7 @@
   rounding cycles work on the rest, as Krylov methods do where they know the kernel from the left, and the view and
   -info say so; the program's right side is as it was.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 #include <petsckcycle/private/transferimpl.h>
 

@@ -1,7 +1,7 @@
 /*
   Small levels on a device, of which one kernel does what a cycle does below them.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Why each level has kernels of its own, or nothing */
 static PetscErrorCode FindObstacle(PC pc, const char *why[])

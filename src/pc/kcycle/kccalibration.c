@@ -9,7 +9,7 @@
     outside 4e-07
     end
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 #define MAX_LENGTH 65536
 

@@ -1,7 +1,7 @@
 /*
   How often a kappa-cycle visits its levels.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* b <- a choose b, for the small numbers that occur here; every intermediate value is itself a binomial coefficient */
 static PetscInt64 Binomial(PetscInt a, PetscInt b)

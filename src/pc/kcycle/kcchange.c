@@ -3,7 +3,7 @@
   level has a stamp of what its set-up saw; the cycle compares it before it runs, and completes the set-up where it no
   longer fits.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 static PetscErrorCode StampSolver(const PC_MG_Levels *lv, KSP ksp, KCycleSolver *solver)

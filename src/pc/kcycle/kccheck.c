@@ -3,7 +3,7 @@
   solver stands that.
 */
 #include <petsckcycle/private/failureimpl.h>
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 
 static const char NotFinite[] = "The operator has a NaN or Inf in row %" PetscInt_FMT

@@ -1,7 +1,7 @@
 /*
   The choices that a user has about structured levels of PCKCYCLE.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 const char *const PCKCycleAnisotropies[] = {"auto", "off", "PCKCycleAnisotropy", "PC_KCYCLE_ANISOTROPY_", NULL};
 const char *const PCKCyclePrecisions[]   = {"double", "single", "auto", "PCKCyclePrecision", "PC_KCYCLE_PRECISION_",

@@ -5,7 +5,7 @@
 
   Closed parts of several points on the coarsest grid are held by its factors, see kccheck.c.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 
 /* The rows without couplings whose diagonal is no larger than that of limits (NULL: zero) */

@@ -2,7 +2,7 @@
   PCSetCoordinates(): PCGAMG takes rigid body modes from coordinates. Whether levels are to be its own is known at the
   set-up only, so they are kept until then.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *kc)
 {

@@ -2,7 +2,7 @@
   Operators whose entries are known but not in rows of their own: what builds levels from matrices, and factorizations,
   take a copy in MATAIJ.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* What belongs to a matrix beside its entries */
 static PetscErrorCode CopyAttributes(Mat from, Mat to)

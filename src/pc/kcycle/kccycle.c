@@ -4,7 +4,7 @@
   What a cycle does on a level is a table of steps, so that the recursion is written once: for vectors, for the
   transposed operator, and for blocks of right sides.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 typedef struct {

@@ -3,7 +3,7 @@
   runs on their arrays (see cycleimpl.h), without KSP, Mat or Vec below the finest level; the solver of the coarsest
   level is PETSc's. As soon as somebody wants something else of a level, the same hierarchy is that of PCMG.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 #include <float.h>
 

@@ -6,7 +6,7 @@
   preconditioner. Noise tells how many errors are slow, and not only how slow the slowest is: a Krylov method finds
   a few slow ones soon.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/stencilimpl.h>

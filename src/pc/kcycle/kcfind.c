@@ -2,7 +2,7 @@
   Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the
   grid structured levels give each of them whole planes (see kcpads.c); the numbers of the rows stay what they are.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/findimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
 

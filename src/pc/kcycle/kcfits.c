@@ -1,7 +1,7 @@
 /*
   Do the grid and the operator belong together? Asked before anything is built on both.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsc/private/dmdaimpl.h>
 

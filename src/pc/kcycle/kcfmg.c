@@ -2,7 +2,7 @@
   Full multigrid as a solver: how solutions come to the next finer level, right sides of levels, and how far the errors
   of levels are below those of their discretisation.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/transferimpl.h>
 
 const char *const PCKCycleFMGInterpolations[] = {"linear", "cubic", "PCKCycleFMGInterpolation", "PC_KCYCLE_FMG_", NULL};

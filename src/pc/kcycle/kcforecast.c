@@ -2,7 +2,7 @@
   What numbers of sweeps come to: the factor of a cycle, by local Fourier analysis, and its time, by the roofline. The
   one with which an error shrinks in the least time is the best.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Numbers that a pass of a fused smoother moves, or its sweeps and what goes with them by itself; points of the level
    and of the coarser one. Where coefficients are constant no matrix is read */

@@ -3,7 +3,7 @@
   weights and smoothers.
 */
 #include <petsckcycle/private/fourierimpl.h>
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/transferimpl.h>
 

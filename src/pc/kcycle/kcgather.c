@@ -6,7 +6,7 @@
   other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers are
   those of one process. The inner one is told what was found on the finer levels, and follows their options.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
 

@@ -2,7 +2,7 @@
   Levels that processes cut across the planes of passes through the cache get ghost points, see ghostsimpl.h.
 */
 #include <petsckcycle/private/ghostsimpl.h>
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* So far a sweep reaches: what it leaves at a point depends on others so many points away. 0: it cannot do with ghost
    points */

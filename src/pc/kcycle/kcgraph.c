@@ -1,7 +1,7 @@
 /*
   Cycles on a device that are recorded as CUDA graphs, and what a cycle launches.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Why the host has something to do between the steps of a level, or nothing */
 PetscErrorCode PCKCycleStepsObstacle(PC pc, const char *why[])

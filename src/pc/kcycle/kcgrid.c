@@ -1,7 +1,7 @@
 /*
   How a structured grid is coarsened: which directions, which points, which interpolation.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 /* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place

@@ -3,7 +3,7 @@
   second point of the directions of strong couplings, linear interpolation, Galerkin products by PETSc. For what has no
   form as a stencil.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Levels, at most */
 #define KCYCLE_MOST 64

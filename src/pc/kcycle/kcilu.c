@@ -2,7 +2,7 @@
   Smoothers of levels whose operator has zeros on its diagonal, as saddle points have, which point smoothers divide by:
   incomplete factorizations, which do without.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Collective; an entry that is not stored is a zero */
 PetscErrorCode KCycleMatHasZeroDiagonal(Mat A, PetscBool *has)

@@ -2,7 +2,7 @@
   The coarsest problem on a device: the inverse of its operator is made at set-up, column by column, by the solver that
   the host would call, and is a matrix there. So a cycle on one process needs nothing of the host.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Has somebody set an option of the coarsest solver? */
 static PetscErrorCode HasOptions(KSP coarse, PetscBool *has)

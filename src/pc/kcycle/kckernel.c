@@ -3,7 +3,7 @@
   parts that nothing flows out of, or it is sought by inverse iteration with the factors of the operator, in which tiny
   pivots stand in place of those that were zero.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 
 /* Numbers without a pattern, that depend on the row and not on the processes */

@@ -1,7 +1,7 @@
 /*
   The analysis and the roofline of the paper's model problem, the Laplacian: functions of numbers.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* false: there is no such smoother, or not in so many dimensions */
 static PetscBool TakeType(const char type[], PetscReal omega, int dim, KCycleFourierLevel *level)

@@ -2,7 +2,7 @@
   Structured levels of PCKCYCLE: the operator as a stencil, coarser grids of any size, interpolation without indices,
   Galerkin products that are stencils again. The cycle runs on them as on any levels of PCMG.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 

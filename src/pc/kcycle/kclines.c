@@ -1,7 +1,7 @@
 /*
   What the smoothers of structured levels relax, where nobody has chosen: points, lines or planes.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 /* Lines; planes are tried when a smoother asks for them */

@@ -1,7 +1,7 @@
 /*
   Small levels on a device, visits of which are products with matrices.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 static PetscErrorCode PCKCycleSetMatrixBelow_KCycle(PC pc, PetscInt unknowns)
 {

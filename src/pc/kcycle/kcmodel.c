@@ -5,7 +5,7 @@
   the times of visits, summed up, are the time that is predicted; alpha, beta and gamma are fitted to them. So a level
   that fits in cache may be faster than its operations say. Levels on fewer processes time themselves.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)

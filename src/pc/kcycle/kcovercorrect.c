@@ -1,7 +1,7 @@
 /*
   Over-correction: what the coarser levels correct on the finest one is multiplied by a number a little above 1.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Of corrections to level l: 1 but on the finest level of all */
 PetscReal PCKCycleOvercorrectFactor(const PC_KCycle *kc, PetscInt l)

@@ -1,7 +1,7 @@
 /*
   Levels on a device whose halos are sent while inner points are computed.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 static PetscErrorCode PCKCycleSetOverlapAbove_KCycle(PC pc, PetscInt points)
 {

@@ -8,7 +8,7 @@
 
   Other vectors (b and x of KSPSolve(), those of KSPGMRES) are copied.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/boximpl.h>
 
 static const char Container[] = "KCyclePads";

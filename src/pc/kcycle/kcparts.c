@@ -2,7 +2,7 @@
   Constants on each of the connected parts of a grid that nothing flows out of, as a kernel: there may be many, so that
   it has no vectors, but a number at each point.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 
 static const char Container[] = "KCycleClosed";

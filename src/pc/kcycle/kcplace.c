@@ -1,7 +1,7 @@
 /*
   Where structured levels live: on the host, or on a device that has the vectors of the solver.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 
 const char *const PCKCyclePlaces[] = {"auto", "host", "device", "PCKCyclePlace", "PC_KCYCLE_PLACE_", NULL};

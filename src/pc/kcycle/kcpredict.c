@@ -2,7 +2,7 @@
   The number of sweeps, and what is predicted of a solve: the factor of a cycle and the time to a tolerance, beside what
   was measured.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 
 /* Sweeps on the finest level of all that somebody wants, or that were chosen; 0: the usual ones */

@@ -1,7 +1,7 @@
 /*
   The time of each component on each level, of cycles on arrays and of those of PCMG's objects.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 #define MOST 64 /* levels */
 

@@ -12,7 +12,7 @@
     ...
     end
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 #define MAX_LENGTH 16384
 

@@ -1,7 +1,7 @@
 /*
   Set-up of PCKCYCLE: a list of steps around the set-up of the type it inherits from.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 

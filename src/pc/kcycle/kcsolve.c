@@ -4,7 +4,7 @@
   and not when its values have changed. They are its own again whatever ends that: convergence, an error in a monitor,
   -ksp_error_if_not_converged.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsc/private/matimpl.h>
 

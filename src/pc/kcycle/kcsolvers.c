@@ -2,7 +2,7 @@
   Whose choices the solvers of levels are. What each is at the end of a set-up is kept as digests; what has changed when
   the next one begins is the choice of the program, which is neither replaced nor overwritten.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 /* As KSPRICHARDSON, KSPCHEBYSHEV and PCREDUNDANT declare it, the latter two at their beginning */

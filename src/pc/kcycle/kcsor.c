@@ -5,7 +5,7 @@
   Of PETSc's sweeps through several rows of equal pattern at once (MATSEQAIJ's inodes) it is the transpose where the
   pattern is symmetric.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/compat.h>
 
 /* Hangs on the PC */

@@ -1,7 +1,7 @@
 /*
   Levels on a device and, from one level on, on the host: which are there.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* Of cycles whose mean counts, and of means of which the median does */
 #define CYCLES 4

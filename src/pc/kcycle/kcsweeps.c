@@ -3,7 +3,7 @@
   vectors. So they are made by the first solve that is no such call: of the transposed operator, with a monitor or a
   norm, damped, with another preconditioner.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 /* As KSPRICHARDSON declares it */
 typedef struct {

@@ -3,7 +3,7 @@
   host or, with arrays that are there, on a device: what is made at set-up is the host's, and gets a copy when it is
   first asked for. Nothing of a run on the copy needs the host with one process, so that the caller can record it.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 PetscErrorCode PCKCycleThereReset(PC_KCycle *kc)
 {

@@ -1,7 +1,7 @@
 /*
   Levels on a device whose sweeps are fused in tiles.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 static PetscErrorCode PCKCycleSetTileAbove_KCycle(PC pc, PetscInt unknowns)
 {

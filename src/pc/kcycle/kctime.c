@@ -1,7 +1,7 @@
 /*
   The time of a cycle: functions and options of PCKCYCLE, and what -ksp_view shows of it.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 
 static PetscErrorCode PCKCycleSetCalibrate_KCycle(PC pc, PetscBool calibrate)
 {

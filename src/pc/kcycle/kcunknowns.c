@@ -6,7 +6,7 @@
   Where one is transported and another diffuses, they may fail: coarse operators of the former are unstable, and strong
   directions differ. A few cycles on A x = 0 tell.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petscdmda.h>
 
 /* Rounding */

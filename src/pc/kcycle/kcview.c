@@ -1,7 +1,7 @@
 /*
   What -ksp_view shows of PCKCYCLE.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 

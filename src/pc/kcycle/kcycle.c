@@ -4,8 +4,9 @@
   The type inherits from PCMG (or from PCGAMG, which does so itself): it becomes that type, keeps its operations aside
   and replaces every one that cycles. Levels, smoothers, transfers and their options remain PCMG's.
 */
-#include <petsckcycle/private/kcycleimpl.h>
+#include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 const char *const PCKCycleHierarchies[] = {
     "auto", "dm", "user", "gamg", "grid", "single", "unknowns", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};

@@ -8,7 +8,7 @@
   joined with one that has died, for such a reason. In the end it knows these groups as a single process would, as far
   as they live: nothing is sent but what a process has to do with.
 */
-#include <petsckcycle/private/searchimpl.h>
+#include "searchimpl.h"
 
 /* Points beyond its own that a process asks for, at most. Longer clusters are missed; on stretched grids, where they
    are long, 16 were not enough */

@@ -385,34 +385,6 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the smoother that has them last */
-PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
-{
-  KCycleClusters *cl = *clusters;
-
-  PetscFunctionBegin;
-  if (!cl) PetscFunctionReturn(PETSC_SUCCESS);
-  *clusters = NULL;
-  if (--cl->references > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt g = 0; cl->sf && g < cl->ngenerations; g++) PetscCall(PetscSFDestroy(&cl->sf[g]));
-  PetscCall(PetscFree(cl->sf));
-  PetscCall(PetscFree(cl->generation));
-  PetscCall(PetscFree(cl->nparts));
-  PetscCall(PetscFree(cl->first));
-  PetscCall(PetscFree(cl->near));
-  PetscCall(PetscFree(cl->start));
-  PetscCall(PetscFree(cl->members));
-  PetscCall(PetscFree(cl->column));
-  PetscCall(PetscFree(cl->value));
-  PetscCall(PetscFree(cl->inverse));
-  PetscCall(PetscFree(cl->right));
-  PetscCall(PetscFree(cl->change));
-  PetscCall(PetscFree(cl->slotinverse));
-  PetscCall(PetscFree(cl->sum));
-  PetscCall(PetscFree(cl));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Clusters of an operator, or none: then *clusters is NULL on all processes */
 static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
                                      KCycleClusters **clusters)

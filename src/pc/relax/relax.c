@@ -4,6 +4,7 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 const char *const PCRelaxOrders[] = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
 const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};

@@ -15,7 +15,7 @@
   others, the candidates, each process asks for the groups that its own ones are joined with, and searches again, see
   candidates.c: a cluster is made by the process that has its first point.
 */
-#include <petsckcycle/private/searchimpl.h>
+#include "searchimpl.h"
 
 /* largest d_C, relative to the sum of the diagonals; no round number, which regular grids would meet to rounding */
 #define KC_CLUSTER_TIGHT  0.2503

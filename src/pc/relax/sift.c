@@ -15,7 +15,7 @@
   if its strongest coupling is along that direction. A cluster of such points and of points that are kept is a cluster
   on the coarser grid, which corrects it, or leaves it to the next one. So the search starts from others.
 */
-#include <petsckcycle/private/searchimpl.h>
+#include "searchimpl.h"
 
 #define KC_WORTH 32          /* so many points are looked at for one that jumps */
 #define KC_VALID (1 + 1e-12) /* on the safe side of rounding */

@@ -2,7 +2,7 @@
   Zebra relaxation on a device: copies of the factors that zebra.c made, and sweeps, colour after colour. Of lines that
   processes have parts of, first and last points go through the host.
 */
-#include "lines.h"
+#include "../smoother/lines.h"
 #include <petsckcycle/private/devicelevelimpl.h>
 
 #if defined(KCYCLE_HAVE_CUDA)

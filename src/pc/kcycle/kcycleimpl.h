@@ -12,6 +12,7 @@
 #include <petsckcycle/private/fourierimpl.h>
 #include <petsckcycle/private/modelimpl.h>
 #include <petsckcycle/private/policyimpl.h>
+#include <petsckcycle/private/productsimpl.h>
 #include <petsckcycle/private/rooflineimpl.h>
 #include <petsc/private/kspimpl.h>
 
@@ -497,8 +498,6 @@ typedef struct {
 } PC_KCycle;
 
 /* kcycle.c: the type */
-PETSC_INTERN PetscErrorCode PCCreate_KCycle(PC);
-PETSC_INTERN PetscErrorCode PCFinalizePackage_KCycle(void);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
@@ -726,7 +725,6 @@ PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 
 /* kcsolve.c: the stencil in KSP's own products */
 PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
-PETSC_INTERN PetscErrorCode KCycleMatGetStandIn(Mat, Mat *stencil);
 
 /* kcanswer.c: solves that end well */
 PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);

@@ -3,7 +3,7 @@
   natural number of a piece spreads through the connections between processes. What concerns a piece as a whole, its
   size for instance, is gathered in a directory that is spread over the processes by the numbers of pieces.
 */
-#include <petsckcycle/private/subdomain.h>
+#include "subdomain.h"
 
 PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, const KCyclePoints *points,
                                   KCyclePieces **pieces)

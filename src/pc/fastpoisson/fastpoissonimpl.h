@@ -159,8 +159,6 @@ typedef struct {
   PetscErrorCode (*couple)(PC, PetscBool transpose, PetscScalar *x); /* see fpstored.c */
 } KCycleFPOps;
 
-PETSC_INTERN PetscErrorCode PCCreate_FastPoisson(PC);
-
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 PETSC_INTERN PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
 

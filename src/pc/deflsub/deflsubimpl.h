@@ -12,10 +12,10 @@
 #pragma once
 
 #include <petsckcycle/private/choiceimpl.h>
-#include <petsckcycle.h>
+#include <petsckcycle/private/dpcgimpl.h>
 #include <petsckcycle/private/failureimpl.h>
 #include <petsckcycle/private/rowsimpl.h>
-#include <petsckcycle/private/subdomain.h>
+#include "subdomain.h"
 #include <petsc/private/pcimpl.h>
 #include <petsc/private/kspimpl.h>
 
@@ -88,9 +88,7 @@ typedef enum {
 } PCDeflSubEvent;
 PETSC_INTERN PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 
-PETSC_INTERN PetscErrorCode PCCreate_DeflSub(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubOperator(PC, Mat *);
-PETSC_INTERN PetscErrorCode PCDeflSubCheckOperator(PC, const char what[]);
 PETSC_INTERN PetscErrorCode PCDeflSubCreateInner(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubCorrect_DeflSub(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCDeflSubProject_DeflSub(PC, Vec, Vec);

@@ -1,7 +1,7 @@
 /*
   Subdomains of deflation on a DMDA: boxes, and natural numbers.
 */
-#include <petsckcycle/private/subdomain.h>
+#include "subdomain.h"
 
 /* Unknowns that a subdomain has when nobody says how many, and the number of subdomains from which on it has more */
 #define KC_SUBDOMAIN_SIZE 512

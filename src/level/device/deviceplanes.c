@@ -2,7 +2,7 @@
   Zebra relaxation of planes on a device: the sweeps of planes.c. The solvers of the planes have levels there, too, so
   that nothing comes to the host.
 */
-#include "planes.h"
+#include "../smoother/planes.h"
 #include <petsckcycle/private/devicelevelimpl.h>
 
 #if defined(KCYCLE_HAVE_CUDA)

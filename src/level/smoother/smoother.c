@@ -3,6 +3,7 @@
 */
 #include <petsckcycle/private/clusterimpl.h>
 #include <petsckcycle/private/vectorsimpl.h>
+#include <petsckcycle/private/registerimpl.h>
 
 static PetscFunctionList SmootherList = NULL;
 

@@ -3,7 +3,7 @@
   given back at the end. Large ones are moved by the system without a copy, and memory that is not written to is not
   there.
 */
-#include <petsckcycle/private/stencilimpl.h>
+#include <petsckcycle/private/boximpl.h>
 #if defined(PETSC_HAVE_SYS_TYPES_H) && defined(__linux__)
   #include <sys/mman.h>
   #include <unistd.h>

@@ -24,8 +24,6 @@ typedef struct {
   PetscReal      *diagonal, *off;
 } KSP_KCG;
 
-PETSC_INTERN PetscErrorCode KSPCreate_KCG(KSP);
-
 /* kcgeigen.c */
 PETSC_INTERN PetscErrorCode KCGLanczosSetUp(KSP);
 PETSC_INTERN PetscErrorCode KCGLanczosStep(KSP, PetscInt i, PetscScalar lastalpha);
