@@ -32,7 +32,7 @@
 #define PC_KCYCLE_TILE_ABOVE_NEVER (-1)
 
 /*E
-  PCKCycleHierarchy - where `PCKCYCLE` takes its levels from
+  PCKCycleHierarchyType - where `PCKCYCLE` takes its levels from
 
   Values:
 + `PC_KCYCLE_HIERARCHY_AUTO`   - the first that fits: interpolations given through the `PCMG` interface, structured
@@ -57,34 +57,34 @@ typedef enum {
   PC_KCYCLE_HIERARCHY_GRID,
   PC_KCYCLE_HIERARCHY_SINGLE,
   PC_KCYCLE_HIERARCHY_UNKNOWNS
-} PCKCycleHierarchy;
-PETSC_EXTERN const char *const PCKCycleHierarchies[];
+} PCKCycleHierarchyType;
+PETSC_EXTERN const char *const PCKCycleHierarchyTypes[];
 
 /*E
-  KCycleInterpolation - interpolation between structured levels
+  PCKCycleInterpolationType - interpolation between structured levels
 
   Values:
-+ `KCYCLE_INTERPOLATION_AUTO`     - operator on a level where the couplings of some point with its two neighbours in a
-      direction differ by more than a factor of three, linear on others
-. `KCYCLE_INTERPOLATION_LINEAR`   - linear, bilinear, trilinear
-. `KCYCLE_INTERPOLATION_SIMPLEX`  - linear on triangles and tetrahedra: the 7-point and 15-point transfers of Feng and
-      others, equation (4.7)
-. `KCYCLE_INTERPOLATION_CONSTANT` - a fine point has the value of the coarse point that it coincides with, or that lies
-      before it
-- `KCYCLE_INTERPOLATION_OPERATOR` - weights follow from the operator (Alcouffe, Brandt, Dendy, Painter; BoxMG)
++ `PC_KCYCLE_INTERPOLATION_AUTO`     - operator on a level where the couplings of some point with its two neighbours in
+      a direction differ by more than a factor of three, linear on others
+. `PC_KCYCLE_INTERPOLATION_LINEAR`   - linear, bilinear, trilinear
+. `PC_KCYCLE_INTERPOLATION_SIMPLEX`  - linear on triangles and tetrahedra: the 7-point and 15-point transfers of Feng
+      and others, equation (4.7)
+. `PC_KCYCLE_INTERPOLATION_CONSTANT` - a fine point has the value of the coarse point that it coincides with, or that
+      lies before it
+- `PC_KCYCLE_INTERPOLATION_OPERATOR` - weights follow from the operator (Alcouffe, Brandt, Dendy, Painter; BoxMG)
 
   Level: intermediate
 
 .seealso: `PCKCYCLE`, `MATSTENCILTRANSFER`
 E*/
 typedef enum {
-  KCYCLE_INTERPOLATION_AUTO,
-  KCYCLE_INTERPOLATION_LINEAR,
-  KCYCLE_INTERPOLATION_SIMPLEX,
-  KCYCLE_INTERPOLATION_CONSTANT,
-  KCYCLE_INTERPOLATION_OPERATOR
-} KCycleInterpolation;
-PETSC_EXTERN const char *const KCycleInterpolations[];
+  PC_KCYCLE_INTERPOLATION_AUTO,
+  PC_KCYCLE_INTERPOLATION_LINEAR,
+  PC_KCYCLE_INTERPOLATION_SIMPLEX,
+  PC_KCYCLE_INTERPOLATION_CONSTANT,
+  PC_KCYCLE_INTERPOLATION_OPERATOR
+} PCKCycleInterpolationType;
+PETSC_EXTERN const char *const PCKCycleInterpolationTypes[];
 
 /*J
   PCRelaxType - String with the name of a smoother of `PCRELAX`
@@ -125,12 +125,12 @@ typedef const char *PCRelaxType;
 typedef struct _KCycleSmoother KCycleSmoother;
 
 /*E
-  PCRelaxOrder - the order of the colours in a sweep of `PCRELAX`
+  PCRelaxOrderType - the order of the colours in a sweep of `PCRELAX`
 
   Values:
-+ `PC_RELAX_FORWARD`   - the colour of the points that the next coarser grid keeps comes first
-. `PC_RELAX_BACKWARD`  - the reverse order
-. `PC_RELAX_SYMMETRIC` - a sweep is a forward one and a backward one
++ `PC_RELAX_ORDER_FORWARD`   - the colour of the points that the next coarser grid keeps comes first
+. `PC_RELAX_ORDER_BACKWARD`  - the reverse order
+. `PC_RELAX_ORDER_SYMMETRIC` - a sweep is a forward one and a backward one
 - `PC_RELAX_ORDER_AUTO` - forward in the sweeps of `KSPRICHARDSON`, symmetric elsewhere
 
   Level: intermediate
@@ -138,15 +138,15 @@ typedef struct _KCycleSmoother KCycleSmoother;
 .seealso: `PCRELAX`, `PCRelaxSetOrder()`
 E*/
 typedef enum {
-  PC_RELAX_FORWARD,
-  PC_RELAX_BACKWARD,
-  PC_RELAX_SYMMETRIC,
+  PC_RELAX_ORDER_FORWARD,
+  PC_RELAX_ORDER_BACKWARD,
+  PC_RELAX_ORDER_SYMMETRIC,
   PC_RELAX_ORDER_AUTO
-} PCRelaxOrder;
-PETSC_EXTERN const char *const PCRelaxOrders[];
+} PCRelaxOrderType;
+PETSC_EXTERN const char *const PCRelaxOrderTypes[];
 
 /*E
-  PCRelaxClustering - whether `PCRELAX` corrects clusters of strongly coupled points
+  PCRelaxClustersType - whether `PCRELAX` corrects clusters of strongly coupled points
 
   Values:
 + `PC_RELAX_CLUSTERS_AUTO` - behind sweeps in colours of points or lines, where the couplings of the operator jump
@@ -161,11 +161,11 @@ typedef enum {
   PC_RELAX_CLUSTERS_AUTO,
   PC_RELAX_CLUSTERS_ON,
   PC_RELAX_CLUSTERS_OFF
-} PCRelaxClustering;
-PETSC_EXTERN const char *const PCRelaxClusterings[];
+} PCRelaxClustersType;
+PETSC_EXTERN const char *const PCRelaxClustersTypes[];
 
 /*E
-  PCIncPoissonPattern - which entries of its product `PCINCPOISSON` keeps
+  PCIncPoissonPatternType - which entries of its product `PCINCPOISSON` keeps
 
   Values:
 + `PC_INCPOISSON_PATTERN_MATRIX` - those that the operator has
@@ -178,11 +178,11 @@ E*/
 typedef enum {
   PC_INCPOISSON_PATTERN_MATRIX,
   PC_INCPOISSON_PATTERN_FULL
-} PCIncPoissonPattern;
-PETSC_EXTERN const char *const PCIncPoissonPatterns[];
+} PCIncPoissonPatternType;
+PETSC_EXTERN const char *const PCIncPoissonPatternTypes[];
 
 /*E
-  PCIncPoissonScaling - how `PCINCPOISSON` scales the operator
+  PCIncPoissonScalingType - how `PCINCPOISSON` scales the operator
 
   Values:
 + `PC_INCPOISSON_SCALING_DIAGONAL` - to a diagonal of ones, from both sides
@@ -195,11 +195,11 @@ E*/
 typedef enum {
   PC_INCPOISSON_SCALING_DIAGONAL,
   PC_INCPOISSON_SCALING_NONE
-} PCIncPoissonScaling;
-PETSC_EXTERN const char *const PCIncPoissonScalings[];
+} PCIncPoissonScalingType;
+PETSC_EXTERN const char *const PCIncPoissonScalingTypes[];
 
 /*E
-  PCFastPoissonEffort - how long FFTW looks for fast transforms at the set-up of `PCFASTPOISSON`
+  PCFastPoissonEffortType - how long FFTW looks for fast transforms at the set-up of `PCFASTPOISSON`
 
   Values:
 + `PC_FASTPOISSON_ESTIMATE` - not at all: by rules
@@ -214,11 +214,11 @@ typedef enum {
   PC_FASTPOISSON_ESTIMATE,
   PC_FASTPOISSON_MEASURE,
   PC_FASTPOISSON_PATIENT
-} PCFastPoissonEffort;
-PETSC_EXTERN const char *const PCFastPoissonEfforts[];
+} PCFastPoissonEffortType;
+PETSC_EXTERN const char *const PCFastPoissonEffortTypes[];
 
 /*E
-  PCFastPoissonTridiagonal - the direction in which `PCFASTPOISSON` solves tridiagonal systems
+  PCFastPoissonTridiagonalType - the direction in which `PCFASTPOISSON` solves tridiagonal systems
 
   Values:
 + `PC_FASTPOISSON_TRIDIAGONAL_AUTO` - one that has no fast transform, else the slowest in memory
@@ -237,11 +237,11 @@ typedef enum {
   PC_FASTPOISSON_TRIDIAGONAL_X,
   PC_FASTPOISSON_TRIDIAGONAL_Y,
   PC_FASTPOISSON_TRIDIAGONAL_Z
-} PCFastPoissonTridiagonal;
-PETSC_EXTERN const char *const PCFastPoissonTridiagonals[];
+} PCFastPoissonTridiagonalType;
+PETSC_EXTERN const char *const PCFastPoissonTridiagonalTypes[];
 
 /*E
-  PCKCycleStructured - whether `PCKCYCLE` builds structured levels on a `DMDA`
+  PCKCycleStructuredType - whether `PCKCYCLE` builds structured levels on a `DMDA`
 
   Values:
 + `PC_KCYCLE_STRUCTURED_AUTO` - where grid, operator and smoothers allow it
@@ -256,11 +256,12 @@ typedef enum {
   PC_KCYCLE_STRUCTURED_AUTO,
   PC_KCYCLE_STRUCTURED_ON,
   PC_KCYCLE_STRUCTURED_OFF
-} PCKCycleStructured;
-PETSC_EXTERN const char *const PCKCycleStructureds[];
+} PCKCycleStructuredType;
+PETSC_EXTERN const char *const PCKCycleStructuredTypes[];
 
 /*E
-  PCKCycleAnisotropy - how smoothers of `PCKCYCLE` treat couplings whose strong direction changes from place to place
+  PCKCycleAnisotropyType - how smoothers of `PCKCYCLE` treat couplings whose strong direction changes
+  from place to place
 
   Values:
 + `PC_KCYCLE_ANISOTROPY_AUTO` - lines or planes are relaxed on structured levels that need it
@@ -273,11 +274,11 @@ E*/
 typedef enum {
   PC_KCYCLE_ANISOTROPY_AUTO,
   PC_KCYCLE_ANISOTROPY_OFF
-} PCKCycleAnisotropy;
-PETSC_EXTERN const char *const PCKCycleAnisotropies[];
+} PCKCycleAnisotropyType;
+PETSC_EXTERN const char *const PCKCycleAnisotropyTypes[];
 
 /*E
-  PCKCycleFallback - what `PCKCYCLE` does where its cycles converge too slowly
+  PCKCycleFallbackType - what `PCKCYCLE` does where its cycles converge too slowly
 
   Values:
 + `PC_KCYCLE_FALLBACK_AUTO` - that is measured where it may be so, and BoomerAMG takes their place
@@ -290,11 +291,11 @@ E*/
 typedef enum {
   PC_KCYCLE_FALLBACK_AUTO,
   PC_KCYCLE_FALLBACK_OFF
-} PCKCycleFallback;
-PETSC_EXTERN const char *const PCKCycleFallbacks[];
+} PCKCycleFallbackType;
+PETSC_EXTERN const char *const PCKCycleFallbackTypes[];
 
 /*E
-  PCKCyclePrecision - the precision that the cycle of `PCKCYCLE` computes with
+  PCKCyclePrecisionType - the precision that the cycle of `PCKCYCLE` computes with
 
   Values:
 + `PC_KCYCLE_PRECISION_DOUBLE` - that of PETSc's numbers
@@ -309,11 +310,11 @@ typedef enum {
   PC_KCYCLE_PRECISION_DOUBLE,
   PC_KCYCLE_PRECISION_SINGLE,
   PC_KCYCLE_PRECISION_AUTO
-} PCKCyclePrecision;
-PETSC_EXTERN const char *const PCKCyclePrecisions[];
+} PCKCyclePrecisionType;
+PETSC_EXTERN const char *const PCKCyclePrecisionTypes[];
 
 /*E
-  PCKCycleFMGInterpolation - how full multigrid takes a solution to the next finer level of `PCKCYCLE`
+  PCKCycleFMGInterpolationType - how full multigrid takes a solution to the next finer level of `PCKCYCLE`
 
   Values:
 + `PC_KCYCLE_FMG_LINEAR` - with the interpolation that corrections have
@@ -326,11 +327,11 @@ E*/
 typedef enum {
   PC_KCYCLE_FMG_LINEAR,
   PC_KCYCLE_FMG_CUBIC
-} PCKCycleFMGInterpolation;
-PETSC_EXTERN const char *const PCKCycleFMGInterpolations[];
+} PCKCycleFMGInterpolationType;
+PETSC_EXTERN const char *const PCKCycleFMGInterpolationTypes[];
 
 /*E
-  PCKCyclePlace - where the structured levels of `PCKCYCLE` live
+  PCKCyclePlaceType - where the structured levels of `PCKCYCLE` live
 
   Values:
 + `PC_KCYCLE_PLACE_AUTO`   - on the device where vectors are there and the finest smoother has kernels for it
@@ -345,29 +346,29 @@ typedef enum {
   PC_KCYCLE_PLACE_AUTO,
   PC_KCYCLE_PLACE_HOST,
   PC_KCYCLE_PLACE_DEVICE
-} PCKCyclePlace;
-PETSC_EXTERN const char *const PCKCyclePlaces[];
+} PCKCyclePlaceType;
+PETSC_EXTERN const char *const PCKCyclePlaceTypes[];
 
 /*E
-  KCycleGrid - where the points of a structured grid lie, and which of them the next coarser grid keeps
+  PCKCycleGridType - where the points of a structured grid lie, and which of them the next coarser grid keeps
 
   Values:
-+ `KCYCLE_GRID_AUTO`     - found from the rows of the operator at the boundaries, in each direction
-. `KCYCLE_GRID_VERTEX`   - boundary points are stored; every second point is kept, from the first on
-. `KCYCLE_GRID_INTERIOR` - boundary points are left out; every second point is kept, from the second on
-- `KCYCLE_GRID_CELL`     - cells without flux through the boundary; every second cell is kept, from the first on
++ `PC_KCYCLE_GRID_AUTO`     - found from the rows of the operator at the boundaries, in each direction
+. `PC_KCYCLE_GRID_VERTEX`   - boundary points are stored; every second point is kept, from the first on
+. `PC_KCYCLE_GRID_INTERIOR` - boundary points are left out; every second point is kept, from the second on
+- `PC_KCYCLE_GRID_CELL`     - cells without flux through the boundary; every second cell is kept, from the first on
 
   Level: intermediate
 
 .seealso: `PCKCYCLE`, `PCKCycleSetGrid()`
 E*/
 typedef enum {
-  KCYCLE_GRID_AUTO,
-  KCYCLE_GRID_VERTEX,
-  KCYCLE_GRID_INTERIOR,
-  KCYCLE_GRID_CELL
-} KCycleGrid;
-PETSC_EXTERN const char *const KCycleGrids[];
+  PC_KCYCLE_GRID_AUTO,
+  PC_KCYCLE_GRID_VERTEX,
+  PC_KCYCLE_GRID_INTERIOR,
+  PC_KCYCLE_GRID_CELL
+} PCKCycleGridType;
+PETSC_EXTERN const char *const PCKCycleGridTypes[];
 
 /*E
   PCDeflSubType - the subdomains of `PCDEFLSUB`
@@ -391,7 +392,7 @@ typedef enum {
 PETSC_EXTERN const char *const PCDeflSubTypes[];
 
 /*E
-  PCDeflSubForm - how `PCDEFLSUB` combines the inner preconditioner M^-1, the correction Q = Z E^-1 Z^T and the
+  PCDeflSubFormType - how `PCDEFLSUB` combines the inner preconditioner M^-1, the correction Q = Z E^-1 Z^T and the
   projection P = I - A Q
 
   Values:
@@ -407,11 +408,11 @@ typedef enum {
   PC_DEFLSUB_BNN,
   PC_DEFLSUB_ADEF2,
   PC_DEFLSUB_PT
-} PCDeflSubForm;
-PETSC_EXTERN const char *const PCDeflSubForms[];
+} PCDeflSubFormType;
+PETSC_EXTERN const char *const PCDeflSubFormTypes[];
 
 /*E
-  PCDeflSubCoarse - how `PCDEFLSUB` solves with E = Z^T A Z
+  PCDeflSubCoarseType - how `PCDEFLSUB` solves with E = Z^T A Z
 
   Values:
 + `PC_DEFLSUB_COARSE_AUTO`    - inverse if E has at most 512 rows and the operator's vectors are of a CUDA type, factor
@@ -427,8 +428,8 @@ typedef enum {
   PC_DEFLSUB_COARSE_AUTO,
   PC_DEFLSUB_COARSE_FACTOR,
   PC_DEFLSUB_COARSE_INVERSE
-} PCDeflSubCoarse;
-PETSC_EXTERN const char *const PCDeflSubCoarses[];
+} PCDeflSubCoarseType;
+PETSC_EXTERN const char *const PCDeflSubCoarseTypes[];
 
 /* Package */
 PETSC_EXTERN PetscErrorCode KCycleInitializePackage(void);
@@ -437,17 +438,17 @@ PETSC_EXTERN PetscErrorCode KCycleFinalizePackage(void);
 /* PCKCYCLE */
 PETSC_EXTERN PetscErrorCode PCKCycleSetKappa(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetKappa(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetHierarchy(PC, PCKCycleHierarchy);
-PETSC_EXTERN PetscErrorCode PCKCycleGetHierarchy(PC, PCKCycleHierarchy *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetHierarchy(PC, PCKCycleHierarchyType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetHierarchy(PC, PCKCycleHierarchyType *);
 PETSC_EXTERN PetscErrorCode PCKCycleGetLevelCalls(PC, PetscInt *, const PetscInt64 *[]);
 PETSC_EXTERN PetscErrorCode PCKCycleComputeLevelCalls(PetscInt, PetscInt, PetscInt64 *);
 PETSC_EXTERN PetscErrorCode PCKCycleComputeTotalCalls(PetscInt, PetscInt, PetscInt64 *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetStructured(PC, PCKCycleStructured);
-PETSC_EXTERN PetscErrorCode PCKCycleGetStructured(PC, PCKCycleStructured *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetPrecision(PC, PCKCyclePrecision);
-PETSC_EXTERN PetscErrorCode PCKCycleGetPrecision(PC, PCKCyclePrecision *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetPlace(PC, PCKCyclePlace);
-PETSC_EXTERN PetscErrorCode PCKCycleGetPlace(PC, PCKCyclePlace *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetStructured(PC, PCKCycleStructuredType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetStructured(PC, PCKCycleStructuredType *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetPrecision(PC, PCKCyclePrecisionType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetPrecision(PC, PCKCyclePrecisionType *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetPlace(PC, PCKCyclePlaceType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetPlace(PC, PCKCyclePlaceType *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetHostBelow(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetHostBelow(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetBlockBelow(PC, PetscInt);
@@ -460,20 +461,20 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetOverlapAbove(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetOverlapAbove(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetTileAbove(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetTileAbove(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, KCycleGrid);
-PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, KCycleGrid *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, KCycleInterpolation);
-PETSC_EXTERN PetscErrorCode PCKCycleGetInterpolation(PC, KCycleInterpolation *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, PCKCycleGridType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, PCKCycleGridType *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, PCKCycleInterpolationType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetInterpolation(PC, PCKCycleInterpolationType *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetSemicoarsen(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCKCycleGetSemicoarsen(PC, const char *[]);
-PETSC_EXTERN PetscErrorCode PCKCycleSetAnisotropy(PC, PCKCycleAnisotropy);
-PETSC_EXTERN PetscErrorCode PCKCycleGetAnisotropy(PC, PCKCycleAnisotropy *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetFallback(PC, PCKCycleFallback);
-PETSC_EXTERN PetscErrorCode PCKCycleGetFallback(PC, PCKCycleFallback *, PC *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetAnisotropy(PC, PCKCycleAnisotropyType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetAnisotropy(PC, PCKCycleAnisotropyType *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetFallback(PC, PCKCycleFallbackType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetFallback(PC, PCKCycleFallbackType *, PC *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetOvercorrect(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCKCycleGetOvercorrect(PC, PetscReal *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetFMGInterpolation(PC, PCKCycleFMGInterpolation);
-PETSC_EXTERN PetscErrorCode PCKCycleGetFMGInterpolation(PC, PCKCycleFMGInterpolation *);
+PETSC_EXTERN PetscErrorCode PCKCycleSetFMGInterpolation(PC, PCKCycleFMGInterpolationType);
+PETSC_EXTERN PetscErrorCode PCKCycleGetFMGInterpolation(PC, PCKCycleFMGInterpolationType *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetFMGMonitor(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetFMGMonitor(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetFMGRhs(PC, PetscInt, Vec);
@@ -510,28 +511,28 @@ PETSC_EXTERN PetscErrorCode PCRelaxGetType(PC, PCRelaxType *);
 PETSC_EXTERN PetscErrorCode PCRelaxRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_EXTERN PetscErrorCode PCRelaxSetOmega(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCRelaxGetOmega(PC, PetscReal *);
-PETSC_EXTERN PetscErrorCode PCRelaxSetOrder(PC, PCRelaxOrder);
-PETSC_EXTERN PetscErrorCode PCRelaxGetOrder(PC, PCRelaxOrder *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetOrder(PC, PCRelaxOrderType);
+PETSC_EXTERN PetscErrorCode PCRelaxGetOrder(PC, PCRelaxOrderType *);
 PETSC_EXTERN PetscErrorCode PCRelaxSetDegree(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRelaxGetDegree(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCRelaxSetDirections(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCRelaxGetDirections(PC, const char *[]);
-PETSC_EXTERN PetscErrorCode PCRelaxSetClusters(PC, PCRelaxClustering);
-PETSC_EXTERN PetscErrorCode PCRelaxGetClusters(PC, PCRelaxClustering *);
+PETSC_EXTERN PetscErrorCode PCRelaxSetClusters(PC, PCRelaxClustersType);
+PETSC_EXTERN PetscErrorCode PCRelaxGetClusters(PC, PCRelaxClustersType *);
 
 /* PCINCPOISSON */
-PETSC_EXTERN PetscErrorCode PCIncPoissonSetPattern(PC, PCIncPoissonPattern);
-PETSC_EXTERN PetscErrorCode PCIncPoissonGetPattern(PC, PCIncPoissonPattern *);
-PETSC_EXTERN PetscErrorCode PCIncPoissonSetScaling(PC, PCIncPoissonScaling);
-PETSC_EXTERN PetscErrorCode PCIncPoissonGetScaling(PC, PCIncPoissonScaling *);
+PETSC_EXTERN PetscErrorCode PCIncPoissonSetPattern(PC, PCIncPoissonPatternType);
+PETSC_EXTERN PetscErrorCode PCIncPoissonGetPattern(PC, PCIncPoissonPatternType *);
+PETSC_EXTERN PetscErrorCode PCIncPoissonSetScaling(PC, PCIncPoissonScalingType);
+PETSC_EXTERN PetscErrorCode PCIncPoissonGetScaling(PC, PCIncPoissonScalingType *);
 
 /* PCFASTPOISSON */
 PETSC_EXTERN PetscErrorCode PCFastPoissonSetApproximate(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCFastPoissonGetApproximate(PC, PetscBool *);
-PETSC_EXTERN PetscErrorCode PCFastPoissonSetEffort(PC, PCFastPoissonEffort);
-PETSC_EXTERN PetscErrorCode PCFastPoissonGetEffort(PC, PCFastPoissonEffort *);
-PETSC_EXTERN PetscErrorCode PCFastPoissonSetTridiagonal(PC, PCFastPoissonTridiagonal);
-PETSC_EXTERN PetscErrorCode PCFastPoissonGetTridiagonal(PC, PCFastPoissonTridiagonal *);
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetEffort(PC, PCFastPoissonEffortType);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetEffort(PC, PCFastPoissonEffortType *);
+PETSC_EXTERN PetscErrorCode PCFastPoissonSetTridiagonal(PC, PCFastPoissonTridiagonalType);
+PETSC_EXTERN PetscErrorCode PCFastPoissonGetTridiagonal(PC, PCFastPoissonTridiagonalType *);
 PETSC_EXTERN PetscErrorCode PCFastPoissonSetWisdomLoad(PC, const char[]);
 PETSC_EXTERN PetscErrorCode PCFastPoissonGetWisdomLoad(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCFastPoissonSetWisdomSave(PC, const char[]);
@@ -540,10 +541,10 @@ PETSC_EXTERN PetscErrorCode PCFastPoissonGetWisdomSave(PC, const char *[]);
 /* PCDEFLSUB */
 PETSC_EXTERN PetscErrorCode PCDeflSubSetType(PC, PCDeflSubType);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetType(PC, PCDeflSubType *);
-PETSC_EXTERN PetscErrorCode PCDeflSubSetForm(PC, PCDeflSubForm);
-PETSC_EXTERN PetscErrorCode PCDeflSubGetForm(PC, PCDeflSubForm *);
-PETSC_EXTERN PetscErrorCode PCDeflSubSetCoarse(PC, PCDeflSubCoarse);
-PETSC_EXTERN PetscErrorCode PCDeflSubGetCoarse(PC, PCDeflSubCoarse *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetForm(PC, PCDeflSubFormType);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetForm(PC, PCDeflSubFormType *);
+PETSC_EXTERN PetscErrorCode PCDeflSubSetCoarse(PC, PCDeflSubCoarseType);
+PETSC_EXTERN PetscErrorCode PCDeflSubGetCoarse(PC, PCDeflSubCoarseType *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetBoxes(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetBoxes(PC, PetscInt *, PetscInt *, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetSize(PC, PetscInt);

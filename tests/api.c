@@ -45,8 +45,8 @@ static PetscErrorCode SetTypes(Types *t)
   PetscCall(PCKCycleSetKappa(t->kcycle, 3));
   PetscCall(PCKCycleSetHierarchy(t->kcycle, PC_KCYCLE_HIERARCHY_USER));
   PetscCall(PCKCycleSetStructured(t->kcycle, PC_KCYCLE_STRUCTURED_OFF));
-  PetscCall(PCKCycleSetGrid(t->kcycle, KCYCLE_GRID_CELL));
-  PetscCall(PCKCycleSetInterpolation(t->kcycle, KCYCLE_INTERPOLATION_SIMPLEX));
+  PetscCall(PCKCycleSetGrid(t->kcycle, PC_KCYCLE_GRID_CELL));
+  PetscCall(PCKCycleSetInterpolation(t->kcycle, PC_KCYCLE_INTERPOLATION_SIMPLEX));
   PetscCall(PCKCycleSetSemicoarsen(t->kcycle, "xz"));
   PetscCall(PCKCycleSetAnisotropy(t->kcycle, PC_KCYCLE_ANISOTROPY_OFF));
   PetscCall(PCKCycleSetPlace(t->kcycle, PC_KCYCLE_PLACE_HOST));
@@ -59,7 +59,7 @@ static PetscErrorCode SetTypes(Types *t)
   PetscCall(PCKCycleSetOvercorrect(t->kcycle, 1.0625));
   PetscCall(PCRelaxSetType(t->relax, PC_RELAX_CHEBYSHEV));
   PetscCall(PCRelaxSetOmega(t->relax, 0.75));
-  PetscCall(PCRelaxSetOrder(t->relax, PC_RELAX_BACKWARD));
+  PetscCall(PCRelaxSetOrder(t->relax, PC_RELAX_ORDER_BACKWARD));
   PetscCall(PCRelaxSetDegree(t->relax, 4));
   PetscCall(PCRelaxSetClusters(t->relax, PC_RELAX_CLUSTERS_OFF));
   PetscCall(PCRelaxSetDirections(t->relax, "zx"));
@@ -76,16 +76,16 @@ static PetscErrorCode SetTypes(Types *t)
 
 static PetscErrorCode PrintKCycle(PC pc)
 {
-  PetscInt            kappa, below, block, matrix, above, overlap;
-  PCKCycleHierarchy   hierarchy;
-  PCKCycleStructured  structured;
-  KCycleGrid          grid;
-  KCycleInterpolation interpolation;
-  PCKCycleAnisotropy  anisotropy;
-  PCKCyclePlace       place;
-  PetscBool           graph;
-  PetscReal           factor;
-  const char         *directions;
+  PetscInt                  kappa, below, block, matrix, above, overlap;
+  PCKCycleHierarchyType     hierarchy;
+  PCKCycleStructuredType    structured;
+  PCKCycleGridType          grid;
+  PCKCycleInterpolationType interpolation;
+  PCKCycleAnisotropyType    anisotropy;
+  PCKCyclePlaceType         place;
+  PetscBool                 graph;
+  PetscReal                 factor;
+  const char               *directions;
 
   PetscFunctionBeginUser;
   PetscCall(PCKCycleGetPlace(pc, &place));
@@ -103,26 +103,26 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetInterpolation(pc, &interpolation));
   PetscCall(PCKCycleGetSemicoarsen(pc, &directions));
   PetscCall(PCKCycleGetAnisotropy(pc, &anisotropy));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD,
-                  "kcycle: kappa %" PetscInt_FMT
-                  ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s, place %s, "
-                  "host below %" PetscInt_FMT ", block below %" PetscInt_FMT ", matrix below %" PetscInt_FMT
-                  ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT ", overcorrect %g\n",
-                  kappa, PCKCycleHierarchies[hierarchy], PCKCycleStructureds[structured], KCycleGrids[grid],
-                  KCycleInterpolations[interpolation], directions, PCKCycleAnisotropies[anisotropy],
-                  PCKCyclePlaces[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "kcycle: kappa %" PetscInt_FMT
+      ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s, place %s, "
+      "host below %" PetscInt_FMT ", block below %" PetscInt_FMT ", matrix below %" PetscInt_FMT
+      ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT ", overcorrect %g\n",
+      kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured], PCKCycleGridTypes[grid],
+      PCKCycleInterpolationTypes[interpolation], directions, PCKCycleAnisotropyTypes[anisotropy],
+      PCKCyclePlaceTypes[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode PrintRelax(PC pc)
 {
-  PCRelaxType       type;
-  PetscReal         omega;
-  PCRelaxOrder      order;
-  PetscInt          degree;
-  PCRelaxClustering clusters;
-  const char       *directions;
+  PCRelaxType         type;
+  PetscReal           omega;
+  PCRelaxOrderType    order;
+  PetscInt            degree;
+  PCRelaxClustersType clusters;
+  const char         *directions;
 
   PetscFunctionBeginUser;
   PetscCall(PCRelaxGetType(pc, &type));
@@ -131,33 +131,33 @@ static PetscErrorCode PrintRelax(PC pc)
   PetscCall(PCRelaxGetDegree(pc, &degree));
   PetscCall(PCRelaxGetClusters(pc, &clusters));
   PetscCall(PCRelaxGetDirections(pc, &directions));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT
-                        ", clusters %s, directions \"%s\"\n",
-                        type, (double)omega, PCRelaxOrders[order], degree, PCRelaxClusterings[clusters], directions));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD,
+                  "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s, directions \"%s\"\n",
+                  type, (double)omega, PCRelaxOrderTypes[order], degree, PCRelaxClustersTypes[clusters], directions));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode PrintIncPoisson(PC pc)
 {
-  PCIncPoissonPattern pattern;
-  PCIncPoissonScaling scaling;
+  PCIncPoissonPatternType pattern;
+  PCIncPoissonScalingType scaling;
 
   PetscFunctionBeginUser;
   PetscCall(PCIncPoissonGetPattern(pc, &pattern));
   PetscCall(PCIncPoissonGetScaling(pc, &scaling));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatterns[pattern],
-                        PCIncPoissonScalings[scaling]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatternTypes[pattern],
+                        PCIncPoissonScalingTypes[scaling]));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode PrintDeflSub(PC pc)
 {
-  PCDeflSubType   type;
-  PCDeflSubForm   form;
-  PCDeflSubCoarse coarse;
-  PetscInt        x, y, z, size;
-  PetscReal       jump;
+  PCDeflSubType       type;
+  PCDeflSubFormType   form;
+  PCDeflSubCoarseType coarse;
+  PetscInt            x, y, z, size;
+  PetscReal           jump;
 
   PetscFunctionBeginUser;
   PetscCall(PCDeflSubGetType(pc, &type));
@@ -169,7 +169,7 @@ static PetscErrorCode PrintDeflSub(PC pc)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "deflsub: type %s, form %s, coarse %s, boxes %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
                         ", size %" PetscInt_FMT ", jump %g\n",
-                        PCDeflSubTypes[type], PCDeflSubForms[form], PCDeflSubCoarses[coarse], x, y, z, size,
+                        PCDeflSubTypes[type], PCDeflSubFormTypes[form], PCDeflSubCoarseTypes[coarse], x, y, z, size,
                         (double)jump));
   PetscFunctionReturn(0);
 }
@@ -318,22 +318,22 @@ static PetscErrorCode Subdomains(Poisson *p)
 /* The values that a preconditioner has, once more */
 static PetscErrorCode GiveAgain(PC kcycle, PC relax, PC incpoisson, PC deflsub)
 {
-  PetscInt            n, boxes[3];
-  PetscReal           real;
-  const char         *text;
-  PetscBool           yes;
-  PCKCycleStructured  structured;
-  KCycleGrid          grid;
-  KCycleInterpolation interpolation;
-  PCKCycleAnisotropy  anisotropy;
-  PCKCyclePrecision   precision;
-  PCRelaxType         type;
-  PCRelaxOrder        order;
-  PCRelaxClustering   clusters;
-  PCIncPoissonPattern pattern;
-  PCIncPoissonScaling scaling;
-  PCDeflSubType       subdomains;
-  PCDeflSubCoarse     coarse;
+  PetscInt                  n, boxes[3];
+  PetscReal                 real;
+  const char               *text;
+  PetscBool                 yes;
+  PCKCycleStructuredType    structured;
+  PCKCycleGridType          grid;
+  PCKCycleInterpolationType interpolation;
+  PCKCycleAnisotropyType    anisotropy;
+  PCKCyclePrecisionType     precision;
+  PCRelaxType               type;
+  PCRelaxOrderType          order;
+  PCRelaxClustersType       clusters;
+  PCIncPoissonPatternType   pattern;
+  PCIncPoissonScalingType   scaling;
+  PCDeflSubType             subdomains;
+  PCDeflSubCoarseType       coarse;
 
   PetscFunctionBeginUser;
   PetscCall(PCKCycleSetHierarchy(kcycle, PC_KCYCLE_HIERARCHY_AUTO)); /* what is found is another value */
@@ -428,9 +428,10 @@ static PetscErrorCode Refused(Poisson *p)
 
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", ierr ? text : "NO error"));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetPrecision(pc, (PCKCyclePrecision)7) ? text : "NO error"));
   PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropy)-1) ? text : "NO error"));
+      PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetPrecision(pc, (PCKCyclePrecisionType)7) ? text : "NO error"));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropyType)-1) ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(PCSetUp(pc));
   PetscCall(PCKCycleSetSemicoarsen(pc, "xy"));

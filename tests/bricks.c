@@ -135,7 +135,7 @@ static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCRELAX));
   PetscCall(PCRelaxSetType(pc, type));
-  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_SYMMETRIC));
+  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_ORDER_SYMMETRIC));
   PetscCall(PCRelaxSetClusters(pc, PC_RELAX_CLUSTERS_ON));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PoissonViewHas(pc, "clusters of strongly", &has));
@@ -158,7 +158,7 @@ static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
 }
 
 /* Cycles are as good as without corrections, at least */
-static PetscErrorCode TestCycles(Mat A, PCKCyclePrecision precision)
+static PetscErrorCode TestCycles(Mat A, PCKCyclePrecisionType precision)
 {
   PetscInt           its[2];
   KSPConvergedReason reason;
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
   PetscCall(MatDestroy(&A));
   w.n *= 4;
   PetscCall(Create(&w, &A));
-  for (int p = 0; p < 2; p++) PetscCall(TestCycles(A, (PCKCyclePrecision)p));
+  for (int p = 0; p < 2; p++) PetscCall(TestCycles(A, (PCKCyclePrecisionType)p));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
   return 0;

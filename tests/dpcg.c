@@ -152,10 +152,10 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
 static PetscErrorCode Perturbed(void)
 {
   const struct {
-    PCDeflSubForm form;
-    PetscBool     printed;
-    PetscBool     expected;
-    const char   *claim;
+    PCDeflSubFormType form;
+    PetscBool         printed;
+    PetscBool         expected;
+    const char       *claim;
   } cases[] = {{PC_DEFLSUB_BNN, PETSC_FALSE, PETSC_TRUE, "bnn converges though E is solved to 1e-8 only"},
                {PC_DEFLSUB_ADEF2, PETSC_FALSE, PETSC_TRUE, "adef2 converges though E is solved to 1e-8 only"},
                {PC_DEFLSUB_BNN, PETSC_TRUE, PETSC_FALSE, "Algorithm 8 does not"}};

@@ -174,8 +174,8 @@ static PetscErrorCode StaysWith(Mixture *m, const char option[], const char valu
 
 static PetscErrorCode TestStays(Mixture *m, PetscReal hard)
 {
-  PCKCycleFallback which;
-  PetscBool        has;
+  PCKCycleFallbackType which;
+  PetscBool            has;
 
   PetscFunctionBeginUser;
   PetscCall(Assemble(m, 0.05, CONTRAST));

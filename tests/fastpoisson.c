@@ -599,11 +599,11 @@ static PetscErrorCode TestWisdom(void)
 /* Choices that go in come out */
 static PetscErrorCode TestChoices(void)
 {
-  PCFastPoissonTridiagonal direction;
-  PCFastPoissonEffort      effort;
-  PetscBool                approximate;
-  const char              *file[2];
-  PC                       pc;
+  PCFastPoissonTridiagonalType direction;
+  PCFastPoissonEffortType      effort;
+  PetscBool                    approximate;
+  const char                  *file[2];
+  PC                           pc;
 
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
@@ -615,8 +615,8 @@ static PetscErrorCode TestChoices(void)
   PetscCall(PCFastPoissonGetWisdomLoad(pc, &file[0]));
   PetscCall(PCFastPoissonGetWisdomSave(pc, &file[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "effort %s, tridiagonal %s, approximate %s, wisdom from %s to %s\n",
-                        PCFastPoissonEfforts[effort], PCFastPoissonTridiagonals[direction], PetscBools[approximate],
-                        file[0], file[1]));
+                        PCFastPoissonEffortTypes[effort], PCFastPoissonTridiagonalTypes[direction],
+                        PetscBools[approximate], file[0], file[1]));
   PetscCall(PCFastPoissonSetTridiagonal(pc, PC_FASTPOISSON_TRIDIAGONAL_AUTO));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);

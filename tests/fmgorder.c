@@ -209,7 +209,7 @@ static PetscErrorCode ErrorOf(const Problem *p, Vec x, Vec u, Vec volume, PetscR
 }
 
 /* One application of full multigrid, or the solution of the discrete equations */
-static PetscErrorCode Solve(Mat A, PCKCycleFMGInterpolation interpolation, PetscBool once, Vec b, Vec x)
+static PetscErrorCode Solve(Mat A, PCKCycleFMGInterpolationType interpolation, PetscBool once, Vec b, Vec x)
 {
   KSP ksp;
   PC  pc;
@@ -230,7 +230,7 @@ static PetscErrorCode Solve(Mat A, PCKCycleFMGInterpolation interpolation, Petsc
 }
 
 /* In the maximum norm: of one application, and of the solution of the discrete equations */
-static PetscErrorCode Errors(const Problem *p, PCKCycleFMGInterpolation interpolation, PetscReal error[2])
+static PetscErrorCode Errors(const Problem *p, PCKCycleFMGInterpolationType interpolation, PetscReal error[2])
 {
   DM  da;
   Mat A;
@@ -259,7 +259,7 @@ static PetscErrorCode Errors(const Problem *p, PCKCycleFMGInterpolation interpol
 }
 
 /* Three sizes. Linear interpolation takes what lies beyond walls for zero, so that u has to be zero there */
-static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMGInterpolation interpolation,
+static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMGInterpolationType interpolation,
                             PetscBool holds[2])
 {
   const PetscBool linear = (PetscBool)(interpolation == PC_KCYCLE_FMG_LINEAR);
@@ -277,7 +277,7 @@ static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMG
     if (show)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                             "  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT ": %s %.3e, discrete solution %.3e\n",
-                            dim, Walls[wall], (double)vary, p.n, PCKCycleFMGInterpolations[interpolation],
+                            dim, Walls[wall], (double)vary, p.n, PCKCycleFMGInterpolationTypes[interpolation],
                             (double)error[i][0], (double)error[i][1]));
   }
   if (error[2][0] > 4 * error[2][1]) holds[1] = PETSC_FALSE;
@@ -299,15 +299,15 @@ static PetscErrorCode Differ(Vec a, Vec b, PetscReal *difference)
 /* What options have chosen, and a right side that is given: that of the finest level, restricted, changes nothing */
 static PetscErrorCode Functions(void)
 {
-  const Problem            p = {2, 31, WALL_ELIMINATED, 0.5, 1.0 / 32, PETSC_FALSE};
-  PCKCycleFMGInterpolation interpolation;
-  PetscBool                monitor, profile;
-  PetscReal                norm, difference;
-  PetscInt                 nlevels;
-  DM                       da;
-  Mat                      A, P;
-  Vec                      b, u, x[3], volume, given, got;
-  PC                       pc;
+  const Problem                p = {2, 31, WALL_ELIMINATED, 0.5, 1.0 / 32, PETSC_FALSE};
+  PCKCycleFMGInterpolationType interpolation;
+  PetscBool                    monitor, profile;
+  PetscReal                    norm, difference;
+  PetscInt                     nlevels;
+  DM                           da;
+  Mat                          A, P;
+  Vec                          b, u, x[3], volume, given, got;
+  PC                           pc;
 
   PetscFunctionBeginUser;
   PetscCall(CreateDM(&p, &da));
@@ -382,9 +382,9 @@ int main(int argc, char **argv)
 
       for (PetscInt dim = from; dim <= to; dim++) {
         for (int vary = 0; vary < 2; vary++)
-          PetscCall(Order(dim, (Wall)wall, vary * 0.5, (PCKCycleFMGInterpolation)i, holds));
+          PetscCall(Order(dim, (Wall)wall, vary * 0.5, (PCKCycleFMGInterpolationType)i, holds));
       }
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s interpolation\n", Walls[wall], PCKCycleFMGInterpolations[i]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s interpolation\n", Walls[wall], PCKCycleFMGInterpolationTypes[i]));
       PetscCall(PoissonClaim(holds[0], "  of order 2 in the maximum norm"));
       PetscCall(PoissonClaim(holds[1], "  near the discrete solution"));
     }

@@ -186,10 +186,10 @@ static PetscErrorCode Solve(Problem *p, PetscInt *its)
 
 static PetscErrorCode Iterations(const Case *c)
 {
-  Problem           p;
-  PetscInt          its;
-  PCKCycleHierarchy hierarchy;
-  PC                pc;
+  Problem               p;
+  PetscInt              its;
+  PCKCycleHierarchyType hierarchy;
+  PC                    pc;
 
   PetscFunctionBeginUser;
   PetscCall(Create(c, &p));

@@ -107,7 +107,7 @@ static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridBoundary bou
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreatePC(Mat A, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling, PC *pc)
+static PetscErrorCode CreatePC(Mat A, PCIncPoissonPatternType pattern, PCIncPoissonScalingType scaling, PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
@@ -146,7 +146,7 @@ static PetscErrorCode Gather(Mat A, PetscInt n, PetscScalar *a, PetscScalar *has
 
 /* The formula, with dense matrices: D^-1/2 (I - L') (I - L')^H D^-1/2, L' the lower triangle of D^-1/2 A D^-1/2; or
    (I - L D^-1) (I - L D^-1)^H */
-static void Explicit(PetscInt n, const PetscScalar *a, PCIncPoissonScaling scaling, PetscScalar *m)
+static void Explicit(PetscInt n, const PetscScalar *a, PCIncPoissonScalingType scaling, PetscScalar *m)
 {
   const PetscBool scaled = (PetscBool)(scaling == PC_INCPOISSON_SCALING_DIAGONAL);
 
@@ -211,11 +211,11 @@ static PetscBool IsDefinite(PetscInt n, PetscScalar *m)
 /* Differences to the formula and to the own transpose, relative to the largest entry */
 static PetscErrorCode CompareProducts(PC pc, PetscInt n, PetscReal *difference, PetscReal *skew, PetscBool *definite)
 {
-  PCIncPoissonPattern pattern;
-  PCIncPoissonScaling scaling;
-  PetscScalar        *a, *has, *want, *got;
-  PetscReal           largest = 0;
-  Mat                 A;
+  PCIncPoissonPatternType pattern;
+  PCIncPoissonScalingType scaling;
+  PetscScalar            *a, *has, *want, *got;
+  PetscReal               largest = 0;
+  Mat                     A;
 
   PetscFunctionBeginUser;
   PetscCall(PCIncPoissonGetPattern(pc, &pattern));
@@ -251,11 +251,11 @@ static PetscErrorCode CheckProducts(const char name[], Mat A)
       PetscBool definite = PETSC_FALSE;
       PC        pc;
 
-      PetscCall(CreatePC(A, (PCIncPoissonPattern)pattern, (PCIncPoissonScaling)scaling, &pc));
+      PetscCall(CreatePC(A, (PCIncPoissonPatternType)pattern, (PCIncPoissonScalingType)scaling, &pc));
       PetscCall(CompareProducts(pc, n, &difference, &skew, &definite));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                             "%s, pattern %s, scaling %s: as the formula: %s, symmetric: %s, definite: %s\n", name,
-                            PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling],
+                            PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling],
                             difference < 1e-14 ? "yes" : "NO", skew < 1e-14 ? "yes" : "NO", definite ? "yes" : "NO"));
       PetscCall(PCDestroy(&pc));
     }
@@ -372,8 +372,8 @@ static PetscErrorCode TestProduct(MatType type)
 }
 
 /* CG from zero to a smooth solution, true residual relative to the right side */
-static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling,
-                                       PetscReal rtol, PetscInt *its)
+static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPatternType pattern,
+                                       PCIncPoissonScalingType scaling, PetscReal rtol, PetscInt *its)
 {
   Mat                A;
   Vec                x, b;
@@ -411,7 +411,7 @@ static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPattern pat
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = 3000;
   PetscCall(PetscInfo(ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast,
-                      PCIncPoissonPatterns[pattern], PCIncPoissonScalings[scaling], *its));
+                      PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling], *its));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -455,11 +455,11 @@ static PetscErrorCode Difference(Vec x, Vec y, PetscReal *largest)
 /* x as from a new PC, and the transpose is the conjugate */
 static PetscErrorCode CompareFresh(PC pc, PetscReal *fresh, PetscReal *transposed)
 {
-  PCIncPoissonPattern pattern;
-  PCIncPoissonScaling scaling;
-  Mat                 A;
-  Vec                 b, x, y;
-  PC                  other;
+  PCIncPoissonPatternType pattern;
+  PCIncPoissonScalingType scaling;
+  Mat                     A;
+  Vec                     b, x, y;
+  PC                      other;
 
   PetscFunctionBeginUser;
   PetscCall(PCGetOperators(pc, NULL, &A));
@@ -500,11 +500,11 @@ static PetscErrorCode ReuseOf(MatType type, PetscBool box)
   PetscCall(MatCreateVecs(A, &shift, NULL));
   PetscCall(CreatePC(A, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, &pc));
   for (int t = 0; t < 16; t++) {
-    const PCIncPoissonPattern pattern = (PCIncPoissonPattern)(t / 4 % 2);
-    const PCIncPoissonScaling scaling = (PCIncPoissonScaling)(t / 2 % 2);
-    PCIncPoissonPattern       p;
-    PCIncPoissonScaling       s;
-    PetscReal                 fresh = 1, transposed = 1;
+    const PCIncPoissonPatternType pattern = (PCIncPoissonPatternType)(t / 4 % 2);
+    const PCIncPoissonScalingType scaling = (PCIncPoissonScalingType)(t / 2 % 2);
+    PCIncPoissonPatternType       p;
+    PCIncPoissonScalingType       s;
+    PetscReal                     fresh = 1, transposed = 1;
 
     PetscCall(PCIncPoissonSetPattern(pc, pattern));
     PetscCall(PCIncPoissonSetScaling(pc, scaling));
@@ -587,7 +587,7 @@ static PetscErrorCode CreateFaulty(Fault fault, PetscInt n, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, PCIncPoissonScaling scaling,
+static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPatternType pattern, PCIncPoissonScalingType scaling,
                                   const char expected[])
 {
   char           words[POISSON_ERROR_LENGTH] = "";
@@ -603,7 +603,7 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPattern pattern, PCIn
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pattern %s: an error with \"%s\": %s\n", PCIncPoissonPatterns[pattern],
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pattern %s: an error with \"%s\": %s\n", PCIncPoissonPatternTypes[pattern],
                         expected, ierr && found ? "yes" : "NO"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(PCDestroy(&pc));
@@ -627,7 +627,8 @@ static PetscErrorCode ViewSays(PC pc, const char expected[], PetscBool *says)
 }
 
 /* The solve ends with a reason, the view names the row, and the next matrix is solved with */
-static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPattern pattern, const char name[], const char expected[])
+static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPatternType pattern, const char name[],
+                                  const char expected[])
 {
   KSPConvergedReason reason[2];
   PetscBool          says = PETSC_FALSE;
@@ -656,7 +657,7 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPattern pattern, cons
   PetscCall(KSPGetConvergedReason(ksp, &reason[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n",
-                        name, PCIncPoissonPatterns[pattern], reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO",
+                        name, PCIncPoissonPatternTypes[pattern], reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO",
                         expected, says ? "yes" : "NO", reason[1] > 0 ? "yes" : "NO"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
@@ -710,7 +711,7 @@ static PetscErrorCode TestRefusals(void)
   PetscFunctionBeginUser;
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* bad numbers are what this is about */
   for (int p = 0; p < 2; p++) {
-    const PCIncPoissonPattern pattern = (PCIncPoissonPattern)p;
+    const PCIncPoissonPatternType pattern = (PCIncPoissonPatternType)p;
 
     PetscCall(TestFailure(FAULT_ZERO, pattern, "zero on the diagonal", positive));
     PetscCall(TestFailure(FAULT_MISSING, pattern, "no diagonal entry", positive));

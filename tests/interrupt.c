@@ -19,11 +19,11 @@ typedef struct {
 
 static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
 {
-  Problem           *problem = (Problem *)ctx;
-  Mat                A, P;
-  PC                 pc;
-  PetscObject        stencil;
-  PCKCycleStructured structured;
+  Problem               *problem = (Problem *)ctx;
+  Mat                    A, P;
+  PC                     pc;
+  PetscObject            stencil;
+  PCKCycleStructuredType structured;
 
   PetscFunctionBeginUser;
   (void)rnorm;

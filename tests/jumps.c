@@ -344,7 +344,7 @@ static PetscErrorCode TestSizes(void)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateRelax(Mat A, PCRelaxClustering clustering, PC *pc)
+static PetscErrorCode CreateRelax(Mat A, PCRelaxClustersType clustering, PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
@@ -378,7 +378,7 @@ static PetscErrorCode TestExact(Problem *p)
   PetscCall(VecRestoreArray(block, &a));
   for (int on = 0; on < 2; on++) {
     PetscCall(CreateRelax(A, on ? PC_RELAX_CLUSTERS_AUTO : PC_RELAX_CLUSTERS_OFF, &pc));
-    PetscCall(PCRelaxSetOrder(pc, PC_RELAX_FORWARD));
+    PetscCall(PCRelaxSetOrder(pc, PC_RELAX_ORDER_FORWARD));
     PetscCall(PCApply(pc, b, x));
     PetscCall(MatMult(A, x, r));
     PetscCall(VecAYPX(r, -1, b));
@@ -508,7 +508,7 @@ static PetscErrorCode TestAdjoint(Problem *p)
   PetscCall(VecPointwiseMult(v, u, u));
   PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
   PetscCall(CheckAdjoint(pc, PETSC_TRUE, u, v, "the transpose of a sweep with clusters is its adjoint"));
-  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_SYMMETRIC));
+  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_ORDER_SYMMETRIC));
   PetscCall(CheckAdjoint(pc, PETSC_FALSE, u, v, "a symmetric sweep with clusters is symmetric"));
   PetscCall(PCDestroy(&pc));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
@@ -526,13 +526,13 @@ static PetscErrorCode TestAdjoint(Problem *p)
 /* Where nothing jumps auto finds no clusters; on looks for them all the same */
 static PetscErrorCode TestChoices(Problem *p)
 {
-  const PCRelaxClustering choice[] = {PC_RELAX_CLUSTERS_OFF, PC_RELAX_CLUSTERS_AUTO, PC_RELAX_CLUSTERS_ON};
-  PCRelaxClustering       got;
-  PetscErrorCode          ierr;
-  PetscBool               same;
-  Mat                     A;
-  Vec                     b, x[3];
-  PC                      pc;
+  const PCRelaxClustersType choice[] = {PC_RELAX_CLUSTERS_OFF, PC_RELAX_CLUSTERS_AUTO, PC_RELAX_CLUSTERS_ON};
+  PCRelaxClustersType       got;
+  PetscErrorCode            ierr;
+  PetscBool                 same;
+  Mat                       A;
+  Vec                       b, x[3];
+  PC                        pc;
 
   PetscFunctionBeginUser;
   p->field = FIELD_CONSTANT;
@@ -543,7 +543,7 @@ static PetscErrorCode TestChoices(Problem *p)
     PetscCall(PCApply(pc, b, x[c]));
     PetscCall(PCRelaxGetClusters(pc, &got));
     PetscCall(VecEqual(x[0], x[c], &same));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters %s: got back: %s", PCRelaxClusterings[choice[c]],
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters %s: got back: %s", PCRelaxClustersTypes[choice[c]],
                           got == choice[c] ? "yes" : "NO"));
     if (choice[c] != PC_RELAX_CLUSTERS_ON)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", no change without jumps: %s", same ? "yes" : "NO"));
@@ -758,7 +758,7 @@ static PetscErrorCode Measure(MPI_Comm comm, const Problem *p, PetscBool cycles,
   PetscCall(Create(comm, p, &A, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
-  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_SYMMETRIC));
+  PetscCall(PCRelaxSetOrder(pc, PC_RELAX_ORDER_SYMMETRIC));
   PetscCall(PCApply(pc, b, x));
   PetscCall(VecNorm(x, NORM_2, &outcome->norm));
   PetscCall(VecTDot(b, x, &outcome->product));

@@ -288,7 +288,7 @@ static PetscErrorCode CreatePrism(PetscInt d, Mat *prism)
   PetscCall(PCKCycleSetProcEqLim(pc, 0));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
   PetscCall(PCKCycleSetSemicoarsen(pc, directions[d]));
-  PetscCall(PCKCycleSetInterpolation(pc, KCYCLE_INTERPOLATION_OPERATOR));
+  PetscCall(PCKCycleSetInterpolation(pc, PC_KCYCLE_INTERPOLATION_OPERATOR));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
   PetscCall(PCMGGetSmoother(pc, 1, &smoother));
@@ -803,7 +803,8 @@ static PetscErrorCode TestViews(void)
       PetscCall(PCSetType(pc, PCKCYCLE));
       PetscCall(PCMGSetLevels(pc, 3, NULL));
       PetscCall(PCKCycleSetProcEqLim(pc, 0));
-      PetscCall(PCKCycleSetInterpolation(pc, b % 2 ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR));
+      PetscCall(
+          PCKCycleSetInterpolation(pc, b % 2 ? PC_KCYCLE_INTERPOLATION_OPERATOR : PC_KCYCLE_INTERPOLATION_LINEAR));
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(PCSetUp(pc));
       PetscCall(PCMGGetLevels(pc, &nlevels));

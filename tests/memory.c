@@ -390,7 +390,7 @@ static PetscErrorCode CreateSlab(PetscInt n, int across, Mat *A)
 }
 
 /* The most that the set-up of a smoother takes */
-static PetscErrorCode SetUpPeak(Mat A, PCRelaxClustering clustering, PetscLogDouble *bytes)
+static PetscErrorCode SetUpPeak(Mat A, PCRelaxClustersType clustering, PetscLogDouble *bytes)
 {
   PetscLogDouble before[2], after[2];
   PC             pc;

@@ -80,12 +80,12 @@ static PetscErrorCode GiveGrid(PC pc, PetscInt local, Mat A)
 }
 
 typedef struct {
-  const char     *name;
-  PetscInt        rows[MOST];
-  PCDeflSubType   type;
-  PCDeflSubForm   form;
-  PCDeflSubCoarse coarse;
-  KSPType         ksp;
+  const char         *name;
+  PetscInt            rows[MOST];
+  PCDeflSubType       type;
+  PCDeflSubFormType   form;
+  PCDeflSubCoarseType coarse;
+  KSPType             ksp;
 } Case;
 
 /* Solutions are right, and the pattern of E is kept */
@@ -121,7 +121,7 @@ static PetscErrorCode Solve(const Case *c)
     right = (PetscBool)(right && relative < 1e-9 && E[i] == E[0]);
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp,
-                        PCDeflSubForms[c->form], PCDeflSubCoarses[c->coarse]));
+                        PCDeflSubFormTypes[c->form], PCDeflSubCoarseTypes[c->coarse]));
   PetscCall(PoissonClaim(right, "three solves, the pattern of E is kept"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));

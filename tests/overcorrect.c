@@ -47,9 +47,9 @@ static PetscErrorCode IsAffine(PoissonSolver *s, PoissonSolver *other, PetscBool
 
 static PetscErrorCode Create(PetscBool inherited, PetscReal *rounding, PoissonSolver *s)
 {
-  PCKCyclePrecision precision;
-  KSP               fine;
-  PetscInt          nlevels;
+  PCKCyclePrecisionType precision;
+  KSP                   fine;
+  PetscInt              nlevels;
 
   PetscFunctionBeginUser;
   PetscCall(PoissonSetFromOptions(&s->p));

@@ -97,7 +97,7 @@ static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 /* These options, until DestroyKSP(); those of the command line if there are none */
 static PetscOptions Own;
 
-static PetscErrorCode CreateKSP(const char options[], Mat A, PCKCyclePrecision precision, KSP *ksp, PC *pc)
+static PetscErrorCode CreateKSP(const char options[], Mat A, PCKCyclePrecisionType precision, KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
   if (options[0]) {
@@ -159,7 +159,7 @@ static PetscErrorCode Compare(const Case *c)
   PetscFunctionBeginUser;
   PetscCall(Create(c, &da, &A, &b));
   for (int p = 0; p < 2; p++) {
-    PetscCall(CreateKSP(c->options, A, (PCKCyclePrecision)p, &ksp, &pc));
+    PetscCall(CreateKSP(c->options, A, (PCKCyclePrecisionType)p, &ksp, &pc));
     for (int t = 0; t < 2; t++) PetscCall(Iterations(ksp, A, b, rtol[t], &its[p][t]));
     if (p) PetscCall(PoissonViewHas(pc, "in single precision", &says));
     PetscCall(DestroyKSP(&ksp));
@@ -270,16 +270,16 @@ static PetscErrorCode Uses(void)
 /* What single precision is not for is an error with these words */
 static PetscErrorCode Refuse(const char claim[], const char options[], const char expected[])
 {
-  const Case        c                           = {"", 2, {33, 33, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, ""};
-  char              words[POISSON_ERROR_LENGTH] = "";
-  char             *found;
-  DM                da;
-  Mat               A;
-  Vec               b, x;
-  KSP               ksp;
-  PC                pc;
-  PCKCyclePrecision precision;
-  PetscErrorCode    ierr;
+  const Case            c = {"", 2, {33, 33, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, ""};
+  char                  words[POISSON_ERROR_LENGTH] = "";
+  char                 *found;
+  DM                    da;
+  Mat                   A;
+  Vec                   b, x;
+  KSP                   ksp;
+  PC                    pc;
+  PCKCyclePrecisionType precision;
+  PetscErrorCode        ierr;
 
   PetscFunctionBeginUser;
   PetscCall(Create(&c, &da, &A, &b));
@@ -439,14 +439,14 @@ static PetscErrorCode Choices(void)
 /* -pc_kcycle_precision is on the command line */
 static PetscErrorCode Option(void)
 {
-  PetscBool         says = PETSC_FALSE;
-  PetscInt          its;
-  PCKCyclePrecision precision;
-  DM                da;
-  Mat               A;
-  Vec               b;
-  KSP               ksp;
-  PC                pc;
+  PetscBool             says = PETSC_FALSE;
+  PetscInt              its;
+  PCKCyclePrecisionType precision;
+  DM                    da;
+  Mat                   A;
+  Vec                   b;
+  KSP                   ksp;
+  PC                    pc;
 
   PetscFunctionBeginUser;
   PetscCall(Create(&Cases[0], &da, &A, &b));

@@ -26,12 +26,12 @@ static const PCRelaxType Names[] = {PC_RELAX_AUTO,      PC_RELAX_JACOBI,     PC_
                                     PC_RELAX_FOURCOLOR, PC_RELAX_EIGHTCOLOR, PC_RELAX_ZEBRA_Z};
 
 typedef struct {
-  Grid         g;
-  Smoother     type;
-  PCRelaxOrder order;
-  PetscReal    omega;
-  PetscInt     its, degree;
-  PetscBool    zeroguess, aij;
+  Grid             g;
+  Smoother         type;
+  PCRelaxOrderType order;
+  PetscReal        omega;
+  PetscInt         its, degree;
+  PetscBool        zeroguess, aij;
 } Case;
 
 /* All rows; row i has its entries at 27 i, the diagonal first */
@@ -65,7 +65,7 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
   g->uneven    = (PetscBool)GridChoose(g, 11, 2);
   g->vary      = GridChoose(g, 12, 3) * 0.3;
   c->type      = types[g->dim - 1][GridChoose(g, 13, 4)];
-  c->order     = (PCRelaxOrder)GridChoose(g, 14, 3);
+  c->order     = (PCRelaxOrderType)GridChoose(g, 14, 3);
   c->omega     = GridChoose(g, 15, 2) * 0.7;
   c->its       = 1 + GridChoose(g, 16, 4) * GridChoose(g, 60, 5);
   c->degree    = 1 + GridChoose(g, 17, 4);
@@ -198,8 +198,8 @@ static PetscErrorCode Reference(const Case *c, const Rows *r, const PetscScalar 
     if (Used(c) == CHEBYSHEV) PetscCall(Chebyshev(c, r, b, x));
     else if (Used(c) == JACOBI) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
     else {
-      if (c->order != PC_RELAX_BACKWARD) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
-      if (c->order != PC_RELAX_FORWARD) PetscCall(Sweep(c, r, PETSC_TRUE, b, x));
+      if (c->order != PC_RELAX_ORDER_BACKWARD) PetscCall(Sweep(c, r, PETSC_FALSE, b, x));
+      if (c->order != PC_RELAX_ORDER_FORWARD) PetscCall(Sweep(c, r, PETSC_TRUE, b, x));
     }
   }
   PetscFunctionReturn(0);
@@ -314,7 +314,7 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT
                           ", omega %g: %g\n",
-                          PCRelaxOrders[c.order], c.its, c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil",
+                          PCRelaxOrderTypes[c.order], c.its, c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil",
                           c.degree, (double)c.omega, (double)difference));
   }
   for (int t = JACOBI; t <= EIGHTCOLOR; t++) {
@@ -357,7 +357,7 @@ static PetscErrorCode Norms(void)
     }
     GridSetBoundaries(&c.g, cases[i].boundary);
     c.type   = cases[i].type;
-    c.order  = (PCRelaxOrder)(i % 3);
+    c.order  = (PCRelaxOrderType)(i % 3);
     c.its    = 3;
     c.degree = 3;
     PetscCall(GridDistribute(&c.g, &possible));

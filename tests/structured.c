@@ -425,7 +425,7 @@ static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SetUp(PC pc, PCKCycleStructured structured, const char prefix[], char words[])
+static PetscErrorCode SetUp(PC pc, PCKCycleStructuredType structured, const char prefix[], char words[])
 {
   PetscErrorCode ierr;
 

@@ -79,7 +79,7 @@ static PetscErrorCode CaseSolvers(Case *c)
 
     PetscCall(CreatePC(i ? c->B : c->A, PCRELAX, &c->relax[i]));
     PetscCall(PCRelaxSetType(c->relax[i], type));
-    PetscCall(PCRelaxSetOrder(c->relax[i], (PCRelaxOrder)(number % 3)));
+    PetscCall(PCRelaxSetOrder(c->relax[i], (PCRelaxOrderType)(number % 3)));
     if (GridChoose(&c->g, 30 + i, 3) == 0) PetscCall(PCRelaxSetOmega(c->relax[i], 0.8));
     PetscCall(PCSetUp(c->relax[i]));
     PetscCall(CreatePC(c->A, PCKCYCLE, &c->kcycle[i]));

@@ -24,10 +24,10 @@ typedef struct {
 } Level;
 
 typedef struct {
-  Grid                g;
-  KCycleInterpolation interpolation;
-  const char         *directions;
-  PC                  pc;
+  Grid                      g;
+  PCKCycleInterpolationType interpolation;
+  const char               *directions;
+  PC                        pc;
 } Case;
 
 typedef enum {
@@ -52,12 +52,12 @@ static const char *const Claims[NUM_PROPERTIES] = {
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 {
-  const PetscInt            sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 17, 23, 31, 32, 33};
-  const PetscInt            number_of[4] = {0, 17, 17, 10};
-  const KCycleInterpolation rules[]      = {KCYCLE_INTERPOLATION_LINEAR, KCYCLE_INTERPOLATION_SIMPLEX,
-                                            KCYCLE_INTERPOLATION_CONSTANT};
-  const char *const         directions[] = {"xyz", "xyz", "xyz", "x", "y", "xy", "yz", "xz", "z"};
-  Grid                     *g            = &c->g;
+  const PetscInt                  sizes[]      = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 17, 23, 31, 32, 33};
+  const PetscInt                  number_of[4] = {0, 17, 17, 10};
+  const PCKCycleInterpolationType rules[]      = {PC_KCYCLE_INTERPOLATION_LINEAR, PC_KCYCLE_INTERPOLATION_SIMPLEX,
+                                                  PC_KCYCLE_INTERPOLATION_CONSTANT};
+  const char *const               directions[] = {"xyz", "xyz", "xyz", "x", "y", "xy", "yz", "xz", "z"};
+  Grid                           *g            = &c->g;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(c, sizeof(*c)));
@@ -83,7 +83,7 @@ static PetscErrorCode ShowCase(const Case *c, Property p)
 {
   PetscFunctionBeginUser;
   PetscCall(GridShow(&c->g, Claims[p]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s, coarsened in %s\n", KCycleInterpolations[c->interpolation],
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s, coarsened in %s\n", PCKCycleInterpolationTypes[c->interpolation],
                         c->directions));
   PetscFunctionReturn(0);
 }
@@ -277,11 +277,11 @@ static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, c
                         const PetscInt first[], const PetscInt at[], PetscInt to[][3], PetscReal weight[])
 {
   PetscInt  near[3][2], m = 0;
-  PetscBool simplex = (PetscBool)(c->interpolation == KCYCLE_INTERPOLATION_SIMPLEX);
+  PetscBool simplex = (PetscBool)(c->interpolation == PC_KCYCLE_INTERPOLATION_SIMPLEX);
 
   for (PetscInt d = 0; d < 3; d++) {
     Neighbours(fine, coarse, d, factor[d], first[d], at[d], near[d]);
-    if (c->interpolation != KCYCLE_INTERPOLATION_LINEAR) Mirror(fine, d, near[d]);
+    if (c->interpolation != PC_KCYCLE_INTERPOLATION_LINEAR) Mirror(fine, d, near[d]);
   }
   for (int corner = 0; corner < 8; corner++) {
     weight[m] = 1;
@@ -290,7 +290,7 @@ static PetscInt Weights(const Case *c, const Level *fine, const Level *coarse, c
 
       to[m][d] = near[d][side];
       if (simplex) weight[m] *= side == (corner & 1);
-      else if (c->interpolation == KCYCLE_INTERPOLATION_CONSTANT) weight[m] *= side == (near[d][0] >= 0 ? 0 : 1);
+      else if (c->interpolation == PC_KCYCLE_INTERPOLATION_CONSTANT) weight[m] *= side == (near[d][0] >= 0 ? 0 : 1);
       else if (near[d][1 - side] < 0) weight[m] *= EndWeight(fine, c->g.box, at, d, 1 - side);
       else weight[m] *= 0.5;
       if (to[m][d] < 0) weight[m] = 0;
@@ -583,7 +583,7 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
   PetscCall(LevelFinish(&level[0]));
   PetscCall(PCMGGetLevels(c->pc, &nlevels));
   for (PetscInt l = nlevels - 1; l > 0 && holds[GRIDS]; l--) {
-    const PetscBool star = (PetscBool)(c->interpolation == KCYCLE_INTERPOLATION_LINEAR && !c->g.box && c->g.dim > 1);
+    const PetscBool star = (PetscBool)(c->interpolation == PC_KCYCLE_INTERPOLATION_LINEAR && !c->g.box && c->g.dim > 1);
 
     PetscCall(CheckLevel(c, l, &level[0], &level[1], star, holds));
     PetscCall(LevelDestroy(&level[0]));

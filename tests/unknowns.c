@@ -133,14 +133,14 @@ static PetscErrorCode Destroy(System *s)
 }
 
 /* Solves, with b = A random, and says whether that took few iterations and the right levels */
-static PetscErrorCode Solve(System *s, PCKCycleHierarchy hierarchy, PetscInt most, const char claim[])
+static PetscErrorCode Solve(System *s, PCKCycleHierarchyType hierarchy, PetscInt most, const char claim[])
 {
-  KSPConvergedReason reason;
-  PCKCycleHierarchy  is;
-  PetscInt           its;
-  PetscReal          norm[2];
-  PetscBool          show = PETSC_FALSE;
-  PC                 pc;
+  KSPConvergedReason    reason;
+  PCKCycleHierarchyType is;
+  PetscInt              its;
+  PetscReal             norm[2];
+  PetscBool             show = PETSC_FALSE;
+  PC                    pc;
 
   PetscFunctionBeginUser;
   PetscCall(Assemble(s));
@@ -157,7 +157,7 @@ static PetscErrorCode Solve(System *s, PCKCycleHierarchy hierarchy, PetscInt mos
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   if (show)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s levels, %" PetscInt_FMT " iterations, reason %d, error %.1e\n",
-                          PCKCycleHierarchies[is], its, (int)reason, (double)(norm[1] / norm[0])));
+                          PCKCycleHierarchyTypes[is], its, (int)reason, (double)(norm[1] / norm[0])));
   PetscCall(PoissonClaim(
       (PetscBool)(is == hierarchy && (most == 0 || (reason > 0 && its <= most && norm[1] < 1e-4 * norm[0]))), claim));
   PetscFunctionReturn(0);

@@ -42,7 +42,7 @@ static PetscErrorCode Destroy(Problem *s)
 
 static PetscErrorCode IsStructured(PC pc, PetscBool *structured)
 {
-  PCKCycleStructured choice;
+  PCKCycleStructuredType choice;
 
   PetscFunctionBeginUser;
   PetscCall(PCKCycleGetStructured(pc, &choice));

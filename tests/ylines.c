@@ -49,8 +49,9 @@ static void Solve(const KCycleStencil *st, PetscInt parity, YLines *y, PetscScal
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const PetscScalar *b, PetscScalar *x)
 {
-  const KCycleStencil *st = s->st;
-  const PetscInt turns = sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2, even = (st->box->start[0] + s->origin[0]) & 1;
+  const KCycleStencil *st    = s->st;
+  const PetscInt       turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 4 : 2,
+                 even        = (st->box->start[0] + s->origin[0]) & 1;
 
   PetscFunctionBegin;
   if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, st->box->npoints));

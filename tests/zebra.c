@@ -289,16 +289,16 @@ static PetscErrorCode Relax(Mat A, const char type[], PetscBool guess, Vec b, Ve
 
 static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscInt to)
 {
-  PetscReal   *r, *x, difference[2];
-  PetscInt     at[3];
-  PCRelaxOrder order = PC_RELAX_FORWARD;
-  Mat          A;
-  Vec          b, v;
-  DM           da;
-  char         claim[128];
+  PetscReal       *r, *x, difference[2];
+  PetscInt         at[3];
+  PCRelaxOrderType order = PC_RELAX_ORDER_FORWARD;
+  Mat              A;
+  Vec              b, v;
+  DM               da;
+  char             claim[128];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-pc_relax_order", PCRelaxOrders, (PetscEnum *)&order, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-pc_relax_order", PCRelaxOrderTypes, (PetscEnum *)&order, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-pc_relax_omega", &p->omega, NULL));
   PetscCall(CreateMatrix(p, &da, &A));
   PetscCall(MatCreateVecs(A, &v, &b));
@@ -309,8 +309,8 @@ static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscIn
       x[Index(p, at)] = guess ? Guess(at) : 0;
     }
     for (PetscInt its = 0; its < 2; its++) {
-      if (order != PC_RELAX_BACKWARD) Sweep(p, from, to, PETSC_FALSE, r, x);
-      if (order != PC_RELAX_FORWARD) Sweep(p, from, to, PETSC_TRUE, r, x);
+      if (order != PC_RELAX_ORDER_BACKWARD) Sweep(p, from, to, PETSC_FALSE, r, x);
+      if (order != PC_RELAX_ORDER_FORWARD) Sweep(p, from, to, PETSC_TRUE, r, x);
     }
     PetscCall(Compare(p, da, b, RightSide, NULL, NULL));
     PetscCall(Compare(p, da, v, Guess, NULL, NULL));

@@ -36,7 +36,7 @@ PetscErrorCode KCyclePoolCreate(PetscInt64 most, KCyclePool *pool)
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
   pool->most      = most;
   pool->precision = KC_PRECISION;
-  pool->place     = KCYCLE_PLACE_HOST;
+  pool->place     = KCYCLE_MEMORY_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,7 +51,7 @@ PetscErrorCode KCyclePoolDestroy(KCyclePool *pool)
 static PetscErrorCode Resize(KCyclePool *pool, PetscInt64 room)
 {
   PetscFunctionBegin;
-  PetscAssert(KCyclePoolIsAt(pool, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pool is not on the host");
+  PetscAssert(KCyclePoolIsAt(pool, KCYCLE_MEMORY_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pool is not on the host");
   PetscCall(PetscRealloc((size_t)room * sizeof(*pool->v), &pool->v));
   if (room > pool->room) KCycleMemoryAdvise(pool->v, (size_t)room * sizeof(*pool->v));
   pool->room = room;

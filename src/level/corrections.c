@@ -231,7 +231,7 @@ static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, cons
 }
 
 /* Residual and restriction, or interpolation, are a pass of their own */
-static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD, 0, NULL};
+static const KCycleSweeps NoSweeps = {0, PETSC_FALSE, PETSC_FALSE, PC_RELAX_ORDER_FORWARD, 0, NULL};
 
 static PetscErrorCode SmoothRestrict(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
                                      const KCycleTransfer *tr, KCScalar *coarse, PetscReal *sum)

@@ -3,7 +3,7 @@
   between memory and processor at least: each array once in a pass through the grid, the coefficients included, and
   nothing that is in cache.
 */
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 
 /* So many words a point of a level */
 static PetscInt64 Words(const KCycleLevelData *level, PetscInt words)
@@ -165,7 +165,7 @@ static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, K
 
 const KCycleKernels KCycleKernels_Counted = {
     .name              = "counted",
-    .memory            = KCYCLE_PLACE_HOST,
+    .memory            = KCYCLE_MEMORY_HOST,
     .smooth            = Smooth,
     .smoothrestrict    = SmoothRestrict,
     .interpolatesmooth = InterpolateSmooth,

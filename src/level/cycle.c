@@ -6,8 +6,8 @@
   two of that size, so that nothing is rounded, and any size near it gives the same numbers. The coarsest problem is
   solved in double precision.
 */
-#include "bottomimpl.h"
-#include "tapeimpl.h"
+#include "subcycleimpl.h"
+#include "recordingimpl.h"
 
 struct _KCycleLevels {
   MPI_Comm                comm;
@@ -24,8 +24,8 @@ struct _KCycleLevels {
   /* of levels with numbers of their own: */
   PetscReal               divisor; /* of operators, else 1 */
   PetscReal               size;    /* of the right side of the run, or of the one before */
-  KCycleTapes            *tapes;   /* of cycles, where the place records them; or NULL */
-  KCycleBottoms          *bottoms; /* of cycles, where the place performs them by one kernel; or NULL */
+  KCycleRecordings       *tapes;   /* of cycles, where the place records them; or NULL */
+  KCycleSubcycles        *bottoms; /* of cycles, where the place performs them by one kernel; or NULL */
   PetscInt                ncosts;  /* of cycles that have run */
   KCycleCost              cost[KC_COSTS];
 };
@@ -152,9 +152,9 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, const KCycleVisit *
   KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
   KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
   if (tested) {
-    PetscCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_TEST, NULL));
+    PetscCall(KCycleRecordingCut(levels->tapes, KCYCLE_BEHIND_TEST, NULL));
     KC_PROFILED(levels, TestResidual(levels));
-    PetscCall(levels->stopped ? KCycleTapeDrop(levels->tapes) : KCycleTapeResume(levels->tapes));
+    PetscCall(levels->stopped ? KCycleRecordingDrop(levels->tapes) : KCycleRecordingResume(levels->tapes));
   }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
   KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT, (*kernels->restriction)(level, level->r));
@@ -220,11 +220,11 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
   if (!zeroguess && !levels->run->continues) return PETSC_SUCCESS;
   KCycleTimerStart(timer);
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  if (!levels->inverse) KCycleCall(KCycleTapeCut(levels->tapes, KCYCLE_BEHIND_COARSEST, &visit));
+  if (!levels->inverse) KCycleCall(KCycleRecordingCut(levels->tapes, KCYCLE_BEHIND_COARSEST, &visit));
   KCycleCall(KCycleProfileBegin(levels->parts[0].profile, NULL));
   KCycleCall(SolveCoarsest(levels, &visit));
   KCycleCall(KCycleProfileEnd(levels->parts[0].profile, NULL, KCYCLE_ROW_COARSE));
-  if (!levels->inverse) KCycleCall(KCycleTapeResume(levels->tapes));
+  if (!levels->inverse) KCycleCall(KCycleRecordingResume(levels->tapes));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   KCycleCall(Pause(levels, 0));
   KCycleTimerKeep(timer, zeroguess);
@@ -373,28 +373,28 @@ static PetscErrorCode Steps(KCycleLevels *levels, PetscInt l, const KCycleVisit 
 /* Visits of level l, by one kernel if they are a bottom */
 static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  KCycleBottom *bottom = levels->watched ? NULL : KCycleBottomFind(levels->bottoms, l, visit);
+  KCycleSubcycle *bottom = levels->watched ? NULL : KCycleSubcycleFind(levels->bottoms, l, visit);
 
   if (bottom && !bottom->tried) {
     PetscErrorCode ierr;
 
-    KCycleCall(KCycleBottomBegin(levels->bottoms, l, bottom));
+    KCycleCall(KCycleSubcycleBegin(levels->bottoms, l, bottom));
     ierr = Steps(levels, l, visit);
-    KCycleCall(KCycleBottomEnd(levels->bottoms, l, (PetscBool)(ierr != PETSC_SUCCESS)));
+    KCycleCall(KCycleSubcycleEnd(levels->bottoms, l, (PetscBool)(ierr != PETSC_SUCCESS)));
     KCycleCall(ierr);
   }
-  if (bottom && bottom->program) KCycleCall(KCycleBottomRun(levels->bottoms, levels->level, l, bottom));
+  if (bottom && bottom->program) KCycleCall(KCycleSubcycleRun(levels->bottoms, levels->level, l, bottom));
   else KCycleCall(Steps(levels, l, visit));
   return PETSC_SUCCESS;
 }
 
 /* What has been recorded of a cycle, and between its parts what the host does */
-static PetscErrorCode Play(KCycleLevels *levels, const KCycleTape *tape)
+static PetscErrorCode Play(KCycleLevels *levels, const KCycleRecording *tape)
 {
   for (PetscInt i = 0; i < tape->nparts && !levels->stopped; i++) {
-    const KCycleTapePart *part = &tape->part[i];
+    const KCycleRecordingSegment *part = &tape->part[i];
 
-    KCycleCall(KCycleTapePlay(levels->tapes, part));
+    KCycleCall(KCycleRecordingReplay(levels->tapes, part));
     if (part->behind == KCYCLE_BEHIND_COARSEST) KCycleCall(SolveCoarsest(levels, &part->visit));
     else if (part->behind == KCYCLE_BEHIND_TEST) KCycleCall(TestResidual(levels));
   }
@@ -415,20 +415,20 @@ static void Count(KCycleLevels *levels, const KCycleVisit *visit, PetscInt64 ker
   levels->cost[i].calls   = calls;
 }
 
-static PetscErrorCode Record(KCycleLevels *levels, KCycleTape *tape, const KCycleVisit *visit)
+static PetscErrorCode Record(KCycleLevels *levels, KCycleRecording *tape, const KCycleVisit *visit)
 {
-  KCycleCall(KCycleTapeBegin(levels->tapes, tape));
+  KCycleCall(KCycleRecordingBegin(levels->tapes, tape));
   KCycleCall(Below(levels, levels->nlevels - 1, visit));
-  KCycleCall(KCycleTapeEnd(levels->tapes));
+  KCycleCall(KCycleRecordingEnd(levels->tapes));
   return PETSC_SUCCESS;
 }
 
 /* One that is recorded. An error ends that, too: streams are as before */
-static PetscErrorCode Recorded(KCycleLevels *levels, KCycleTape *tape, const KCycleVisit *visit)
+static PetscErrorCode Recorded(KCycleLevels *levels, KCycleRecording *tape, const KCycleVisit *visit)
 {
   const PetscErrorCode ierr = Record(levels, tape, visit);
 
-  if (ierr) KCycleCall(KCycleTapeDrop(levels->tapes));
+  if (ierr) KCycleCall(KCycleRecordingDrop(levels->tapes));
   return ierr;
 }
 
@@ -438,17 +438,17 @@ static PetscErrorCode Recorded(KCycleLevels *levels, KCycleTape *tape, const KCy
 */
 static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
 {
-  const KCycleLevelParts *parts  = &levels->parts[levels->nlevels - 1];
-  const KCycleLevelData  *finest = &levels->level[levels->nlevels - 1];
-  const KCycleTapeKey     key    = {*visit, (PetscBool)(levels->run->test != NULL), finest->b, finest->x};
-  const PetscInt64        before = levels->kernels->launches ? (*levels->kernels->launches)() : 0;
-  KCycleTape             *tape   = NULL;
-  PetscBool               again  = PETSC_FALSE;
-  PetscErrorCode          ierr;
+  const KCycleLevelParts  *parts  = &levels->parts[levels->nlevels - 1];
+  const KCycleLevelData   *finest = &levels->level[levels->nlevels - 1];
+  const KCycleRecordingKey key    = {*visit, (PetscBool)(levels->run->test != NULL), finest->b, finest->x};
+  const PetscInt64         before = levels->kernels->launches ? (*levels->kernels->launches)() : 0;
+  KCycleRecording         *tape   = NULL;
+  PetscBool                again  = PETSC_FALSE;
+  PetscErrorCode           ierr;
 
   levels->watched = (PetscBool)(parts->event[KCYCLE_SMOOTH] || parts->timer->seconds[0]);
   if (levels->tapes && levels->run->replays && !levels->watched)
-    KCycleCall(KCycleTapesFind(levels->tapes, &key, &tape, &again));
+    KCycleCall(KCycleRecordingsFind(levels->tapes, &key, &tape, &again));
   if (again && tape->done) {
     KCycleCall(Play(levels, tape));
     return PETSC_SUCCESS;
@@ -472,7 +472,7 @@ static PetscErrorCode Cycles(KCycleLevels *levels)
 
   visit.cycles = 1;
   for (PetscInt i = 0; i < cycles && !levels->stopped; i++) {
-    KCycleCall(KCycleBottomsMakeMatrices(levels->bottoms, levels->level));
+    KCycleCall(KCycleSubcyclesMakeMatrices(levels->bottoms, levels->level));
     KCycleCall(OneCycle(levels, &visit));
     visit.zeroguess = PETSC_FALSE;
   }
@@ -634,8 +634,8 @@ static PetscErrorCode Destroy(KCycleLevels **levels)
 {
   PetscFunctionBegin;
   if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleTapesDestroy(&(*levels)->tapes));
-  PetscCall(KCycleBottomsDestroy(&(*levels)->bottoms));
+  PetscCall(KCycleRecordingsDestroy(&(*levels)->tapes));
+  PetscCall(KCycleSubcyclesDestroy(&(*levels)->bottoms));
   for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
     PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
   for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
@@ -720,8 +720,8 @@ static PetscErrorCode AttachLevel(KCycleLevels *levels, PetscInt l)
 /* Are operator and transfer of a level in the memory that its kernels work on, in numbers that they compute with? */
 static PetscErrorCode CheckLevel(const KCycleLevels *levels, PetscInt l)
 {
-  const KCycleLevelData *level  = &levels->level[l];
-  const KCyclePlace      memory = levels->kernels->memory;
+  const KCycleLevelData  *level  = &levels->level[l];
+  const KCycleMemorySpace memory = levels->kernels->memory;
 
   PetscFunctionBegin;
   PetscCheck(KCycleStencilIsAt(level->st, memory) && (!level->tr || KCyclePoolIsAt(&level->tr->weights, memory)),
@@ -732,7 +732,7 @@ static PetscErrorCode CheckLevel(const KCycleLevels *levels, PetscInt l)
 }
 
 /* scale: of the operator, its largest diagonal entry */
-static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels, const KCycleLevelParts parts[],
+static PetscErrorCode Create(MPI_Comm comm, KCycleMemorySpace place, PetscInt nlevels, const KCycleLevelParts parts[],
                              PetscReal scale, KCycleLevels **levels)
 {
   PetscFunctionBegin;
@@ -754,9 +754,10 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
     PetscCall(CheckLevel(*levels, l));
     PetscCall(AttachLevel(*levels, l));
   }
-  if ((*levels)->kernels->record) PetscCall(KCycleTapesCreate((*levels)->kernels, nlevels, parts, &(*levels)->tapes));
+  if ((*levels)->kernels->record)
+    PetscCall(KCycleRecordingsCreate((*levels)->kernels, nlevels, parts, &(*levels)->tapes));
   if ((*levels)->kernels->write)
-    PetscCall(KCycleBottomsCreate((*levels)->kernels, nlevels, parts, &(*levels)->bottoms));
+    PetscCall(KCycleSubcyclesCreate((*levels)->kernels, nlevels, parts, &(*levels)->bottoms));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -764,8 +765,8 @@ static PetscErrorCode Create(MPI_Comm comm, KCyclePlace place, PetscInt nlevels,
 static PetscErrorCode Renew(KCycleLevels *levels)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleTapesForget(levels->tapes));
-  PetscCall(KCycleBottomsForget(levels->bottoms));
+  PetscCall(KCycleRecordingsForget(levels->tapes));
+  PetscCall(KCycleSubcyclesForget(levels->bottoms));
   if (levels->kernels->renew) PetscCall((*levels->kernels->renew)(&levels->level[levels->nlevels - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -780,7 +781,7 @@ static PetscErrorCode TakeInverse(KCycleLevels *levels, const KCycleInverse *inv
 
 static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
 {
-  const KCycleBottoms *bottoms = levels->bottoms;
+  const KCycleSubcycles *bottoms = levels->bottoms;
 
   sharing->level    = bottoms->top;
   sharing->unknowns = levels->parts[bottoms->top].st->box->npoints;
@@ -801,8 +802,8 @@ static PetscErrorCode Share(KCycleLevels *levels, PetscInt unknowns, PetscInt fe
   for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
     if (Tiled(levels, l)) unknowns = PetscMin(unknowns, levels->parts[l].st->box->npoints);
   }
-  PetscCall(KCycleTapesForget(levels->tapes));
-  PetscCall(KCycleBottomsSetTop(levels->bottoms, levels->inverse ? unknowns : 0, few));
+  PetscCall(KCycleRecordingsForget(levels->tapes));
+  PetscCall(KCycleSubcyclesSetTop(levels->bottoms, levels->inverse ? unknowns : 0, few));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

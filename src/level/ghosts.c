@@ -2,7 +2,7 @@
   Levels with ghost points, see ghostsimpl.h: what others own of the vectors of a level comes before each visit, to
   arrays of its own, see vectorsimpl.h.
 */
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 
 #if defined(KCYCLE_SINGLE)
   #define NUMBER MPI_FLOAT

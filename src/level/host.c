@@ -1,7 +1,7 @@
 /*
   Levels on the host.
 */
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 
 static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
@@ -164,7 +164,7 @@ static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, K
 
 const KCycleKernels KCycleKernels_Host = {
     .name              = "host",
-    .memory            = KCYCLE_PLACE_HOST,
+    .memory            = KCYCLE_MEMORY_HOST,
     .smooth            = Smooth,
     .smoothrestrict    = SmoothRestrict,
     .interpolatesmooth = InterpolateSmooth,

@@ -205,7 +205,7 @@ static PetscErrorCode Run(KCyclePass *pass)
 /* Smoothing steps, each of which reads the points beside those that it relaxes */
 static PetscInt Steps(const KCycleSmoother *s, const KCycleSweeps *sweeps)
 {
-  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1);
+  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
 }
 
 /* margin: so many ghost points at each side are wanted of what the sweeps leave */
@@ -250,7 +250,7 @@ static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
 {
   const KCycleSmoother *s     = pass->smoother;
   const PetscInt        most  = s->run ? s->most : KC_PASS_STEPS;
-  const PetscBool       both  = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
+  const PetscBool       both  = (PetscBool)(sweeps->order == PC_RELAX_ORDER_SYMMETRIC);
   PetscBool             first = (PetscBool)(sweeps->zeroguess && s->fromzero);
 
   PetscFunctionBegin;
@@ -288,7 +288,7 @@ static PetscInt Groups(const KCycleSmoother *s)
 /* How often sweeps go through the grid; rides: with a residual or an interpolation in the same pass */
 PetscInt KCycleSmootherTrips(const KCycleSmoother *s, const KCycleSweeps *sweeps, PetscBool rides)
 {
-  const PetscInt most = s->run ? s->most : KC_PASS_STEPS, turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1,
+  const PetscInt most = s->run ? s->most : KC_PASS_STEPS, turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1,
                  steps = s->nsteps * turns, groups = Groups(s);
 
   if (s->ops.trips) return (*s->ops.trips)(s, sweeps, rides);

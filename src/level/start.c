@@ -1,7 +1,7 @@
 /*
   Cubic interpolation between the grids of two levels: weights, and coarse points of others, which are fetched first.
 */
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 
 #if defined(KCYCLE_SINGLE)
   #define NUMBER MPI_FLOAT

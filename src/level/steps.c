@@ -40,7 +40,7 @@ PetscErrorCode KCycleStencilCompute(const KCycleStencil *st, int op, const KCSca
   const PetscBool corners = (PetscBool)(st->shape.box != 0);
 
   PetscFunctionBegin;
-  PetscAssert(KCycleStencilIsAt(st, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscAssert(KCycleStencilIsAt(st, KCYCLE_MEMORY_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
               "The coefficients are not on the host");
   if (KCycleBoxTalks(st->box)) {
     PetscCall(KCycleBoxExchangeBegin(st->box, corners, x, st->halo));
@@ -89,7 +89,7 @@ static void RestrictShare(const KCycleTransfer *tr, const KCScalar *r, KCScalar 
 PetscErrorCode KCycleTransferInterpolate(const KCycleTransfer *tr, const KCScalar *e, PetscBool add, KCScalar *x)
 {
   PetscFunctionBegin;
-  PetscAssert(KCyclePoolIsAt(&tr->weights, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscAssert(KCyclePoolIsAt(&tr->weights, KCYCLE_MEMORY_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
               "The weights are not on the host");
   PetscCall(KCycleBoxExchange(tr->coarse, PETSC_TRUE, e, tr->halo));
   KC_PARALLEL(tr->fine->npoints)
@@ -119,7 +119,7 @@ PetscErrorCode KCycleTransferRestrictEnd(const KCycleTransfer *tr, KCScalar *b)
 PetscErrorCode KCycleTransferRestrict(const KCycleTransfer *tr, const KCScalar *r, KCScalar *b)
 {
   PetscFunctionBegin;
-  PetscAssert(KCyclePoolIsAt(&tr->weights, KCYCLE_PLACE_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscAssert(KCyclePoolIsAt(&tr->weights, KCYCLE_MEMORY_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB,
               "The weights are not on the host");
   PetscCall(KCycleTransferRestrictBegin(tr));
   KC_PARALLEL(tr->fine->npoints)

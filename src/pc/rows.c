@@ -168,7 +168,7 @@ PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
 }
 
 /* Is a point coupled to nobody? */
-PetscBool KCycleRowsIsLone(KCycleRows *r, PetscInt row)
+PetscBool KCycleRowsIsIsolated(KCycleRows *r, PetscInt row)
 {
   const PetscInt    *cols;
   const PetscScalar *values;

@@ -47,12 +47,12 @@ static PetscBool IsClosed(const KCycleBoundaryFacts *facts, int side, KCycleWas 
 }
 
 /* What a boundary of a grid is: stored points are coupled to nobody, through a Neumann boundary nothing flows */
-KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, KCycleGrid grid, KCycleWas was)
+KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, PCKCycleGridType grid, KCycleWas was)
 {
   const PetscBool stored =
-      (PetscBool)(grid == KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == KCYCLE_GRID_VERTEX);
+      (PetscBool)(grid == PC_KCYCLE_GRID_AUTO ? facts->coupled[side] == 0 : grid == PC_KCYCLE_GRID_VERTEX);
   const PetscBool closed =
-      grid == KCYCLE_GRID_AUTO ? IsClosed(facts, side, was) : (PetscBool)(grid == KCYCLE_GRID_CELL);
+      grid == PC_KCYCLE_GRID_AUTO ? IsClosed(facts, side, was) : (PetscBool)(grid == PC_KCYCLE_GRID_CELL);
 
   return stored ? KCYCLE_BOUNDARY_STORED : closed ? KCYCLE_BOUNDARY_NEUMANN : KCYCLE_BOUNDARY_ELIMINATED;
 }

@@ -31,9 +31,9 @@ struct _KCycleClusters {
 /* A sweep with its corrections is asked for by itself: what one of these is, or two where it is symmetric */
 static inline int KCycleClustersSplitSweeps(const KCycleSweeps *sweeps, KCycleSweeps one[2])
 {
-  const PetscBool    both    = (PetscBool)(sweeps->order == PC_RELAX_SYMMETRIC);
+  const PetscBool    both    = (PetscBool)(sweeps->order == PC_RELAX_ORDER_SYMMETRIC);
   const KCycleSweeps forward = {
-      1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_FORWARD : sweeps->order, 0, NULL};
+      1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_ORDER_FORWARD : sweeps->order, 0, NULL};
 
   one[0] = one[1] = forward;
   one[1].reverse  = PETSC_TRUE;

@@ -6,7 +6,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 
 /*
   The functions of the recursion, and those between it and the solver of the coarsest level, take no place on PETSc's
@@ -103,7 +103,7 @@ typedef struct {
   const KCycleGhosts         *ghosts; /* with points of others, where the place does so; or NULL */
   PetscInt                    its[2];
   PetscReal                   factor; /* of corrections from the coarser levels */
-  PCRelaxOrder                order[2];
+  PCRelaxOrderType            order[2];
   PetscBool                   tiled;    /* sweeps are to be fused in tiles, where the place does so */
   PetscBool                   overlaps; /* halos are sent while inner points are computed, where the place does so */
   PetscScalar         *b, *x, *r;       /* of the finest level b and x are those of the caller; b is not written then */
@@ -167,7 +167,7 @@ typedef struct {
 typedef struct {
   const char *name;
   PetscBool   borrows; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
-  PetscErrorCode (*create)(MPI_Comm, KCyclePlace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
+  PetscErrorCode (*create)(MPI_Comm, KCycleMemorySpace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
                            KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);
   PetscErrorCode (*renew)(KCycleLevels *);

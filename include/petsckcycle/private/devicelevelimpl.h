@@ -8,7 +8,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 
 #if defined(KCYCLE_HAVE_CUDA)
 
@@ -109,7 +109,7 @@ PETSC_INTERN KCycleCudaDivisor KCycleDeviceDivisor(PetscInt);
 /* devicegraph.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceRecord(KCycleRecord **);
 PETSC_INTERN PetscErrorCode KCycleDeviceRecorded(KCycleRecord *);
-PETSC_INTERN PetscErrorCode KCycleDevicePlay(const KCycleRecord *, PetscBool again);
+PETSC_INTERN PetscErrorCode KCycleDeviceReplay(const KCycleRecord *, PetscBool again);
 PETSC_INTERN PetscErrorCode KCycleDeviceForget(KCycleRecord **);
 
 /* deviceblock.c */

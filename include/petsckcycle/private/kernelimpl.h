@@ -147,13 +147,13 @@ static inline PetscBool KCycleShapeHas(const KCycleShape *shape, const KCycleSha
   return PETSC_TRUE;
 }
 
-/* Places, see placeimpl.h, and precisions */
+/* Places, see memoryimpl.h, and precisions */
 typedef enum {
-  KCYCLE_PLACE_HOST,
-  KCYCLE_PLACE_COUNTED, /* the host, with calls and bytes counted */
-  KCYCLE_PLACE_DEVICE,  /* where the library was built with kernels for it */
-  KCYCLE_NUM_PLACES
-} KCyclePlace;
+  KCYCLE_MEMORY_HOST,
+  KCYCLE_MEMORY_COUNTED, /* the host, with calls and bytes counted */
+  KCYCLE_MEMORY_DEVICE,  /* where the library was built with kernels for it */
+  KCYCLE_NUM_MEMORY_SPACES
+} KCycleMemorySpace;
 
 typedef enum {
   KCYCLE_PRECISION_PETSC, /* that of PETSc's numbers */
@@ -167,10 +167,10 @@ typedef enum {
 */
 #define KCYCLE_DATA(Number, Pool, Class, Stencil, Transfer)                                                          \
   typedef struct {                                                                                                   \
-    Number         *v;                                                                                               \
-    PetscInt64      used, room, most; /* numbers: in use, allocated, and what may be expected at most */             \
-    KCyclePrecision precision;                                                                                       \
-    KCyclePlace     place; /* whose memory it is in */                                                               \
+    Number           *v;                                                                                             \
+    PetscInt64        used, room, most; /* numbers: in use, allocated, and what may be expected at most */           \
+    KCyclePrecision   precision;                                                                                     \
+    KCycleMemorySpace place; /* whose memory it is in */                                                             \
   } Pool;                                                                                                            \
                                                                                                                      \
   typedef struct {                                                                                                   \
@@ -217,7 +217,7 @@ typedef KCycleTransfer KCycleTransferDouble;
 #endif
 
 /* Where the coefficients are */
-static inline KCyclePlace KCycleStencilPlace(const KCycleStencil *st)
+static inline KCycleMemorySpace KCycleStencilPlace(const KCycleStencil *st)
 {
   return st->own.place;
 }
@@ -226,12 +226,12 @@ static inline KCyclePlace KCycleStencilPlace(const KCycleStencil *st)
 PETSC_INTERN void KCycleMemoryAdvise(void *, size_t bytes);
 
 /* Can kernels that work on the memory of a place, and compute with this precision, be handed a pool? */
-static inline PetscBool KCyclePoolIsAt(const KCyclePool *pool, KCyclePlace memory)
+static inline PetscBool KCyclePoolIsAt(const KCyclePool *pool, KCycleMemorySpace memory)
 {
   return (PetscBool)(pool->place == memory && pool->precision == KC_PRECISION);
 }
 
-static inline PetscBool KCycleStencilIsAt(const KCycleStencil *st, KCyclePlace memory)
+static inline PetscBool KCycleStencilIsAt(const KCycleStencil *st, KCycleMemorySpace memory)
 {
   return (PetscBool)(KCyclePoolIsAt(&st->shared, memory) && KCyclePoolIsAt(&st->own, memory));
 }

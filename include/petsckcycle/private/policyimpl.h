@@ -266,7 +266,8 @@ static inline KCycleWas KCycleWasThere(PetscBool known, PetscBool was)
   return !known ? KCYCLE_WAS_UNKNOWN : was ? KCYCLE_WAS : KCYCLE_WAS_NOT;
 }
 
-PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, KCycleGrid, KCycleWas closed);
+PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, PCKCycleGridType,
+                                                 KCycleWas closed);
 PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
 PETSC_INTERN PetscBool      KCyclePolicyBrokenBeside(const KCycleScan *, PetscBool broken, int d);
 PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],

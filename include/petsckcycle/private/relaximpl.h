@@ -36,20 +36,20 @@ typedef struct {
 
 typedef struct {
   /* parameters */
-  char              type[64];
-  PetscReal         omega; /* damping; 0: chosen */
-  PCRelaxOrder      order;
-  PetscInt          degree;        /* of Chebyshev polynomials */
-  char              directions[4]; /* of alternating lines, or across planes, in their order; "": all */
-  PCRelaxClustering clustering;
+  char                type[64];
+  PetscReal           omega; /* damping; 0: chosen */
+  PCRelaxOrderType    order;
+  PetscInt            degree;        /* of Chebyshev polynomials */
+  char                directions[4]; /* of alternating lines, or across planes, in their order; "": all */
+  PCRelaxClustersType clustering;
   /* sweeps are those of KSPRICHARDSON: no Krylov method asks for a symmetric preconditioner */
-  PetscBool         smoothing;
-  PetscBool         reverse;   /* the cycle is on its way up: sweep in the reverse order */
-  char              lines[4];  /* directions of the lines that auto is to relax, */
-  char              planes[4]; /* and across which it is to relax planes; both "": points */
-  PetscInt          origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
-  PetscInt          factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
-  PetscInt          fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
+  PetscBool           smoothing;
+  PetscBool           reverse;   /* the cycle is on its way up: sweep in the reverse order */
+  char                lines[4];  /* directions of the lines that auto is to relax, */
+  char                planes[4]; /* and across which it is to relax planes; both "": points */
+  PetscInt            origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
+  PetscInt            factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
+  PetscInt            fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
 
   /* found at set-up */
   Mat              A; /* the operator as a MATSTENCIL */
@@ -59,10 +59,10 @@ typedef struct {
 } PC_Relax;
 
 /* With auto resolved */
-static inline PCRelaxOrder KCycleRelaxOrder(const PC_Relax *relax)
+static inline PCRelaxOrderType KCycleRelaxOrder(const PC_Relax *relax)
 {
   if (relax->order != PC_RELAX_ORDER_AUTO) return relax->order;
-  return relax->smoothing ? PC_RELAX_FORWARD : PC_RELAX_SYMMETRIC;
+  return relax->smoothing ? PC_RELAX_ORDER_FORWARD : PC_RELAX_ORDER_SYMMETRIC;
 }
 
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
@@ -70,7 +70,7 @@ PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
 PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt fewer);
 PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrder *);
+PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrderType *);
 PETSC_INTERN PetscErrorCode PCRelaxRenew(PC);
 
 /* Coefficient o of the points 1 to n - 2 of a line */

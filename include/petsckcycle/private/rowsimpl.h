@@ -38,7 +38,7 @@ PETSC_INTERN PetscErrorCode KCycleRowsDeviceType(Mat, MatType *);
 PETSC_INTERN PetscErrorCode KCycleRowsExchangeInt(const KCycleRows *, PetscInt *);
 PETSC_INTERN PetscErrorCode KCycleRowsExchangeReal(const KCycleRows *, PetscReal *);
 PETSC_INTERN PetscInt       KCycleRowsStencil(KCycleRows *, PetscInt row);
-PETSC_INTERN PetscBool      KCycleRowsIsLone(KCycleRows *, PetscInt row);
+PETSC_INTERN PetscBool      KCycleRowsIsIsolated(KCycleRows *, PetscInt row);
 
 /* Entries of a row: how many; valid until the next call */
 static inline PetscInt KCycleRowsGet(KCycleRows *r, PetscInt row, const PetscInt **cols, const PetscScalar **values)

@@ -13,15 +13,15 @@
   #define KCycleAdvanceStars               KCycleAdvanceStars_Single
   #define KCycleAdvanceStrip               KCycleAdvanceStrip_Single
   #define KCycleAdvanceStripFirst          KCycleAdvanceStripFirst_Single
-  #define KCycleBottomBegin                KCycleBottomBegin_Single
-  #define KCycleBottomEnd                  KCycleBottomEnd_Single
-  #define KCycleBottomFind                 KCycleBottomFind_Single
-  #define KCycleBottomRun                  KCycleBottomRun_Single
-  #define KCycleBottomsCreate              KCycleBottomsCreate_Single
-  #define KCycleBottomsDestroy             KCycleBottomsDestroy_Single
-  #define KCycleBottomsForget              KCycleBottomsForget_Single
-  #define KCycleBottomsMakeMatrices        KCycleBottomsMakeMatrices_Single
-  #define KCycleBottomsSetTop              KCycleBottomsSetTop_Single
+  #define KCycleSubcycleBegin              KCycleSubcycleBegin_Single
+  #define KCycleSubcycleEnd                KCycleSubcycleEnd_Single
+  #define KCycleSubcycleFind               KCycleSubcycleFind_Single
+  #define KCycleSubcycleRun                KCycleSubcycleRun_Single
+  #define KCycleSubcyclesCreate            KCycleSubcyclesCreate_Single
+  #define KCycleSubcyclesDestroy           KCycleSubcyclesDestroy_Single
+  #define KCycleSubcyclesForget            KCycleSubcyclesForget_Single
+  #define KCycleSubcyclesMakeMatrices      KCycleSubcyclesMakeMatrices_Single
+  #define KCycleSubcyclesSetTop            KCycleSubcyclesSetTop_Single
   #define KCycleBoxExchange                KCycleBoxExchange_Single
   #define KCycleBoxExchangeBegin           KCycleBoxExchangeBegin_Single
   #define KCycleBoxExchangeEnd             KCycleBoxExchangeEnd_Single
@@ -114,7 +114,7 @@
   #define KCycleDeviceMatrixErase          KCycleDeviceMatrixErase_Single
   #define KCycleDeviceMatrixMultiply       KCycleDeviceMatrixMultiply_Single
   #define KCycleDevicePerform              KCycleDevicePerform_Single
-  #define KCycleDevicePlay                 KCycleDevicePlay_Single
+  #define KCycleDeviceReplay               KCycleDeviceReplay_Single
   #define KCycleDevicePlanesCreate         KCycleDevicePlanesCreate_Single
   #define KCycleDevicePlanesSweeps         KCycleDevicePlanesSweeps_Single
   #define KCycleDeviceStencilCreateEmpty   KCycleDeviceStencilCreateEmpty_Single
@@ -220,16 +220,16 @@
   #define KCycleSmootherWrapClusters       KCycleSmootherWrapClusters_Single
   #define KCycleStencilCompute             KCycleStencilCompute_Single
   #define KCycleStencilDiagonal            KCycleStencilDiagonal_Single
-  #define KCycleTapeBegin                  KCycleTapeBegin_Single
-  #define KCycleTapeCut                    KCycleTapeCut_Single
-  #define KCycleTapeDrop                   KCycleTapeDrop_Single
-  #define KCycleTapeEnd                    KCycleTapeEnd_Single
-  #define KCycleTapePlay                   KCycleTapePlay_Single
-  #define KCycleTapeResume                 KCycleTapeResume_Single
-  #define KCycleTapesCreate                KCycleTapesCreate_Single
-  #define KCycleTapesDestroy               KCycleTapesDestroy_Single
-  #define KCycleTapesFind                  KCycleTapesFind_Single
-  #define KCycleTapesForget                KCycleTapesForget_Single
+  #define KCycleRecordingBegin             KCycleRecordingBegin_Single
+  #define KCycleRecordingCut               KCycleRecordingCut_Single
+  #define KCycleRecordingDrop              KCycleRecordingDrop_Single
+  #define KCycleRecordingEnd               KCycleRecordingEnd_Single
+  #define KCycleRecordingReplay            KCycleRecordingReplay_Single
+  #define KCycleRecordingResume            KCycleRecordingResume_Single
+  #define KCycleRecordingsCreate           KCycleRecordingsCreate_Single
+  #define KCycleRecordingsDestroy          KCycleRecordingsDestroy_Single
+  #define KCycleRecordingsFind             KCycleRecordingsFind_Single
+  #define KCycleRecordingsForget           KCycleRecordingsForget_Single
   #define KCycleTileCreate                 KCycleTileCreate_Single
   #define KCycleTileDestroy                KCycleTileDestroy_Single
   #define KCycleTileInterpolate            KCycleTileInterpolate_Single

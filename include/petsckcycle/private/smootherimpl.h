@@ -26,7 +26,7 @@ typedef struct {
   PetscBool          zeroguess; /* x counts as zero, and may hold anything */
   PetscBool          reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
   /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
-  PCRelaxOrder       order;
+  PCRelaxOrderType   order;
   /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; behind these levels the same
      sweeps are done once more. 0: none, x is there */
   PetscInt           unwritten;
@@ -37,7 +37,8 @@ typedef struct {
 /* Is the first, or only, order of a sweep the backward one? */
 static inline PetscBool KCycleSweepsBackward(const KCycleSweeps *sweeps)
 {
-  return (PetscBool)(sweeps->order != PC_RELAX_SYMMETRIC && (sweeps->order == PC_RELAX_BACKWARD) != sweeps->reverse);
+  return (PetscBool)(sweeps->order != PC_RELAX_ORDER_SYMMETRIC &&
+                     (sweeps->order == PC_RELAX_ORDER_BACKWARD) != sweeps->reverse);
 }
 
 typedef enum {

@@ -8,14 +8,14 @@
 /* The weights, for kernels; P is of type stenciltransfer */
 PETSC_INTERN const KCycleTransfer *KCycleTransferOf(Mat);
 
-PETSC_INTERN PetscErrorCode MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
-                                                     const PetscInt origin[], Mat *);
-PETSC_INTERN PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation, const PetscBool neumann[], PetscBool star,
-                                              Mat P, Mat *Ac);
-PETSC_INTERN PetscBool      MatStencilCoarseFits(Mat A, Mat P, PetscBool star, Mat Ac);
-PETSC_INTERN PetscErrorCode MatStencilTransferResetWeights(Mat P);
-PETSC_INTERN KCycleInterpolation MatStencilTransferInterpolation(Mat);
-PETSC_INTERN PetscBool           MatStencilTransferFilled(Mat);
+PETSC_INTERN PetscErrorCode            MatStencilTransferCreate(DM fine, DM coarse, const PetscInt factor[],
+                                                                const PetscInt origin[], Mat *);
+PETSC_INTERN PetscErrorCode            MatStencilCoarsen(Mat A, PCKCycleInterpolationType, const PetscBool neumann[],
+                                                         PetscBool star, Mat P, Mat *Ac);
+PETSC_INTERN PetscBool                 MatStencilCoarseFits(Mat A, Mat P, PetscBool star, Mat Ac);
+PETSC_INTERN PetscErrorCode            MatStencilTransferResetWeights(Mat P);
+PETSC_INTERN PCKCycleInterpolationType MatStencilTransferInterpolation(Mat);
+PETSC_INTERN PetscBool                 MatStencilTransferFilled(Mat);
 
 PETSC_INTERN PetscErrorCode MatStencilTransferIs(Mat, PetscBool *);
 

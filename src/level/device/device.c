@@ -355,7 +355,7 @@ static PetscErrorCode Renew(const KCycleLevelData *level)
 
 const KCycleKernels KCycleKernels_Device = {
     .name              = "device",
-    .memory            = KCYCLE_PLACE_HOST,
+    .memory            = KCYCLE_MEMORY_HOST,
     .smooth            = Smooth,
     .smoothrestrict    = SmoothRestrict,
     .interpolatesmooth = InterpolateSmooth,
@@ -378,7 +378,7 @@ const KCycleKernels KCycleKernels_Device = {
     .invert            = Invert,
     .record            = KCycleDeviceRecord,
     .recorded          = KCycleDeviceRecorded,
-    .play              = KCycleDevicePlay,
+    .play              = KCycleDeviceReplay,
     .forget            = KCycleDeviceForget,
     .write             = KCycleDeviceWrite,
     .written           = KCycleDeviceWritten,

@@ -87,7 +87,7 @@ static PetscErrorCode BreakOff(KCycleRecord *r)
 }
 
 /* again: its operations have been logged before */
-PetscErrorCode KCycleDevicePlay(const KCycleRecord *r, PetscBool again)
+PetscErrorCode KCycleDeviceReplay(const KCycleRecord *r, PetscBool again)
 {
   cudaStream_t stream;
 

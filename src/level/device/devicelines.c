@@ -162,7 +162,7 @@ PetscErrorCode KCycleDeviceLinesSweeps(const KCycleDeviceStencil *st, const KCyc
                                        const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x, KCScalar *work)
 {
   const Copy  *copy  = (const Copy *)s->copy;
-  const int    turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1;
+  const int    turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1;
   PetscBool    zero  = sweeps->zeroguess;
   cudaStream_t stream;
 

@@ -111,7 +111,7 @@ PetscErrorCode KCycleDevicePlanesSweeps(const KCycleDeviceStencil *st, const KCy
                                         const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
                                         KCScalar *const work[2])
 {
-  const int    turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
+  const int    turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
   cudaStream_t stream;
 
   PetscFunctionBegin;

@@ -251,7 +251,7 @@ static PetscErrorCode SweepsColours(const KCycleDeviceStencil *st, const KCycleS
   for (int d = 0; d < 3; d++) colour.parity[d] = d < box->dim ? (box->start[d] + s->origin[d]) & 1 : 0;
   for (PetscInt i = 0; i < sweeps->its; i++) {
     PetscCall(SweepColours(st, s, KCycleSweepsBackward(sweeps), &colour));
-    if (sweeps->order == PC_RELAX_SYMMETRIC) PetscCall(SweepColours(st, s, PETSC_TRUE, &colour));
+    if (sweeps->order == PC_RELAX_ORDER_SYMMETRIC) PetscCall(SweepColours(st, s, PETSC_TRUE, &colour));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

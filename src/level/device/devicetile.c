@@ -168,13 +168,13 @@ PetscErrorCode KCycleDeviceTileCreate(const KCycleLevelData *level, const KCycle
 /* The colour of half sweep number i of all */
 static PetscInt ColourOf(const KCycleSweeps *sweeps, PetscInt i)
 {
-  if (sweeps->order == PC_RELAX_SYMMETRIC) return (i + i / 2) & 1;
+  if (sweeps->order == PC_RELAX_ORDER_SYMMETRIC) return (i + i / 2) & 1;
   return (i + (KCycleSweepsBackward(sweeps) ? 1 : 0)) & 1;
 }
 
 static PetscInt Halves(const KCycleSweeps *sweeps)
 {
-  return sweeps->its * (sweeps->order == PC_RELAX_SYMMETRIC ? 4 : 2);
+  return sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 4 : 2);
 }
 
 /* Half sweeps from number first on, from the vector that the iterate is in to the other one */

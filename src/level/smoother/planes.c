@@ -94,7 +94,7 @@ static PetscErrorCode Sweep(KCycleSmoother *s, PetscBool back, PetscBool zero, c
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
-  const int turns = sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
+  const int turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
 
   PetscFunctionBegin;
   if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
@@ -217,7 +217,7 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
 PetscErrorCode KCycleSmootherTry(KCycleSmoother *s, const KCycleTransfer *tr, int d, PetscReal *part)
 {
   const KCycleBox   *box    = s->st->box;
-  const KCycleSweeps one    = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_FORWARD, 0, NULL};
+  const KCycleSweeps one    = {1, PETSC_FALSE, PETSC_FALSE, PC_RELAX_ORDER_FORWARD, 0, NULL};
   const PetscReal    little = KCYCLE_PLANES_OTHERS * KCYCLE_PLANES;
   KCScalar          *b, *x, *rest, *coarse, *to;
 

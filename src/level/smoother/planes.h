@@ -20,8 +20,8 @@ static inline int KCyclePlanesParity(const KCycleSmoother *s, int d, int c, Pets
 /* The sweep of lines behind planes; backward before them */
 static inline KCycleSweeps KCyclePlanesLines(PetscBool back, PetscBool zero)
 {
-  const KCycleSweeps one = {1,   (PetscBool)(back && zero), PETSC_FALSE, back ? PC_RELAX_BACKWARD : PC_RELAX_FORWARD, 0,
-                            NULL};
+  const KCycleSweeps one = {
+      1, (PetscBool)(back && zero), PETSC_FALSE, back ? PC_RELAX_ORDER_BACKWARD : PC_RELAX_ORDER_FORWARD, 0, NULL};
 
   return one;
 }

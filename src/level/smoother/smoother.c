@@ -186,7 +186,7 @@ PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweep
 
   PetscFunctionBegin;
   PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * s->trips * sweeps->its *
-                          (sweeps->order == PC_RELAX_SYMMETRIC ? 2 : 1) * st->box->npoints));
+                          (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1) * st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

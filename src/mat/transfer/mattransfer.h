@@ -23,16 +23,16 @@ typedef struct {
 } KCycleOverlap;
 
 typedef struct {
-  KCycleTransfer      t;
-  DM                  finedm, coarsedm;
-  KCycleInterpolation interpolation;
-  PetscBool           filled; /* points that are coupled to nobody take part in coarser levels */
+  KCycleTransfer            t;
+  DM                        finedm, coarsedm;
+  PCKCycleInterpolationType interpolation;
+  PetscBool                 filled; /* points that are coupled to nobody take part in coarser levels */
   /* weights follow from the coefficients at boundaries alone, of the operator in this state, */
-  PetscBool           byrule;
-  PetscObjectId       operator_id;
-  PetscObjectState    operator_state;
-  PetscBool           neumann[6]; /* and from those that nothing flows through */
-  KCycleOverlap       overlap;
+  PetscBool                 byrule;
+  PetscObjectId             operator_id;
+  PetscObjectState          operator_state;
+  PetscBool                 neumann[6]; /* and from those that nothing flows through */
+  KCycleOverlap             overlap;
 } Mat_StencilTransfer;
 
 /*
@@ -47,17 +47,17 @@ typedef struct {
 
 /* What setting weights works with, on grids of one process */
 typedef struct {
-  KCycleTransfer      *tr;
-  KCycleSets          *sets; /* of weights */
-  KCycleInterpolation  interpolation;
-  const PetscBool     *neumann;  /* no flux through the low and the high end, in each direction */
-  KCycleMask          *mask;     /* NULL if all points are coupled to others */
-  PetscBool            gaps;     /* some points have next to no coupling with one of their neighbours */
-  PetscBool            filled;   /* masked points have couplings, and are masked in the end */
-  PetscInt             along[8]; /* for each set of directions: one that weights are solved for along, -1: none */
-  Mat                  P;        /* the interpolation, of all processes */
-  PetscScalar         *temp;     /* weights of one line on up to four coarse lines */
-  const KCycleStencil *st;       /* of the fine grid */
+  KCycleTransfer           *tr;
+  KCycleSets               *sets; /* of weights */
+  PCKCycleInterpolationType interpolation;
+  const PetscBool          *neumann;  /* no flux through the low and the high end, in each direction */
+  KCycleMask               *mask;     /* NULL if all points are coupled to others */
+  PetscBool                 gaps;     /* some points have next to no coupling with one of their neighbours */
+  PetscBool                 filled;   /* masked points have couplings, and are masked in the end */
+  PetscInt                  along[8]; /* for each set of directions: one that weights are solved for along, -1: none */
+  Mat                       P;        /* the interpolation, of all processes */
+  PetscScalar              *temp;     /* weights of one line on up to four coarse lines */
+  const KCycleStencil      *st;       /* of the fine grid */
 } KCycleWeights;
 
 /* The mask of an extended line from point 0 on; NULL: it is outside the grid, or there is no mask */
@@ -80,7 +80,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode KCycleWeightsAreByRule(Mat P, Mat A, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleWeightsByRule(Mat P, Mat Q, Mat B);
-PETSC_INTERN PetscErrorCode KCycleWeightsBegin(Mat P, KCycleInterpolation, KCycleSets *);
+PETSC_INTERN PetscErrorCode KCycleWeightsBegin(Mat P, PCKCycleInterpolationType, KCycleSets *);
 PETSC_INTERN PetscErrorCode KCycleWeightsEnd(Mat P, KCycleSets *);
 PETSC_INTERN PetscErrorCode KCycleSetsKeep(KCycleSets *, const PetscScalar[], PetscInt *number);
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);

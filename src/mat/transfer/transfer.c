@@ -5,8 +5,8 @@
 #include <petsckcycle/private/levelimpl.h>
 #include <petsckcycle/private/registerimpl.h>
 
-const char *const KCycleInterpolations[] = {
-    "auto", "linear", "simplex", "constant", "operator", "KCycleInterpolation", "KCYCLE_INTERPOLATION_", NULL};
+const char *const PCKCycleInterpolationTypes[] = {
+    "auto", "linear", "simplex", "constant", "operator", "PCKCycleInterpolationType", "PC_KCYCLE_INTERPOLATION_", NULL};
 
 PetscErrorCode MatStencilTransferIs(Mat P, PetscBool *is)
 {
@@ -115,7 +115,7 @@ static PetscErrorCode MatGetInfo_StencilTransfer(Mat P, MatInfoType type, MatInf
 }
 
 /* What the weights are */
-KCycleInterpolation MatStencilTransferInterpolation(Mat P)
+PCKCycleInterpolationType MatStencilTransferInterpolation(Mat P)
 {
   return ((Mat_StencilTransfer *)P->data)->interpolation;
 }
@@ -151,7 +151,7 @@ static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
   PetscCall(MatGetInfo_StencilTransfer(P, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "%s interpolation, factors %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT ", %.0f bytes\n",
-      KCycleInterpolations[((Mat_StencilTransfer *)P->data)->interpolation], tr->factor[0], tr->factor[1],
+      PCKCycleInterpolationTypes[((Mat_StencilTransfer *)P->data)->interpolation], tr->factor[0], tr->factor[1],
       tr->factor[2], (double)info.memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +170,7 @@ static PetscErrorCode MatView_StencilTransfer(Mat P, PetscViewer viewer)
   `MATSTENCIL`. `MatConvert()` makes a `MATAIJ` of it, with zeros where there are no weights, and `MatView()` shows
   and writes its entries through that.
 
-.seealso: `PCKCYCLE`, `MATSTENCIL`, `KCycleInterpolation`
+.seealso: `PCKCYCLE`, `MATSTENCIL`, `PCKCycleInterpolationType`
 M*/
 PetscErrorCode MatCreate_StencilTransfer(Mat P)
 {

@@ -65,7 +65,7 @@ static void BetweenWeights(const KCycleWeights *ws, PetscInt d, PetscInt low, Pe
 {
   const PetscBool exists[2] = {CoarseExists(ws->tr, d, low), CoarseExists(ws->tr, d, low + 1)};
 
-  if (ws->interpolation == KCYCLE_INTERPOLATION_CONSTANT) {
+  if (ws->interpolation == PC_KCYCLE_INTERPOLATION_CONSTANT) {
     w[0] = exists[0] ? 1 : 0;
     w[1] = exists[0] ? 0 : 1;
   } else {
@@ -300,9 +300,9 @@ static PetscErrorCode RuleLine(const KCycleWeights *ws, PetscInt j, PetscInt k, 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(ws->temp, 4 * tr->stride));
   KCycleTransferTouch(tr, j, k, touch);
-  if (ws->interpolation == KCYCLE_INTERPOLATION_SIMPLEX) SimplexLine(ws, touch, ws->temp);
+  if (ws->interpolation == PC_KCYCLE_INTERPOLATION_SIMPLEX) SimplexLine(ws, touch, ws->temp);
   else TensorLine(ws, touch, ws->temp);
-  if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) ApplyBoundaries(ws, touch, j, k, ws->temp);
+  if (ws->interpolation == PC_KCYCLE_INTERPOLATION_LINEAR) ApplyBoundaries(ws, touch, j, k, ws->temp);
   if (ws->mask) ApplyMask(ws, touch, j, k, ws->temp);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,7 +358,7 @@ static void SignLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscInt
 
   memset(sign, 0, sizeof(*sign));
   LineFactors(ws, touch, sign->factor);
-  if (ws->interpolation == KCYCLE_INTERPOLATION_LINEAR) {
+  if (ws->interpolation == PC_KCYCLE_INTERPOLATION_LINEAR) {
     WeightsInX(ws, j, k, sign->end);
     for (int d = 1; d < 3; d++) {
       const int      side   = BoundarySide(tr, d, d == 1 ? j : k);
@@ -465,7 +465,7 @@ static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleWeightsBegin(Mat P, KCycleInterpolation interpolation, KCycleSets *sets)
+PetscErrorCode KCycleWeightsBegin(Mat P, PCKCycleInterpolationType interpolation, KCycleSets *sets)
 {
   Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
 
@@ -529,7 +529,7 @@ static PetscErrorCode SetWeights(KCycleWeights *ws, Mat P, Mat A)
 {
   PetscFunctionBegin;
   PetscCall(KCycleWeightsBegin(P, ws->interpolation, ws->sets));
-  if (ws->interpolation == KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(ws, A));
+  if (ws->interpolation == PC_KCYCLE_INTERPOLATION_OPERATOR) PetscCall(KCycleOperatorWeights(ws, A));
   else PetscCall(WeightsByLine(ws));
   PetscCall(KCycleWeightsEnd(P, ws->sets));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -555,7 +555,7 @@ static PetscErrorCode KeepRule(Mat P, Mat A, const KCycleWeights *ws, PetscBool 
   Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
 
   PetscFunctionBegin;
-  p->byrule = (PetscBool)(!alone && ws->interpolation != KCYCLE_INTERPOLATION_OPERATOR);
+  p->byrule = (PetscBool)(!alone && ws->interpolation != PC_KCYCLE_INTERPOLATION_OPERATOR);
   PetscCall(PetscArraycpy(p->neumann, ws->neumann, 6));
   PetscCall(PetscObjectGetId((PetscObject)A, &p->operator_id));
   PetscCall(PetscObjectStateGet((PetscObject)A, &p->operator_state));
@@ -607,8 +607,8 @@ static PetscErrorCode CoarsenOverlap(KCycleWeights *ws, Mat Q, Mat B, PetscBool 
   The weights of P, and, where Ac is asked for, the coarser operator, see MatStencilGalerkin(). neumann: through which
   boundaries of the grid no flux leaves, low and high of each direction; A: the operator on the fine grid
 */
-PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const PetscBool neumann[], PetscBool star,
-                                 Mat P, Mat *Ac)
+PetscErrorCode MatStencilCoarsen(Mat A, PCKCycleInterpolationType interpolation, const PetscBool neumann[],
+                                 PetscBool star, Mat P, Mat *Ac)
 {
   const KCycleScan *scan;
   KCycleWeights     ws     = {.interpolation = interpolation, .neumann = neumann};
@@ -626,7 +626,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, KCycleInterpolation interpolation, const
     PetscCall(MaskLines(B, &mask));
     ws.mask = &mask;
   }
-  if (scan->alone && scan->walls && interpolation == KCYCLE_INTERPOLATION_OPERATOR)
+  if (scan->alone && scan->walls && interpolation == PC_KCYCLE_INTERPOLATION_OPERATOR)
     PetscCall(MatStencilFillAlone(A, &filled));
   ws.filled = ((Mat_StencilTransfer *)P->data)->filled = (PetscBool)(filled != NULL);
   PetscCall(KeepRule(P, A, &ws, scan->alone));

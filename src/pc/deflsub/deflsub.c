@@ -202,7 +202,7 @@ static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
   PetscCheck(ds->solves > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "-pc_deflsub_form %s needs the start that KSPSolve() gives to its own preconditioner, and is applied "
              "without it: use -pc_deflsub_form bnn here",
-             PCDeflSubForms[ds->form]);
+             PCDeflSubFormTypes[ds->form]);
   PetscCall(PCApply(ds->inner, r, z));
   PetscCall(MultAZT(pc, z, ds->b));
   PetscCall(VecScale(ds->b, -1));
@@ -267,7 +267,7 @@ static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCSetUp(pc)); /* KSP has not done it if values changed without KSPSetOperators() */
   if (ds->nomitted) PetscCall(ReportRightSide(pc, b));
   if (ds->form == PC_DEFLSUB_BNN) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(what, sizeof(what), "-pc_deflsub_form %s", PCDeflSubForms[ds->form]));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "-pc_deflsub_form %s", PCDeflSubFormTypes[ds->form]));
   PetscCall(PCDeflSubCheckOperator(pc, what));
   if (!ds->solves++) PetscCall(KSPGetInitialGuessNonzero(ksp, &ds->nonzero));
   if (ksp->guess_zero) {

@@ -24,18 +24,18 @@
 
 typedef struct {
   /* parameters */
-  PCDeflSubType     type;
-  PCDeflSubForm     form;
-  PCDeflSubCoarse   coarsetype;
-  PetscInt          boxes[3]; /* in each direction; 0: chosen */
-  PetscInt          size;     /* unknowns that a subdomain is to have; 0: chosen */
-  PetscReal         jump;     /* couplings that differ by more than this factor are a jump */
-  PetscInt         *given;    /* labels of unknowns of this process, given by the user */
-  PetscInt          ngiven;   /* their number, or -1 */
-  Vec               coefficient;
-  PetscObjectState  coefficient_state; /* when it was given */
-  PetscViewer       viewer;            /* shows labels */
-  PetscViewerFormat format;
+  PCDeflSubType       type;
+  PCDeflSubFormType   form;
+  PCDeflSubCoarseType coarsetype;
+  PetscInt            boxes[3]; /* in each direction; 0: chosen */
+  PetscInt            size;     /* unknowns that a subdomain is to have; 0: chosen */
+  PetscReal           jump;     /* couplings that differ by more than this factor are a jump */
+  PetscInt           *given;    /* labels of unknowns of this process, given by the user */
+  PetscInt            ngiven;   /* their number, or -1 */
+  Vec                 coefficient;
+  PetscObjectState    coefficient_state; /* when it was given */
+  PetscViewer         viewer;            /* shows labels */
+  PetscViewerFormat   format;
 
   /* owned */
   PC  inner;  /* M^-1 */

@@ -3,9 +3,10 @@
 */
 #include "deflsubimpl.h"
 
-const char *const PCDeflSubTypes[]   = {"stripe", "box", "interface", "user", "PCDeflSubType", "PC_DEFLSUB_", NULL};
-const char *const PCDeflSubForms[]   = {"bnn", "adef2", "pt", "PCDeflSubForm", "PC_DEFLSUB_", NULL};
-const char *const PCDeflSubCoarses[] = {"auto", "factor", "inverse", "PCDeflSubCoarse", "PC_DEFLSUB_COARSE_", NULL};
+const char *const PCDeflSubTypes[]       = {"stripe", "box", "interface", "user", "PCDeflSubType", "PC_DEFLSUB_", NULL};
+const char *const PCDeflSubFormTypes[]   = {"bnn", "adef2", "pt", "PCDeflSubFormType", "PC_DEFLSUB_", NULL};
+const char *const PCDeflSubCoarseTypes[] = {"auto", "factor", "inverse", "PCDeflSubCoarseType", "PC_DEFLSUB_COARSE_",
+                                            NULL};
 
 /* Subdomains are to be found anew */
 static void Stale(PC pc)
@@ -88,7 +89,7 @@ PetscErrorCode PCDeflSubGetType(PC pc, PCDeflSubType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubForm form)
+static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubFormType form)
 {
   PetscFunctionBegin;
   ((PC_DeflSub *)pc->data)->form = form;
@@ -118,17 +119,17 @@ static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubForm form)
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetForm()`
 @*/
-PetscErrorCode PCDeflSubSetForm(PC pc, PCDeflSubForm form)
+PetscErrorCode PCDeflSubSetForm(PC pc, PCDeflSubFormType form)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, form, 2);
-  PetscCall(KCycleCheckChoice(pc, PCDeflSubForms, (int)form));
-  PetscTryMethod(pc, "PCDeflSubSetForm_C", (PC, PCDeflSubForm), (pc, form));
+  PetscCall(KCycleCheckChoice(pc, PCDeflSubFormTypes, (int)form));
+  PetscTryMethod(pc, "PCDeflSubSetForm_C", (PC, PCDeflSubFormType), (pc, form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDeflSubGetForm_DeflSub(PC pc, PCDeflSubForm *form)
+static PetscErrorCode PCDeflSubGetForm_DeflSub(PC pc, PCDeflSubFormType *form)
 {
   PetscFunctionBegin;
   *form = ((PC_DeflSub *)pc->data)->form;
@@ -150,16 +151,16 @@ static PetscErrorCode PCDeflSubGetForm_DeflSub(PC pc, PCDeflSubForm *form)
 
 .seealso: `PCDEFLSUB`, `PCDeflSubSetForm()`
 @*/
-PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubForm *form)
+PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubFormType *form)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(form, 2);
-  PetscUseMethod(pc, "PCDeflSubGetForm_C", (PC, PCDeflSubForm *), (pc, form));
+  PetscUseMethod(pc, "PCDeflSubGetForm_C", (PC, PCDeflSubFormType *), (pc, form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarse coarse)
+static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarseType coarse)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
@@ -193,17 +194,17 @@ static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarse coarse)
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetCoarse()`, `PCDeflSubGetCoarseKSP()`
 @*/
-PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarse coarse)
+PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarseType coarse)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, coarse, 2);
-  PetscCall(KCycleCheckChoice(pc, PCDeflSubCoarses, (int)coarse));
-  PetscTryMethod(pc, "PCDeflSubSetCoarse_C", (PC, PCDeflSubCoarse), (pc, coarse));
+  PetscCall(KCycleCheckChoice(pc, PCDeflSubCoarseTypes, (int)coarse));
+  PetscTryMethod(pc, "PCDeflSubSetCoarse_C", (PC, PCDeflSubCoarseType), (pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDeflSubGetCoarse_DeflSub(PC pc, PCDeflSubCoarse *coarse)
+static PetscErrorCode PCDeflSubGetCoarse_DeflSub(PC pc, PCDeflSubCoarseType *coarse)
 {
   PetscFunctionBegin;
   *coarse = ((PC_DeflSub *)pc->data)->coarsetype;
@@ -225,12 +226,12 @@ static PetscErrorCode PCDeflSubGetCoarse_DeflSub(PC pc, PCDeflSubCoarse *coarse)
 
 .seealso: `PCDEFLSUB`, `PCDeflSubSetCoarse()`
 @*/
-PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarse *coarse)
+PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarseType *coarse)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(coarse, 2);
-  PetscUseMethod(pc, "PCDeflSubGetCoarse_C", (PC, PCDeflSubCoarse *), (pc, coarse));
+  PetscUseMethod(pc, "PCDeflSubGetCoarse_C", (PC, PCDeflSubCoarseType *), (pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -568,13 +569,13 @@ PetscErrorCode PCDeflSubShowLabels(PC pc)
 
 PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_DeflSub     *ds     = (PC_DeflSub *)pc->data;
-  PCDeflSubType   type   = ds->type;
-  PCDeflSubForm   form   = ds->form;
-  PCDeflSubCoarse coarse = ds->coarsetype;
-  PetscInt        size = ds->size, boxes[3] = {ds->boxes[0], ds->boxes[1], ds->boxes[2]}, m = 3;
-  PetscReal       jump = ds->jump;
-  PetscBool       flg;
+  PC_DeflSub         *ds     = (PC_DeflSub *)pc->data;
+  PCDeflSubType       type   = ds->type;
+  PCDeflSubFormType   form   = ds->form;
+  PCDeflSubCoarseType coarse = ds->coarsetype;
+  PetscInt            size = ds->size, boxes[3] = {ds->boxes[0], ds->boxes[1], ds->boxes[2]}, m = 3;
+  PetscReal           jump = ds->jump;
+  PetscBool           flg;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Subdomain deflation options");
@@ -582,9 +583,9 @@ PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObj
                              (PetscEnum *)&type, &flg));
   if (flg) PetscCall(PCDeflSubSetType(pc, type));
   PetscCall(PetscOptionsEnum("-pc_deflsub_form", "Combination of inner preconditioner, correction and projection",
-                             "PCDeflSubSetForm", PCDeflSubForms, (PetscEnum)form, (PetscEnum *)&form, &flg));
+                             "PCDeflSubSetForm", PCDeflSubFormTypes, (PetscEnum)form, (PetscEnum *)&form, &flg));
   if (flg) PetscCall(PCDeflSubSetForm(pc, form));
-  PetscCall(PetscOptionsEnum("-pc_deflsub_coarse", "How to solve with E", "PCDeflSubSetCoarse", PCDeflSubCoarses,
+  PetscCall(PetscOptionsEnum("-pc_deflsub_coarse", "How to solve with E", "PCDeflSubSetCoarse", PCDeflSubCoarseTypes,
                              (PetscEnum)coarse, (PetscEnum *)&coarse, &flg));
   if (flg) PetscCall(PCDeflSubSetCoarse(pc, coarse));
   PetscCall(PetscOptionsIntArray("-pc_deflsub_boxes", "Boxes in each direction", "PCDeflSubSetBoxes", boxes, &m, &flg));

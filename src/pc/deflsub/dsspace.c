@@ -52,7 +52,7 @@ static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *l
 static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < rows->n; i++) label[i] = KCycleRowsIsLone(rows, i) ? ds->number : ds->label[i];
+  for (PetscInt i = 0; i < rows->n; i++) label[i] = KCycleRowsIsIsolated(rows, i) ? ds->number : ds->label[i];
   for (PetscInt i = 0; i < rows->nghost; i++) label[rows->n + i] = ds->number;
   PetscCall(KCycleRowsExchangeInt(rows, label));
   PetscFunctionReturn(PETSC_SUCCESS);

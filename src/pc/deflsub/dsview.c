@@ -72,8 +72,8 @@ PetscErrorCode PCView_DeflSub(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  form %s, subdomains %s\n", PCDeflSubForms[ds->form], PCDeflSubTypes[ds->type]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s, subdomains %s\n", PCDeflSubFormTypes[ds->form],
+                                   PCDeflSubTypes[ds->type]));
   if (ds->E && ds->t) PetscCall(ViewSubdomains(pc, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   if (ds->inner) {

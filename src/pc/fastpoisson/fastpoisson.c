@@ -5,10 +5,10 @@
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/registerimpl.h>
 
-const char *const PCFastPoissonEfforts[]      = {"estimate",        "measure", "patient", "PCFastPoissonEffort",
-                                                 "PC_FASTPOISSON_", NULL};
-const char *const PCFastPoissonTridiagonals[] = {
-    "auto", "none", "x", "y", "z", "PCFastPoissonTridiagonal", "PC_FASTPOISSON_TRIDIAGONAL_", NULL};
+const char *const PCFastPoissonEffortTypes[]      = {"estimate",        "measure", "patient", "PCFastPoissonEffortType",
+                                                     "PC_FASTPOISSON_", NULL};
+const char *const PCFastPoissonTridiagonalTypes[] = {
+    "auto", "none", "x", "y", "z", "PCFastPoissonTridiagonalType", "PC_FASTPOISSON_TRIDIAGONAL_", NULL};
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
@@ -289,7 +289,7 @@ static PetscErrorCode PCView_FastPoisson(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  effort %s, tridiagonal %s, approximate %s\n",
-                                   PCFastPoissonEfforts[fp->effort], PCFastPoissonTridiagonals[fp->tridiagonal],
+                                   PCFastPoissonEffortTypes[fp->effort], PCFastPoissonTridiagonalTypes[fp->tridiagonal],
                                    PetscBools[fp->approximate]));
   if (fp->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", fp->failure));
   if (!fp->ready) PetscFunctionReturn(PETSC_SUCCESS);
@@ -379,12 +379,12 @@ PetscErrorCode PCFastPoissonGetApproximate(PC pc, PetscBool *approximate)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFastPoissonSetEffort_FastPoisson(PC pc, PCFastPoissonEffort effort)
+static PetscErrorCode PCFastPoissonSetEffort_FastPoisson(PC pc, PCFastPoissonEffortType effort)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(KCycleCheckChoice(pc, PCFastPoissonEfforts, (int)effort));
+  PetscCall(KCycleCheckChoice(pc, PCFastPoissonEffortTypes, (int)effort));
   if (effort != fp->effort) pc->setupcalled = PETSC_FALSE;
   fp->effort = effort;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -410,16 +410,16 @@ static PetscErrorCode PCFastPoissonSetEffort_FastPoisson(PC pc, PCFastPoissonEff
 
 .seealso: `PCFASTPOISSON`, `PCFastPoissonGetEffort()`
 @*/
-PetscErrorCode PCFastPoissonSetEffort(PC pc, PCFastPoissonEffort effort)
+PetscErrorCode PCFastPoissonSetEffort(PC pc, PCFastPoissonEffortType effort)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, effort, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetEffort_C", (PC, PCFastPoissonEffort), (pc, effort));
+  PetscTryMethod(pc, "PCFastPoissonSetEffort_C", (PC, PCFastPoissonEffortType), (pc, effort));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFastPoissonGetEffort_FastPoisson(PC pc, PCFastPoissonEffort *effort)
+static PetscErrorCode PCFastPoissonGetEffort_FastPoisson(PC pc, PCFastPoissonEffortType *effort)
 {
   PetscFunctionBegin;
   *effort = ((PC_FastPoisson *)pc->data)->effort;
@@ -441,21 +441,21 @@ static PetscErrorCode PCFastPoissonGetEffort_FastPoisson(PC pc, PCFastPoissonEff
 
 .seealso: `PCFASTPOISSON`, `PCFastPoissonSetEffort()`
 @*/
-PetscErrorCode PCFastPoissonGetEffort(PC pc, PCFastPoissonEffort *effort)
+PetscErrorCode PCFastPoissonGetEffort(PC pc, PCFastPoissonEffortType *effort)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(effort, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetEffort_C", (PC, PCFastPoissonEffort *), (pc, effort));
+  PetscUseMethod(pc, "PCFastPoissonGetEffort_C", (PC, PCFastPoissonEffortType *), (pc, effort));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFastPoissonSetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonal direction)
+static PetscErrorCode PCFastPoissonSetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonalType direction)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(KCycleCheckChoice(pc, PCFastPoissonTridiagonals, (int)direction));
+  PetscCall(KCycleCheckChoice(pc, PCFastPoissonTridiagonalTypes, (int)direction));
   if (direction != fp->tridiagonal) pc->setupcalled = PETSC_FALSE;
   fp->tridiagonal = direction;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -482,16 +482,16 @@ static PetscErrorCode PCFastPoissonSetTridiagonal_FastPoisson(PC pc, PCFastPoiss
 
 .seealso: `PCFASTPOISSON`, `PCFastPoissonGetTridiagonal()`
 @*/
-PetscErrorCode PCFastPoissonSetTridiagonal(PC pc, PCFastPoissonTridiagonal direction)
+PetscErrorCode PCFastPoissonSetTridiagonal(PC pc, PCFastPoissonTridiagonalType direction)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, direction, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetTridiagonal_C", (PC, PCFastPoissonTridiagonal), (pc, direction));
+  PetscTryMethod(pc, "PCFastPoissonSetTridiagonal_C", (PC, PCFastPoissonTridiagonalType), (pc, direction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFastPoissonGetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonal *direction)
+static PetscErrorCode PCFastPoissonGetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonalType *direction)
 {
   PetscFunctionBegin;
   *direction = ((PC_FastPoisson *)pc->data)->tridiagonal;
@@ -513,12 +513,12 @@ static PetscErrorCode PCFastPoissonGetTridiagonal_FastPoisson(PC pc, PCFastPoiss
 
 .seealso: `PCFASTPOISSON`, `PCFastPoissonSetTridiagonal()`
 @*/
-PetscErrorCode PCFastPoissonGetTridiagonal(PC pc, PCFastPoissonTridiagonal *direction)
+PetscErrorCode PCFastPoissonGetTridiagonal(PC pc, PCFastPoissonTridiagonalType *direction)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(direction, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetTridiagonal_C", (PC, PCFastPoissonTridiagonal *), (pc, direction));
+  PetscUseMethod(pc, "PCFastPoissonGetTridiagonal_C", (PC, PCFastPoissonTridiagonalType *), (pc, direction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -696,11 +696,11 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
 
 static PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_FastPoisson          *fp          = (PC_FastPoisson *)pc->data;
-  PetscBool                approximate = fp->approximate, flg;
-  PCFastPoissonEffort      effort      = fp->effort;
-  PCFastPoissonTridiagonal direction   = fp->tridiagonal;
-  char                     file[PETSC_MAX_PATH_LEN];
+  PC_FastPoisson              *fp          = (PC_FastPoisson *)pc->data;
+  PetscBool                    approximate = fp->approximate, flg;
+  PCFastPoissonEffortType      effort      = fp->effort;
+  PCFastPoissonTridiagonalType direction   = fp->tridiagonal;
+  char                         file[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Fast Poisson options");
@@ -708,11 +708,11 @@ static PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems Pets
                              "PCFastPoissonSetApproximate", approximate, &approximate, &flg));
   if (flg) PetscCall(PCFastPoissonSetApproximate(pc, approximate));
   PetscCall(PetscOptionsEnum("-pc_fastpoisson_effort", "How long FFTW looks for fast transforms",
-                             "PCFastPoissonSetEffort", PCFastPoissonEfforts, (PetscEnum)effort, (PetscEnum *)&effort,
-                             &flg));
+                             "PCFastPoissonSetEffort", PCFastPoissonEffortTypes, (PetscEnum)effort,
+                             (PetscEnum *)&effort, &flg));
   if (flg) PetscCall(PCFastPoissonSetEffort(pc, effort));
   PetscCall(PetscOptionsEnum("-pc_fastpoisson_tridiagonal", "Direction whose systems are tridiagonal",
-                             "PCFastPoissonSetTridiagonal", PCFastPoissonTridiagonals, (PetscEnum)direction,
+                             "PCFastPoissonSetTridiagonal", PCFastPoissonTridiagonalTypes, (PetscEnum)direction,
                              (PetscEnum *)&direction, &flg));
   if (flg) PetscCall(PCFastPoissonSetTridiagonal(pc, direction));
   PetscCall(PetscStrncpy(file, fp->load ? fp->load : "", sizeof(file)));

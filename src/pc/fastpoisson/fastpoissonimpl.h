@@ -110,10 +110,10 @@ typedef struct _KCycleFPDevice KCycleFPDevice;
 
 typedef struct {
   /* parameters */
-  PetscBool                approximate;
-  PCFastPoissonEffort      effort;
-  PCFastPoissonTridiagonal tridiagonal;
-  char                    *load, *save;
+  PetscBool                    approximate;
+  PCFastPoissonEffortType      effort;
+  PCFastPoissonTridiagonalType tridiagonal;
+  char                        *load, *save;
 
   /* made at set-up */
   PetscBool         ready;

@@ -9,8 +9,10 @@
 #include "incpoissonimpl.h"
 #include <petsckcycle/private/registerimpl.h>
 
-const char *const PCIncPoissonPatterns[] = {"matrix", "full", "PCIncPoissonPattern", "PC_INCPOISSON_PATTERN_", NULL};
-const char *const PCIncPoissonScalings[] = {"diagonal", "none", "PCIncPoissonScaling", "PC_INCPOISSON_SCALING_", NULL};
+const char *const PCIncPoissonPatternTypes[] = {"matrix", "full", "PCIncPoissonPatternType", "PC_INCPOISSON_PATTERN_",
+                                                NULL};
+const char *const PCIncPoissonScalingTypes[] = {"diagonal", "none", "PCIncPoissonScalingType", "PC_INCPOISSON_SCALING_",
+                                                NULL};
 
 static PetscErrorCode PCReset_IncPoisson(PC pc)
 {
@@ -191,7 +193,7 @@ static PetscErrorCode PCApplyTranspose_IncPoisson(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCIncPoissonSetPattern_IncPoisson(PC pc, PCIncPoissonPattern pattern)
+static PetscErrorCode PCIncPoissonSetPattern_IncPoisson(PC pc, PCIncPoissonPatternType pattern)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
 
@@ -228,17 +230,17 @@ static PetscErrorCode PCIncPoissonSetPattern_IncPoisson(PC pc, PCIncPoissonPatte
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetPattern()`
 @*/
-PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPattern pattern)
+PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPatternType pattern)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, pattern, 2);
-  PetscCall(KCycleCheckChoice(pc, PCIncPoissonPatterns, (int)pattern));
-  PetscTryMethod(pc, "PCIncPoissonSetPattern_C", (PC, PCIncPoissonPattern), (pc, pattern));
+  PetscCall(KCycleCheckChoice(pc, PCIncPoissonPatternTypes, (int)pattern));
+  PetscTryMethod(pc, "PCIncPoissonSetPattern_C", (PC, PCIncPoissonPatternType), (pc, pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCIncPoissonGetPattern_IncPoisson(PC pc, PCIncPoissonPattern *pattern)
+static PetscErrorCode PCIncPoissonGetPattern_IncPoisson(PC pc, PCIncPoissonPatternType *pattern)
 {
   PetscFunctionBegin;
   *pattern = ((PC_IncPoisson *)pc->data)->pattern;
@@ -260,16 +262,16 @@ static PetscErrorCode PCIncPoissonGetPattern_IncPoisson(PC pc, PCIncPoissonPatte
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonSetPattern()`
 @*/
-PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPattern *pattern)
+PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(pattern, 2);
-  PetscUseMethod(pc, "PCIncPoissonGetPattern_C", (PC, PCIncPoissonPattern *), (pc, pattern));
+  PetscUseMethod(pc, "PCIncPoissonGetPattern_C", (PC, PCIncPoissonPatternType *), (pc, pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCIncPoissonSetScaling_IncPoisson(PC pc, PCIncPoissonScaling scaling)
+static PetscErrorCode PCIncPoissonSetScaling_IncPoisson(PC pc, PCIncPoissonScalingType scaling)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
 
@@ -301,17 +303,17 @@ static PetscErrorCode PCIncPoissonSetScaling_IncPoisson(PC pc, PCIncPoissonScali
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetScaling()`
 @*/
-PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScaling scaling)
+PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScalingType scaling)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, scaling, 2);
-  PetscCall(KCycleCheckChoice(pc, PCIncPoissonScalings, (int)scaling));
-  PetscTryMethod(pc, "PCIncPoissonSetScaling_C", (PC, PCIncPoissonScaling), (pc, scaling));
+  PetscCall(KCycleCheckChoice(pc, PCIncPoissonScalingTypes, (int)scaling));
+  PetscTryMethod(pc, "PCIncPoissonSetScaling_C", (PC, PCIncPoissonScalingType), (pc, scaling));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCIncPoissonGetScaling_IncPoisson(PC pc, PCIncPoissonScaling *scaling)
+static PetscErrorCode PCIncPoissonGetScaling_IncPoisson(PC pc, PCIncPoissonScalingType *scaling)
 {
   PetscFunctionBegin;
   *scaling = ((PC_IncPoisson *)pc->data)->scaling;
@@ -333,30 +335,30 @@ static PetscErrorCode PCIncPoissonGetScaling_IncPoisson(PC pc, PCIncPoissonScali
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonSetScaling()`
 @*/
-PetscErrorCode PCIncPoissonGetScaling(PC pc, PCIncPoissonScaling *scaling)
+PetscErrorCode PCIncPoissonGetScaling(PC pc, PCIncPoissonScalingType *scaling)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(scaling, 2);
-  PetscUseMethod(pc, "PCIncPoissonGetScaling_C", (PC, PCIncPoissonScaling *), (pc, scaling));
+  PetscUseMethod(pc, "PCIncPoissonGetScaling_C", (PC, PCIncPoissonScalingType *), (pc, scaling));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetFromOptions_IncPoisson(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_IncPoisson      *ip      = (PC_IncPoisson *)pc->data;
-  PCIncPoissonPattern pattern = ip->pattern;
-  PCIncPoissonScaling scaling = ip->scaling;
-  PetscBool           flg;
+  PC_IncPoisson          *ip      = (PC_IncPoisson *)pc->data;
+  PCIncPoissonPatternType pattern = ip->pattern;
+  PCIncPoissonScalingType scaling = ip->scaling;
+  PetscBool               flg;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete Poisson options");
   PetscCall(PetscOptionsEnum("-pc_incpoisson_pattern", "Which entries of the product are kept",
-                             "PCIncPoissonSetPattern", PCIncPoissonPatterns, (PetscEnum)pattern, (PetscEnum *)&pattern,
-                             &flg));
+                             "PCIncPoissonSetPattern", PCIncPoissonPatternTypes, (PetscEnum)pattern,
+                             (PetscEnum *)&pattern, &flg));
   if (flg) PetscCall(PCIncPoissonSetPattern(pc, pattern));
   PetscCall(PetscOptionsEnum("-pc_incpoisson_scaling", "How the operator is scaled before", "PCIncPoissonSetScaling",
-                             PCIncPoissonScalings, (PetscEnum)scaling, (PetscEnum *)&scaling, &flg));
+                             PCIncPoissonScalingTypes, (PetscEnum)scaling, (PetscEnum *)&scaling, &flg));
   if (flg) PetscCall(PCIncPoissonSetScaling(pc, scaling));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -370,8 +372,8 @@ static PetscErrorCode PCView_IncPoisson(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  pattern %s, scaling %s\n", PCIncPoissonPatterns[ip->pattern],
-                                   PCIncPoissonScalings[ip->scaling]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  pattern %s, scaling %s\n", PCIncPoissonPatternTypes[ip->pattern],
+                                   PCIncPoissonScalingTypes[ip->scaling]));
   if (ip->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", ip->failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

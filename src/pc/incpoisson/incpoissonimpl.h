@@ -19,8 +19,8 @@ typedef struct {
 
 typedef struct {
   /* parameters */
-  PCIncPoissonPattern pattern;
-  PCIncPoissonScaling scaling;
+  PCIncPoissonPatternType pattern;
+  PCIncPoissonScalingType scaling;
 
   /* of the pattern, made at the first set-up */
   PetscObjectId  id;       /* of the operator that has it */

@@ -26,7 +26,7 @@ PetscErrorCode PCKCycleBlockSetUp(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->at != KCYCLE_PLACE_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->at != KCYCLE_MEMORY_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindObstacle(pc, &why));
   PetscCall((*kc->engine->share)(kc->levels, why ? 0 : kc->block_below, kc->matrix_below));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,11 +3,11 @@
 */
 #include "kcycleimpl.h"
 
-const char *const PCKCycleAnisotropies[] = {"auto", "off", "PCKCycleAnisotropy", "PC_KCYCLE_ANISOTROPY_", NULL};
-const char *const PCKCyclePrecisions[]   = {"double", "single", "auto", "PCKCyclePrecision", "PC_KCYCLE_PRECISION_",
-                                            NULL};
+const char *const PCKCycleAnisotropyTypes[] = {"auto", "off", "PCKCycleAnisotropyType", "PC_KCYCLE_ANISOTROPY_", NULL};
+const char *const PCKCyclePrecisionTypes[]  = {
+     "double", "single", "auto", "PCKCyclePrecisionType", "PC_KCYCLE_PRECISION_", NULL};
 
-static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured structured)
+static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructuredType structured)
 {
   PC_KCycle *kc;
 
@@ -42,17 +42,17 @@ static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructured str
 
 .seealso: `PCKCYCLE`, `PCKCycleGetStructured()`, `MATSTENCIL`, `PCRELAX`
 @*/
-PetscErrorCode PCKCycleSetStructured(PC pc, PCKCycleStructured structured)
+PetscErrorCode PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, structured, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCycleStructureds, (int)structured));
-  PetscTryMethod(pc, "PCKCycleSetStructured_C", (PC, PCKCycleStructured), (pc, structured));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleStructuredTypes, (int)structured));
+  PetscTryMethod(pc, "PCKCycleSetStructured_C", (PC, PCKCycleStructuredType), (pc, structured));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetStructured_KCycle(PC pc, PCKCycleStructured *structured)
+static PetscErrorCode PCKCycleGetStructured_KCycle(PC pc, PCKCycleStructuredType *structured)
 {
   PC_KCycle *kc;
 
@@ -77,16 +77,16 @@ static PetscErrorCode PCKCycleGetStructured_KCycle(PC pc, PCKCycleStructured *st
 
 .seealso: `PCKCYCLE`, `PCKCycleSetStructured()`
 @*/
-PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructured *structured)
+PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructuredType *structured)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(structured, 2);
-  PetscUseMethod(pc, "PCKCycleGetStructured_C", (PC, PCKCycleStructured *), (pc, structured));
+  PetscUseMethod(pc, "PCKCycleGetStructured_C", (PC, PCKCycleStructuredType *), (pc, structured));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, KCycleGrid grid)
+static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, PCKCycleGridType grid)
 {
   PC_KCycle *kc;
 
@@ -105,7 +105,7 @@ static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, KCycleGrid grid)
 
   Input Parameters:
 + pc - the preconditioner
-- grid - one of the values of `KCycleGrid`
+- grid - one of the values of `PCKCycleGridType`
 
   Options Database Key:
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie
@@ -117,17 +117,17 @@ static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, KCycleGrid grid)
 
 .seealso: `PCKCYCLE`, `PCKCycleGetGrid()`, `PCKCycleSetStructured()`
 @*/
-PetscErrorCode PCKCycleSetGrid(PC pc, KCycleGrid grid)
+PetscErrorCode PCKCycleSetGrid(PC pc, PCKCycleGridType grid)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, grid, 2);
-  PetscCall(KCycleCheckChoice(pc, KCycleGrids, (int)grid));
-  PetscTryMethod(pc, "PCKCycleSetGrid_C", (PC, KCycleGrid), (pc, grid));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleGridTypes, (int)grid));
+  PetscTryMethod(pc, "PCKCycleSetGrid_C", (PC, PCKCycleGridType), (pc, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetGrid_KCycle(PC pc, KCycleGrid *grid)
+static PetscErrorCode PCKCycleGetGrid_KCycle(PC pc, PCKCycleGridType *grid)
 {
   PC_KCycle *kc;
 
@@ -146,22 +146,22 @@ static PetscErrorCode PCKCycleGetGrid_KCycle(PC pc, KCycleGrid *grid)
 . pc - the preconditioner
 
   Output Parameter:
-. grid - one of the values of `KCycleGrid`
+. grid - one of the values of `PCKCycleGridType`
 
   Level: intermediate
 
 .seealso: `PCKCYCLE`, `PCKCycleSetGrid()`
 @*/
-PetscErrorCode PCKCycleGetGrid(PC pc, KCycleGrid *grid)
+PetscErrorCode PCKCycleGetGrid(PC pc, PCKCycleGridType *grid)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(grid, 2);
-  PetscUseMethod(pc, "PCKCycleGetGrid_C", (PC, KCycleGrid *), (pc, grid));
+  PetscUseMethod(pc, "PCKCycleGetGrid_C", (PC, PCKCycleGridType *), (pc, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, KCycleInterpolation interpolation)
+static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, PCKCycleInterpolationType interpolation)
 {
   PC_KCycle *kc;
 
@@ -181,7 +181,7 @@ static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, KCycleInterpolation
 
   Input Parameters:
 + pc - the preconditioner
-- interpolation - one of the values of `KCycleInterpolation`
+- interpolation - one of the values of `PCKCycleInterpolationType`
 
   Options Database Key:
 . -pc_kcycle_interpolation (auto|linear|simplex|constant|operator) - the interpolation between structured levels
@@ -194,17 +194,17 @@ static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, KCycleInterpolation
 
 .seealso: `PCKCYCLE`, `PCKCycleGetInterpolation()`, `PCKCycleSetStructured()`
 @*/
-PetscErrorCode PCKCycleSetInterpolation(PC pc, KCycleInterpolation interpolation)
+PetscErrorCode PCKCycleSetInterpolation(PC pc, PCKCycleInterpolationType interpolation)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
-  PetscCall(KCycleCheckChoice(pc, KCycleInterpolations, (int)interpolation));
-  PetscTryMethod(pc, "PCKCycleSetInterpolation_C", (PC, KCycleInterpolation), (pc, interpolation));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleInterpolationTypes, (int)interpolation));
+  PetscTryMethod(pc, "PCKCycleSetInterpolation_C", (PC, PCKCycleInterpolationType), (pc, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetInterpolation_KCycle(PC pc, KCycleInterpolation *interpolation)
+static PetscErrorCode PCKCycleGetInterpolation_KCycle(PC pc, PCKCycleInterpolationType *interpolation)
 {
   PC_KCycle *kc;
 
@@ -223,18 +223,18 @@ static PetscErrorCode PCKCycleGetInterpolation_KCycle(PC pc, KCycleInterpolation
 . pc - the preconditioner
 
   Output Parameter:
-. interpolation - one of the values of `KCycleInterpolation`
+. interpolation - one of the values of `PCKCycleInterpolationType`
 
   Level: intermediate
 
 .seealso: `PCKCYCLE`, `PCKCycleSetInterpolation()`
 @*/
-PetscErrorCode PCKCycleGetInterpolation(PC pc, KCycleInterpolation *interpolation)
+PetscErrorCode PCKCycleGetInterpolation(PC pc, PCKCycleInterpolationType *interpolation)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscUseMethod(pc, "PCKCycleGetInterpolation_C", (PC, KCycleInterpolation *), (pc, interpolation));
+  PetscUseMethod(pc, "PCKCycleGetInterpolation_C", (PC, PCKCycleInterpolationType *), (pc, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -333,7 +333,7 @@ PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropy anisotropy)
+static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropyType anisotropy)
 {
   PC_KCycle *kc;
 
@@ -376,17 +376,17 @@ static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropy ani
 
 .seealso: `PCKCYCLE`, `PCKCycleGetAnisotropy()`, `PCKCycleSetSemicoarsen()`, `PCRelaxSetType()`
 @*/
-PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropy anisotropy)
+PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropyType anisotropy)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, anisotropy, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCycleAnisotropies, (int)anisotropy));
-  PetscTryMethod(pc, "PCKCycleSetAnisotropy_C", (PC, PCKCycleAnisotropy), (pc, anisotropy));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleAnisotropyTypes, (int)anisotropy));
+  PetscTryMethod(pc, "PCKCycleSetAnisotropy_C", (PC, PCKCycleAnisotropyType), (pc, anisotropy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetAnisotropy_KCycle(PC pc, PCKCycleAnisotropy *anisotropy)
+static PetscErrorCode PCKCycleGetAnisotropy_KCycle(PC pc, PCKCycleAnisotropyType *anisotropy)
 {
   PC_KCycle *kc;
 
@@ -411,17 +411,17 @@ static PetscErrorCode PCKCycleGetAnisotropy_KCycle(PC pc, PCKCycleAnisotropy *an
 
 .seealso: `PCKCYCLE`, `PCKCycleSetAnisotropy()`
 @*/
-PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropy *anisotropy)
+PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(anisotropy, 2);
-  PetscUseMethod(pc, "PCKCycleGetAnisotropy_C", (PC, PCKCycleAnisotropy *), (pc, anisotropy));
+  PetscUseMethod(pc, "PCKCycleGetAnisotropy_C", (PC, PCKCycleAnisotropyType *), (pc, anisotropy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Levels that are there are copied at once */
-static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision precision)
+static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecisionType precision)
 {
   PC_KCycle *kc;
 
@@ -469,17 +469,17 @@ static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecision preci
 
 .seealso: `PCKCYCLE`, `PCKCycleGetPrecision()`, `PCKCycleSetStructured()`, `PCRELAX`
 @*/
-PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecision precision)
+PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, precision, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisions, (int)precision));
-  PetscTryMethod(pc, "PCKCycleSetPrecision_C", (PC, PCKCyclePrecision), (pc, precision));
+  PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisionTypes, (int)precision));
+  PetscTryMethod(pc, "PCKCycleSetPrecision_C", (PC, PCKCyclePrecisionType), (pc, precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecision *precision)
+static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecisionType *precision)
 {
   PC_KCycle *kc;
 
@@ -504,12 +504,12 @@ static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecision *prec
 
 .seealso: `PCKCYCLE`, `PCKCycleSetPrecision()`
 @*/
-PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecision *precision)
+PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecisionType *precision)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(precision, 2);
-  PetscUseMethod(pc, "PCKCycleGetPrecision_C", (PC, PCKCyclePrecision *), (pc, precision));
+  PetscUseMethod(pc, "PCKCycleGetPrecision_C", (PC, PCKCyclePrecisionType *), (pc, precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -601,15 +601,15 @@ PetscErrorCode PCKCycleGetProcEqLim(PC pc, PetscInt *limit)
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_KCycle          *kc;
-  PCKCycleStructured  structured;
-  PCKCyclePrecision   precision;
-  PCKCycleAnisotropy  anisotropy;
-  KCycleGrid          grid;
-  KCycleInterpolation interpolation;
-  char                directions[8];
-  PetscInt            limit;
-  PetscBool           count, flg;
+  PC_KCycle                *kc;
+  PCKCycleStructuredType    structured;
+  PCKCyclePrecisionType     precision;
+  PCKCycleAnisotropyType    anisotropy;
+  PCKCycleGridType          grid;
+  PCKCycleInterpolationType interpolation;
+  char                      directions[8];
+  PetscInt                  limit;
+  PetscBool                 count, flg;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -621,10 +621,10 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
   interpolation = kc->interpolation;
   PetscCall(PetscStrncpy(directions, kc->semicoarsen, sizeof(directions)));
   PetscCall(PetscOptionsEnum("-pc_kcycle_structured", "Structured levels on a DMDA", "PCKCycleSetStructured",
-                             PCKCycleStructureds, (PetscEnum)structured, (PetscEnum *)&structured, &flg));
+                             PCKCycleStructuredTypes, (PetscEnum)structured, (PetscEnum *)&structured, &flg));
   if (flg) PetscCall(PCKCycleSetStructured(pc, structured));
   PetscCall(PetscOptionsEnum("-pc_kcycle_precision", "Precision of the cycle", "PCKCycleSetPrecision",
-                             PCKCyclePrecisions, (PetscEnum)precision, (PetscEnum *)&precision, &flg));
+                             PCKCyclePrecisionTypes, (PetscEnum)precision, (PetscEnum *)&precision, &flg));
   if (flg) PetscCall(PCKCycleSetPrecision(pc, precision));
   PetscCall(PCKCyclePlaceSetFromOptions(pc, PetscOptionsObject));
   PetscCall(PCKCycleSplitSetFromOptions(pc, PetscOptionsObject));
@@ -642,18 +642,18 @@ PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOp
     PetscCall(PCKCycleGatheredFollow(pc));
   }
   PetscCall(PCKCycleGhostsSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid", KCycleGrids,
-                             (PetscEnum)grid, (PetscEnum *)&grid, &flg));
+  PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid",
+                             PCKCycleGridTypes, (PetscEnum)grid, (PetscEnum *)&grid, &flg));
   if (flg) PetscCall(PCKCycleSetGrid(pc, grid));
   PetscCall(PetscOptionsEnum("-pc_kcycle_interpolation", "Interpolation between structured levels",
-                             "PCKCycleSetInterpolation", KCycleInterpolations, (PetscEnum)interpolation,
+                             "PCKCycleSetInterpolation", PCKCycleInterpolationTypes, (PetscEnum)interpolation,
                              (PetscEnum *)&interpolation, &flg));
   if (flg) PetscCall(PCKCycleSetInterpolation(pc, interpolation));
   PetscCall(PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...",
                                "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
   if (flg) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
   PetscCall(PetscOptionsEnum("-pc_kcycle_anisotropy", "Lines or planes are relaxed where points do not do",
-                             "PCKCycleSetAnisotropy", PCKCycleAnisotropies, (PetscEnum)anisotropy,
+                             "PCKCycleSetAnisotropy", PCKCycleAnisotropyTypes, (PetscEnum)anisotropy,
                              (PetscEnum *)&anisotropy, &flg));
   if (flg) PetscCall(PCKCycleSetAnisotropy(pc, anisotropy));
   limit = kc->proc_eq_limit;

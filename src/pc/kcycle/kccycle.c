@@ -572,7 +572,7 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   KCycleCall(PCKCycleFMGCheck(pc, visit));
   if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
-  loan.stays     = (PetscBool)(arrays && kc->at == KCYCLE_PLACE_DEVICE);
+  loan.stays     = (PetscBool)(arrays && kc->at == KCYCLE_MEMORY_DEVICE);
   loan.transpose = visit->transpose;
   KCycleCall(KCycleLendVectors(pc, kc, b, x, visit->zeroguess, &loan));
   ierr = arrays ? PCKCycleEngineApply(pc, visit, loan.hb, loan.hx)
@@ -877,7 +877,7 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLoosenSmoothers(pc));
-  loan.stays     = (PetscBool)(kc->engine && kc->at == KCYCLE_PLACE_DEVICE);
+  loan.stays     = (PetscBool)(kc->engine && kc->at == KCYCLE_MEMORY_DEVICE);
   loan.transpose = PETSC_FALSE;
   PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
   *outits = its;

@@ -329,7 +329,7 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
 #else
   return kc->nlevels == 1                    ? "there is one level"
          : kc->followed && !kc->tolerant     ? "the Krylov method takes it for a linear function"
-         : kc->at == KCYCLE_PLACE_DEVICE     ? "levels are on a device"
+         : kc->at == KCYCLE_MEMORY_DEVICE    ? "levels are on a device"
          : !symmetric                        ? "the operator is not symmetric"
          : facts->jump > KCYCLE_ROUNDED_JUMP ? "coefficients jump too much"
          : kc->walls || facts->walls         ? "there may be pockets that hardly anything is coupled to"
@@ -465,7 +465,7 @@ static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun 
 /* The finest level that works on arrays of PCMG's vectors, or 0 */
 static PetscInt LentTo(const PC_KCycle *kc)
 {
-  if (kc->at == KCYCLE_PLACE_DEVICE) return kc->split.level;
+  if (kc->at == KCYCLE_MEMORY_DEVICE) return kc->split.level;
   return kc->engine->borrows ? kc->nlevels - 1 : 0;
 }
 
@@ -558,7 +558,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   if (run->visit.full) KCycleCall(PCKCycleFMGWatch(pc, run));
   if (run->watched) run->monitor = See;
   PCKCycleProfileStart(kc);
-  ierr = kc->at == KCYCLE_PLACE_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
+  ierr = kc->at == KCYCLE_MEMORY_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
   PCKCycleProfileStop(kc, run->visit.full ? 1 : run->visit.cycles);
   if (run->visit.full) KCycleCall(PCKCycleFMGLendRhs(kc, PETSC_FALSE));
   KCycleCall(RestoreArrays(pc, kc, run));

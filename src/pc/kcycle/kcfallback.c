@@ -11,7 +11,7 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/stencilimpl.h>
 
-const char *const PCKCycleFallbacks[] = {"auto", "off", "PCKCycleFallback", "PC_KCYCLE_FALLBACK_", NULL};
+const char *const PCKCycleFallbackTypes[] = {"auto", "off", "PCKCycleFallbackType", "PC_KCYCLE_FALLBACK_", NULL};
 
 static const char Prefix[] = "kcycle_fallback_";
 
@@ -107,7 +107,7 @@ static PetscErrorCode ChosenByHand(PC pc, const char *why[])
          : kc->overcorrect != 1                                       ? "over-correction was chosen"
          : kc->precision == PC_KCYCLE_PRECISION_SINGLE                ? "single precision was asked for"
          : !automatic                                                 ? "the directions to coarsen were chosen"
-         : kc->interpolation != KCYCLE_INTERPOLATION_AUTO             ? "the interpolation was chosen"
+         : kc->interpolation != PC_KCYCLE_INTERPOLATION_AUTO          ? "the interpolation was chosen"
          : kc->anisotropy != PC_KCYCLE_ANISOTROPY_AUTO                ? "what smoothers relax was chosen"
          : kc->assembled                                              ? "the program assembles coarse operators"
          : chosen || mg->levels[1]->smoothd != mg->levels[1]->smoothu ? "smoothers or the coarsest solver were chosen"
@@ -142,12 +142,12 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
   PetscCall(MatStencilIsNearlySymmetric(kc->structure[0].A, &symmetric));
   PetscCall(TypeIsThere(pc, &there));
-  *why = device || kc->device || kc->at == KCYCLE_PLACE_DEVICE ? "the solver is on a device"
-         : !symmetric                                          ? "the operator is not symmetric"
-         : kc->nclosed                                         ? "parts of the grid are closed"
-         : kc->d && kc->found.pads                             ? "rows are scaled, and have moved between processes"
-         : !there                                              ? "PETSc has no hypre"
-                                                               : NULL;
+  *why = device || kc->device || kc->at == KCYCLE_MEMORY_DEVICE ? "the solver is on a device"
+         : !symmetric                                           ? "the operator is not symmetric"
+         : kc->nclosed                                          ? "parts of the grid are closed"
+         : kc->d && kc->found.pads                              ? "rows are scaled, and have moved between processes"
+         : !there                                               ? "PETSc has no hypre"
+                                                                : NULL;
 #if defined(PETSC_USE_COMPLEX)
   *why = "numbers are complex";
 #endif
@@ -461,7 +461,7 @@ PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallback which)
+static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallbackType which)
 {
   PC_KCycle *kc;
 
@@ -507,17 +507,17 @@ static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallback which)
 
 .seealso: `PCKCYCLE`, `PCKCycleGetFallback()`, `PCHYPRE`
 @*/
-PetscErrorCode PCKCycleSetFallback(PC pc, PCKCycleFallback which)
+PetscErrorCode PCKCycleSetFallback(PC pc, PCKCycleFallbackType which)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, which, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCycleFallbacks, (int)which));
-  PetscTryMethod(pc, "PCKCycleSetFallback_C", (PC, PCKCycleFallback), (pc, which));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleFallbackTypes, (int)which));
+  PetscTryMethod(pc, "PCKCycleSetFallback_C", (PC, PCKCycleFallbackType), (pc, which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetFallback_KCycle(PC pc, PCKCycleFallback *which, PC *inner)
+static PetscErrorCode PCKCycleGetFallback_KCycle(PC pc, PCKCycleFallbackType *which, PC *inner)
 {
   PC_KCycle *kc;
 
@@ -545,28 +545,29 @@ static PetscErrorCode PCKCycleGetFallback_KCycle(PC pc, PCKCycleFallback *which,
 
 .seealso: `PCKCYCLE`, `PCKCycleSetFallback()`
 @*/
-PetscErrorCode PCKCycleGetFallback(PC pc, PCKCycleFallback *which, PC *inner)
+PetscErrorCode PCKCycleGetFallback(PC pc, PCKCycleFallbackType *which, PC *inner)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   if (which) PetscAssertPointer(which, 2);
   if (inner) PetscAssertPointer(inner, 3);
-  PetscUseMethod(pc, "PCKCycleGetFallback_C", (PC, PCKCycleFallback *, PC *), (pc, which, inner));
+  PetscUseMethod(pc, "PCKCycleGetFallback_C", (PC, PCKCycleFallbackType *, PC *), (pc, which, inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCycleFallbackSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_KCycle       *kc;
-  PCKCycleFallback which;
-  PetscBool        flg;
+  PC_KCycle           *kc;
+  PCKCycleFallbackType which;
+  PetscBool            flg;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   which = kc->fallback.wanted;
   PetscCall(PetscOptionsEnum("-pc_kcycle_fallback", "BoomerAMG takes the place of cycles that converge too slowly",
-                             "PCKCycleSetFallback", PCKCycleFallbacks, (PetscEnum)which, (PetscEnum *)&which, &flg));
+                             "PCKCycleSetFallback", PCKCycleFallbackTypes, (PetscEnum)which, (PetscEnum *)&which,
+                             &flg));
   if (flg) PetscCall(PCKCycleSetFallback(pc, which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,8 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/transferimpl.h>
 
-const char *const PCKCycleFMGInterpolations[] = {"linear", "cubic", "PCKCycleFMGInterpolation", "PC_KCYCLE_FMG_", NULL};
+const char *const PCKCycleFMGInterpolationTypes[] = {"linear", "cubic", "PCKCycleFMGInterpolationType",
+                                                     "PC_KCYCLE_FMG_", NULL};
 
 PetscErrorCode PCKCycleFMGReset(PC_KCycle *kc)
 {
@@ -22,7 +23,7 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
   PetscFunctionBegin;
   why[0] = 0;
   if (!kc->use_structure) PetscCall(PetscSNPrintf(why, len, "levels are not structured: %s", kc->general));
-  else if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE) PetscCall(PetscSNPrintf(why, len, "levels are on a device"));
+  else if (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE) PetscCall(PetscSNPrintf(why, len, "levels are on a device"));
   for (PetscInt i = 0; i < kc->nstructured - 1 && !why[0]; i++) {
     const KCycleStructure *level = &kc->structure[i];
     const KCycleBox       *fine  = KCycleStencilOf(level->A)->box;
@@ -121,7 +122,7 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
   PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleFMGReset(kc));
   PetscCall(CheckType(pc));
-  PetscCheck(!kc->fmg.monitor || (kc->use_structure && (!kc->engine || kc->at != KCYCLE_PLACE_DEVICE)),
+  PetscCheck(!kc->fmg.monitor || (kc->use_structure && (!kc->engine || kc->at != KCYCLE_MEMORY_DEVICE)),
              PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_fmg_monitor is for structured levels on the host, and here %s: leave it out",
              kc->use_structure ? "levels are on a device" : kc->general);
@@ -307,7 +308,7 @@ PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolation interpolation)
+static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolationType interpolation)
 {
   PC_KCycle *kc;
 
@@ -357,17 +358,17 @@ static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
 
 .seealso: `PCKCYCLE`, `PCKCycleGetFMGInterpolation()`, `PCMGSetType()`, `PCKCycleSetInterpolation()`
 @*/
-PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolation interpolation)
+PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType interpolation)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCycleFMGInterpolations, (int)interpolation));
-  PetscTryMethod(pc, "PCKCycleSetFMGInterpolation_C", (PC, PCKCycleFMGInterpolation), (pc, interpolation));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleFMGInterpolationTypes, (int)interpolation));
+  PetscTryMethod(pc, "PCKCycleSetFMGInterpolation_C", (PC, PCKCycleFMGInterpolationType), (pc, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolation *interpolation)
+static PetscErrorCode PCKCycleGetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolationType *interpolation)
 {
   PC_KCycle *kc;
 
@@ -392,12 +393,12 @@ static PetscErrorCode PCKCycleGetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
 
 .seealso: `PCKCYCLE`, `PCKCycleSetFMGInterpolation()`
 @*/
-PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolation *interpolation)
+PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType *interpolation)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscUseMethod(pc, "PCKCycleGetFMGInterpolation_C", (PC, PCKCycleFMGInterpolation *), (pc, interpolation));
+  PetscUseMethod(pc, "PCKCycleGetFMGInterpolation_C", (PC, PCKCycleFMGInterpolationType *), (pc, interpolation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -586,15 +587,15 @@ PetscErrorCode PCKCycleFMGView(const PC_KCycle *kc, PetscViewer viewer)
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCycleFMGSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_KCycle               *kc;
-  PCKCycleFMGInterpolation interpolation;
-  PetscBool                monitor, flg;
+  PC_KCycle                   *kc;
+  PCKCycleFMGInterpolationType interpolation;
+  PetscBool                    monitor, flg;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   interpolation = kc->fmg.interpolation;
   PetscCall(PetscOptionsEnum("-pc_kcycle_fmg_interpolation", "How full multigrid takes a solution to a finer level",
-                             "PCKCycleSetFMGInterpolation", PCKCycleFMGInterpolations, (PetscEnum)interpolation,
+                             "PCKCycleSetFMGInterpolation", PCKCycleFMGInterpolationTypes, (PetscEnum)interpolation,
                              (PetscEnum *)&interpolation, &flg));
   if (flg) PetscCall(PCKCycleSetFMGInterpolation(pc, interpolation));
   monitor = kc->fmg.monitor;

@@ -35,7 +35,7 @@ static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *rooflin
   for (int i = 0; i < 2; i++) {
     const KCycleSmoother *s     = parts->smoother[i];
     const KCycleRate     *rate  = RateOf(kc, roofline, s);
-    const PetscReal       times = (PetscReal)(nu[i] * s->trips * (parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1));
+    const PetscReal       times = (PetscReal)(nu[i] * s->trips * (parts->order[i] == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1));
     const PetscReal       moved = bytes * PassWords(parts, i, nu[i], kc->level[number].fused, points, coarse) /
                             (4 * points * bytes > roofline->cache ? roofline->bandwidth : roofline->cached);
 
@@ -244,7 +244,7 @@ PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
   predict         = &kc->predict;
   automatic       = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
   predict->single = (PetscBool)!kc->engine->borrows;
-  predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_PLACE_DEVICE);
+  predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_MEMORY_DEVICE);
   if (predict->timed) PetscCall(Has(kc, predict->roofline, sizeof(predict->why), predict->why));
   if (predict->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&roofline));

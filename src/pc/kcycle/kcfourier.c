@@ -211,7 +211,7 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
     const KCycleSweeps sweeps = {1, PETSC_FALSE, (PetscBool)i, parts->order[i], 0, NULL};
 
     level->nu[i]   = (int)parts->its[i];
-    level->both[i] = (PetscBool)(parts->order[i] == PC_RELAX_SYMMETRIC);
+    level->both[i] = (PetscBool)(parts->order[i] == PC_RELAX_ORDER_SYMMETRIC);
     level->back[i] = KCycleSweepsBackward(&sweeps);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

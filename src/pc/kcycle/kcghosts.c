@@ -48,13 +48,13 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
   PetscInt         depth, reach[2], most;
   PetscReal        owned;
 
-  if (kc->ghost_points < 0 || kc->at == KCYCLE_PLACE_DEVICE || kc->split.level) return 0;
+  if (kc->ghost_points < 0 || kc->at == KCYCLE_MEMORY_DEVICE || kc->split.level) return 0;
   if (!KCycleBoxTalks(box) || KCyclePlanesAreWhole(box) || parts->st->shape.flat) return 0;
   if (box->dim == 1) return 0; /* a plane is all of it */
   for (int i = 0; i < 2; i++) {
     reach[i] = ReachOf(parts->smoother[i]);
     if (!reach[i]) return 0;
-    reach[i] *= parts->its[i] * (parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1);
+    reach[i] *= parts->its[i] * (parts->order[i] == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
   }
   most  = PetscMax(reach[0], reach[1]); /* the transposed cycle has the smoothers the other way round */
   /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those behind coarser levels */

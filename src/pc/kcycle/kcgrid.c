@@ -389,25 +389,26 @@ static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool aske
 }
 
 /* The interpolation; and whether the coarser operator is a star with it */
-static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level, KCycleInterpolation *chosen)
+static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level,
+                                          PCKCycleInterpolationType *chosen)
 {
-  KCycleInterpolation interpolation = kc->interpolation;
-  const KCycleScan   *scan;
+  PCKCycleInterpolationType interpolation = kc->interpolation;
+  const KCycleScan         *scan;
 
   PetscFunctionBegin;
-  if (interpolation == KCYCLE_INTERPOLATION_AUTO)
-    interpolation = level->jumps ? KCYCLE_INTERPOLATION_OPERATOR : KCYCLE_INTERPOLATION_LINEAR;
+  if (interpolation == PC_KCYCLE_INTERPOLATION_AUTO)
+    interpolation = level->jumps ? PC_KCYCLE_INTERPOLATION_OPERATOR : PC_KCYCLE_INTERPOLATION_LINEAR;
   *chosen = interpolation;
   PetscCall(MatStencilScan(level->A, &scan));
   level->star =
       (PetscBool)(!KCycleStencilOf(level->A)->shape.box &&
-                  KCyclePolicyStar(scan, (PetscBool)(interpolation == KCYCLE_INTERPOLATION_LINEAR), kc->convects,
+                  KCyclePolicyStar(scan, (PetscBool)(interpolation == PC_KCYCLE_INTERPOLATION_LINEAR), kc->convects,
                                    level->factor, KCycleWasThere((PetscBool)(level->P != NULL), level->star)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Weights of the interpolation and the coarser operator */
-static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolation interpolation)
+static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpolationType interpolation)
 {
   PC_KCycle       *kc;
   const KCycleBox *box = KCycleStencilOf(level->A)->box;
@@ -437,9 +438,9 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, KCycleInterpolati
 PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists,
                                       PetscBool *coarser, PetscBool *changed)
 {
-  PC_KCycle          *kc;
-  KCycleStructure     before = *level;
-  KCycleInterpolation interpolation;
+  PC_KCycle                *kc;
+  KCycleStructure           before = *level;
+  PCKCycleInterpolationType interpolation;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));

@@ -112,7 +112,7 @@ PetscErrorCode PCKCycleInverseSetUp(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   kc->inverted = PETSC_FALSE;
-  if (kc->at != KCYCLE_PLACE_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->at != KCYCLE_MEMORY_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInverseGive(pc, kc->levels, 1, &kc->notinverted));
   kc->inverted = (PetscBool)(kc->notinverted == NULL);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,8 +6,10 @@
 #include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-const char *const PCKCycleStructureds[] = {"auto", "on", "off", "PCKCycleStructured", "PC_KCYCLE_STRUCTURED_", NULL};
-const char *const KCycleGrids[]         = {"auto", "vertex", "interior", "cell", "KCycleGrid", "KCYCLE_GRID_", NULL};
+const char *const PCKCycleStructuredTypes[] = {"auto", "on", "off", "PCKCycleStructuredType", "PC_KCYCLE_STRUCTURED_",
+                                               NULL};
+const char *const PCKCycleGridTypes[] = {"auto", "vertex", "interior", "cell", "PCKCycleGridType", "PC_KCYCLE_GRID_",
+                                         NULL};
 
 PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
 {

@@ -39,7 +39,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
   for (int i = 0; i < 2; i++) {
     const KCycleSmoother *s     = parts->smoother[i];
     const KCycleSweeps    asked = {parts->its[i], PETSC_FALSE, (PetscBool)i, parts->order[i], 0, NULL};
-    const PetscInt        both  = parts->order[i] == PC_RELAX_SYMMETRIC ? 2 : 1;
+    const PetscInt        both  = parts->order[i] == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1;
 
     level->launches += parts->ghosts ? 1 : (PetscReal)KCycleSmootherTrips(s, &asked, fused);
     sweeps += (PetscReal)(parts->its[i] * both * s->trips);
@@ -49,7 +49,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
                             i ? "," : "", parts->its[i], s->name));
   }
   PetscCall(PetscStrlcat(level->solver, kc->engine->borrows ? ",double" : ",single", sizeof(level->solver)));
-  if (kc->at == KCYCLE_PLACE_DEVICE && l > kc->split.level) level->launches = steps + 3; /* kernels */
+  if (kc->at == KCYCLE_MEMORY_DEVICE && l > kc->split.level) level->launches = steps + 3; /* kernels */
   level->operations = level->rows * ((PetscReal)parts->st->shape.ncoeffs * (sweeps + 1) + 4);
   level->messages   = !KCycleBoxTalks(box) ? 0 : parts->ghosts ? 3 : steps + 3;
   PetscFunctionReturn(PETSC_SUCCESS);

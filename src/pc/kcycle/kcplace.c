@@ -4,14 +4,14 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 
-const char *const PCKCyclePlaces[] = {"auto", "host", "device", "PCKCyclePlace", "PC_KCYCLE_PLACE_", NULL};
+const char *const PCKCyclePlaceTypes[] = {"auto", "host", "device", "PCKCyclePlaceType", "PC_KCYCLE_PLACE_", NULL};
 
 /* What keeps levels from a device, or nothing */
 static PetscErrorCode FindObstacle(const PC_KCycle *kc, PCMGType type, size_t len, char keeps[])
 {
   PetscFunctionBegin;
   keeps[0] = 0;
-  if (!KCycleKernelsOf(KCYCLE_PLACE_DEVICE))
+  if (!KCycleKernelsOf(KCYCLE_MEMORY_DEVICE))
     PetscCall(PetscSNPrintf(keeps, len, "the library has no kernels for devices: it was built without CUDA and HIP"));
   else if (kc->handed[0]) PetscCall(PetscSNPrintf(keeps, len, "%s", kc->handed));
   else if (type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL)
@@ -60,7 +60,7 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->at          = PCKCycleCounts(kc) ? KCYCLE_PLACE_COUNTED : KCYCLE_PLACE_HOST;
+  kc->at          = PCKCycleCounts(kc) ? KCYCLE_MEMORY_COUNTED : KCYCLE_MEMORY_HOST;
   kc->onhost[0]   = 0;
   kc->split.level = 0;
   if (kc->finer.exists || kc->place == PC_KCYCLE_PLACE_HOST) PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,7 +76,7 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
       "-pc_kcycle_place device is for structured levels whose finest one has a smoother with kernels for devices, "
       "and here %s: use auto or host",
       keeps);
-  if (!keeps[0]) kc->at = KCYCLE_PLACE_DEVICE;
+  if (!keeps[0]) kc->at = KCYCLE_MEMORY_DEVICE;
   else PetscCall(PetscStrncpy(kc->onhost, keeps, sizeof(kc->onhost)));
   PetscCall(PetscInfo(pc, "Structured levels are on the %s%s%s\n", keeps[0] ? "host" : "device",
                       kc->onhost[0] ? ", not all: " : "", kc->onhost));
@@ -106,15 +106,15 @@ PetscErrorCode PCKCyclePlaceCreateLevels(PC pc, PetscReal scale)
   split->parts[0].timer = &split->timer;
   split->parts[0].event = split->event;
   PetscCall((*kc->engine->create)(comm, kc->at, n, split->parts, scale, &kc->levels));
-  PetscCall((*KCycleEngine_Double.create)(comm, KCYCLE_PLACE_HOST, split->level + 1, kc->parts, scale, &split->host));
+  PetscCall((*KCycleEngine_Double.create)(comm, KCYCLE_MEMORY_HOST, split->level + 1, kc->parts, scale, &split->host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The solver has shown its vectors */
 PetscErrorCode PCKCyclePlaceFollow(PC pc)
 {
-  PC_KCycle  *kc;
-  KCyclePlace at;
+  PC_KCycle        *kc;
+  KCycleMemorySpace at;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -195,7 +195,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE) {
+  if (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the device, set up on the host%s\n",
                                      kc->device ? "" : ": vectors are copied 2 times a cycle"));
     if (kc->split.level)
@@ -225,7 +225,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 }
 
 /* Levels that are there move at once */
-static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
+static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlaceType place)
 {
   PC_KCycle *kc;
 
@@ -265,17 +265,17 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlace place)
 .seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetHostBelow()`, `PCKCycleSetGraph()`, `PCKCycleSetPrecision()`,
   `PCRELAX`
 @*/
-PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlace place)
+PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, place, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCyclePlaces, (int)place));
-  PetscTryMethod(pc, "PCKCycleSetPlace_C", (PC, PCKCyclePlace), (pc, place));
+  PetscCall(KCycleCheckChoice(pc, PCKCyclePlaceTypes, (int)place));
+  PetscTryMethod(pc, "PCKCycleSetPlace_C", (PC, PCKCyclePlaceType), (pc, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetPlace_KCycle(PC pc, PCKCyclePlace *place)
+static PetscErrorCode PCKCycleGetPlace_KCycle(PC pc, PCKCyclePlaceType *place)
 {
   PC_KCycle *kc;
 
@@ -300,26 +300,26 @@ static PetscErrorCode PCKCycleGetPlace_KCycle(PC pc, PCKCyclePlace *place)
 
 .seealso: `PCKCYCLE`, `PCKCycleSetPlace()`
 @*/
-PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlace *place)
+PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlaceType *place)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(place, 2);
-  PetscUseMethod(pc, "PCKCycleGetPlace_C", (PC, PCKCyclePlace *), (pc, place));
+  PetscUseMethod(pc, "PCKCycleGetPlace_C", (PC, PCKCyclePlaceType *), (pc, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Called with the options of PCKCYCLE */
 PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_KCycle    *kc;
-  PCKCyclePlace place;
-  PetscBool     flg;
+  PC_KCycle        *kc;
+  PCKCyclePlaceType place;
+  PetscBool         flg;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   place = kc->place;
-  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaces,
+  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaceTypes,
                              (PetscEnum)place, (PetscEnum *)&place, &flg));
   if (flg) PetscCall(PCKCycleSetPlace(pc, place));
   PetscFunctionReturn(PETSC_SUCCESS);

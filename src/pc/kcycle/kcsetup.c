@@ -182,7 +182,8 @@ static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
   if (nogamg) more = nogamg;
   else if (KCYCLE_GAMG_CHOOSES_LEVELS && asked > 1) more = "; PCGAMG chooses their number, not -pc_mg_levels";
   PetscCall(PetscSNPrintf(kc->instead, sizeof(kc->instead), "%s%s", why, more));
-  PetscCall(PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
+  PetscCall(
+      PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchyTypes[kc->levels_from], kc->instead));
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInherit(pc, PETSC_TRUE));
   if (kc->options_used) PetscCall(PCKCycleReadInherited(pc));
@@ -229,7 +230,7 @@ static PetscErrorCode ChooseInstead(PC pc)
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID || kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) {
     PetscCall(PCKCycleGridsChoose(pc));
     PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy %s: %s",
-               PCKCycleHierarchies[kc->levels_from], kc->nogrids);
+               PCKCycleHierarchyTypes[kc->levels_from], kc->nogrids);
   } else if (kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO && mg->coarseSpaceType == PCMG_ADAPT_GDSW && mg->nlevels > 1) {
     kc->levels_from = PC_KCYCLE_HIERARCHY_AUTO; /* PCMG makes the interpolation from the smoothers' subdomains */
     PetscCall(PetscStrncpy(kc->instead, "-pc_mg_adapt_interp_coarse_space gdsw", sizeof(kc->instead)));
@@ -253,20 +254,20 @@ static PetscErrorCode RefuseMeaningless(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(kc->grid == KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(kc->grid == PC_KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP,
              "-pc_kcycle_grid %s (PCKCycleSetGrid()) is for structured levels, and levels are not structured: %s",
-             KCycleGrids[kc->grid], kc->general);
-  PetscCheck(kc->interpolation == KCYCLE_INTERPOLATION_AUTO ||
-                 (kc->use_grids && kc->interpolation == KCYCLE_INTERPOLATION_LINEAR),
+             PCKCycleGridTypes[kc->grid], kc->general);
+  PetscCheck(kc->interpolation == PC_KCYCLE_INTERPOLATION_AUTO ||
+                 (kc->use_grids && kc->interpolation == PC_KCYCLE_INTERPOLATION_LINEAR),
              comm, PETSC_ERR_ARG_INCOMP,
              "-pc_kcycle_interpolation %s (PCKCycleSetInterpolation()) is for structured levels, and levels are not "
              "structured: %s",
-             KCycleInterpolations[kc->interpolation], kc->general);
+             PCKCycleInterpolationTypes[kc->interpolation], kc->general);
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   PetscCheck(automatic || kc->use_grids, comm, PETSC_ERR_ARG_INCOMP,
              "-pc_kcycle_semicoarsen %s (PCKCycleSetSemicoarsen()) is for grids that are coarsened here, and the "
              "hierarchy is %s",
-             kc->semicoarsen, PCKCycleHierarchies[kc->levels_from]);
+             kc->semicoarsen, PCKCycleHierarchyTypes[kc->levels_from]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -55,7 +55,7 @@ static PetscErrorCode Try(PC pc, Vec b, Vec x)
   for (PetscInt l = 0; l < kc->nlevels - 1; l++) {
     kc->split.fastest = l;
     if (l) PetscCall(PCKCycleEngineSetUp(pc));
-    if (kc->at != KCYCLE_PLACE_DEVICE) break;
+    if (kc->at != KCYCLE_MEMORY_DEVICE) break;
     if (l && kc->split.level == level) continue; /* a smoother keeps more levels there anyway */
     level = kc->split.level;
     PetscCall(Time(pc, b, x, &seconds));
@@ -79,7 +79,7 @@ PetscErrorCode PCKCycleSplitSetUp(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->host_below != PC_KCYCLE_HOST_BELOW_AUTO || kc->split.chosen || !kc->engine || kc->at != KCYCLE_PLACE_DEVICE)
+  if (kc->host_below != PC_KCYCLE_HOST_BELOW_AUTO || kc->split.chosen || !kc->engine || kc->at != KCYCLE_MEMORY_DEVICE)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
   PetscCall(PCKCycleFillWithNoise(pc, x));

@@ -23,7 +23,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  *why = !KCycleKernelsOf(KCYCLE_PLACE_DEVICE)                ? "the library was built without CUDA"
+  *why = !KCycleKernelsOf(KCYCLE_MEMORY_DEVICE)               ? "the library was built without CUDA"
          : kc->failure[0]                                     ? "the set-up of their cycles failed"
          : kc->place == PC_KCYCLE_PLACE_HOST                  ? "their cycles have -pc_kcycle_place host"
          : PCKCycleCounts(kc)                                 ? "their cycles have -pc_kcycle_count_bytes"
@@ -98,7 +98,7 @@ static PetscErrorCode CreateLevels(PC pc)
     there->parts[l].timer = &there->timer;
     there->parts[l].event = there->event;
   }
-  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), KCYCLE_PLACE_DEVICE, kc->nlevels, there->parts, 1,
+  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), KCYCLE_MEMORY_DEVICE, kc->nlevels, there->parts, 1,
                                   &there->levels));
   PetscCall(KSPGetOperators(((PC_MG *)pc->data)->levels[0]->smoothd, &A, NULL));
   if (kc->nlevels == 1) PetscCall(MatCreateVecs(A, &there->vec[1], &there->vec[0]));

@@ -95,7 +95,7 @@ PetscErrorCode PCKCycleGetTileAbove(PC pc, PetscInt *unknowns)
 /* How sweeps of level l are fused with residuals and transfers, or NULL. On a device that takes tiles */
 const char *PCKCycleFused(const PC_KCycle *kc, PetscInt l)
 {
-  if (kc->engine && kc->at == KCYCLE_PLACE_DEVICE && l > kc->split.level)
+  if (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE && l > kc->split.level)
     return (*kc->engine->tiled)(kc->levels, l - kc->split.level);
   return kc->level[l].fused ? "fused" : NULL;
 }

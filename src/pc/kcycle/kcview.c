@@ -92,8 +92,8 @@ static PetscErrorCode ViewLevelLine(PC pc, PC_KCycle *kc, PetscInt l, PetscLogDo
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "    %5" PetscInt_FMT " %12" PetscInt_FMT " %13.0f %9" PetscInt64_FMT " %13.0f  %-6s  %s%s\n",
       l + kc->gathered.below, rows, entries, calls, bytes,
-      device || (kc->engine && kc->at == KCYCLE_PLACE_DEVICE && (l > kc->split.level || kc->inverted)) ? "device"
-                                                                                                       : "host",
+      device || (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE && (l > kc->split.level || kc->inverted)) ? "device"
+                                                                                                        : "host",
       down, up));
   total[0] += rows;
   total[1] += entries;
@@ -214,7 +214,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
   if (kc->instead[0])
     PetscCall(
-        PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchies[kc->levels_from], kc->instead));
+        PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchyTypes[kc->levels_from], kc->instead));
   if (!kc->use_structure) {
     if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids)
       PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
@@ -240,7 +240,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
                               level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
                               level->factor[2] == 2 ? "z" : "",
-                              KCycleInterpolations[MatStencilTransferInterpolation(level->P)],
+                              PCKCycleInterpolationTypes[MatStencilTransferInterpolation(level->P)],
                               MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
     }
     if (level->P)
@@ -363,7 +363,7 @@ static PetscErrorCode ViewHierarchy(const PC_KCycle *kc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels %" PetscInt_FMT " to 0 of the hierarchy\n", n - 1));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, hierarchy %s%s\n", n,
-                                     PCKCycleHierarchies[kc->levels_from],
+                                     PCKCycleHierarchyTypes[kc->levels_from],
                                      n == 1 ? ": a single level is the coarsest problem" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

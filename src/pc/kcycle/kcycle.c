@@ -8,8 +8,8 @@
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/registerimpl.h>
 
-const char *const PCKCycleHierarchies[] = {
-    "auto", "dm", "user", "gamg", "grid", "single", "unknowns", "PCKCycleHierarchy", "PC_KCYCLE_HIERARCHY_", NULL};
+const char *const PCKCycleHierarchyTypes[] = {
+    "auto", "dm", "user", "gamg", "grid", "single", "unknowns", "PCKCycleHierarchyType", "PC_KCYCLE_HIERARCHY_", NULL};
 
 static const char Container[] = "PCKCycle";
 
@@ -384,12 +384,12 @@ static PetscErrorCode ReadLevels(PC pc)
 
 static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_MG            *mg;
-  PC_KCycle        *kc;
-  PCKCycleHierarchy hierarchy;
-  PetscInt          kappa = 2;
-  PetscBool         flg, ours;
-  char              text[64] = "2";
+  PC_MG                *mg;
+  PC_KCycle            *kc;
+  PCKCycleHierarchyType hierarchy;
+  PetscInt              kappa = 2;
+  PetscBool             flg, ours;
+  char                  text[64] = "2";
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
@@ -399,7 +399,7 @@ static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOpti
   else PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->kappa));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kappa-cycle multigrid options");
   PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy",
-                             PCKCycleHierarchies, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
+                             PCKCycleHierarchyTypes, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
   if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
   PetscCall(
       PetscOptionsString("-pc_kcycle_kappa",
@@ -534,7 +534,7 @@ PetscErrorCode PCKCycleGetKappa(PC pc, PetscInt *kappa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hierarchy)
+static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchyType hierarchy)
 {
   PC_KCycle *kc;
   PetscBool  isgamg = (PetscBool)(hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
@@ -556,7 +556,7 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
 
   Input Parameters:
 + pc        - the preconditioner
-- hierarchy - one of the values of `PCKCycleHierarchy`
+- hierarchy - one of the values of `PCKCycleHierarchyType`
 
   Options Database Key:
 . -pc_kcycle_hierarchy (auto|dm|user|gamg|grid|single|unknowns) - where levels come from
@@ -570,17 +570,17 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchy hiera
 
 .seealso: `PCKCYCLE`, `PCKCycleGetHierarchy()`, `PCMGSetInterpolation()`, `KSPSetDM()`, `PCGAMG`
 @*/
-PetscErrorCode PCKCycleSetHierarchy(PC pc, PCKCycleHierarchy hierarchy)
+PetscErrorCode PCKCycleSetHierarchy(PC pc, PCKCycleHierarchyType hierarchy)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, hierarchy, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCycleHierarchies, (int)hierarchy));
-  PetscTryMethod(pc, "PCKCycleSetHierarchy_C", (PC, PCKCycleHierarchy), (pc, hierarchy));
+  PetscCall(KCycleCheckChoice(pc, PCKCycleHierarchyTypes, (int)hierarchy));
+  PetscTryMethod(pc, "PCKCycleSetHierarchy_C", (PC, PCKCycleHierarchyType), (pc, hierarchy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleGetHierarchy_KCycle(PC pc, PCKCycleHierarchy *hierarchy)
+static PetscErrorCode PCKCycleGetHierarchy_KCycle(PC pc, PCKCycleHierarchyType *hierarchy)
 {
   PC_KCycle *kc;
 
@@ -605,12 +605,12 @@ static PetscErrorCode PCKCycleGetHierarchy_KCycle(PC pc, PCKCycleHierarchy *hier
 
 .seealso: `PCKCYCLE`, `PCKCycleSetHierarchy()`
 @*/
-PetscErrorCode PCKCycleGetHierarchy(PC pc, PCKCycleHierarchy *hierarchy)
+PetscErrorCode PCKCycleGetHierarchy(PC pc, PCKCycleHierarchyType *hierarchy)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(hierarchy, 2);
-  PetscUseMethod(pc, "PCKCycleGetHierarchy_C", (PC, PCKCycleHierarchy *), (pc, hierarchy));
+  PetscUseMethod(pc, "PCKCycleGetHierarchy_C", (PC, PCKCycleHierarchyType *), (pc, hierarchy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -299,16 +299,16 @@ typedef struct {
 
 /* What takes the place of cycles that converge too slowly; see kcfallback.c */
 typedef struct {
-  PCKCycleFallback wanted;
-  PC               pc;     /* it; or NULL */
-  Mat              A;      /* the operator in MATAIJ, where the program has none */
-  PetscInt         cycles; /* that were measured; 0: none */
-  PetscReal        left;   /* of noise, by all of these, */
-  PetscReal        last;   /* of what was left before it, by the last one, */
-  PetscReal        ahead;  /* and of noise, by so many as decide */
-  PetscInt         its;    /* of the first solve since then; 0: there was none */
-  PetscBool        grown;  /* a later one has taken more by half */
-  const char      *why;    /* nothing was measured where facts asked for it; or NULL */
+  PCKCycleFallbackType wanted;
+  PC                   pc;     /* it; or NULL */
+  Mat                  A;      /* the operator in MATAIJ, where the program has none */
+  PetscInt             cycles; /* that were measured; 0: none */
+  PetscReal            left;   /* of noise, by all of these, */
+  PetscReal            last;   /* of what was left before it, by the last one, */
+  PetscReal            ahead;  /* and of noise, by so many as decide */
+  PetscInt             its;    /* of the first solve since then; 0: there was none */
+  PetscBool            grown;  /* a later one has taken more by half */
+  const char          *why;    /* nothing was measured where facts asked for it; or NULL */
 } KCycleFallbackState;
 
 /* What became of the solve that was looked at; see kcanswer.c */
@@ -321,12 +321,12 @@ typedef struct {
 
 /* Full multigrid; see kcfmg.c */
 typedef struct {
-  PCKCycleFMGInterpolation interpolation; /* of solutions */
-  KCycleStarter           *starter[64];   /* of each level, coarsest first; or NULL: as corrections are interpolated */
-  PetscBool                monitor;       /* errors of levels are shown */
-  Vec                      rhs[64];       /* right sides that were given, coarsest first; or NULL: restricted */
-  PetscScalar             *watched;       /* room for x of any level, while it is watched */
-  PetscScalar             *kept[2];       /* x of the level before, and of this one */
+  PCKCycleFMGInterpolationType interpolation; /* of solutions */
+  KCycleStarter *starter[64]; /* of each level, coarsest first; or NULL: as corrections are interpolated */
+  PetscBool      monitor;     /* errors of levels are shown */
+  Vec            rhs[64];     /* right sides that were given, coarsest first; or NULL: restricted */
+  PetscScalar   *watched;     /* room for x of any level, while it is watched */
+  PetscScalar   *kept[2];     /* x of the level before, and of this one */
 } KCycleFMG;
 
 /* Time of each component on each level; see kcprofile.c */
@@ -348,78 +348,78 @@ typedef struct {
 */
 typedef struct {
   /* parameters */
-  PetscInt            kappa;          /* cycle counter of the finest level */
-  PetscBool           kappa_set;      /* somebody chose it */
-  PetscBool           kappa_of_cycle; /* as the type of PCMG's cycle, v or w */
-  PCKCycleHierarchy   hierarchy;      /* where levels are to come from */
-  PCKCycleStructured  structured;     /* are structured levels wanted? */
-  KCycleGrid          grid;
-  KCycleInterpolation interpolation;
-  PCKCycleAnisotropy  anisotropy;
-  PCKCyclePrecision   precision;      /* of levels, as asked for */
-  PCKCyclePlace       place;          /* where structured levels are to live */
-  PetscInt            host_below;     /* those with fewer unknowns are on the host */
-  PetscBool           graph;          /* cycles on a device are recorded */
-  PetscInt            block_below;    /* levels on a device with fewer unknowns are in one kernel */
-  PetscInt            ghost_points;   /* of a process, at most so many more than it has of its own; -1: none */
-  PetscInt            overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
-  PetscInt            matrix_below;   /* and what they do is a product with a matrix */
-  PetscInt            tile_above;     /* sweeps on a device are fused from so many unknowns on, or never */
-  PetscBool           count;          /* the bytes that their kernels move */
-  PetscReal           overcorrect;    /* factor of corrections from coarser levels to the finest one */
-  PetscInt            proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
-  char                semicoarsen[8]; /* directions to coarsen, or "auto" */
-  PetscBool           galerkin_set;   /* -pc_mg_galerkin was given */
-  PetscBool           galerkin_none;  /* as none */
-  PetscBool           options_used;   /* PCSetFromOptions() has been called, */
-  PetscBool           reading;        /* and is at work */
-  PetscInt            nlevels_option; /* -pc_mg_levels when it was called; 0: not given */
-  PetscBool           distinct;       /* -pc_mg_distinct_smoothup then */
+  PetscInt                  kappa;          /* cycle counter of the finest level */
+  PetscBool                 kappa_set;      /* somebody chose it */
+  PetscBool                 kappa_of_cycle; /* as the type of PCMG's cycle, v or w */
+  PCKCycleHierarchyType     hierarchy;      /* where levels are to come from */
+  PCKCycleStructuredType    structured;     /* are structured levels wanted? */
+  PCKCycleGridType          grid;
+  PCKCycleInterpolationType interpolation;
+  PCKCycleAnisotropyType    anisotropy;
+  PCKCyclePrecisionType     precision;    /* of levels, as asked for */
+  PCKCyclePlaceType         place;        /* where structured levels are to live */
+  PetscInt                  host_below;   /* those with fewer unknowns are on the host */
+  PetscBool                 graph;        /* cycles on a device are recorded */
+  PetscInt                  block_below;  /* levels on a device with fewer unknowns are in one kernel */
+  PetscInt                  ghost_points; /* of a process, at most so many more than it has of its own; -1: none */
+  PetscInt  overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
+  PetscInt  matrix_below;   /* and what they do is a product with a matrix */
+  PetscInt  tile_above;     /* sweeps on a device are fused from so many unknowns on, or never */
+  PetscBool count;          /* the bytes that their kernels move */
+  PetscReal overcorrect;    /* factor of corrections from coarser levels to the finest one */
+  PetscInt  proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
+  char      semicoarsen[8]; /* directions to coarsen, or "auto" */
+  PetscBool galerkin_set;   /* -pc_mg_galerkin was given */
+  PetscBool galerkin_none;  /* as none */
+  PetscBool options_used;   /* PCSetFromOptions() has been called, */
+  PetscBool reading;        /* and is at work */
+  PetscInt  nlevels_option; /* -pc_mg_levels when it was called; 0: not given */
+  PetscBool distinct;       /* -pc_mg_distinct_smoothup then */
 
   /* found at set-up */
   struct _PCOps base;                                     /* operations of the inherited type */
   PetscErrorCode (*set_levels)(PC, PetscInt, MPI_Comm *); /* and its PCMGSetLevels() */
   /* and its PCSetCoordinates(), if it has one */
   PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *);
-  PCKCycleHierarchy levels_from; /* where levels came from */
+  PCKCycleHierarchyType levels_from; /* where levels came from */
   /* number of levels that this type chose; 0 if somebody else did */
-  PetscInt          nlevels_chosen;
+  PetscInt              nlevels_chosen;
   /* more levels than there are were asked for; else 0 */
-  PetscInt          nlevels_asked;
-  PetscBool         nlevels_fixed;    /* levels stay on all processes: the program may look for them there */
-  PetscBool         grid_of_operator; /* the PC's DM was taken from the operator, */
-  PetscObjectId     grid_id;          /* and was this one */
-  PetscObjectId     operator_id;      /* that it was set up for last; 0: none */
-  KCycleFound       found;
-  PetscBool         galerkin_chosen; /* this type chose Galerkin coarse operators */
-  KCycleKernel      kernel;
+  PetscInt              nlevels_asked;
+  PetscBool             nlevels_fixed;    /* levels stay on all processes: the program may look for them there */
+  PetscBool             grid_of_operator; /* the PC's DM was taken from the operator, */
+  PetscObjectId         grid_id;          /* and was this one */
+  PetscObjectId         operator_id;      /* that it was set up for last; 0: none */
+  KCycleFound           found;
+  PetscBool             galerkin_chosen; /* this type chose Galerkin coarse operators */
+  KCycleKernel          kernel;
   /* the kernel is spanned by the constant vector, from the right and from the left */
-  PetscBool         kernel_constant;
-  Mat               singular;        /* the coarsest operator that got its kernel as its null space, */
-  MatNullSpace      singular_had[2]; /* the null spaces that it had before, from the right and from the left, */
-  PetscObjectId     singular_got[2]; /* and those that it got; 0: it kept what it had */
-  KCyclePivot       pivot;           /* of the factorization of the coarsest problem */
-  PC                svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
-  PC                svd_before;      /* which was this */
-  PetscReal         scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
-  PetscBool         walls;           /* parts of the grid may be closed */
-  PetscBool         holes;           /* or there are points that are coupled to nobody */
-  PetscInt          nclosed;         /* closed parts of the coarsest grid, where holes are */
-  PetscBool         convects;        /* the finest operator has convection */
-  PetscBool         broken;          /* lines of the finest grid are broken by inactive points */
-  PetscBool         several;         /* cycles come to coarser levels more than once: sweeps are made for it */
-  PetscBool         use_structure;   /* levels are structured */
-  char              general[320];    /* why they are not */
-  PetscBool         use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
-  char              nogrids[256];    /* why they are not, where that was asked */
-  char              instead[512];    /* why levels are not those that were asked for, or that a grid would have */
-  PetscInt          ngrids;
-  KCycleGridLevel  *grids;
-  char              type[64];  /* of the operators of levels that are not structured, at the last set-up */
-  PetscBool         gamg;      /* the type inherits from PCGAMG */
-  PetscBool         assembled; /* the program assembles the coarse operators of structured levels */
-  PetscInt          nchoices;  /* length of choice */
-  KCycleChoice (*choice)[2];   /* of the solvers of levels, down and up, coarsest first */
+  PetscBool             kernel_constant;
+  Mat                   singular;        /* the coarsest operator that got its kernel as its null space, */
+  MatNullSpace          singular_had[2]; /* the null spaces that it had before, from the right and from the left, */
+  PetscObjectId         singular_got[2]; /* and those that it got; 0: it kept what it had */
+  KCyclePivot           pivot;           /* of the factorization of the coarsest problem */
+  PC                    svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
+  PC                    svd_before;      /* which was this */
+  PetscReal             scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
+  PetscBool             walls;           /* parts of the grid may be closed */
+  PetscBool             holes;           /* or there are points that are coupled to nobody */
+  PetscInt              nclosed;         /* closed parts of the coarsest grid, where holes are */
+  PetscBool             convects;        /* the finest operator has convection */
+  PetscBool             broken;          /* lines of the finest grid are broken by inactive points */
+  PetscBool             several;         /* cycles come to coarser levels more than once: sweeps are made for it */
+  PetscBool             use_structure;   /* levels are structured */
+  char                  general[320];    /* why they are not */
+  PetscBool             use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
+  char                  nogrids[256];    /* why they are not, where that was asked */
+  char                  instead[512];    /* why levels are not those that were asked for, or that a grid would have */
+  PetscInt              ngrids;
+  KCycleGridLevel      *grids;
+  char                  type[64];  /* of the operators of levels that are not structured, at the last set-up */
+  PetscBool             gamg;      /* the type inherits from PCGAMG */
+  PetscBool             assembled; /* the program assembles the coarse operators of structured levels */
+  PetscInt              nchoices;  /* length of choice */
+  KCycleChoice (*choice)[2];       /* of the solvers of levels, down and up, coarsest first */
   /* the program's coarsest solver, while levels are made anew and with those of PCGAMG, which has had another one */
   KSP                 coarse, coarse_gamg;
   KCycleChoice        coarse_choice;
@@ -461,7 +461,7 @@ typedef struct {
   PetscBool           followed;         /* that is known, or nobody will say it */
   PetscBool           waits;            /* levels may be in single precision then: they have no ghost points yet */
   char                precise[128];     /* why levels are not in single precision, if that was to be found out */
-  KCyclePlace         at;               /* where the engine has its levels, */
+  KCycleMemorySpace   at;               /* where the engine has its levels, */
   char                onhost[400];      /* and why some, or all, are on the host, though the vectors are on a device */
   KCycleLevels       *levels;
   PetscBool           inverted;    /* levels on a device have the inverse of the coarsest operator, */

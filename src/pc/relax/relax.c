@@ -3,11 +3,12 @@
 */
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
-#include <petsckcycle/private/placeimpl.h>
+#include <petsckcycle/private/memoryimpl.h>
 #include <petsckcycle/private/registerimpl.h>
 
-const char *const PCRelaxOrders[] = {"forward", "backward", "symmetric", "auto", "PCRelaxOrder", "PC_RELAX_", NULL};
-const char *const PCRelaxClusterings[] = {"auto", "on", "off", "PCRelaxClustering", "PC_RELAX_CLUSTERS_", NULL};
+const char *const PCRelaxOrderTypes[]    = {"forward",          "backward",        "symmetric", "auto",
+                                            "PCRelaxOrderType", "PC_RELAX_ORDER_", NULL};
+const char *const PCRelaxClustersTypes[] = {"auto", "on", "off", "PCRelaxClustersType", "PC_RELAX_CLUSTERS_", NULL};
 
 static PetscErrorCode PCReset_Relax(PC pc)
 {
@@ -370,7 +371,7 @@ PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
 
 /* The smoother for this operator, and the order of its sweeps, which will be those of a smoother; NULL: there is
    none */
-PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRelaxOrder *order)
+PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRelaxOrderType *order)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
   PetscBool ours;
@@ -565,7 +566,7 @@ PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
+static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrderType order)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
 
@@ -583,7 +584,7 @@ static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
 
   Input Parameters:
 + pc - the preconditioner
-- order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD`, `PC_RELAX_SYMMETRIC` or `PC_RELAX_ORDER_AUTO`
+- order - `PC_RELAX_ORDER_FORWARD`, `PC_RELAX_ORDER_BACKWARD`, `PC_RELAX_ORDER_SYMMETRIC` or `PC_RELAX_ORDER_AUTO`
 
   Options Database Key:
 . -pc_relax_order (forward|backward|symmetric|auto) - the order of the colours
@@ -595,23 +596,23 @@ static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrder order)
   symmetric, a forward one and a backward one, in `PCApply()` for everybody else: of a symmetric matrix that is a
   symmetric preconditioner, which `KSPCG`, `KSPMINRES`, `KSPCHEBYSHEV` and others need, also inside another
   preconditioner. `PCSOR` does so too. Methods that need no symmetry, as `KSPGMRES` and `KSPBCGS`, work with
-  `PC_RELAX_FORWARD` as well.
+  `PC_RELAX_ORDER_FORWARD` as well.
 
   `PCKCYCLE` reverses the order behind its coarse levels, so that its cycle is symmetric.
 
 .seealso: `PCRELAX`, `PCRelaxGetOrder()`
 @*/
-PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrder order)
+PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrderType order)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, order, 2);
-  PetscCall(KCycleCheckChoice(pc, PCRelaxOrders, (int)order));
-  PetscTryMethod(pc, "PCRelaxSetOrder_C", (PC, PCRelaxOrder), (pc, order));
+  PetscCall(KCycleCheckChoice(pc, PCRelaxOrderTypes, (int)order));
+  PetscTryMethod(pc, "PCRelaxSetOrder_C", (PC, PCRelaxOrderType), (pc, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrder *order)
+static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrderType *order)
 {
   PetscFunctionBegin;
   *order = ((PC_Relax *)pc->data)->order;
@@ -627,18 +628,18 @@ static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrder *order)
 . pc - the preconditioner
 
   Output Parameter:
-. order - `PC_RELAX_FORWARD`, `PC_RELAX_BACKWARD`, `PC_RELAX_SYMMETRIC` or `PC_RELAX_ORDER_AUTO`
+. order - `PC_RELAX_ORDER_FORWARD`, `PC_RELAX_ORDER_BACKWARD`, `PC_RELAX_ORDER_SYMMETRIC` or `PC_RELAX_ORDER_AUTO`
 
   Level: intermediate
 
 .seealso: `PCRELAX`, `PCRelaxSetOrder()`
 @*/
-PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrder *order)
+PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrderType *order)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(order, 2);
-  PetscUseMethod(pc, "PCRelaxGetOrder_C", (PC, PCRelaxOrder *), (pc, order));
+  PetscUseMethod(pc, "PCRelaxGetOrder_C", (PC, PCRelaxOrderType *), (pc, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -789,7 +790,7 @@ PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clustering)
+static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustersType clustering)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
 
@@ -833,17 +834,17 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustering clusteri
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/
-PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustering clustering)
+PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustersType clustering)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, clustering, 2);
-  PetscCall(KCycleCheckChoice(pc, PCRelaxClusterings, (int)clustering));
-  PetscTryMethod(pc, "PCRelaxSetClusters_C", (PC, PCRelaxClustering), (pc, clustering));
+  PetscCall(KCycleCheckChoice(pc, PCRelaxClustersTypes, (int)clustering));
+  PetscTryMethod(pc, "PCRelaxSetClusters_C", (PC, PCRelaxClustersType), (pc, clustering));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRelaxGetClusters_Relax(PC pc, PCRelaxClustering *clustering)
+static PetscErrorCode PCRelaxGetClusters_Relax(PC pc, PCRelaxClustersType *clustering)
 {
   PetscFunctionBegin;
   *clustering = ((PC_Relax *)pc->data)->clustering;
@@ -865,25 +866,25 @@ static PetscErrorCode PCRelaxGetClusters_Relax(PC pc, PCRelaxClustering *cluster
 
 .seealso: `PCRELAX`, `PCRelaxSetClusters()`
 @*/
-PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustering *clustering)
+PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustersType *clustering)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(clustering, 2);
-  PetscUseMethod(pc, "PCRelaxGetClusters_C", (PC, PCRelaxClustering *), (pc, clustering));
+  PetscUseMethod(pc, "PCRelaxGetClusters_C", (PC, PCRelaxClustersType *), (pc, clustering));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptionsObject)
 {
-  PC_Relax         *relax  = (PC_Relax *)pc->data;
-  PCRelaxOrder      order  = relax->order;
-  PetscReal         omega  = relax->omega;
-  PetscInt          degree = relax->degree;
-  PetscBool         flg;
-  PetscFunctionList list;
-  char              type[sizeof(relax->type)], directions[8];
-  PCRelaxClustering clustering = relax->clustering;
+  PC_Relax           *relax  = (PC_Relax *)pc->data;
+  PCRelaxOrderType    order  = relax->order;
+  PetscReal           omega  = relax->omega;
+  PetscInt            degree = relax->degree;
+  PetscBool           flg;
+  PetscFunctionList   list;
+  char                type[sizeof(relax->type)], directions[8];
+  PCRelaxClustersType clustering = relax->clustering;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Relaxation options");
@@ -893,7 +894,7 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
   if (flg) PetscCall(PCRelaxSetType(pc, type));
   PetscCall(PetscOptionsReal("-pc_relax_omega", "Damping; 0: chosen", "PCRelaxSetOmega", omega, &omega, &flg));
   if (flg) PetscCall(PCRelaxSetOmega(pc, omega));
-  PetscCall(PetscOptionsEnum("-pc_relax_order", "Order of the colours", "PCRelaxSetOrder", PCRelaxOrders,
+  PetscCall(PetscOptionsEnum("-pc_relax_order", "Order of the colours", "PCRelaxSetOrder", PCRelaxOrderTypes,
                              (PetscEnum)order, (PetscEnum *)&order, &flg));
   if (flg) PetscCall(PCRelaxSetOrder(pc, order));
   PetscCall(PetscOptionsInt("-pc_relax_degree", "Degree of the Chebyshev polynomial", "PCRelaxSetDegree", degree,
@@ -904,7 +905,7 @@ static PetscErrorCode PCSetFromOptions_Relax(PC pc, KCycleOptionItems PetscOptio
                                "PCRelaxSetDirections", relax->directions, directions, sizeof(directions), &flg));
   if (flg) PetscCall(PCRelaxSetDirections(pc, directions));
   PetscCall(PetscOptionsEnum("-pc_relax_clusters", "Clusters of strongly coupled points", "PCRelaxSetClusters",
-                             PCRelaxClusterings, (PetscEnum)clustering, (PetscEnum *)&clustering, &flg));
+                             PCRelaxClustersTypes, (PetscEnum)clustering, (PetscEnum *)&clustering, &flg));
   if (flg) PetscCall(PCRelaxSetClusters(pc, clustering));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -920,13 +921,13 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->pmat) PetscCall(KCycleMatOnDevice(pc->pmat, &device));
-  if (device && KCycleKernelsOf(KCYCLE_PLACE_DEVICE) && relax->smoother)
+  if (device && KCycleKernelsOf(KCYCLE_MEMORY_DEVICE) && relax->smoother)
     PetscCall(KCycleSmootherObstacle(relax->smoother, sizeof(keeps), keeps));
   if (device)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps on the %s\n", keeps[0] ? "host: vectors are copied" : "device"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  type %s, order %s\n",
                                    relax->smoother ? relax->smoother->name : relax->type,
-                                   PCRelaxOrders[relax->smoother ? KCycleRelaxOrder(relax) : relax->order]));
+                                   PCRelaxOrderTypes[relax->smoother ? KCycleRelaxOrder(relax) : relax->order]));
 #if defined(_OPENMP)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  threads %d\n", KCycleThreads()));
 #endif

@@ -1,27 +1,27 @@
 /*
-  Tapes of cycles, see tapeimpl.h.
+  Tapes of cycles, see recordingimpl.h.
 */
-#include "tapeimpl.h"
+#include "recordingimpl.h"
 
 /* parts: as those of the levels */
-PetscErrorCode KCycleTapesCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
-                                 KCycleTapes **tapes)
+PetscErrorCode KCycleRecordingsCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
+                                      KCycleRecordings **tapes)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(tapes));
   (*tapes)->place   = place;
   (*tapes)->nlevels = nlevels;
   (*tapes)->parts   = parts;
-  PetscCall(PetscCalloc1(KC_TAPES, &(*tapes)->tape));
+  PetscCall(PetscCalloc1(KC_RECORDINGS, &(*tapes)->tape));
   PetscCall(PetscCalloc1(nlevels, &(*tapes)->before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Behind the parts that are whole there may be one that is being recorded */
-static PetscErrorCode Empty(const KCycleTapes *tapes, KCycleTape *tape)
+static PetscErrorCode Empty(const KCycleRecordings *tapes, KCycleRecording *tape)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; tape->part && i < PetscMin(tape->nparts + 1, KC_TAPE_PARTS); i++) {
+  for (PetscInt i = 0; tape->part && i < PetscMin(tape->nparts + 1, KC_RECORDING_SEGMENTS); i++) {
     PetscCall((*tapes->place->forget)(&tape->part[i].record));
     PetscCall(PetscFree(tape->part[i].calls));
   }
@@ -33,11 +33,11 @@ static PetscErrorCode Empty(const KCycleTapes *tapes, KCycleTape *tape)
 }
 
 /* What kernels work on may be elsewhere now */
-PetscErrorCode KCycleTapesForget(KCycleTapes *tapes)
+PetscErrorCode KCycleRecordingsForget(KCycleRecordings *tapes)
 {
   PetscFunctionBegin;
   if (!tapes) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < KC_TAPES; i++) {
+  for (PetscInt i = 0; i < KC_RECORDINGS; i++) {
     PetscCall(Empty(tapes, &tapes->tape[i]));
     tapes->tape[i].used = 0;
   }
@@ -45,18 +45,18 @@ PetscErrorCode KCycleTapesForget(KCycleTapes *tapes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleTapesDestroy(KCycleTapes **tapes)
+PetscErrorCode KCycleRecordingsDestroy(KCycleRecordings **tapes)
 {
   PetscFunctionBegin;
   if (!*tapes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleTapesForget(*tapes));
+  PetscCall(KCycleRecordingsForget(*tapes));
   PetscCall(PetscFree((*tapes)->tape));
   PetscCall(PetscFree((*tapes)->before));
   PetscCall(PetscFree(*tapes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool Same(const KCycleTapeKey *a, const KCycleTapeKey *b)
+static PetscBool Same(const KCycleRecordingKey *a, const KCycleRecordingKey *b)
 {
   return (PetscBool)(a->visit.kappa == b->visit.kappa && a->visit.full == b->visit.full &&
                      a->visit.transpose == b->visit.transpose && a->visit.zeroguess == b->visit.zeroguess &&
@@ -65,13 +65,14 @@ static PetscBool Same(const KCycleTapeKey *a, const KCycleTapeKey *b)
 
 /* again: such a cycle has been asked for before. Where more kinds come in turn than there are tapes, each finds that
    its own is gone, and none is recorded */
-PetscErrorCode KCycleTapesFind(KCycleTapes *tapes, const KCycleTapeKey *key, KCycleTape **tape, PetscBool *again)
+PetscErrorCode KCycleRecordingsFind(KCycleRecordings *tapes, const KCycleRecordingKey *key, KCycleRecording **tape,
+                                    PetscBool *again)
 {
-  KCycleTape *oldest = tapes->tape;
+  KCycleRecording *oldest = tapes->tape;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < KC_TAPES; i++) {
-    KCycleTape *t = &tapes->tape[i];
+  for (PetscInt i = 0; i < KC_RECORDINGS; i++) {
+    KCycleRecording *t = &tapes->tape[i];
 
     *again = (PetscBool)(t->used && Same(&t->key, key));
     if (*again || t->used < oldest->used) oldest = t;
@@ -88,14 +89,14 @@ PetscErrorCode KCycleTapesFind(KCycleTapes *tapes, const KCycleTapeKey *key, KCy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleTapeResume(KCycleTapes *tapes)
+PetscErrorCode KCycleRecordingResume(KCycleRecordings *tapes)
 {
-  KCycleTape *tape = tapes ? tapes->now : NULL;
+  KCycleRecording *tape = tapes ? tapes->now : NULL;
 
   PetscFunctionBegin;
   if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
-  if (tape->nparts == KC_TAPE_PARTS) { /* the rest of this cycle, and later ones, go on as ever */
-    PetscCall(KCycleTapeDrop(tapes));
+  if (tape->nparts == KC_RECORDING_SEGMENTS) { /* the rest of this cycle, and later ones, go on as ever */
+    PetscCall(KCycleRecordingDrop(tapes));
     tape->refused = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -106,10 +107,10 @@ PetscErrorCode KCycleTapeResume(KCycleTapes *tapes)
 }
 
 /* Ends a part and plays it, as it has only been recorded */
-PetscErrorCode KCycleTapeCut(KCycleTapes *tapes, KCycleBehind behind, const KCycleVisit *visit)
+PetscErrorCode KCycleRecordingCut(KCycleRecordings *tapes, KCycleBehind behind, const KCycleVisit *visit)
 {
-  KCycleTape     *tape = tapes ? tapes->now : NULL;
-  KCycleTapePart *part;
+  KCycleRecording        *tape = tapes ? tapes->now : NULL;
+  KCycleRecordingSegment *part;
 
   PetscFunctionBegin;
   if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,29 +125,29 @@ PetscErrorCode KCycleTapeCut(KCycleTapes *tapes, KCycleBehind behind, const KCyc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleTapeBegin(KCycleTapes *tapes, KCycleTape *tape)
+PetscErrorCode KCycleRecordingBegin(KCycleRecordings *tapes, KCycleRecording *tape)
 {
   PetscFunctionBegin;
   tapes->now = tape;
-  PetscCall(PetscCalloc1(KC_TAPE_PARTS, &tape->part));
-  PetscCall(KCycleTapeResume(tapes));
+  PetscCall(PetscCalloc1(KC_RECORDING_SEGMENTS, &tape->part));
+  PetscCall(KCycleRecordingResume(tapes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleTapeEnd(KCycleTapes *tapes)
+PetscErrorCode KCycleRecordingEnd(KCycleRecordings *tapes)
 {
-  KCycleTape *tape = tapes->now;
+  KCycleRecording *tape = tapes->now;
 
   PetscFunctionBegin;
   if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleTapeCut(tapes, KCYCLE_BEHIND_NOTHING, NULL));
+  PetscCall(KCycleRecordingCut(tapes, KCYCLE_BEHIND_NOTHING, NULL));
   tapes->now = NULL;
   tape->done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The cycle ends here: between parts, or with an error; or it has too many of them */
-PetscErrorCode KCycleTapeDrop(KCycleTapes *tapes)
+PetscErrorCode KCycleRecordingDrop(KCycleRecordings *tapes)
 {
   PetscFunctionBegin;
   if (tapes && tapes->now) PetscCall(Empty(tapes, tapes->now));
@@ -155,7 +156,7 @@ PetscErrorCode KCycleTapeDrop(KCycleTapes *tapes)
 }
 
 /* Once more, with its operations and calls counted */
-PetscErrorCode KCycleTapePlay(const KCycleTapes *tapes, const KCycleTapePart *part)
+PetscErrorCode KCycleRecordingReplay(const KCycleRecordings *tapes, const KCycleRecordingSegment *part)
 {
   PetscFunctionBegin;
   PetscCall((*tapes->place->play)(part->record, PETSC_TRUE));

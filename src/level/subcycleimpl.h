@@ -19,7 +19,7 @@ typedef struct {
   KCycleProgram *program; /* NULL: it cannot be one */
   KCycleMatrix  *matrix;  /* NULL: there is none yet */
   PetscInt64    *calls;   /* of the cycle, on its levels */
-} KCycleBottom;
+} KCycleSubcycle;
 
 typedef struct {
   const KCycleKernels    *place;
@@ -30,18 +30,18 @@ typedef struct {
   PetscInt                pending;  /* that wait for the next cycle */
   PetscInt                matrices; /* that have been made */
   PetscInt                refused;  /* bottoms that cannot be programs */
-  KCycleBottom          **bottom;   /* of each level, for all visits that it can have, see KCycleBottomFind() */
-  KCycleBottom           *now;      /* that is being written */
-} KCycleBottoms;
+  KCycleSubcycle        **bottom;   /* of each level, for all visits that it can have, see KCycleSubcycleFind() */
+  KCycleSubcycle         *now;      /* that is being written */
+} KCycleSubcycles;
 
-PETSC_INTERN PetscErrorCode KCycleBottomsCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
-                                                KCycleBottoms **);
-PETSC_INTERN PetscErrorCode KCycleBottomsForget(KCycleBottoms *);
-PETSC_INTERN PetscErrorCode KCycleBottomsDestroy(KCycleBottoms **);
-PETSC_INTERN PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *, PetscInt unknowns, PetscInt few);
-PETSC_INTERN PetscErrorCode KCycleBottomsMakeMatrices(KCycleBottoms *, const KCycleLevelData[]);
-PETSC_INTERN KCycleBottom  *KCycleBottomFind(KCycleBottoms *, PetscInt level, const KCycleVisit *);
-PETSC_INTERN PetscErrorCode KCycleBottomBegin(KCycleBottoms *, PetscInt level, KCycleBottom *);
-PETSC_INTERN PetscErrorCode KCycleBottomEnd(KCycleBottoms *, PetscInt level, PetscBool broken);
-PETSC_INTERN PetscErrorCode KCycleBottomRun(const KCycleBottoms *, const KCycleLevelData[], PetscInt level,
-                                            KCycleBottom *);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
+                                                   KCycleSubcycles **);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesForget(KCycleSubcycles *);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesDestroy(KCycleSubcycles **);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesSetTop(KCycleSubcycles *, PetscInt unknowns, PetscInt few);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesMakeMatrices(KCycleSubcycles *, const KCycleLevelData[]);
+PETSC_INTERN KCycleSubcycle *KCycleSubcycleFind(KCycleSubcycles *, PetscInt level, const KCycleVisit *);
+PETSC_INTERN PetscErrorCode  KCycleSubcycleBegin(KCycleSubcycles *, PetscInt level, KCycleSubcycle *);
+PETSC_INTERN PetscErrorCode  KCycleSubcycleEnd(KCycleSubcycles *, PetscInt level, PetscBool broken);
+PETSC_INTERN PetscErrorCode  KCycleSubcycleRun(const KCycleSubcycles *, const KCycleLevelData[], PetscInt level,
+                                               KCycleSubcycle *);

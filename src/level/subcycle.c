@@ -1,15 +1,15 @@
 /*
-  Bottoms of cycles, see bottomimpl.h.
+  Bottoms of cycles, see subcycleimpl.h.
 */
-#include "bottomimpl.h"
+#include "subcycleimpl.h"
 
 /* Visits of level l: two cycles, full multigrid, or one cycle, from zero or not; the transpose or not; with kappa up to
    one more than its number of levels, which for two cycles is the W-cycle */
 #define VISITS(l) (((l) + 2) * 8)
 
 /* parts: as those of the levels */
-PetscErrorCode KCycleBottomsCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
-                                   KCycleBottoms **bottoms)
+PetscErrorCode KCycleSubcyclesCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
+                                     KCycleSubcycles **bottoms)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(bottoms));
@@ -22,13 +22,13 @@ PetscErrorCode KCycleBottomsCreate(const KCycleKernels *place, PetscInt nlevels,
 }
 
 /* What kernels work on may be elsewhere now */
-PetscErrorCode KCycleBottomsForget(KCycleBottoms *bottoms)
+PetscErrorCode KCycleSubcyclesForget(KCycleSubcycles *bottoms)
 {
   PetscFunctionBegin;
   if (!bottoms) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; l < bottoms->nlevels; l++) {
     for (PetscInt i = 0; i < VISITS(l); i++) {
-      KCycleBottom *bottom = &bottoms->bottom[l][i];
+      KCycleSubcycle *bottom = &bottoms->bottom[l][i];
 
       PetscCall((*bottoms->place->erase)(&bottom->program));
       PetscCall((*bottoms->place->erasematrix)(&bottom->matrix));
@@ -40,11 +40,11 @@ PetscErrorCode KCycleBottomsForget(KCycleBottoms *bottoms)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleBottomsDestroy(KCycleBottoms **bottoms)
+PetscErrorCode KCycleSubcyclesDestroy(KCycleSubcycles **bottoms)
 {
   PetscFunctionBegin;
   if (!*bottoms) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleBottomsForget(*bottoms));
+  PetscCall(KCycleSubcyclesForget(*bottoms));
   for (PetscInt l = 0; l < (*bottoms)->nlevels; l++) PetscCall(PetscFree((*bottoms)->bottom[l]));
   PetscCall(PetscFree((*bottoms)->bottom));
   PetscCall(PetscFree(*bottoms));
@@ -63,10 +63,10 @@ static PetscBool Fits(const KCycleSmoother *s)
   would have it done by one block: where some levels have few unknowns, and with them matrices, finer ones have kernels
   of their own
 */
-PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *bottoms, PetscInt unknowns, PetscInt few)
+PetscErrorCode KCycleSubcyclesSetTop(KCycleSubcycles *bottoms, PetscInt unknowns, PetscInt few)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleBottomsForget(bottoms));
+  PetscCall(KCycleSubcyclesForget(bottoms));
   bottoms->top      = 0;
   bottoms->products = PETSC_FALSE;
   for (PetscInt l = 0; l < bottoms->nlevels - 1; l++) {
@@ -81,11 +81,11 @@ PetscErrorCode KCycleBottomsSetTop(KCycleBottoms *bottoms, PetscInt unknowns, Pe
 }
 
 /* NULL: it is none, or within the one that is being written */
-KCycleBottom *KCycleBottomFind(KCycleBottoms *bottoms, PetscInt level, const KCycleVisit *visit)
+KCycleSubcycle *KCycleSubcycleFind(KCycleSubcycles *bottoms, PetscInt level, const KCycleVisit *visit)
 {
-  const PetscInt kappa = PetscMin(visit->kappa, level + 2);
-  const PetscInt kind  = visit->full ? 3 : visit->cycles > 1 ? 2 : visit->zeroguess ? 1 : 0;
-  KCycleBottom  *bottom;
+  const PetscInt  kappa = PetscMin(visit->kappa, level + 2);
+  const PetscInt  kind  = visit->full ? 3 : visit->cycles > 1 ? 2 : visit->zeroguess ? 1 : 0;
+  KCycleSubcycle *bottom;
 
   if (!bottoms || bottoms->now || !level || level > bottoms->top) return NULL;
   bottom         = &bottoms->bottom[level][(kappa - 1) * 8 + (visit->transpose ? 4 : 0) + kind];
@@ -93,7 +93,7 @@ KCycleBottom *KCycleBottomFind(KCycleBottoms *bottoms, PetscInt level, const KCy
   return bottom;
 }
 
-PetscErrorCode KCycleBottomBegin(KCycleBottoms *bottoms, PetscInt level, KCycleBottom *bottom)
+PetscErrorCode KCycleSubcycleBegin(KCycleSubcycles *bottoms, PetscInt level, KCycleSubcycle *bottom)
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(level + 1, &bottom->calls));
@@ -104,9 +104,9 @@ PetscErrorCode KCycleBottomBegin(KCycleBottoms *bottoms, PetscInt level, KCycleB
 }
 
 /* Nothing of it has been done. broken: it ended with an error, and is written anew when it is visited again */
-PetscErrorCode KCycleBottomEnd(KCycleBottoms *bottoms, PetscInt level, PetscBool broken)
+PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *bottoms, PetscInt level, PetscBool broken)
 {
-  KCycleBottom *bottom = bottoms->now;
+  KCycleSubcycle *bottom = bottoms->now;
 
   PetscFunctionBegin;
   bottoms->now  = NULL;
@@ -127,8 +127,8 @@ PetscErrorCode KCycleBottomEnd(KCycleBottoms *bottoms, PetscInt level, PetscBool
 }
 
 /* Nothing is left of a matrix for which there is not enough memory */
-static PetscErrorCode MakeMatrix(const KCycleBottoms *bottoms, const KCycleLevelData level[], PetscInt l,
-                                 KCycleBottom *bottom)
+static PetscErrorCode MakeMatrix(const KCycleSubcycles *bottoms, const KCycleLevelData level[], PetscInt l,
+                                 KCycleSubcycle *bottom)
 {
   PetscErrorCode ierr;
 
@@ -140,13 +140,13 @@ static PetscErrorCode MakeMatrix(const KCycleBottoms *bottoms, const KCycleLevel
 }
 
 /* Between cycles: makes matrices of what earlier ones have visited */
-PetscErrorCode KCycleBottomsMakeMatrices(KCycleBottoms *bottoms, const KCycleLevelData level[])
+PetscErrorCode KCycleSubcyclesMakeMatrices(KCycleSubcycles *bottoms, const KCycleLevelData level[])
 {
   PetscFunctionBegin;
   if (!bottoms || !bottoms->pending) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 1; l <= bottoms->top; l++) {
     for (PetscInt i = 0; i < VISITS(l); i++) {
-      KCycleBottom *bottom = &bottoms->bottom[l][i];
+      KCycleSubcycle *bottom = &bottoms->bottom[l][i];
 
       if (!bottom->program || !bottom->linear || bottom->matrix) continue;
       PetscCall(MakeMatrix(bottoms, level, l, bottom));
@@ -157,8 +157,8 @@ PetscErrorCode KCycleBottomsMakeMatrices(KCycleBottoms *bottoms, const KCycleLev
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleBottomRun(const KCycleBottoms *bottoms, const KCycleLevelData levels[], PetscInt level,
-                               KCycleBottom *bottom)
+PetscErrorCode KCycleSubcycleRun(const KCycleSubcycles *bottoms, const KCycleLevelData levels[], PetscInt level,
+                                 KCycleSubcycle *bottom)
 {
   PetscFunctionBegin;
   if (bottom->matrix) PetscCall((*bottoms->place->multiply)(&levels[level], bottom->matrix));

@@ -1,6 +1,6 @@
 /*
   Places where levels live, and the kernels that work on them there. The cycle calls kernels through the table of its
-  place, and knows nothing else of it: a new place is a table in a file of its own and a line in places.c.
+  place, and knows nothing else of it: a new place is a table in a file of its own and a line in memoryspaces.c.
 
   There is one source, compiled for each precision, so that the tables are KCycleKernels[precision][place].
 */
@@ -114,8 +114,8 @@ PETSC_INTERN PetscErrorCode KCycleTransferSingleDestroy(KCycleTransfer **);
 
 /* The coarser level of a transfer is the one before the level in the array of levels */
 typedef struct {
-  const char *name;
-  KCyclePlace memory; /* where the data have to be that they work on, or that attach copies */
+  const char       *name;
+  KCycleMemorySpace memory; /* where the data have to be that they work on, or that attach copies */
   /* x <- sweeps(x) with the first or the second smoother */
   PetscErrorCode (*smooth)(const KCycleLevelData *, int which, const KCycleSweeps *);
   /* the same, coarse b <- R (b - A x), and, unless it is NULL, the sum of the squares of the owned b - A x; for
@@ -179,8 +179,8 @@ typedef struct {
   PetscInt64 (*launches)(void);
 } KCycleKernels;
 
-/* places.c; NULL: the library has none for it */
-PETSC_INTERN const KCycleKernels *KCycleKernelsOf(KCyclePlace);
+/* memoryspaces.c; NULL: the library has none for it */
+PETSC_INTERN const KCycleKernels *KCycleKernelsOf(KCycleMemorySpace);
 
 /* host.c, counted.c, device.c */
 PETSC_INTERN const KCycleKernels KCycleKernels_Host, KCycleKernels_Counted, KCycleKernels_Device;

@@ -1,0 +1,68 @@
+/*
+  Cycles that a place does again by few calls: what its kernels are asked to do, once as ever and once recorded, is
+  then played. A tape is of one kind of cycle with one right side and one solution on the finest level, whose arrays
+  are the caller's; a new pair of them is a new tape. Those that have not been used for longest make room.
+
+  A cycle on a tape comes in parts where the host has something to do between: the coarsest problem, or a test.
+*/
+#pragma once
+
+#include <petsckcycle/private/cycleimpl.h>
+
+#define KC_RECORDINGS         64 /* methods like GMRES hand out a pair of vectors for each of 30 iterations, in turn */
+#define KC_RECORDING_SEGMENTS 64
+
+/* What the host does behind a part */
+typedef enum {
+  KCYCLE_BEHIND_NOTHING,
+  KCYCLE_BEHIND_COARSEST,
+  KCYCLE_BEHIND_TEST
+} KCycleBehind;
+
+typedef struct {
+  KCycleRecord *record;
+  KCycleBehind  behind;
+  KCycleVisit   visit; /* of the coarsest level */
+  PetscInt64   *calls; /* of the cycle on each level, in this part */
+} KCycleRecordingSegment;
+
+/* What a cycle is; b and x: of the finest level */
+typedef struct {
+  KCycleVisit     visit;
+  PetscBool       tested;
+  const KCScalar *b, *x;
+} KCycleRecordingKey;
+
+typedef struct {
+  KCycleRecordingKey      key;
+  PetscInt64              used; /* when last; 0: never */
+  PetscBool               ran;  /* as ever and to its end, so that bottoms have been written that it has */
+  PetscBool               done, refused;
+  PetscInt64              kernels; /* in all parts */
+  PetscInt                nparts;
+  KCycleRecordingSegment *part; /* room for KC_RECORDING_SEGMENTS of them */
+} KCycleRecording;
+
+typedef struct {
+  const KCycleKernels    *place;
+  PetscInt                nlevels;
+  const KCycleLevelParts *parts;
+  KCycleRecording        *tape;
+  KCycleRecording        *now;     /* that is being recorded */
+  PetscInt64             *before;  /* calls when its part began, */
+  PetscInt64              kernels; /* and kernels */
+  PetscInt64              clock;
+} KCycleRecordings;
+
+PETSC_INTERN PetscErrorCode KCycleRecordingsCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
+                                                   KCycleRecordings **);
+PETSC_INTERN PetscErrorCode KCycleRecordingsForget(KCycleRecordings *);
+PETSC_INTERN PetscErrorCode KCycleRecordingsDestroy(KCycleRecordings **);
+PETSC_INTERN PetscErrorCode KCycleRecordingsFind(KCycleRecordings *, const KCycleRecordingKey *, KCycleRecording **,
+                                                 PetscBool *again);
+PETSC_INTERN PetscErrorCode KCycleRecordingBegin(KCycleRecordings *, KCycleRecording *);
+PETSC_INTERN PetscErrorCode KCycleRecordingEnd(KCycleRecordings *);
+PETSC_INTERN PetscErrorCode KCycleRecordingCut(KCycleRecordings *, KCycleBehind, const KCycleVisit *);
+PETSC_INTERN PetscErrorCode KCycleRecordingResume(KCycleRecordings *);
+PETSC_INTERN PetscErrorCode KCycleRecordingDrop(KCycleRecordings *);
+PETSC_INTERN PetscErrorCode KCycleRecordingReplay(const KCycleRecordings *, const KCycleRecordingSegment *);
