@@ -17,7 +17,9 @@ program poisson
   character(80)  :: line
 
   PetscCallA(PetscInitialize(ierr))
-  PetscCallA(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, points, points, PETSC_DECIDE, PETSC_DECIDE, one, one, PETSC_NULL_INTEGER, PETSC_NULL_INTEGER, da, ierr))
+  call DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, points, points, &
+                    PETSC_DECIDE, PETSC_DECIDE, one, one, PETSC_NULL_INTEGER, PETSC_NULL_INTEGER, da, ierr)
+  CHKERRA(ierr)
   PetscCallA(DMSetFromOptions(da, ierr))
   PetscCallA(DMSetUp(da, ierr))
   PetscCallA(DMDAGetCorners(da, xs, ys, PETSC_NULL_INTEGER, xm, ym, PETSC_NULL_INTEGER, ierr))
@@ -27,8 +29,9 @@ program poisson
   v = [4.0, -1.0, -1.0, -1.0, -1.0]
   do j = ys, ys + ym - 1
     do i = xs, xs + xm - 1
-      row = i - gxs + (j - gys) * gxm                                ! numbers of points with the halo of this process; -1: left out
-      columns = [row, merge(row - 1, -one, i > 0), merge(row + 1, -one, i < points - 1), merge(row - gxm, -one, j > 0), merge(row + gxm, -one, j < points - 1)]
+      row = i - gxs + (j - gys) * gxm    ! numbers of points with the halo of this process; -1: left out
+      columns = [row, merge(row - 1, -one, i > 0), merge(row + 1, -one, i < points - 1), &
+                 merge(row - gxm, -one, j > 0), merge(row + gxm, -one, j < points - 1)]
       PetscCallA(MatSetValuesLocal(A, one, [row], five, columns, v, INSERT_VALUES, ierr))
     end do
   end do
