@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the figures of the documentation and makes the manual pages.
+"""Checks the figures and links of the documentation and makes the manual pages.
 
-  python3 conf/docs.py             fails when a page quotes a number that its CSV file does not hold; then writes docs/manual
+  python3 conf/docs.py             fails when a page quotes a number that its CSV file does not hold, or has a dead link; then writes docs/manual
   python3 conf/docs.py --check     only checks
 
 A page says where figures come from:
@@ -12,7 +12,9 @@ A page says where figures come from:
 
 Each number in between must be in the file, rounded to the digits that are quoted. In a table, a first cell that is in the file limits its line to the file's lines
 that have it, and a head with which names of columns begin limits its column to those. Code, heads and first cells are not looked at.
-In the pages of COMPLETE a number with a unit may stand in such a block only.
+In the pages of COMPLETE a number with a unit must be in such a block.
+
+A link to a file of the project must lead to a file, and its anchor to a heading there.
 """
 import argparse
 import csv
@@ -29,6 +31,7 @@ COMPLETE = ("README.md", "docs/performance.md")
 BLOCK = re.compile(r"<!-- figures: (\S+)(?: (\S+))? -->\n(.*?)<!-- end -->", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^    [^\n]*$|\]\([^)]*\)", re.S | re.M)
 NUMBER = re.compile(r"(?<![\w.^])\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w^]|\.\d)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 UNIT = re.compile(r"(?<![\w.^])\d[\d.]*(?:\s?(?:ms|s|GB/s|%|MiB|MB|GB|times|iterations|cycles|doubles|bytes)(?!\w)|x\b)")
 
 
@@ -101,11 +104,45 @@ def check_page(path):
             yield rest.count("\n", 0, match.start()) + 1, f"{match[0]!r} comes from no file: put it between <!-- figures: FILE.csv --> and <!-- end -->"
 
 
-def check_figures():
-    pages = ["README.md"] + [f"docs/{name}" for name in sorted(os.listdir(os.path.join(TOP, "docs"))) if name.endswith(".md")]
-    faults = [f"{path}:{line}: {message}" for path in pages for line, message in check_page(path)]
-    print("\n".join(faults + [f"docs: {len(pages)} pages, {len(faults)} figures without a source"]))
-    return not faults
+def pages():
+    """README, CONTRIBUTING, CHANGELOG and docs/, but for the manual pages, which are made"""
+    found = [name for name in sorted(os.listdir(TOP)) if name.endswith(".md")]
+    for folder, folders, names in os.walk(os.path.join(TOP, "docs")):
+        folders[:] = sorted(name for name in folders if name != "manual")
+        found += [os.path.relpath(os.path.join(folder, name), TOP) for name in sorted(names) if name.endswith(".md")]
+    return found
+
+
+def anchors(path):
+    """Those that headings have, as GitHub makes them"""
+    with open(path) as file:
+        text = re.sub(r"```.*?```", blank, file.read(), flags=re.S)
+    heads = re.findall(r"^#+ +(.*?) *$", text, re.M)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def check_links(path):
+    with open(os.path.join(TOP, path)) as file:
+        text = re.sub(r"```.*?```|`[^`\n]*`|^    [^\n]*$", blank, file.read(), flags=re.S | re.M)
+    for match in LINK.finditer(text):
+        name, _, anchor = match[1].partition("#")
+        if re.match(r"[a-z]+:", name):
+            continue
+        target = os.path.normpath(os.path.join(TOP, os.path.dirname(path), name)) if name else os.path.join(TOP, path)
+        if not os.path.exists(target) or target.startswith(os.path.join(TOP, "docs", "manual")):
+            yield text.count("\n", 0, match.start()) + 1, f"dead link: there is no {name}"
+        elif anchor and (not target.endswith(".md") or anchor not in anchors(target)):
+            yield text.count("\n", 0, match.start()) + 1, f"dead link: {name or path} has no heading #{anchor}"
+
+
+def check_pages():
+    """Prints what is wrong with figures and links; was nothing?"""
+    found, good = pages(), True
+    for check, what in (check_page, "figures without a source"), (check_links, "dead links"):
+        faults = [f"{path}:{line}: {message}" for path in found for line, message in check(path)]
+        print("\n".join(faults + [f"docs: {len(found)} pages, {len(faults)} {what}"]))
+        good = good and not faults
+    return good
 
 
 # Manual pages
@@ -156,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="no manual pages")
     check = parser.parse_args().check
-    good = check_figures()
+    good = check_pages()
     if not check:
         write_manual(os.path.join(TOP, "docs", "manual"))
     return 0 if good else 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks layout, names, error checking, manual pages and the option table.
+"""Checks layout, names, error checking, manual pages, the prose of pages (conf/prose.py) and the option table.
 
   python3 conf/lint.py             prints file:line: message for everything wrong, or one line that says: clean
-  python3 conf/lint.py --fix       first reformats the sources and rewrites the table in docs/options.md and the messages in docs/troubleshooting.md
-  python3 conf/lint.py --options   prints that table
+  python3 conf/lint.py --fix       first reformats the sources and rewrites the options and messages in docs/reference.md
+  python3 conf/lint.py --options   prints the options
 
 A rule is a row of PATTERNS (a regular expression that must not match) or a function in CHECKS.
 """
@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 
+import prose
+
 CLANG_FORMAT_MAJOR = 14
 MAX_LINES = 60
 MAX_COLUMNS = 120
@@ -23,8 +25,7 @@ MAX_ARGUMENTS = 7
 CALLBACK = r"(?:Mat|PC|KSP)[A-Z]\w*_[A-Z]\w+$"  # PETSc says what arguments these have
 MAX_README_LINES = 100
 PUBLIC_HEADER = "include/petsckcycle.h"
-OPTIONS_PAGE = "docs/options.md"
-MESSAGES_PAGE = "docs/troubleshooting.md"
+REFERENCE = "docs/reference.md"
 BLOCK = re.compile(r"(<!-- generated -->\n).*?(<!-- end -->)", re.S)
 
 SOURCE = r"(?:src|include|tests|examples|bench)/.*\.(?:c|h|cu|cuh|cpp|hpp)$"
@@ -315,6 +316,13 @@ def check_flow(tree):
                 yield s.path, 1, f"only {min(found)} includes it: it belongs there"
 
 
+def check_prose(tree):
+    for f in tree.files:
+        if re.fullmatch(prose.PAGES, f.path):
+            for line, message in prose.check(f.text):
+                yield f.path, line, message
+
+
 def check_length(tree):
     for f in tree.files:
         if f.path == "README.md" and len(f.line_starts) > MAX_README_LINES:
@@ -502,6 +510,9 @@ def documented(tree, option):
             word = value[1:-1] if value.startswith("<") else ""
             if word in choices(tree, option)[0] or re.fullmatch(r"true|false|-?[\d.]+(?:e-?\d+)?", word):
                 return "", word, match[3]
+            among = re.fullmatch(r"\(<([\d.]+)>(\|.*)", value)
+            if among:
+                return f"(<number>{among[2]}", among[1], match[3]
             return value, default[1].strip("`'\"") if default else "", match[3]
     return "", "", ""
 
@@ -521,7 +532,10 @@ def initial_value(tree, option, expression):
     """Follows a local variable to its initial value and a field to what the create functions beside set it to, else zero"""
     source = next(s for s in tree.src if s.path == option.path)
     caller = max((f for f in source.functions if f.line <= option.line), key=lambda f: f.line, default=None)
-    local = re.search(rf"\b{expression}\s*(?:\[\w*\]\s*)?=\s*([^;,=]+)[;,]", source.strings[caller.open:caller.close]) if expression.isidentifier() and caller else None
+    body = source.strings[caller.open:caller.close] if caller else ""
+    if expression.isidentifier() and re.search(rf"\bPetscSNPrintf\(\s*{expression}\b", body):
+        return expression  # computed
+    local = re.search(rf"\b{expression}\s*(?:\[\w*\]\s*)?=\s*([^;,=]+)[;,]", body) if expression.isidentifier() else None
     expression = local[1].strip() if local else expression
     field = re.fullmatch(r"\w+->(\w+)", expression)
     if field is None:
@@ -541,9 +555,14 @@ def default_in_code(tree, option):
     words, prefix = choices(tree, option)
     expression = initial_value(tree, option, re.sub(r"^\([\w\s*]+\)\s*", "", option.args[DEFAULT_ARGUMENT.get(option.kind, 3)]))
     if prefix and expression.startswith(prefix):
-        return expression[len(prefix):].lower()
+        word = expression[len(prefix):].lower()
+        return word if word in words else next((w for w in words if word.endswith("_" + w)), word)
     if words and expression.isdigit():
         return words[int(expression)]
+    if option.kind == "FList" and expression == "0" and "auto" in documented(tree, option)[0]:
+        return "auto"
+    if option.kind == "String" and expression == "0":
+        return "chosen"
     if option.kind == "Bool" and expression == "0":
         return "false"
     named = {"PETSC_TRUE": "true", "PETSC_FALSE": "false", "PETSC_DECIDE": "automatic", "PETSC_DETERMINE": "automatic", "-1": "automatic"}
@@ -555,19 +574,30 @@ def default_of(tree, option):
     return default_in_code(tree, option) or documented(tree, option)[1]
 
 
+# Whom an option is for: the first line that its name matches, or the level of its function's manual page
+AUDIENCES = (("For devices", r"-pc_kcycle_(?:place|host_below|block_below|matrix_below|graph|overlap_above|tile_above)$"),
+             ("For experts", r"-ksp_kcg_|-pc_kcycle_(?:count_bytes|ghost_points|fmg_monitor)$|-pc_relax_(?:order|degree|directions)$"
+                             r"|-pc_deflsub_coarse$|-pc_incpoisson_"))
+
+
+def audience(tree, option):
+    page = tree.page("@", literal(option.args[2]))
+    advanced = page and re.search(r"^ *Level: (?:advanced|developer)$", page.text, re.M)
+    return next((title for title, names in AUDIENCES if re.match(names, option.name)), "For experts" if advanced else "For users")
+
+
 def option_table(tree):
-    """The part of docs/options.md that is made from the code"""
+    """The options in docs/reference.md, which are made from the code"""
     lines = []
-    for t in sorted(tree.types):
-        own = [o for o in tree.options if o.name.startswith(t.prefix)]
+    for title in "For users", "For experts", "For devices":
+        own = sorted((o for o in tree.options if audience(tree, o) == title), key=lambda o: (tree.type_of(o.name) or Type("", "", "", 0)).prefix)
         if not own:
             continue
-        lines += ["", f"### {t.macro}", "", "| Option | Value | Default | Set by | Meaning |", "|---|---|---|---|---|"]
+        lines += ["", f"### {title}", "", "| Option | Value | Default | Meaning | Set by |", "|---|---|---|---|---|"]
         for o in own:
             man = literal(o.args[2])
-            cells = [f"`{o.name}`", value_of(tree, o), default_of(tree, o), man + "()" if man in tree.public else man, literal(o.args[1])]
-            cells[1:4] = [f"`{c}`" if c else "" for c in cells[1:4]]
-            lines.append("| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |")
+            code = [f"`{c}`" if c else "" for c in (o.name, value_of(tree, o), default_of(tree, o), man + "()" if man in tree.public else man)]
+            lines.append("| " + " | ".join(c.replace("|", r"\|") for c in (*code[:3], literal(o.args[1]), code[3])) + " |")
     return "\n".join(lines[1:] or ["The code has no options."]) + "\n"
 
 
@@ -620,13 +650,15 @@ def check_option_pages(tree):
                 yield s.path, s.line(m.start()), f"{m[1]} is read here and not declared with PetscOptions...() in a setfromoptions"
 
 
-def check_option_table(tree):
-    page = next((f for f in tree.files if f.path == OPTIONS_PAGE), None)
-    block = BLOCK.search(page.text) if page else None
-    if block is None:
-        yield OPTIONS_PAGE, 1, "has no block <!-- generated --> ... <!-- end -->"
-    elif block[0] != f"{block[1]}\n{option_table(tree)}\n{block[2]}":
-        yield OPTIONS_PAGE, page.line(block.start()), "the table differs from the code: make lint FIX=1"
+def check_reference(tree):
+    page = next((f for f in tree.files if f.path == REFERENCE), None)
+    blocks = list(BLOCK.finditer(page.text)) if page else []
+    if len(blocks) != 2:
+        yield REFERENCE, 1, "must have two blocks <!-- generated --> ... <!-- end -->: the options, the messages"
+        return
+    for block, made, what in zip(blocks, (option_table, message_list), ("table of options differs", "messages differ")):
+        if block[0] != f"{block[1]}\n{made(tree)}\n{block[2]}":
+            yield REFERENCE, page.line(block.start()), f"the {what} from the code: make lint FIX=1"
 
 
 # Messages
@@ -664,23 +696,15 @@ def messages(tree):
 
 
 def message_list(tree):
-    """The part of docs/troubleshooting.md that is made from the code"""
-    titles = {"error": "", "failure": "`-ksp_view` and `-info`, the solve fails", "reason": "`-ksp_view`, levels are not structured", "info": "`-info`"}
-    lines, found = [], sorted(set(messages(tree)), key=lambda m: (m[1] != "error", m))
+    """The messages in docs/reference.md, which are made from the code"""
+    kinds = (("error", "Errors"), ("failure", "The solve fails, `-ksp_view` and `-info` say"), ("reason", "`-ksp_view` says why levels are not as wished"), ("info", "`-info` says"))
+    lines, found = [], set(messages(tree))
     for _, room in ROOMS:
-        own = [(kind, text) for where, kind, text in found if where == room]
-        lines += ["", f"### {room}", ""] if own else []
-        lines += [f"- {text}" + (f" ({titles[kind]})" if titles[kind] else "") for kind, text in own]
+        for kind, title in kinds:
+            own = sorted(text for where, what, text in found if (where, what) == (room, kind))
+            lines += ["", f"### {room}" if title == "Errors" else f"**{title}**", ""] if own else []
+            lines += [f"- {text}" for text in own]
     return "\n".join(lines[1:]) + "\n"
-
-
-def check_messages(tree):
-    page = next((f for f in tree.files if f.path == MESSAGES_PAGE), None)
-    block = BLOCK.search(page.text) if page else None
-    if block is None:
-        yield MESSAGES_PAGE, 1, "has no block <!-- generated --> ... <!-- end -->"
-    elif block[0] != f"{block[1]}\n{message_list(tree)}\n{block[2]}":
-        yield MESSAGES_PAGE, page.line(block.start()), "the messages differ from the code: make lint FIX=1"
 
 
 # Tests
@@ -727,21 +751,21 @@ def check_policy(tree):
             yield cases.path, cases.text.count("\n", 0, m.start()) + 1, f"no threshold is called {m[0]}: keep the case, without the name"
 
 
-CHECKS = [check_policy, check_format, check_patterns, check_files, check_flow, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
-          check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_option_table,
-          check_messages, check_tests_use]
+CHECKS = [check_policy, check_format, check_patterns, check_files, check_flow, check_prose, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
+          check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_reference,
+          check_tests_use]
 
 
 def fix(tree):
     program = clang_format()
     if program and tree.sources:
         subprocess.run([program, "--style=file", "-i"] + [s.path for s in tree.sources])
-    for path, made in (OPTIONS_PAGE, option_table), (MESSAGES_PAGE, message_list):
-        if os.path.exists(path):
-            with open(path) as f:
-                text = f.read()
-            with open(path, "w") as f:
-                f.write(BLOCK.sub(lambda m: f"{m[1]}\n{made(tree)}\n{m[2]}", text))
+    if os.path.exists(REFERENCE):
+        with open(REFERENCE) as f:
+            text = f.read()
+        made = iter((option_table(tree), message_list(tree)))
+        with open(REFERENCE, "w") as f:
+            f.write(BLOCK.sub(lambda m: f"{m[1]}\n{next(made)}\n{m[2]}", text, 2))
 
 
 def main():
