@@ -380,7 +380,7 @@ RESERVOIR = """
 3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
 """
 
-# Of the literature, see docs/problems.md; a foot is a unit of length
+# Of the literature, see docs/reproduction.md; a foot is a unit of length
 KNOWN = """
 known-hpgmg             -cells 128,128,128 -bump 10 -source sines -image
 known-spe10-lognormal   -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -sd 2 -length 8,16,2 -k 1,1,0.3 -penalty 1e6 -held corners -source injector

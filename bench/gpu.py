@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a solve with levels on a GPU should take: bytes / bandwidth, launches, and the latency of small kernels. Nothing here is measured.
 
-  python3 bench/gpu.py                         prints the tables of docs/gpu.md
+  python3 bench/gpu.py                         prints tables of predictions
   python3 bench/gpu.py --measured first-times.csv   what tests/device/run.sh has measured on a GPU, beside that
 
 The problem is Poisson's equation on a cube or a square with 7 or 5 points and coefficients that lines share; red-black sweeps: 2 before and behind the coarser levels

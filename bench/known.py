@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures of the known problems, group "known" of bench/battery_cases.py: field and solution on a plane at a quarter of the grid. docs/problems.md shows them.
+"""Pictures of the known problems, group "known" of bench/battery_cases.py: field and solution on a plane at a quarter of the grid. docs/reproduction.md shows them.
 
     python3 bench/known.py                                     writes docs/pictures/*.png
     python3 bench/known.py --cases 'known-spe10-*' --folder .  some of them, elsewhere; --quick: small grids

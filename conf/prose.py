@@ -17,14 +17,14 @@ EXEMPT = re.compile(r"\||<!--|\s*(?:[-*] )?!?\[[^\]]*\]\([^)]*\)[.,;]?$")
 LABEL = re.compile(r"\s*(?:[-*] |\d+\. )")
 INLINE = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>]*>")
 # A full stop, a capital letter after it; not an initial or an abbreviation
-NEXT = re.compile(r"(?<![ .(][A-Z])(?<!\be\.g)(?<!\bi\.e)(?<!\bal)[.!?][)*\"]* +(?=[A-Z*\"(])")
+NEXT = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)(?<!\bal)[.!?][)*\"]* +(?=[A-Z*\"(])")
 END = re.compile(r"[.:;!?][)*_\"]*$")
 
 # The word, and what to write instead
 BANNED = [(re.compile(rf"\b(?:{word})\b", re.I), instead) for word, instead in (
     ("nobody", "say who: no process, no program; a point without couplings is isolated"),
     ("knows", "say what is stored, or what is read"),
-    ("stands?(?! for\b)", "is"),
+    ("stands?(?!-in| for\b)", "is"),
     ("lives?", "is stored in"),
     ("so many", "a number, or: as many as"),
     ("(?:goes|go|going|went) on on", "is agglomerated on"),

@@ -1,7 +1,7 @@
 /*
   petsc-kcycle: what the plugin libpetsckcycle.so adds to PETSc.
 
-  A program that chooses by options needs none of this: -dll_append libpetsckcycle.so -pc_type kcycle
+  A program that chooses by options needs none of this: -dll_append /path/to/libpetsckcycle.so -pc_type kcycle
 */
 #pragma once
 

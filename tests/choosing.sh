@@ -5,8 +5,8 @@ set -u
 . "$KC_TOP/conf/tap.sh"
 src=$KC_TOP/examples/tutorials
 
-# A recipe: a command # at most N iterations[; prints "text"][; with feature], one of both at least
-sed -n 's/^    \(\(mpiexec\|\.\/\).*\)/\1/p' "$KC_TOP/docs/choosing.md" > recipes
+# A recipe: a command # at most N iterations[; prints "text"][; with feature], one of both at least; a backslash joins two lines
+sed ':a; /\\$/ { N; s/\\\n *//; ba; }' "$KC_TOP/docs/choosing.md" | sed -n 's/^    \(\(mpiexec\|\.\/\).*\)/\1/p' > recipes
 
 # build PROGRAM: an example, or the battery's program
 build() {

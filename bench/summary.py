@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""Pictures of published results, for README and docs/: docs/pictures/times.png from bench/results/ratios.csv, kappa.png from kappa.csv.
+
+    python3 bench/summary.py [FOLDER]      into docs/pictures, or FOLDER
+"""
+import csv
+import os
+import sys
+
+from PIL import Image
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FAMILIES = {"PCMG": "#D55E00", "PFMG": "#E69F00", "BoomerAMG": "#999999", "PCGAMG": "#555555"}
+KAPPAS = {"V": "#D55E00", "F": "#E69F00", "3": "#009E73", "W": "#0072B2"}
+
+
+def rows_of(name):
+    with open(os.path.join(TOP, "bench", "results", name), newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def save(pyplot, figure, path):
+    for panel in figure.axes:
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
+    Image.open(path).convert("RGB").quantize(64, dither=0).save(path, optimize=True)
+
+
+def draw_times(pyplot, path):
+    """Bars: set-up and solve, the fastest setting of each family"""
+    cases = rows_of("ratios.csv")
+    figure, panel = pyplot.subplots(figsize=(8, 3.4))
+    bars = {"kcycle": ("#0072B2", [1.0] * len(cases))}
+    bars.update({name: (colour, [float(case.get(name) or "nan") for case in cases]) for name, colour in FAMILIES.items()})
+    for place, (name, (colour, values)) in enumerate(bars.items()):
+        at = [k + (place - 2) * 0.16 for k in range(len(cases))]
+        panel.bar(at, [value * float(case["kcycle_s"]) for value, case in zip(values, cases)], 0.15, color=colour, label=name)
+    panel.set_yscale("log")
+    panel.set_ylim(0.1, None)
+    panel.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
+    panel.set_xticks(range(len(cases)), [case["title"].replace(", ", "\n") for case in cases], fontsize=8)
+    panel.set_ylabel("seconds, set-up and solve")
+    panel.legend(fontsize=8, frameon=False, ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1))
+    save(pyplot, figure, path)
+
+
+def draw_kappa(pyplot, path):
+    """Cycles on rotated anisotropic diffusion over the number of levels"""
+    own = [row for row in rows_of("kappa.csv") if (row["solver"], row["method"], row["angle"], row["epsilon"]) == ("jacobi", "alone", "45", "0.0001")]
+    figure, panel = pyplot.subplots(figsize=(5, 3.4))
+    for kappa, colour in KAPPAS.items():
+        points = sorted((int(row["points"]), int(row["count"])) for row in own if row["kappa"] == kappa)
+        panel.loglog([n for n, _ in points], [count for _, count in points], "o-", color=colour, label=f"kappa {kappa}" if kappa.isdigit() else f"{kappa}-cycle", markersize=3)
+    sizes = sorted({int(row["points"]) for row in own})
+    panel.set_xticks(sizes, [f"{n}^2" for n in sizes], minor=False)
+    panel.set_yticks([100, 200, 500, 1000], ["100", "200", "500", "1000"])
+    panel.minorticks_off()
+    panel.set_ylabel("cycles to 1e-8")
+    panel.legend(fontsize=8, frameon=False)
+    save(pyplot, figure, path)
+
+
+def main():
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(TOP, "docs", "pictures")
+    draw_times(pyplot, os.path.join(folder, "times.png"))
+    draw_kappa(pyplot, os.path.join(folder, "kappa.png"))
+
+
+if __name__ == "__main__":
+    main()
