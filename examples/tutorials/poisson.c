@@ -10,7 +10,7 @@ int main(int argc, char **argv)
   PetscReal     largest;
   PetscScalar   v[5] = {4, -1, -1, -1, -1};
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, "-dll_append /path/to/libpetsckcycle.so -pc_type kcycle\n"));
+  PetscCall(PetscInitialize(&argc, &argv, NULL, "-dll_append /path/libpetsckcycle.so -ksp_type cg -pc_type kcycle\n"));
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR, 127, 127,
                          PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da)); /* -da_grid_x 255 -da_grid_y 255 -dm_mat_type stencil */
