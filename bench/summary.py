@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Pictures of published results, for README and docs/: docs/pictures/times.png from bench/results/ratios.csv, kappa.png from kappa.csv.
+"""Pictures of published results, for README and docs/, in docs/pictures: times.png from bench/results/ratios.csv, kappa.png from kappa.csv, convergence.png from
+convergence.csv.
 
-    python3 bench/summary.py [FOLDER]      into docs/pictures, or FOLDER
+    python3 bench/summary.py
+    python3 bench/summary.py FOLDER/history.csv      first makes convergence.csv of what make compare PROBLEM=3d-balls-1e3 BENCH="--save FOLDER" has written
 """
 import csv
 import os
@@ -11,6 +13,9 @@ from PIL import Image
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FAMILIES = {"PCMG": "#D55E00", "PFMG": "#E69F00", "BoomerAMG": "#999999", "PCGAMG": "#555555"}
+SOLVERS = {"kcycle": "#0072B2", "pfmg-redblack": FAMILIES["PFMG"], "mg-own-levels": FAMILIES["PCMG"], "boomeramg-hmis": FAMILIES["BoomerAMG"], "gamg-tuned": FAMILIES["PCGAMG"],
+           "jacobi": "#CC79A7"}
+LAST = 40  # iterations that are drawn
 KAPPAS = {"V": "#D55E00", "F": "#E69F00", "3": "#009E73", "W": "#0072B2"}
 
 
@@ -63,11 +68,37 @@ def draw_kappa(pyplot, path):
     save(pyplot, figure, path)
 
 
+def publish_convergence(history):
+    """The residual of each iteration by the first one"""
+    with open(history, newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(os.path.join(TOP, "bench", "results", "convergence.csv"), "w") as file:
+        file.write("solver,iteration,residual\n")
+        for name in SOLVERS:
+            own = [row for row in rows if row["solver"] == name]
+            file.writelines(f"{name},{row['iteration']},{float(row['norm']) / float(own[0]['norm']):.3e}\n" for row in own[:LAST + 1])
+
+
+def draw_convergence(pyplot, path):
+    figure, panel = pyplot.subplots(figsize=(5, 3.4))
+    rows = rows_of("convergence.csv")
+    for name, colour in SOLVERS.items():
+        own = [(int(row["iteration"]), float(row["residual"])) for row in rows if row["solver"] == name]
+        panel.semilogy([k for k, _ in own], [norm for _, norm in own], "o-", color=colour, label=name, markersize=2)
+    panel.set_xlabel("iteration")
+    panel.set_ylabel("residual / the first")
+    panel.legend(fontsize=7, frameon=False, loc="center right")
+    save(pyplot, figure, path)
+
+
 def main():
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(TOP, "docs", "pictures")
+    folder = os.path.join(TOP, "docs", "pictures")
+    if len(sys.argv) > 1:
+        publish_convergence(sys.argv[1])
+    draw_convergence(pyplot, os.path.join(folder, "convergence.png"))
     draw_times(pyplot, os.path.join(folder, "times.png"))
     draw_kappa(pyplot, os.path.join(folder, "kappa.png"))
 
