@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Pictures of published results, for README and docs/, in docs/pictures: times.png from bench/results/ratios.csv, kappa.png from kappa.csv, convergence.png from
-convergence.csv.
+"""Pictures of published results, for README and docs/, in docs/pictures: times.png from bench/results/ratios.csv,
+kappa.png from kappa.csv, convergence.png from convergence.csv.
 
     python3 bench/summary.py
-    python3 bench/summary.py FOLDER/history.csv      first makes convergence.csv of what make compare PROBLEM=3d-balls-1e3 BENCH="--save FOLDER" has written
+    python3 bench/summary.py FOLDER/history.csv      first makes convergence.csv of residuals that were written by
+                                                     make compare PROBLEM=3d-balls-1e3 BENCH="--save FOLDER"
 """
 import csv
 import os
@@ -13,8 +14,8 @@ from PIL import Image
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FAMILIES = {"PCMG": "#D55E00", "PFMG": "#E69F00", "BoomerAMG": "#999999", "PCGAMG": "#555555"}
-SOLVERS = {"kcycle": "#0072B2", "pfmg-redblack": FAMILIES["PFMG"], "mg-own-levels": FAMILIES["PCMG"], "boomeramg-hmis": FAMILIES["BoomerAMG"], "gamg-tuned": FAMILIES["PCGAMG"],
-           "jacobi": "#CC79A7"}
+SOLVERS = {"kcycle": "#0072B2", "pfmg-redblack": FAMILIES["PFMG"], "mg-own-levels": FAMILIES["PCMG"],
+           "boomeramg-hmis": FAMILIES["BoomerAMG"], "gamg-tuned": FAMILIES["PCGAMG"], "jacobi": "#CC79A7"}
 LAST = 40  # iterations that are drawn
 KAPPAS = {"V": "#D55E00", "F": "#E69F00", "3": "#009E73", "W": "#0072B2"}
 
@@ -38,11 +39,11 @@ def draw_times(pyplot, path):
     """Bars: set-up and solve, the fastest setting of each family"""
     cases = rows_of("ratios.csv")
     figure, panel = pyplot.subplots(figsize=(8, 3.4))
-    bars = {"kcycle": ("#0072B2", [1.0] * len(cases))}
-    bars.update({name: (colour, [float(case.get(name) or "nan") for case in cases]) for name, colour in FAMILIES.items()})
-    for place, (name, (colour, values)) in enumerate(bars.items()):
-        at = [k + (place - 2) * 0.16 for k in range(len(cases))]
-        panel.bar(at, [value * float(case["kcycle_s"]) for value, case in zip(values, cases)], 0.15, color=colour, label=name)
+    for number, (name, colour) in enumerate({"kcycle": "#0072B2", **FAMILIES}.items()):
+        at = [k + (number - 2) * 0.16 for k in range(len(cases))]
+        ratios = [1 if name == "kcycle" else float(case.get(name) or "nan") for case in cases]
+        seconds = [ratio * float(case["kcycle_s"]) for ratio, case in zip(ratios, cases)]
+        panel.bar(at, seconds, 0.15, color=colour, label=name)
     panel.set_yscale("log")
     panel.set_ylim(0.1, None)
     panel.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
@@ -54,11 +55,13 @@ def draw_times(pyplot, path):
 
 def draw_kappa(pyplot, path):
     """Cycles on rotated anisotropic diffusion over the number of levels"""
-    own = [row for row in rows_of("kappa.csv") if (row["solver"], row["method"], row["angle"], row["epsilon"]) == ("jacobi", "alone", "45", "0.0001")]
+    shown = {"solver": "jacobi", "method": "alone", "angle": "45", "epsilon": "0.0001"}
+    own = [row for row in rows_of("kappa.csv") if shown.items() <= row.items()]
     figure, panel = pyplot.subplots(figsize=(5, 3.4))
     for kappa, colour in KAPPAS.items():
         points = sorted((int(row["points"]), int(row["count"])) for row in own if row["kappa"] == kappa)
-        panel.loglog([n for n, _ in points], [count for _, count in points], "o-", color=colour, label=f"kappa {kappa}" if kappa.isdigit() else f"{kappa}-cycle", markersize=3)
+        label = f"kappa {kappa}" if kappa.isdigit() else f"{kappa}-cycle"
+        panel.loglog(*zip(*points), "o-", color=colour, label=label, markersize=3)
     sizes = sorted({int(row["points"]) for row in own})
     panel.set_xticks(sizes, [f"{n}^2" for n in sizes], minor=False)
     panel.set_yticks([100, 200, 500, 1000], ["100", "200", "500", "1000"])
@@ -76,7 +79,8 @@ def publish_convergence(history):
         file.write("solver,iteration,residual\n")
         for name in SOLVERS:
             own = [row for row in rows if row["solver"] == name]
-            file.writelines(f"{name},{row['iteration']},{float(row['norm']) / float(own[0]['norm']):.3e}\n" for row in own[:LAST + 1])
+            for row in own[:LAST + 1]:
+                file.write(f"{name},{row['iteration']},{float(row['norm']) / float(own[0]['norm']):.3e}\n")
 
 
 def draw_convergence(pyplot, path):

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the prose of README, CHANGELOG, CONTRIBUTING and docs/: lines of at most 120 columns, one sentence a line, no private words.
+"""Checks the prose of README, CHANGELOG, CONTRIBUTING and docs/: lines of at most 120 columns, one sentence a line, no
+private words.
 
   python3 conf/prose.py FILE...    prints file:line: message for everything wrong; conf/lint.py does so for all pages
 
-Tables, lines that are one link or picture, and blocks that are made from the code are exempt. Code is looked at for its length only.
+Tables, lines that are one link or picture, and blocks that are made from the code are exempt. Of code only the length
+is checked.
 """
 import re
 import sys
@@ -55,10 +57,12 @@ def paragraphs(lines):
     fenced = False
     for number, line in enumerate(lines, 1):
         fenced ^= line.lstrip().startswith("```")
-        if fenced or line.startswith(("    ", "#")) or not line.strip() or EXEMPT.match(line) or line.lstrip().startswith("```"):
+        code = fenced or line.startswith("    ") or line.lstrip().startswith("```")
+        if code or line.startswith("#") or not line.strip() or EXEMPT.match(line):
             continue
         after = lines[number] if number < len(lines) else ""
-        yield number, line, bool(after.strip()) and not LABEL.match(after) and not after.startswith(("#", "|", "<!--", "```"))
+        ends = not after.strip() or LABEL.match(after) or after.startswith(("#", "|", "<!--", "```"))
+        yield number, line, not ends
 
 
 def check(text):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make docs: figures that no file holds and dead links are found, and manual pages are made; prose that make lint refuses.
+# make docs: figures that no file holds and dead links are found, and manual pages are made. Prose that make lint refuses.
 # Run by: make check SEARCH=docs
 set -u
 . "$KC_TOP/conf/tap.sh"
